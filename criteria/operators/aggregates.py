@@ -47,7 +47,7 @@ from streambound.criteria.operators.ended_keys import (
 from streambound.criteria.operators.endless import endless
 from streambound.criteria.operators.extremes import extreme_part, extreme_violations, keeps_best, with_newest
 from streambound.criteria.operators.flattened import flattened
-from streambound.criteria.operators.judge import Context, NoRule, groups
+from streambound.criteria.operators.judge import Context, NoRule, fewest_results, groups
 from streambound.criteria.operators.polynomials import Product, expanded, squared
 from streambound.criteria.operators.reading_calls import SPREADS, AggregateRead, call_of, needs_values
 from streambound.criteria.operators.states import (
@@ -151,9 +151,8 @@ class _Aggregates:
         closing = self._closing(windows)
         ends = None if ended is None else ended.ending
         part = GroupPart(name, given, width, tuple(typed), spread, best, closing, own, self._session(), ends)
-        splits = [derive(asked).split for _, asked in values]
-        states += self._states(name, query, part, windows, splits, ended)
-        most = Number(1) if not part.keys else None if windows or ended else groups(derive(query).split)
+        states += self._states(name, query, part, windows, [asked for _, asked in values], ended)
+        most = Number(1) if not part.keys else None if windows or ended else groups(fewest_results(derive(query)))
         closes = () if windows is None else group_columns(derive(query).split, windows, self._ends(closing))
         return Judged(part, states, rows=most, retracts=True, closes=closes)
 
@@ -380,11 +379,13 @@ class _Aggregates:
             states = key_states(ended.key, self.context.catalog, span)
             found = [*states, State(name, "K1", size, shown, freed, span, ended.counted(split))]
         else:
-            most = self.context.size(lambda: groups(split), "groups without a number")
-            found = [State(name, "A1", most, shown, freed, span, (split,))]
+            results = fewest_results(derive(query))
+            most = self.context.size(lambda: groups(results), "groups without a number")
+            found = [State(name, "A1", most, shown, freed, span, (results,))]
         several = zip(part.arguments, part.best, values, strict=True)
         kept = [(argument, asked) for argument, best, asked in several if best is None]  # others are in groups' entries
-        for number, (argument, asked) in enumerate(kept, 1):
+        for number, (argument, value) in enumerate(kept, 1):
+            asked = derive(value).split if windows or ended else fewest_results(derive(value))
             most = self.context.size(partial(_values_of, asked, windows, ended), "values without a number")
             proposition = "K1" if ended else "A4"
             counted = (

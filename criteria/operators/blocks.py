@@ -8,7 +8,7 @@ from streambound.analyzer.query import Query
 from streambound.criteria.bag import bag_violations
 from streambound.criteria.operators.closing_rows import block_columns
 from streambound.criteria.operators.ended_keys import UNTIL_OVER, EndedKey, ended_key, key_states, one_value
-from streambound.criteria.operators.judge import Context, groups
+from streambound.criteria.operators.judge import Context, fewest_results, groups
 from streambound.criteria.operators.states import BlockPart, Judged, SetPart, State
 from streambound.criteria.set import set_violations
 from streambound.criteria.violation import Violation
@@ -33,10 +33,11 @@ def judge_block(tree: Tree, context: Context) -> Judged:
         return Judged(part, states, closes=block_columns(split))
     if ended is not None:
         return _ending(part, states, ended, query, context)
-    most = context.size(lambda: groups(split), "results without a number")
+    counted = fewest_results(derive(query))
+    most = context.size(lambda: groups(counted), "results without a number")
     name = context.name("results")
     keys = tuple(column.name for column in part.columns)
-    state = State(name, "set", most, keys, "never", query.span, (split,))
+    state = State(name, "set", most, keys, "never", query.span, (counted,))
     return Judged(SetPart(name, "distinct", part, None, part.columns, grows=True), (*states, state))
 
 

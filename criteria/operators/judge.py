@@ -20,12 +20,12 @@ from streambound.criteria.bound import results_count, timed_results_layout
 from streambound.criteria.least_bound import least_bound
 from streambound.criteria.operators.columns import columns_of
 from streambound.criteria.operators.states import BlockPart, Judged, Part, State
-from streambound.criteria.size import Size, Symbol, total
+from streambound.criteria.size import Size, Symbol, fewer, total
 from streambound.criteria.synopsis import Synopsis
 from streambound.criteria.tables import SynopsisTable
 from streambound.criteria.unlimited import unlimited
 from streambound.criteria.violation import Violation
-from streambound.preprocess.pipeline import derive
+from streambound.preprocess.pipeline import Derivation, derive
 
 
 class NoRule(Exception):
@@ -133,3 +133,12 @@ def groups(split: Query) -> Size | None:
             return None
         found.append(counted.size)
     return total(found) if found else None
+
+
+def fewest_results(derivation: Derivation) -> Query:
+    """A block in the form of fewer different results: a result may satisfy both halves of a ``<>``, in two matches."""
+    split, together = derivation.split, derivation.together
+    if len(together.branches) == len(split.branches):
+        return split
+    apart, combined = groups(split), groups(together)
+    return together if combined is not None and (apart is None or fewer(combined, apart)) else split

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from streambound.analyzer.query import Branch, Query
 from streambound.analyzer.render import render_branch
+from streambound.preprocess.pipeline import Derivation
 from streambound.recheck.certificates.cases import case_of, incomplete
 from streambound.recheck.certificates.claims import (
     ClaimedBranch,
@@ -107,8 +108,7 @@ class Evidence:
     def count_of(self, split: Query) -> CountedResults | None:
         """How many different results a block has, where the next claims say so; raises RejectedError for wrong ones."""
         mine = self.counts[: len(split.branches)]
-        shown = [render_branch(branch, True) for branch in split.branches]
-        if not mine or [one.sql for _, one in mine] != shown:
+        if not self._is_counted(split):
             return None
         del self.counts[: len(mine)]
         self.symbols.update(symbols_of(split))
@@ -116,6 +116,15 @@ class Evidence:
         pairs = zip(split.branches, tables, strict=True)
         sizes = [table_size(Conditions(branch), table, symbols_of(split)).entries for branch, table in pairs]
         return CountedResults(total(sizes), tuple(tables))
+
+    def _is_counted(self, split: Query) -> bool:
+        """Whether the next claims are of the results of a block."""
+        shown = [render_branch(branch, True) for branch in split.branches]
+        return bool(shown) and [one.sql for _, one in self.counts[: len(shown)]] == shown
+
+    def counted(self, derivation: Derivation) -> Query:
+        """A block in the form whose results are claimed: split, or with a ``<>`` as a test, where they are the same."""
+        return derivation.together if self._is_counted(derivation.together) else derivation.split
 
     def results(self, splits: Iterable[Query]) -> CountedResults:
         """How many different results some blocks have; raises RejectedError where nothing says so."""

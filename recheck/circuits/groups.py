@@ -17,6 +17,7 @@ from streambound.analyzer.algebra.nodes import (
     Named,
     Project,
     Scalar,
+    SpjBlock,
     Tree,
 )
 from streambound.analyzer.algebra.schema import parsed
@@ -24,7 +25,7 @@ from streambound.analyzer.catalog import Kind
 from streambound.analyzer.columns import Column
 from streambound.analyzer.flatten import written
 from streambound.analyzer.query import Attribute, Branch, Comparison, Computed, Op, Query, Source, conjunction
-from streambound.preprocess.pipeline import derive
+from streambound.preprocess.pipeline import Derivation, derive
 from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.circuits.buckets import BucketOf
 from streambound.recheck.circuits.claims import NotRecheckedError
@@ -56,7 +57,24 @@ def aggregate(tree: Tree, states: States) -> View:
         return _Groups(replace(tree, input=below), states, bucket).view()
     if not is_block(tree.input, states.catalog):
         return groups_of_view(tree, states)
+    if _needs_columns(tree, states):
+        return groups_of_view(replace(tree, input=SpjBlock(tree.input, syntax=tree.syntax)), states)
     return _Groups(tree, states).view()
+
+
+def _needs_columns(tree: Aggregate, states: States) -> bool:
+    """Whether a block gives the columns of its rows: it has none, or its sums are by what is computed of several."""
+    keys = [Named(f"_k{n}", key.value, alias=True) for n, key in enumerate(tree.keys, 1)]
+    valued = [call for call in tree.calls if _has_values(call)]
+    sums = any(call.arguments or call.filter is not None for call in tree.calls if not _has_values(call))
+    query = states.blocks.query(tree.input, keys)
+    if sums and any(isinstance(o.value, Computed) for branch in query.branches for o in branch.outputs):
+        return True
+    return bool(keys or valued) and not derive(query).split.branches
+
+
+def _has_values(call: AggregateCall) -> bool:
+    return call.function in BEST or call.distinct
 
 
 # --- aggregates of aggregates (D3) -----------------------------------------------------------------------------------
@@ -139,12 +157,9 @@ class _Groups:
         """The lines of its groups and of their values."""
         tree, states, evidence = self.tree, self.states, self.states.evidence
         keys = self._keys()
-        valued = [call for call in tree.calls if call.function in BEST or call.distinct]
+        valued = [call for call in tree.calls if _has_values(call)]
         once = bool(tree.calls) and len(valued) == len(tree.calls)
         query = states.blocks.query(tree.input, keys, distinct=once)
-        linear = any(call.arguments for call in tree.calls if call not in valued)
-        if linear and any(isinstance(o.value, Computed) for branch in query.branches for o in branch.outputs):
-            raise NotRecheckedError("sums by what is computed of several rows")
         derivation = derive(query)
         split = derivation.split
         windows = self._windows(query, split, len(keys))
@@ -152,23 +167,23 @@ class _Groups:
         if windows is None and self.bucket is None:
             ended = ended_key(split, len(keys), states) or ended_key(split, len(keys), states, promised=False)
         evidence.block(split, "A5" if windows else "A1", once, together=derivation.together)
-        of_values = [derive(self._argument(keys, call)) for call in valued]
-        asked = [(call, one.split) for call, one in zip(valued, of_values, strict=True)]
-        for (call, one), values in zip(asked, of_values, strict=True):
-            joined = any(len(branch.streams) > 1 for branch in one.branches)
+        asked = [(call, derive(self._argument(keys, call))) for call in valued]
+        for call, one in asked:
+            joined = any(len(branch.streams) > 1 for branch in one.split.branches)
             if call.function in BEST and joined and windows is None:
-                evidence.block(_with_newest(one, call.function == "MAX"), "A3", True, _NEWEST)
+                evidence.block(_with_newest(one.split, call.function == "MAX"), "A3", True, _NEWEST)
             else:
-                evidence.block(one, "A4", True, together=values.together)
-        return self._lines(split, windows, ended, asked)
+                evidence.block(one.split, "A4", True, together=one.together)
+        return self._lines(derivation, windows, ended, asked)
 
     def _lines(
         self,
-        split: Query,
+        derivation: Derivation,
         windows: BucketColumn | None,
         ended: EndedColumns | None,
-        asked: list[tuple[AggregateCall, Query]],
+        asked: list[tuple[AggregateCall, Derivation]],
     ) -> View:
+        split, evidence = derivation.split, self.states.evidence
         states, names = self.states, tuple(key.value.text for key in self.tree.keys)
         freed = "when its window has closed" if windows else "never, but a group of no rows"
         freed = UNTIL_OVER if ended else freed
@@ -177,26 +192,28 @@ class _Groups:
             states.line("A1", (), Quantity.number(1), freed)
             view = View(Quantity.number(1))
         elif windows is not None:
-            open = groups_in_windows(split, windows, states.evidence)
+            open = groups_in_windows(split, windows, evidence)
             states.line("A5", names, open(0), freed)
             view = View(closing=self._closing(windows, open))
         elif ended is not None:
             ended.line("K1", split, names, states)
         else:
-            found = states.evidence.results([split])
-            states.line("A1", keys_with_values(names, split, found.tables), found.entries, freed)
+            counted = evidence.counted(derivation)
+            found = evidence.results([counted])
+            states.line("A1", keys_with_values(names, counted, found.tables), found.entries, freed)
             view = View(found.entries)
         for call, one in asked:
             if call.function in BEST:
                 continue  # the best value is in the group's entry
             more = (*names, "_v")
             if windows is not None:
-                states.line("A4", more, groups_in_windows(one, windows, states.evidence, values=True)(0), freed)
+                states.line("A4", more, groups_in_windows(one.split, windows, evidence, values=True)(0), freed)
             elif ended is not None:
-                states.line("K1", more, ended.most(one, states), freed)
+                states.line("K1", more, ended.most(one.split, states), freed)
             else:
-                found = states.evidence.results([one])
-                states.line("A4", keys_with_values(more, one, found.tables), found.entries, freed)
+                counted = evidence.counted(one)
+                found = evidence.results([counted])
+                states.line("A4", keys_with_values(more, counted, found.tables), found.entries, freed)
         return view
 
     def _keys(self) -> tuple[Named, ...]:

@@ -16,7 +16,7 @@ from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.circuits.claims import NotRecheckedError
 from streambound.recheck.circuits.evidence import keys_with_values
-from streambound.recheck.circuits.late_conditions import different_results, is_late
+from streambound.recheck.circuits.late_conditions import different_results, is_late, is_marked
 from streambound.recheck.circuits.open_rows import open_condition
 from streambound.recheck.circuits.states import States
 from streambound.recheck.circuits.trees import (
@@ -38,7 +38,7 @@ _LEFT = "_l"
 def groups_of_view(tree: Aggregate, states: States) -> View:
     """The groups of the rows of an operator."""
     joined = _is_join(tree.input)
-    needed = _read(tree) if joined or is_late(tree.input) else None
+    needed = _read(tree) if joined or is_marked(tree.input) else None
     if joined and (pushed := _join_below(tree, states)) is not None:
         with states.tried():
             try:
@@ -58,7 +58,7 @@ def groups_of_view(tree: Aggregate, states: States) -> View:
         for _ in valued:
             states.line("A5", (*names, "value"), open(0), "when its window has closed")
         return View(closing=closing)
-    if is_late(tree.input):
+    if is_marked(tree.input):
         return _groups_of_late(tree, valued, states)
     rows = view.rows
     if rows is None and (names or valued):
@@ -167,8 +167,9 @@ class _SumBelow:
         if not names:
             states.line("A1", (), Quantity.number(1), "never, but a group of no rows")
             return Quantity.number(1)
-        found = states.evidence.results([split])
-        keys_ = keys_with_values(names, split, found.tables)
+        counted = states.evidence.counted(derivation)
+        found = states.evidence.results([counted])
+        keys_ = keys_with_values(names, counted, found.tables)
         states.line("A1", keys_, found.entries, "never, but a group of no rows")
         return found.entries
 

@@ -101,14 +101,32 @@ def is_late(tree: Tree) -> bool:
     return isinstance(tree, Filter) and isinstance(tree.input, SpjBlock)
 
 
-def tested_late(block: SpjBlock, items: Sequence[Item] | None, late: Scalar, states: States) -> View:
-    """The tables of a block whose results are tested above it; ``items`` is its select list, None for what is read."""
+def is_marked(tree: Tree) -> bool:
+    """Whether a tree is a block of its own, whether or not there are conditions above it."""
+    return isinstance(tree, SpjBlock) or is_late(tree)
+
+
+def marked(tree: Tree, states: States) -> View:
+    """The tables of a block with the columns that are read."""
+    assert isinstance(tree, SpjBlock)
+    _, shown = _read(tree, states)
+    derivation = derive(states.blocks.query(tree.input, shown))
+    states.evidence.block(derivation.split, "bag", False, together=derivation.together)
+    return View()
+
+
+def _read(block: SpjBlock, states: States) -> tuple[list[int], list[Item]]:
+    """The columns of a block that are read above it, by their places, as a select list."""
     given = schema(block.input, states.catalog)
     places = [place for place, column in enumerate(given) if called(column, states.needed)]
-    if items is None:
-        nodes = [exp.column(given[n].name, table=given[n].alias or None, quoted=True) for n in places]
-        shown: list[Item] = [Named(f"_c{n}", scalar(node), alias=True) for n, node in enumerate(nodes)]
-    else:
+    nodes = [exp.column(given[n].name, table=given[n].alias or None, quoted=True) for n in places]
+    return places, [Named(f"_c{n}", scalar(node), alias=True) for n, node in enumerate(nodes, 1)]
+
+
+def tested_late(block: SpjBlock, items: Sequence[Item] | None, late: Scalar, states: States) -> View:
+    """The tables of a block whose results are tested above it; ``items`` is its select list, None for what is read."""
+    places, shown = _read(block, states)
+    if items is not None:
         shown = [_guarded(item, block.input, late, states) for item in items]
     query = states.blocks.query(block.input, [*shown, Named(_HOLDS, late, alias=True)])
     width = len(query.branches[0].outputs) - 1

@@ -59,7 +59,7 @@ def block(tree: Tree, states: States) -> View:
     if ended is not None:
         ended.line("K2", split, names, states)
     else:
-        states.line("set", names, states.evidence.results([split]).entries, "never")
+        states.line("set", names, states.evidence.results([states.evidence.counted(derivation)]).entries, "never")
     return View()
 
 

@@ -15,10 +15,11 @@ from streambound.analyzer.algebra.nodes import (
     Over,
     Project,
     Scan,
+    SpjBlock,
     Tree,
     Union,
 )
-from streambound.recheck.circuits import groups, joins, over, recursion, rows, set_operations
+from streambound.recheck.circuits import groups, joins, late_conditions, over, recursion, rows, set_operations
 from streambound.recheck.circuits.states import Rules, States
 from streambound.recheck.circuits.view import View
 
@@ -44,5 +45,6 @@ RULES = Rules(
         Distinct: set_operations.distinct,
         Fixpoint: recursion.recursion,
         Scan: rows.changing_relation,
+        SpjBlock: late_conditions.marked,
     },
 )
