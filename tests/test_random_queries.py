@@ -62,6 +62,12 @@ FOUND = {
     "JOIN R AS q2 ON q1.v = q2.a GROUP BY q1.a, q2.b % 2",
     "a view of no rows": "SELECT q1.b AS c1 FROM T AS q1 LEFT ANTI JOIN (SELECT SUM(q3.b) AS c1 FROM T AS q3 "
     "WHERE q3.v - q3.v <> 0 GROUP BY q3.ts) AS q2 ON q1.ts = q2.c1",
+    "a name without an alias above EXISTS": "SELECT v AS c1 FROM S WHERE v > 1 AND EXISTS "
+    "(SELECT 1 FROM T WHERE T.b = S.a AND v < 3 AND T.ts <= S.ts)",
+    "a name without an alias above NOT IN": "SELECT v AS c1 FROM S WHERE v > 1 AND a NOT IN "
+    "(SELECT b FROM T WHERE v < 3 AND T.ts <= S.ts)",
+    "a name without an alias above a count": "SELECT v AS c1, b AS c2 FROM S WHERE v > 0 AND b <= "
+    "(SELECT COUNT(*) AS v FROM T)",
     "a correlated NOT IN": "SELECT q1.b AS c1, q1.v AS c2 FROM S AS q1 "
     "WHERE q1.b NOT IN (SELECT q2.a FROM S AS q2 WHERE q2.a = q1.b)",
 }

@@ -194,3 +194,19 @@ def starred_places(star: Star, given: Schema) -> tuple[int, ...]:
 def parsed(scalar: Scalar) -> exp.Expr:
     """An expression's syntax: as it was written, or that of its text."""
     return scalar.syntax if scalar.syntax is not None else parsed_text(scalar.text)
+
+
+def qualified(scalar: Scalar, given: Schema) -> exp.Expr:
+    """An expression with the aliases of the columns that it names, so that it means the same beside other sources.
+
+    Names in its own subqueries stay as they are, and so does an expression that has no other ones without an alias.
+    """
+    node = parsed(scalar).copy()
+    bare = [one for one in node.find_all(exp.Column) if not one.table and one.find_ancestor(exp.Query) is None]
+    named = False
+    for one in bare:
+        found = [column.alias for column in given if column.called(one.name)]
+        if len(found) == 1 and found[0]:
+            one.set("table", exp.to_identifier(found[0], quoted=True))
+            named = True
+    return node if named else parsed(scalar)

@@ -15,9 +15,10 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.nodes import Filter, Join, JoinKind, Named, Scalar, Tree
-from streambound.analyzer.algebra.schema import schema
+from streambound.analyzer.algebra.schema import qualified, schema
 from streambound.analyzer.algebra.schema_columns import ViewColumn
 from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.flatten import written
 from streambound.analyzer.query import Query, TimeValue
 from streambound.analyzer.relation_queries import is_static
@@ -106,7 +107,7 @@ class _Pair:
 
     def joint(self) -> Query:
         """The inner join."""
-        return self._query(_inner(self.tree), len(self.columns))
+        return self._query(_inner(self.tree, self.context.catalog), len(self.columns))
 
     def _without_partners(self, left: Query, right: Query) -> Judged:
         """No row ever has a partner: each is printed at once."""
@@ -262,14 +263,14 @@ def _is_null(column: exp.Expr) -> exp.Expr:
     return exp.Is(this=column.copy(), expression=exp.Null())
 
 
-def _inner(tree: Join) -> Tree:
+def _inner(tree: Join, catalog: Catalog) -> Tree:
     """The inner join of both sides, with their conditions above it."""
     left, right = (side.input if isinstance(side, Filter) else side for side in (tree.left, tree.right))
     body: Tree = Join(JoinKind.INNER, left, right, tree.condition, syntax=tree.syntax)
-    conditions = [written(side.condition) for side in (tree.left, tree.right) if isinstance(side, Filter)]
-    if not conditions:
+    filters = [side for side in (tree.left, tree.right) if isinstance(side, Filter)]
+    if not filters:
         return body
-    every = exp.and_(*(condition.copy() for condition in conditions))
+    every = exp.and_(*(qualified(side.condition, schema(side.input, catalog)).copy() for side in filters))
     return Filter(body, _scalar(every), syntax=tree.syntax)
 
 

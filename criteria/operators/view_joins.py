@@ -31,7 +31,7 @@ from streambound.analyzer.algebra.nodes import (
     Scan,
     Tree,
 )
-from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.analyzer.algebra.schema import parsed, qualified, schema
 from streambound.analyzer.algebra.schema_columns import ViewColumn
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.boundedness import Facts
@@ -237,12 +237,14 @@ class _ViewJoin:
         return self._inner(virtual, reader, (*self.left, *self.right))
 
     def _inner(self, virtual: Tree, reader: BlockReader, columns: Sequence[ViewColumn]) -> Query:
-        below = self.tree.left.input if isinstance(self.tree.left, Filter) else self.tree.left
-        body: Tree = Join(JoinKind.INNER, below, virtual, syntax=self.tree.syntax)
-        conditions = [self.tree.left.condition] if isinstance(self.tree.left, Filter) else []
-        conditions += [self.tree.condition] if self.tree.condition is not None else []
+        left, conditions = self.tree.left, list[exp.Expr]()
+        if isinstance(left, Filter):
+            conditions.append(qualified(left.condition, schema(left.input, self.context.catalog)))
+            left = left.input
+        body: Tree = Join(JoinKind.INNER, left, virtual, syntax=self.tree.syntax)
+        conditions += [parsed(self.tree.condition)] if self.tree.condition is not None else []
         if conditions:
-            body = Filter(body, _all([parsed(one) for one in conditions]), syntax=self.tree.syntax)
+            body = Filter(body, _all(conditions), syntax=self.tree.syntax)
         items = [self._node(column) for column in columns]
         return reader.query(body, [Named(f"c{n}", _scalar(node), alias=True) for n, node in enumerate(items)])
 

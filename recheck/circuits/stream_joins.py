@@ -7,7 +7,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Filter, Join, JoinKind, Named, Scalar, Tree
-from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.analyzer.algebra.schema import parsed, qualified, schema
 from streambound.analyzer.query import Query, TimeValue
 from streambound.analyzer.relation_queries import is_static
 from streambound.preprocess.pipeline import derive
@@ -60,7 +60,8 @@ def _inner(tree: Join, states: States) -> Query:
     items = [Named(f"c{n}", scalar(node_of(c, needed, shown)), alias=True) for n, c in enumerate(shown)]
     sides = [under_filter(side) for side in (tree.left, tree.right)]
     body: Tree = Join(JoinKind.INNER, sides[0][0], sides[1][0], tree.condition, syntax=tree.syntax)
-    every = all_of(parsed(condition) for _, condition in sides if condition is not None)
+    conditions = ((below, condition) for below, condition in sides if condition is not None)
+    every = all_of(qualified(condition, schema(below, states.catalog)) for below, condition in conditions)
     return states.blocks.query(body if every is None else Filter(body, every, syntax=tree.syntax), items)
 
 

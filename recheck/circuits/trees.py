@@ -23,7 +23,7 @@ from streambound.analyzer.algebra.nodes import (
     Star,
     Tree,
 )
-from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.analyzer.algebra.schema import parsed, qualified, schema
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
 from streambound.analyzer.catalog import Catalog
 
@@ -86,11 +86,14 @@ def under_filter(tree: Tree) -> tuple[Tree, Scalar | None]:
     return (tree.input, tree.condition) if isinstance(tree, Filter) else (tree, None)
 
 
-def joined(left: Tree, right: Tree, condition: Scalar | None, syntax: exp.Expr | None, on: bool = False) -> Tree:
+def joined(
+    left: Tree, right: Tree, condition: Scalar | None, catalog: Catalog, syntax: exp.Expr | None, on: bool = False
+) -> Tree:
     """The inner join of two sides, with the left one's condition, and then that of the join, above it."""
     below, own = under_filter(left)
     body: Tree = Join(JoinKind.INNER, below, right, condition if on else None, syntax=syntax)
-    every = all_of([*([parsed(own)] if own else []), *([parsed(condition)] if condition and not on else [])])
+    mine = [qualified(own, schema(below, catalog))] if own else []
+    every = all_of([*mine, *([parsed(condition)] if condition and not on else [])])
     return body if every is None else Filter(body, every, syntax=syntax)
 
 

@@ -200,7 +200,7 @@ class JoinWithView:
         catalog = replace(self.catalog, tables=(*self.catalog.tables, self._table()))
         reader = replace(self.states.blocks, catalog=catalog)
         scan = Scan(VIEW, aliases.pop(), syntax=_place(self.tree.right))
-        body = joined(self.tree.left, scan, self.tree.condition, self.tree.syntax)
+        body = joined(self.tree.left, scan, self.tree.condition, self.catalog, self.tree.syntax)
         nodes = [self._node(column) for column in (*self.left, *self.right)]
         return reader.query(body, [Named(f"c{n}", scalar(node), alias=True) for n, node in enumerate(nodes)])
 
