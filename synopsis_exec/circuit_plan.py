@@ -55,7 +55,7 @@ from streambound.synopsis_exec.changing_relations import changes_input, changes_
 from streambound.synopsis_exec.declared_table import told
 from streambound.synopsis_exec.plan import asked_input, planned
 from streambound.synopsis_exec.plan_ir import Input, Plan
-from streambound.synopsis_exec.recursion_steps import step_term, step_test
+from streambound.synopsis_exec.recursion_steps import step_term, step_test, step_variable
 from streambound.synopsis_exec.result_columns import check_columns, refused
 from streambound.synopsis_exec.synopsis_plan import as_formula, quantities, synopsis_plan
 from streambound_runtime.operators import circuit_plan, formula
@@ -386,19 +386,11 @@ class _Nodes:
         return circuit_plan.PairSide(lowering.places[alias], scan, padded, number, shown)
 
     def _fixpoint(self, part: FixpointPart) -> circuit_plan.FixpointNode:
-        base = self.add(part.base)
-        steps = tuple(self._step(step, part) for step in part.steps)
-        return circuit_plan.FixpointNode(part.name, base, steps, tuple(column.name for column in part.columns))
-
-    def _step(self, step: StepPart, part: FixpointPart) -> circuit_plan.RecursionStep:
-        variables = [tuple(f"r{n}.{place}" for place in range(len(part.columns))) for n in range(step.recursive)]
-        streams = None
-        if step.block is not None:
-            streams = self.add(step.block)
-            variables.append(tuple(f"s.{place}" for place in range(len(step.block.columns))))
-        tests = tuple(step_test(condition, values) for condition, values in step.tests)
-        values = tuple(step_term(value) for value in step.outputs)
-        return circuit_plan.RecursionStep(tuple(variables), streams, tests, values)
+        base, inputs = self.add(part.base), tuple(map(self.add, part.inputs))
+        steps = tuple(_step(step, part) for step in part.steps)
+        names = tuple(tuple(column.name for column in one.columns) for one in part.inputs)
+        columns = tuple(column.name for column in part.columns)
+        return circuit_plan.FixpointNode(part.name, base, inputs, steps, columns, names, part.retracts)
 
     def _set(self, part: SetPart) -> circuit_plan.SetNode:
         left = self.add(part.left)
@@ -529,3 +521,11 @@ def bound_of(query: Query) -> QueryBound:
     found = bound(query)
     assert found is not None, "one stream has no tables"
     return found
+
+
+def _step(step: StepPart, part: FixpointPart) -> circuit_plan.RecursionStep:
+    """A case of a recursion's step, with names for all values that it reads."""
+    widths = [len(part.columns)] * step.recursive + [len(part.inputs[place].columns) for place in step.inputs]
+    variables = tuple(tuple(step_variable(n, at) for at in range(width)) for n, width in enumerate(widths))
+    tests = tuple(step_test(condition, values) for condition, values in step.tests)
+    return circuit_plan.RecursionStep(variables, step.inputs, tests, tuple(map(step_term, step.outputs)))

@@ -13,7 +13,7 @@ _OPERATORS = {Op.EQ: "==", Op.NE: "!="}
 
 def step_test(condition: Condition, values: tuple[StepValue, ...]) -> Test:
     """A condition of a recursion's step; what is added to r's columns is moved to the other side."""
-    left = _step_variable(values[0])
+    left = _variable(values[0])
     if isinstance(condition, NullTest):
         return Test(left, "is null" if condition.is_null else "is not null")
     if not isinstance(condition, Comparison):
@@ -23,7 +23,7 @@ def step_test(condition: Condition, values: tuple[StepValue, ...]) -> Test:
     if condition.right is None:
         return Test(left, op, None, constant(_less(condition.offset, values[0].more)))
     offset = condition.offset if isinstance(condition.offset, str) else condition.offset + values[1].more
-    return Test(left, op, _step_variable(values[1]), constant(_less(offset, values[0].more)))
+    return Test(left, op, _variable(values[1]), constant(_less(offset, values[0].more)))
 
 
 def _less(value: Value, more: int) -> Value:
@@ -34,8 +34,13 @@ def step_term(value: StepValue | Constant) -> Term:
     """A value of the row that the step derives."""
     if isinstance(value, Constant):
         return Term(None, None if value.value is None else constant(value.value))
-    return Term(_step_variable(value), value.more)
+    return Term(_variable(value), value.more)
 
 
-def _step_variable(value: StepValue) -> str:
-    return f"s.{value.place}" if value.recursive is None else f"r{value.recursive}.{value.place}"
+def _variable(value: StepValue) -> str:
+    return step_variable(value.participant, value.place)
+
+
+def step_variable(participant: int, place: int) -> str:
+    """The name of a column of a participant's row."""
+    return f"{participant}.{place}"

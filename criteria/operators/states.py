@@ -306,37 +306,42 @@ class ViewJoinPart:
 
 @dataclass(frozen=True, slots=True)
 class StepValue:
-    """A value that a step of a recursion reads: a column of its ``recursive`` th occurrence of r, plus ``more``.
+    """A value that a case of a recursion's step reads: a column of one of its participants, plus ``more``.
 
-    None for the occurrence: a column of the results of its streams.
+    These are its rows of r, in turn, then those of its inputs.
     """
 
-    recursive: int | None
+    participant: int
     place: int
     more: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class StepPart:
-    """One case of a recursion's step: so many rows of r and, with a ``block``, one of its distinct results.
+    """One case of a recursion's step: so many rows of r, and one of each of the `FixpointPart.inputs` at these places.
 
     ``tests`` are conditions with what their attributes are; ``outputs`` the new row.
     """
 
     recursive: int
-    block: BlockPart | None
+    inputs: tuple[int, ...]
     tests: tuple[tuple[Condition, tuple[StepValue, ...]], ...]
     outputs: tuple[StepValue | Constant, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class FixpointPart:
-    """The least relation r with the results of ``base`` and what ``steps`` make of it, each row once."""
+    """The least relation r with the rows of ``base`` and what ``steps`` make of it and of ``inputs``, each row once.
+
+    ``retracts`` says that base or inputs may take rows back.
+    """
 
     name: str
-    base: BlockPart
+    base: Part
+    inputs: tuple[Part, ...]
     steps: tuple[StepPart, ...]
     columns: tuple[Column, ...]
+    retracts: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,10 @@ OF_EACH_KIND = {
         "WITH RECURSIVE r(x, y) AS (SELECT a, b FROM E UNION SELECT r.x, E.b FROM r JOIN E ON r.y = E.a) "
         "SELECT x, y FROM r"
     ),
+    "a recursion over relations": (
+        "WITH RECURSIVE w(x, y) AS (SELECT S.a, R.y FROM S JOIN R ON S.a = R.k UNION "
+        "SELECT R.k, S.a FROM w JOIN R ON w.y = R.y JOIN S ON S.a = w.y JOIN V ON V.k = S.a) SELECT x, y FROM w"
+    ),
     "the row before": "SELECT v, LAG(v, 2) OVER (PARTITION BY a ORDER BY ts) AS l FROM S",
     "rows of a time": (
         "SELECT v, SUM(v) OVER (PARTITION BY b ORDER BY ts RANGE BETWEEN 9 PRECEDING AND CURRENT ROW) AS l FROM S"

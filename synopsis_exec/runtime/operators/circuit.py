@@ -180,8 +180,7 @@ class CircuitOperator:
                     self.inputs[node.name] = node.inputs
                 case FixpointNode():
                     self.nodes[node.name] = LeastFixpoint(node)
-                    asked = [step.streams for step in node.steps if step.streams is not None]
-                    self.inputs[node.name] = (node.base, *asked)
+                    self.inputs[node.name] = (node.base, *node.inputs)
         none = np.zeros(0, dtype=np.int64)
         self.history: tuple[Integers, Integers] = (none, none)
 

@@ -314,26 +314,32 @@ class ViewJoinNode:
 
 @dataclass(frozen=True, slots=True)
 class RecursionStep:
-    """One case of a recursion's step: rows of r, so many, and one of the distinct results of its ``streams``.
+    """One case of a recursion's step: rows of r, so many, and one of each of the node's ``inputs`` at these places.
 
-    ``variables`` are the names of their values: of each row of r, then of the streams' result. Where all ``tests`` pass
-    there is a row of the ``values``.
+    ``variables`` are the names of their values: of each row of r, then of each input's. Where all ``tests`` pass there
+    is a row of the ``values``.
     """
 
     variables: tuple[tuple[str, ...], ...]
-    streams: str | None
+    inputs: tuple[int, ...]
     tests: tuple[Test, ...]
     values: tuple[Term, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class FixpointNode:
-    """The least relation r with the rows of ``base`` and what the ``steps`` make of it, each row once."""
+    """The least relation r with the rows of ``base`` and what the ``steps`` make of it, each row once.
+
+    ``given`` are the columns of each of the ``inputs``; ``retracts`` says that base or inputs may take rows back.
+    """
 
     name: str
     base: str
+    inputs: tuple[str, ...]
     steps: tuple[RecursionStep, ...]
     columns: tuple[str, ...]
+    given: tuple[tuple[str, ...], ...]
+    retracts: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,240 @@
+"""Recursion over relations that change: verdicts, bounds, and outputs at random, each prefix evaluated by DuckDB."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from streambound.criteria.certificate import to_json
+from streambound.criteria.operators.certificate import circuit_certificate
+from streambound.recheck.circuits.validate import circuit_proved
+from support.circuits import Circuit, checked_circuit, rounded
+from support.prefix_sql import PrefixSql
+
+Rows = dict[str, list[dict[str, Any]]]
+MOST = 5
+"""Rows that a relation has at a time."""
+
+
+def catalog(key: bool = False, rows: int | None = MOST, **domain: list[int]) -> dict[str, Any]:
+    stream = {"timestamp": "ts", "columns": {"a": "bigint", "b": "bigint", "ts": "bigint"}, "max_per_timestamp": 2}
+    changes: dict[str, Any] = {"timestamp": "ts", "op": "op", **({"key": ["k"]} if key else {})}
+    pair = {"columns": {"k": "bigint", "y": "bigint"}, "domain": domain}
+    changing = {**pair, "changes": changes, **({} if rows is None else {"rows": rows})}
+    return {
+        "streams": {"E": {**stream, "domain": {"a": [0, 3], "b": [0, 3]}}},
+        "relations": {"R": changing, "Q": changing, "V": {**pair, "rows": 3}},
+    }
+
+
+CLOSURE = "WITH RECURSIVE w(x, y) AS (SELECT k, y FROM R UNION SELECT w.x, R.y FROM w JOIN R ON w.y = R.k)"
+
+
+def entries(sql: str, tables: dict[str, Any]) -> dict[str, str]:
+    """The size of each state of a bounded statement, by its proposition."""
+    checked = checked_circuit(sql, tables)
+    assert checked.verdict == "bounded", [one.message for one in checked.diagnostics]
+    assert checked.circuit_bound is not None
+    found: dict[str, str] = {}
+    for state in checked.circuit_bound.states:
+        found[state.proposition] = (
+            f"{found[state.proposition]}, {state.size.text}" if state.proposition in found else (state.size.text)
+        )
+    return found
+
+
+def test_rows_of_a_relation_bound_the_values_of_a_column_whatever_they_are() -> None:
+    # E1: R itself; F4: 5 values a column; F3: the base; F2: R's rows beside r
+    assert entries(f"{CLOSURE} SELECT x, y FROM w", catalog()) == {"E1": "5", "F4": "25", "F3": "5", "F2": "5"}
+
+
+def test_a_domain_bounds_them_where_it_has_fewer_values() -> None:
+    assert entries(f"{CLOSURE} SELECT x, y FROM w", catalog(y=[1, 2]))["F4"] == "15"  # 1, 2 and NULL
+    assert entries(f"{CLOSURE} SELECT x, y FROM w", catalog(k=[1, 2], y=[1, 2]))["F2"] == "9, 5"
+
+
+def test_constants_and_other_relations_add_values() -> None:
+    sql = (
+        "WITH RECURSIVE w(x) AS (SELECT k FROM R UNION SELECT Q.y + 1 FROM w JOIN Q ON w.x = Q.k "
+        "UNION SELECT 7 FROM w WHERE w.x = 3) SELECT x FROM w"
+    )
+    assert entries(sql.replace(" UNION SELECT 7 FROM w WHERE w.x = 3", ""), catalog())["F4"] == "10"
+
+
+def test_a_key_with_a_domain_says_how_many_rows_there_are() -> None:
+    assert entries(f"{CLOSURE} SELECT x, y FROM w", catalog(key=True, rows=None, k=[0, 3]))["E1"] == "5"
+
+
+def test_without_a_number_of_rows_the_relation_is_blamed() -> None:
+    found = checked_circuit(f"{CLOSURE} SELECT x, y FROM w", catalog(rows=None))
+    assert found.verdict == "unbounded"
+    assert "nothing says how many rows it has" in found.diagnostics[-1].message
+
+
+def test_a_stream_that_meets_any_value_of_a_relation_is_unbounded() -> None:
+    tables = catalog()
+    del tables["streams"]["E"]["domain"]["a"]
+    sql = "WITH RECURSIVE w(x) AS (SELECT k FROM R UNION SELECT E.b FROM w JOIN E ON E.a = w.x) SELECT x FROM w"
+    found = checked_circuit(sql, tables)
+    assert found.verdict == "unbounded"
+    assert "a recursion must remember" in " ".join(one.message for one in found.diagnostics)
+    assert checked_circuit(sql, catalog()).verdict == "bounded"
+
+
+def test_what_is_added_to_a_column_without_a_bounded_domain_is_refused() -> None:
+    step = "SELECT w.x + 1 FROM w JOIN R ON w.x = R.k"
+    sql = f"WITH RECURSIVE w(x) AS (SELECT y FROM R UNION {step}) SELECT x FROM w"
+    found = checked_circuit(sql, catalog())
+    assert found.verdict == "unknown"
+    assert found.diagnostics[-1].message.startswith("the values of w.x may grow with each step")
+    assert checked_circuit(sql, catalog(k=[0, 3], y=[0, 3])).verdict == "bounded"
+
+
+# --- outputs ---------------------------------------------------------------------------------------------------------
+
+BASES = (
+    "SELECT k, y FROM R",
+    "SELECT y, k + 1 FROM R WHERE k < 3",
+    "SELECT a, b FROM E",
+    "SELECT E.a, R.y FROM E JOIN R ON E.b = R.k",
+    "SELECT R.k, Q.y FROM R JOIN Q ON R.y = Q.k",
+    "SELECT k, y FROM V",
+)
+STEPS = (
+    "SELECT w.x, R.y FROM w JOIN R ON w.y = R.k",
+    "SELECT w.y, w.x FROM w JOIN R ON w.y = R.k AND w.x = R.y",
+    "SELECT R.y, Q.k FROM w JOIN R ON w.y = R.k JOIN Q ON Q.y = R.y",
+    "SELECT p.y, q.y FROM w JOIN R AS p ON w.x = p.k JOIN R AS q ON w.y = q.k",
+    "SELECT w.x, R.k + 1 FROM w JOIN R ON w.y = R.y - 1 OR w.x = R.y",
+    "SELECT w.x, E.b FROM w JOIN E ON w.y = E.a",
+    "SELECT E.b, R.y FROM w JOIN E ON w.y = E.a JOIN R ON R.k >= E.b",
+    "SELECT w.x, V.y FROM w JOIN V ON w.y = V.k, R",
+    "SELECT V.y, R.y FROM w JOIN V ON w.y = V.k JOIN R ON R.k = w.x",
+    "SELECT w.x, R.y FROM w, R WHERE R.k IS NULL",
+    "SELECT NULL AS x, R.y FROM w, R WHERE w.y = R.k",
+)
+SHOWN = (
+    "SELECT x, y FROM w",
+    "SELECT x, COUNT(*) AS n, MAX(y) AS m FROM w GROUP BY x",
+    "SELECT DISTINCT y FROM w WHERE x > 0 OR x IS NULL",
+)
+
+
+def some_rows(seed: int, key: bool = False) -> tuple[Rows, Rows]:
+    """Rows of all tables, and the same with deletes of what an insert replaces; of relations never more than `MOST`."""
+    rng = random.Random(seed)
+    given: Rows = {"E": [], "R": [], "Q": [], "V": []}
+    told: Rows = {"R": [], "Q": []}
+    for _ in range(rng.randint(1, 3)):
+        given["V"].append({"k": some_value(rng), "y": some_value(rng)})
+    there: dict[str, list[dict[str, Any]]] = {"R": [], "Q": []}
+    for now in range(1, 13):
+        for _ in range(rng.randint(0, 2) if rng.random() < 0.4 else 0):
+            given["E"].append({"a": some_value(rng), "b": some_value(rng), "ts": now})
+        for name, mine in there.items():
+            if mine and (len(mine) == MOST or rng.random() < 0.4):
+                gone = mine.pop(rng.randrange(len(mine)))
+                for rows in (given, told):
+                    rows[name].append({**gone, "op": "delete", "ts": now})
+            if len(mine) < MOST and rng.random() < 0.7:
+                row = {"k": rng.randint(0, 3) if key else some_value(rng), "y": some_value(rng)}
+                same = [one for one in mine if key and one["k"] == row["k"]]
+                if key and any(one["ts"] == now and one["k"] == row["k"] for one in given[name]):
+                    continue
+                for one in same:
+                    mine.remove(one)
+                    told[name].append({**one, "op": "delete", "ts": now})
+                mine.append(row)
+                for rows in (given, told):
+                    rows[name].append({**row, "op": "insert", "ts": now})
+    return given, {**given, **told}
+
+
+def some_value(rng: random.Random) -> int | None:
+    return None if rng.random() < 0.1 else rng.randint(0, 3)
+
+
+def differences(sql: str, tables: dict[str, Any], rows: Rows) -> Counter[tuple[Any, ...]]:
+    """What DuckDB returns at each timestamp more than before."""
+    words = sql.replace(")", " ").replace(",", " ").split()
+    relations = {name: [{**row, "ts": row.get("ts", -1)} for row in given] for name, given in rows.items()}
+    read = {name: given for name, given in relations.items() if name in words}
+    first = min((row["ts"] for given in read.values() for row in given if row["ts"] > 0), default=None)
+    found, before = Counter[tuple[Any, ...]](), Counter[tuple[Any, ...]]()
+    for time, now in PrefixSql(tables).results(sql, read).items():
+        if first is None or time < first:
+            continue
+        for row in {*now, *before}:
+            if now[row] != before[row]:
+                found[(*map(rounded, row), time)] = now[row] - before[row]
+        before = now
+    return found
+
+
+def printed(circuit: Circuit, rng: random.Random) -> tuple[Counter[tuple[Any, ...]], int]:
+    """What is printed where steps close one timestamp or several, with restarts; the most entries."""
+    cuts: list[list[int]] = []
+    for time in circuit.times:
+        if cuts and rng.random() < 0.3:
+            cuts[-1].append(time)
+        else:
+            cuts.append([time])
+    rows, peak, _ = circuit.run(cuts, restart=rng.random() < 0.7) if cuts else ([], 0, 0)
+    found = Counter[tuple[Any, ...]]()
+    for time, weight, row in rows:
+        found[(*map(rounded, row), time)] += weight
+    return found, peak
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("base", BASES)
+def test_recursion_prints_the_differences_of_all_prefixes(base: str, step: str) -> None:
+    shown = 0
+    for seed in range(2):
+        rng = random.Random(f"{base} {step} {seed}")
+        key = rng.random() < 0.3
+        tables, (given, told) = catalog(key=key, k=[0, 3], y=[0, 3]), some_rows(rng.randint(0, 10**6), key)
+        sql = f"WITH RECURSIVE w(x, y) AS ({base} UNION {step}) {rng.choice(SHOWN)}"
+        checked = checked_circuit(sql, tables)
+        assert checked.verdict == "bounded", (sql, [one.message for one in checked.diagnostics])
+        assert checked.circuit is not None
+        assert checked.catalog is not None
+        certificate = to_json(circuit_certificate(checked.circuit))
+        assert circuit_proved(checked.statement, checked.catalog, certificate).faults == ()
+        circuit = Circuit({"sql": sql, "catalog": tables, "mode": "changes", "input": given})
+        found, peak = printed(circuit, rng)
+        assert found == differences(sql, tables, told), sql
+        assert checked.circuit_bound is not None
+        assert checked.circuit_bound.entries.value is not None
+        assert peak <= checked.circuit_bound.entries.value
+        shown += len(found)
+    assert shown > 0
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_two_rows_of_the_recursion_in_one_step(seed: int) -> None:
+    """DuckDB joins only the newest rows with each other, so that the fixpoint of each prefix is worked out here."""
+    rng = random.Random(seed)
+    sql = "WITH RECURSIVE w(x, y) AS (SELECT k, y FROM R UNION SELECT p.x, q.y FROM w AS p JOIN w AS q ON p.y = q.x) "
+    tables, (given, told) = catalog(), some_rows(seed)
+    found, _ = printed(
+        Circuit({"sql": f"{sql}SELECT x, y FROM w", "catalog": tables, "mode": "changes", "input": given}), rng
+    )
+    expected, before = Counter[tuple[Any, ...]](), set[tuple[Any, ...]]()
+    for time in sorted({row["ts"] for row in told["R"]}):
+        now = {(r["k"], r["y"]) for r in told["R"] if r["ts"] <= time and left(told["R"], r, time) > 0}
+        while more := {(a, d) for a, b in now for c, d in now if b is not None and b == c} - now:
+            now |= more
+        expected.update({(*row, time): 1 for row in now - before} | {(*row, time): -1 for row in before - now})
+        before = now
+    assert found == expected
+    assert min(found.values()) < 0
+
+
+def left(rows: list[dict[str, Any]], row: dict[str, Any], time: int) -> int:
+    """How often a row is there at a time."""
+    same = [r for r in rows if r["ts"] <= time and (r["k"], r["y"]) == (row["k"], row["y"])]
+    return sum(-1 if r["op"] == "delete" else 1 for r in same)
