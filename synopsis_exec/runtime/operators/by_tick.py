@@ -114,6 +114,8 @@ class Changes:
 
 def in_order(rows: Mapping[Row, int]) -> list[Weighted]:
     """Rows in order of their values, NULL first."""
+    if not any(None in row for row in rows):
+        return sorted(rows.items())
     return sorted(rows.items(), key=lambda item: [(value is not None, value) for value in item[0]])
 
 

@@ -87,16 +87,24 @@ class BlockOperator:
 
 
 class MapOperator(RemembersNothing):
-    """Rows computed of other rows; it remembers nothing."""
+    """Rows computed of other rows, by Spark where they are more than columns of these; it remembers nothing."""
 
     def __init__(self, plan: MapNode, evaluate: Evaluate) -> None:
-        self.plan, self.evaluate = plan, evaluate
+        self.plan, self.evaluate, self.picks = plan, evaluate, plan.picks
         self.sizes: Integers = np.zeros(0, dtype=np.int64)
 
     def step(self, inputs: Sequence[Delta], ticks: Ticks) -> Delta:
         """The rows of all timestamps at once."""
         self.sizes = np.zeros(len(ticks.times), dtype=np.int64)
-        return self.evaluate(self.plan, inputs[0]) if not self.plan.renames else self._renamed(inputs[0])
+        if self.picks is None:
+            return self.evaluate(self.plan, inputs[0])
+        return self._renamed(inputs[0]) if self.plan.renames else self._picked(inputs[0], self.picks)
+
+    def _picked(self, rows: Delta, places: tuple[int, ...]) -> Delta:
+        changes = Changes(tuple(name for name, _ in self.plan.columns))
+        for now, found in rows_by_time(rows).items():
+            changes.add(now, ((tuple([row[place] for place in places]), weight) for row, weight in found))
+        return changes.delta
 
     def _renamed(self, rows: Delta) -> Delta:
         names = {old: new for (old, _), (new, _) in zip(self.plan.given, self.plan.columns, strict=True)}

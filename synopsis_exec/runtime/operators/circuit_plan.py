@@ -184,10 +184,18 @@ class MapNode:
     where: str = ""
 
     @property
+    def picks(self) -> tuple[int, ...] | None:
+        """The places of the input's columns that are all there is, in this order; None where more is computed."""
+        known = {f"`{name}`": place for place, (name, _) in enumerate(self.given)}
+        places = [known.get(expression) for expression in self.expressions]
+        found = tuple(place for place in places if place is not None)
+        same = [self.given[place][1] for place in found] == [kind for _, kind in self.columns]
+        return found if same and not self.where else None
+
+    @property
     def renames(self) -> bool:
         """Whether all that is computed are other names of the same columns, in the same order."""
-        kept = tuple(f"`{name}`" for name, _ in self.given) == self.expressions and not self.where
-        return kept and [kind for _, kind in self.given] == [kind for _, kind in self.columns]
+        return self.picks == tuple(range(len(self.given)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,8 @@ class GroupBy:
 
     def _in_columns(self, rows: Delta, ticks: Ticks) -> Delta | None:
         """All timestamps at once; None, and nothing has changed, where that cannot be done in numbers of 64 bits."""
-        made = group_changes(self.plan, rows)
+        grows = rows.weight is None or bool((rows.weight > 0).all())
+        made = group_changes(self.plan, rows, self.final and grows)
         if made is None:
             return None
         held = [self.groups.get(key) for key in made.keys]
@@ -90,7 +91,7 @@ class GroupBy:
             return None
         ends = [self._last(key) for key in made.keys]
         lasts = np.append(made.first[1:], len(made.group)) - 1
-        if any(end is not None and end < now for end, now in zip(ends, made.time[lasts].tolist(), strict=True)):
+        if any(end is not None and end < now for end, now in zip(ends, made.last.tolist(), strict=True)):
             return None  # a group that changes after its end is another one
         after = running_sums(made, before)
         changes = None if after is None or self.final else results_of(self.plan, made, after, self.columns)

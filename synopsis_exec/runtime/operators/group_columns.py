@@ -16,7 +16,7 @@ from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.operators.by_tick import Row
 from streambound_runtime.operators.circuit_plan import GroupNode, GroupValue
 from streambound_runtime.operators.delta import Delta
-from streambound_runtime.operators.exact import LARGEST, greatest
+from streambound_runtime.operators.exact import LARGEST, greatest, totals
 from streambound_runtime.operators.frame import coded, groups
 
 EXACT = 2**53
@@ -45,7 +45,7 @@ class GroupChanges:
     """The groups that rows change, and each change: a group and a timestamp, in this order.
 
     ``keys`` are the groups'; ``added`` the number of rows and the sums that a change adds, ``first`` the place of each
-    group's first change.
+    group's first change, ``last`` when each group changes for the last time.
     """
 
     keys: list[Row]
@@ -53,23 +53,31 @@ class GroupChanges:
     time: Integers
     added: list[Integers]
     first: Integers
+    last: Integers
 
 
-def group_changes(plan: GroupNode, rows: Delta) -> GroupChanges | None:
-    """What rows change; None where numbers of 64 bits may not do."""
+def group_changes(plan: GroupNode, rows: Delta, whole: bool) -> GroupChanges | None:
+    """What rows change; None where numbers of 64 bits may not do.
+
+    With ``whole`` it is enough to know what all rows of a group add, as one change at the time of the first of them.
+    """
     columns = [_coded_column(rows, name) for name in plan.keys]
     numbers = _numbers(plan, rows)
     if numbers is None or any(column is None for column in columns):
         return None
     codes, size = coded([column for column in columns if column is not None], rows.size)
     first, group = groups(codes, size)
+    keys, last = _rows_at(rows, plan.keys, first), np.empty(len(first), dtype=np.int64)
+    last[group] = rows.time  # in order, and the last assignment holds
+    if whole:
+        each = np.arange(len(first))
+        return GroupChanges(keys, each, rows.time[first], [totals(n, group, len(first)) for n in numbers], each, last)
     order = np.lexsort((rows.time, group))
     mine, time = group[order], rows.time[order]
     starts = np.flatnonzero(np.r_[True, (mine[1:] != mine[:-1]) | (time[1:] != time[:-1])])
     added = [np.add.reduceat(values[order], starts) for values in numbers]
-    keys = _rows_at(rows, plan.keys, first)
     mine = mine[starts]
-    return GroupChanges(keys, mine, time[starts], added, np.flatnonzero(np.r_[True, mine[1:] != mine[:-1]]))
+    return GroupChanges(keys, mine, time[starts], added, np.flatnonzero(np.r_[True, mine[1:] != mine[:-1]]), last)
 
 
 def _coded_column(rows: Delta, name: str) -> Column | None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 
 from streambound_runtime.operators import plan
-from streambound_runtime.operators.counted import Counted, Key
+from streambound_runtime.operators.counted import Counted, Key, Together
 from streambound_runtime.operators.formula import resolved, value
 from streambound_runtime.operators.row_tests import Passes, ValueOf, every_test, one_test, term_value
 from streambound_runtime.operators.sums import Sums, Weight
@@ -23,7 +23,6 @@ Then = Callable[[Env, Weight], None]
 """What to do with a match: the values, and how often it is there."""
 _STREAMS, _FRESH = "streams", "fresh"
 """Which streams an entry of a family has, and which of them came at the timestamp that is being closed."""
-_NOTHING: dict[Key, Weight] = {}
 
 
 class RowSynopsis:
@@ -93,7 +92,7 @@ class BranchByRows:
         self.new: list[dict[Key, Weight]] = []
         self.fresh = Counted()
         self.grown: dict[Key, Weight] = {}
-        self.gathered: dict[tuple[int, bool], Counted] = {}
+        self.gathered: dict[tuple[int, bool], Counted | Together] = {}
         self.results: dict[Key, Weight] = {}
         self.related = [self._relations(group, relations) for group in branch.relations]
         self.scans = [self._scan(scan) for scan in branch.scans]
@@ -177,9 +176,7 @@ class BranchByRows:
 
         def run(env: Env, n: Weight) -> None:
             entries = source()
-            found = entries.entries
-            if fixed:
-                found = entries.by(fixed).get(tuple([term(env) for term in terms]), _NOTHING)
+            found = entries.of(fixed, tuple([term(env) for term in terms])) if fixed else entries.entries
             for key, times in found.items():
                 if useful is None or useful(key):
                     for place, mine in gives:
@@ -191,7 +188,7 @@ class BranchByRows:
 
     def _participant(
         self, join: plan.JoinStep, scans: tuple[plan.TableScan, ...]
-    ) -> tuple[Callable[[], Counted], tuple[str, ...]]:
+    ) -> tuple[Callable[[], Counted | Together], tuple[str, ...]]:
         """Where the rows or entries of a participant are, and the variables of their values."""
         if join.scan is not None:
             scan = join.scan
@@ -207,11 +204,12 @@ class BranchByRows:
             return lambda: self._gathered(place, bool(join.new)), pattern
         return lambda: self.tables[place], pattern
 
-    def _gathered(self, place: int, new: bool) -> Counted:
-        """A table's new entries, or all of them: put together once, however many matches are looked up in it."""
+    def _gathered(self, place: int, new: bool) -> Counted | Together:
+        """A table's new entries, or all of them, however many matches are looked up in it."""
         found = self.gathered.get((place, new))
         if found is None:
-            found = Counted(self.new[place]) if new else self.tables[place].plus(self.new[place], self.distinct)
+            more = self.new[place]
+            found = Counted(more) if new else Together(self.tables[place], more, self.distinct)
             self.gathered[place, new] = found
         return found
 
@@ -358,19 +356,23 @@ class BranchByRows:
             column: saturates - 1 for column, expires, saturates in ages if expires is None and saturates is not None
         }
 
+        def end(key: Key) -> int | None:
+            ends = [integer(key[column]) + age for column, age in expiring if key[column] is not None]
+            return min(ends, default=None)
+
         def keep(now: int) -> None:
             entries = self.tables[place]
             self._add(entries, table, self.new[place])
-            entries.remove(
-                [
-                    key
-                    for key in entries.entries
-                    if any(_older(key[column], now - age + 1) for column, age in expiring)
-                    or any(_lapsed(lapse, key, pattern, now) for lapse in lapses)
-                ]
-            )
+            if expiring:
+                entries.remove(entries.ended(end, now))
+            if lapses:
+                entries.remove(
+                    [key for key in entries.entries if any(_lapsed(lapse, key, pattern, now) for lapse in lapses)]
+                )
             old = [
-                key for key in entries.entries if any(_older(key[column], now - age) for column, age in oldest.items())
+                key
+                for key in (entries.entries if oldest else ())
+                if any(_older(key[column], now - age) for column, age in oldest.items())
             ]
             if old:
                 aged: dict[Key, Weight] = {}
@@ -393,7 +395,7 @@ class BranchByRows:
         best = list(zip(range(end - len(table.best), end), table.best, strict=True))
         group = tuple(place for place in range(end + len(table.ages)) if not end - len(best) <= place < end)
         for key in more:
-            same = entries.by(group).get(tuple([key[place] for place in group]), _NOTHING)
+            same = entries.of(group, tuple([key[place] for place in group]))
             if not any(_as_good(other, key, best) for other in same):
                 entries.remove([other for other in same if _as_good(key, other, best)])
                 entries.put(key, 1)
