@@ -75,7 +75,7 @@ def stream(spark: Any, workload: Workload, folder: Path) -> dict[str, Any]:
     """The workload's files as streams, in the batches that the job gets."""
     found = {}
     for name, columns in workload.columns.items():
-        schema = ", ".join(f"{column} BIGINT" for column in (*columns, "ts"))
+        schema = ", ".join((*(f"{column} BIGINT" for column in columns), f"ts {workload.time}"))
         reader = spark.readStream.format(workload.format).schema(schema).option("maxFilesPerTrigger", 1)
         found[name] = reader.load(str(folder / name))
     return found

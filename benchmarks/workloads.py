@@ -40,7 +40,11 @@ FORMATS = {"parquet": write_parquet, "json": write_json}
 
 @dataclass(frozen=True)
 class Workload:
-    """A query over streams; ``shares`` says what part of all rows belongs to each of its streams."""
+    """A query over streams; ``shares`` says what part of all rows belongs to each of its streams.
+
+    The application time is of the type ``time``, a timestamp being so many milliseconds; ``declared`` says that the
+    catalog has the columns' ``values`` as domains.
+    """
 
     name: str
     sql: str
@@ -49,6 +53,8 @@ class Workload:
     values: dict[str, tuple[int, int]]
     rows_per_timestamp: int = 1
     format: str = "parquet"
+    time: str = "bigint"
+    declared: bool = False
 
     def catalog(self, folder: str = "", files: int = 1) -> dict[str, Any]:
         """The catalog; with the files in a folder as sources."""
@@ -57,7 +63,8 @@ class Workload:
             source = {"format": self.format, "path": f"{folder}/{name}", "options": {"maxFilesPerTrigger": files}}
             streams[name] = {
                 "timestamp": "ts",
-                "columns": {**dict.fromkeys(columns, "bigint"), "ts": "bigint"},
+                "columns": {**dict.fromkeys(columns, "bigint"), "ts": self.time},
+                **({"domain": {name: list(self.values[name]) for name in columns}} if self.declared else {}),
                 **({"source": source} if folder else {}),
             }
         return {"streams": streams}
@@ -80,9 +87,19 @@ class Workload:
             ts = np.arange(start, start + count) // self.rows_per_timestamp
             drawn = {c: random.integers(low, high, count, endpoint=True) for c, (low, high) in self.values.items()}
             yield {
-                name: {**{c: drawn[c][stream == number] for c in self.columns[name]}, "ts": ts[stream == number]}
+                name: {
+                    **{c: drawn[c][stream == number] for c in self.columns[name]},
+                    "ts": self._times(ts[stream == number]),
+                }
                 for number, name in enumerate(names)
             }
+
+    def _times(self, ts: Any) -> Any:
+        if self.time != "timestamp":
+            return ts
+        import pyarrow as pa
+
+        return pa.array(ts * 1000, pa.timestamp("us", tz="UTC"))
 
     def write(self, folder: Path, rows: int, size: int) -> None:
         """The rows as files of the workload's format, one per stream and batch."""
