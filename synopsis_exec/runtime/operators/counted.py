@@ -51,6 +51,8 @@ class Counted:
         """Take out some keys."""
         for key in keys:
             del self.entries[key]
+            if self._ends is not None:
+                self._ends.drop(key)
             for columns, index in self._indexes.items():
                 group = tuple([key[column] for column in columns])
                 del index[group][key]
@@ -60,11 +62,11 @@ class Counted:
     def ended(self, end: Callable[[Key], int | None], now: int) -> list[Key]:
         """The keys whose ``end`` is not after a timestamp, found in time that grows with their number.
 
-        ``end`` must be the same function each time.
+        The caller removes them, too. ``end`` must be the same function each time.
         """
         if self._ends is None:
             self._ends = _Ends(end, self.entries)
-        return [key for key in self._ends.until(now) if key in self.entries]
+        return self._ends.until(now)
 
 
 class _Ends:
@@ -83,6 +85,11 @@ class _Ends:
         if time not in self.keys:
             heapq.heappush(self.times, time)
         self.keys.setdefault(time, {})[key] = None
+
+    def drop(self, key: Key) -> None:
+        """Forget a key that is gone before it ends."""
+        if (time := self.end(key)) is not None and time in self.keys:
+            self.keys[time].pop(key, None)
 
     def until(self, now: int) -> list[Key]:
         """The keys that have ended, which are no longer in it."""

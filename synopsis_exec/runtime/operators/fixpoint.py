@@ -3,16 +3,20 @@
 Rows that come: semi-naive (Budiu et al., *DBSP*, §5–6): what is new joins with all that is there until nothing is new
 any more, so that a timestamp takes time in proportion to the rows that it adds and those that they join, not to r.
 
-Rows that go: DRed (Gupta, Mumick and Subrahmanian, *Maintaining views incrementally*, SIGMOD 1993). All that was
-derived of them leaves r, whatever else it follows from; then what the base has, or a step still makes of the rows that
-are left, comes back, and what follows from that.
+Rows that go: each row has a level, above those of the rows of r in one of its derivations; a row of the base has the
+lowest. A row whose support is gone (no derivation from lower levels is left) goes, and with it those that need it;
+from what is left it may come again, at another level. Levels need only be well founded: one relation of them instead
+of DBSP's history of all iterations. What still stands by a lower level is not looked at further, other than with DRed
+(Gupta, Mumick and Subrahmanian, *Maintaining views incrementally*, SIGMOD 1993).
 """
 
 from __future__ import annotations
 
+import heapq
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, count
 
 import numpy as np
 
@@ -30,13 +34,16 @@ from streambound_runtime.operators.sums import times
 from streambound_runtime.row_values import Value
 
 ROWS, BASE, INPUT = "rows", "base", "input {}"
+LOWEST = 1
 Env = list[Value]
+Levelled = tuple[Row, int]
+"""A row that is derived, and its level by that derivation."""
 
 
 class LeastFixpoint:
     """The operator of a `FixpointNode`; its first input are the base's rows, the others those that the steps read.
 
-    The base is remembered where rows may go: else all of it is in r.
+    ``rows`` are r with the levels. The base is remembered where rows may go: else all of it is in r.
     """
 
     def __init__(self, plan: FixpointNode) -> None:
@@ -66,52 +73,87 @@ class LeastFixpoint:
     def _tick(self, base: list[Weighted], read: list[list[Weighted]]) -> list[Weighted]:
         """How r changes."""
         if not self.plan.retracts:
-            fresh = [_added(known, _rows_of(rows)) for known, rows in zip(self.inputs, read, strict=True)]
-            return [(row, 1) for row in self._grown(_added(self.rows, _rows_of(base)), fresh)]
+            fresh = [_new(known, _rows_of(rows)) for known, rows in zip(self.inputs, read, strict=True)]
+            return [(row, 1) for row in self._grown(_rows_of(base), fresh)]
         changes = [_changed(known, rows) for known, rows in zip(self.inputs, read, strict=True)]
         own = _changed(self.base, base)
-        gone = self._derived_of(own.gone, [change.gone for change in changes])
-        self.rows.remove(gone)
+        doubted = [*own.gone, *(row for row, _ in self._of_inputs([change.gone for change in changes]))]
         for known, change in zip((self.base, *self.inputs), (own, *changes), strict=True):
             change.apply(known)
-        kept = [row for row in gone if row in self.base.entries or self._follows(row)]
-        new = _added(self.rows, [*kept, *own.come])
-        found = self._grown(new, [change.come for change in changes])
-        return [*((row, 1) for row in found), *((row, -1) for row in gone)]
-
-    def _grown(self, new: list[Row], fresh: list[list[Row]]) -> list[Row]:
-        """Rows of r that are new, with what follows from them and from rows that the steps have not read before."""
-        found = [*new]
-        made = [
-            row
-            for step in self.steps
-            for number, place in enumerate(step.plan.inputs, step.recursive)
-            for row in step.made(number, fresh[place], self.rows, self.inputs)
+        lost = self._lost(doubted)
+        again = self._added(one for row in lost for one in self._supports(row))
+        found = [*again, *self._grown(own.come, [change.come for change in changes], again)]
+        return [
+            *((row, -1) for row in lost if row not in self.rows.entries),
+            *((row, 1) for row in found if row not in lost),
         ]
-        more = _added(self.rows, made)
-        new, found = [*new, *more], [*found, *more]
+
+    def _grown(self, base: Iterable[Row], fresh: list[list[Row]], again: Sequence[Row] = ()) -> list[Row]:
+        """Add rows of the base, and what follows from them, from input rows that are new, and from rows ``again``."""
+        found = self._added((row, LOWEST) for row in base)
+        found += self._added(self._of_inputs(fresh))
+        new = [*again, *found]
         while new:
-            made = [row for step in self.steps for row in step.of_rows(new, self.rows, self.inputs)]
-            new = _added(self.rows, made)
+            new = self._added(self._of_rows(new))
             found += new
         return found
 
-    def _derived_of(self, base: list[Row], gone: list[list[Row]]) -> list[Row]:
-        """The rows of r that were derived of rows that go, the base's and those that the steps read."""
-        found = dict.fromkeys(row for row in base if row in self.rows.entries)
-        for step in self.steps:
-            for number, place in enumerate(step.plan.inputs, step.recursive):
-                found |= dict.fromkeys(step.made(number, gone[place], self.rows, self.inputs))
-        new = [*found]
-        while new:
-            made = [row for step in self.steps for row in step.of_rows(new, self.rows, self.inputs)]
-            new = [row for row in dict.fromkeys(made) if row not in found]
-            found |= dict.fromkeys(new)
-        return [*found]
+    def _added(self, rows: Iterable[Levelled]) -> list[Row]:
+        """Those of some rows that were not there; from now on they are."""
+        new = []
+        for row, level in rows:
+            if row not in self.rows.entries:
+                self.rows.put(row, level)
+                new.append(row)
+        return new
 
-    def _follows(self, row: Row) -> bool:
-        """Whether some step makes a row of those that are there."""
-        return any(step.makes(row, self.rows, self.inputs) for step in self.steps)
+    def _of_inputs(self, rows: list[list[Row]]) -> list[Levelled]:
+        """What the steps make of rows of each input, together with all that is there."""
+        return [
+            one
+            for step in self.steps
+            for number, place in enumerate(step.plan.inputs, step.recursive)
+            for one in step.made(number, rows[place], self.rows, self.inputs)
+        ]
+
+    def _of_rows(self, rows: list[Row]) -> list[Levelled]:
+        """What the steps make of rows of r, together with all that is there."""
+        return [
+            one
+            for step in self.steps
+            for first in range(step.recursive)
+            for one in step.made(first, rows, self.rows, self.inputs)
+        ]
+
+    def _lost(self, doubted: Iterable[Row]) -> dict[Row, None]:
+        """Take out the rows that have no support any more, of those doubted and of those that need what goes.
+
+        They are looked at from the lowest level up, so that what a row needs is decided before it is.
+        """
+        waiting: list[tuple[int, int, Row]] = []
+        number, lost = count(), dict[Row, None]()
+
+        def doubt(rows: Iterable[Row], above: int) -> None:
+            for row in rows:
+                if (level := times(self.rows.entries.get(row, 0))) > above:
+                    heapq.heappush(waiting, (level, next(number), row))
+
+        doubt(doubted, 0)
+        while waiting:
+            level, _, row = heapq.heappop(waiting)
+            if row in lost or row in self.base.entries or self._supports(row, level):
+                continue
+            doubt((needs for needs, _ in self._of_rows([row])), level)
+            self.rows.remove([row])
+            lost[row] = None
+        return lost
+
+    def _supports(self, row: Row, below: float = math.inf) -> list[Levelled]:
+        """A row with its level by a derivation from rows of r below a level, if there is one."""
+        for step in self.steps:
+            if found := step.derivation(row, below, self.rows, self.inputs):
+                return found
+        return []
 
     def dump(self) -> State:
         """The rows of r, and of what it is made of."""
@@ -135,7 +177,7 @@ def _rows_of(rows: list[Weighted]) -> Iterable[Row]:
     return (row for row, _ in rows)
 
 
-def _added(known: Counted, rows: Iterable[Row]) -> list[Row]:
+def _new(known: Counted, rows: Iterable[Row]) -> list[Row]:
     """Those of some rows that were not there; from now on they are."""
     new = []
     for row in rows:
@@ -192,8 +234,12 @@ class _Lookup:
 
 @dataclass(frozen=True, slots=True)
 class _MatchOrder:
-    """How matches are found from a row on, whose values begin at ``start``: it passes ``tests``, then come lookups."""
+    """How matches are found from a participant's row on, or from what is made (a participant after all others).
 
+    Its values begin at ``start``; it passes ``tests``, then come ``lookups``.
+    """
+
+    participant: int
     start: int
     tests: tuple[Passes, ...]
     lookups: tuple[_Lookup, ...]
@@ -228,47 +274,46 @@ class _Step:
         back = self._way(len(plan.variables), made, [*tests, *shown])
         self.back = replace(back, tests=(lambda env: all(env[at] == value for at, value in constants), *back.tests))
 
-    def made(self, participant: int, fresh: list[Row], rows: Counted, inputs: list[Counted]) -> list[Row]:
+    def made(self, participant: int, fresh: list[Row], rows: Counted, inputs: list[Counted]) -> list[Levelled]:
         """The rows that those of one participant make with all of the others."""
         return self._matches(self.ways[participant], fresh, rows, inputs)
 
-    def of_rows(self, fresh: list[Row], rows: Counted, inputs: list[Counted]) -> list[Row]:
-        """The rows that rows of r make."""
-        return [row for first in range(self.recursive) for row in self.made(first, fresh, rows, inputs)]
-
-    def makes(self, row: Row, rows: Counted, inputs: list[Counted]) -> bool:
-        """Whether a row is made of those that are there."""
-        return bool(self._matches(self.back, [row], rows, inputs, once=True))
+    def derivation(self, row: Row, below: float, rows: Counted, inputs: list[Counted]) -> list[Levelled]:
+        """A row with its level by a match of rows of r below a level, if there is one."""
+        return self._matches(self.back, [row], rows, inputs, below)
 
     def _matches(
-        self, way: _MatchOrder, fresh: list[Row], rows: Counted, inputs: list[Counted], once: bool = False
-    ) -> list[Row]:
-        """What the matches of some rows make; the first one only, if that is enough."""
-        found: list[Row] = []
+        self, way: _MatchOrder, fresh: list[Row], rows: Counted, inputs: list[Counted], below: float | None = None
+    ) -> list[Levelled]:
+        """What the matches of some rows make; with ``below``, the first match of rows of r below that level."""
+        found: list[Levelled] = []
         env: Env = [None] * self.starts[-1]
         sources = [*([rows] * self.recursive), *(inputs[place] for place in self.plan.inputs)]
+        most = math.inf if below is None else below
 
-        def extend(depth: int) -> bool:
+        def extend(depth: int, level: int) -> bool:
             if depth == len(way.lookups):
-                found.append(tuple([value(env) for value in self.values]))
-                return once
+                found.append((tuple([value(env) for value in self.values]), level + 1))
+                return below is not None
             lookup = way.lookups[depth]
-            source = sources[lookup.participant]
+            source, levelled = sources[lookup.participant], lookup.participant < self.recursive
             candidates = source.entries
             if lookup.columns:
                 key = tuple([value(env) for value in lookup.values])
                 if any(key[place] is None for place in lookup.joined):
                     return False
-                candidates = source.by(lookup.columns).get(key, {})
-            for row in candidates:
+                candidates = source.of(lookup.columns, key)
+            for row, n in candidates.items():
+                reached = max(level, times(n)) if levelled else level
                 env[lookup.start : lookup.start + len(row)] = row
-                if all(test(env) for test in lookup.tests) and extend(depth + 1):
+                if reached < most and all(test(env) for test in lookup.tests) and extend(depth + 1, reached):
                     return True
             return False
 
         for row in fresh:
             env[way.start : way.start + len(row)] = row
-            if all(test(env) for test in way.tests) and extend(0):
+            level = times(rows.entries[row]) if way.participant < self.recursive else 0
+            if all(test(env) for test in way.tests) and extend(0, level):
                 break
         return found
 
@@ -291,7 +336,7 @@ class _Step:
             joined = tuple(place for place, (test, _, _) in enumerate(equal) if test.op != _SAME)
             more = self._ready(waiting, known)
             lookups.append(_Lookup(number, self.starts[number], columns, values, joined, more))
-        return _MatchOrder(self.starts[first], passing, tuple(lookups))
+        return _MatchOrder(first, self.starts[first], passing, tuple(lookups))
 
     def _ready(self, waiting: list[Test], known: set[str]) -> tuple[Passes, ...]:
         """The tests of which all values are known, which no longer wait."""
