@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from streambound.criteria.certificate import to_json
+from streambound.criteria.operators.certificate import circuit_certificate
+from streambound.recheck.circuits.validate import circuit_proved
 from support.circuits import checked_circuit, random_rows, reference, run_circuit
 
 STREAM = {
@@ -39,3 +42,47 @@ def test_one_null_among_the_partners_takes_the_row(partners: str) -> None:
 def test_a_null_that_may_come_at_any_time_keeps_every_row_open() -> None:
     checked = checked_circuit("SELECT S.v FROM S WHERE S.a NOT IN (SELECT T.a FROM T WHERE T.ts > S.ts)", CATALOG)
     assert str(checked.verdict) == "unbounded"
+
+
+WAITING = {
+    "columns": {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"},
+    "timestamp": "ts",
+    "domain": {"a": [1, 9], "b": [0, 2]},
+}
+AT_ANY_TIME = (
+    "SELECT S.b FROM S WHERE S.a NOT IN (SELECT T.a FROM T)",
+    "SELECT S.a FROM S WHERE S.a NOT IN (SELECT T.b FROM T WHERE T.v > 0)",
+    "SELECT S.a, S.b FROM S WHERE S.v <> 0 AND S.a NOT IN (SELECT T.v FROM T WHERE T.b = S.b)",
+    "SELECT S.b FROM S WHERE S.v BETWEEN 0 AND 1 AND S.v NOT IN (SELECT T.v FROM T WHERE T.a >= S.b)",
+    "SELECT COUNT(*) AS n, SUM(b) AS total FROM S WHERE a NOT IN (SELECT T.a FROM T WHERE T.v < 2)",
+)
+
+
+@pytest.mark.parametrize("sql", AT_ANY_TIME)
+def test_a_null_that_may_come_at_any_time_takes_rows_of_bounded_columns(sql: str) -> None:
+    tables = {"streams": {"S": WAITING, "T": WAITING}}
+    checked = checked_circuit(sql, tables)
+    assert str(checked.verdict) == "bounded", [one.message for one in checked.diagnostics]
+    assert checked.circuit is not None and checked.catalog is not None
+    certificate = to_json(circuit_certificate(checked.circuit))
+    assert circuit_proved(checked.statement, checked.catalog, certificate).faults == ()
+    bound = checked.circuit_bound
+    assert bound is not None and bound.entries.value is not None
+    assert "B5" in {state.proposition for state in bound.states}
+    retracted = printed = 0
+    for seed in range(16):
+        rows = random_rows(1, seed)
+        found = run_circuit(checked, rows)
+        assert found.printed == reference(sql, tables, rows), seed
+        assert found.peak <= bound.entries.value
+        printed += len(found.printed)
+        retracted += sum(n < 0 for n in found.printed.values())
+    assert printed > 16 and retracted > 3
+
+
+def test_columns_that_a_null_leaves_unbounded() -> None:
+    """Where y is NULL, equality bounds nothing, though NOT EXISTS with the same equality is bounded."""
+    tables = {"streams": {"S": {**WAITING, "domain": {"b": [0, 2]}}, "T": WAITING}}
+    sql = "SELECT S.a FROM S WHERE {} (SELECT T.a FROM T{})"
+    assert str(checked_circuit(sql.format("NOT EXISTS", " WHERE T.a = S.a"), tables).verdict) == "bounded"
+    assert str(checked_circuit(sql.format("S.a NOT IN", ""), tables).verdict) == "unbounded"

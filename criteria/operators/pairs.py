@@ -8,6 +8,7 @@ existence only, so that where the preserved side never waits, its tables are a s
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 
@@ -26,9 +27,10 @@ from streambound.criteria.bag import bag_violations
 from streambound.criteria.count import TimestampCount, tuples
 from streambound.criteria.operators.as_of import judge_as_of, version_of
 from streambound.criteria.operators.buckets import closing_bucket
-from streambound.criteria.operators.judge import UNLIMITED, Context, NoRule
+from streambound.criteria.operators.judge import UNLIMITED, Context, NoRule, groups
 from streambound.criteria.operators.keyed_joins import judge_keyed_join
-from streambound.criteria.operators.states import Closing, Judged, PairPart, SetPart, State, UnionPart
+from streambound.criteria.operators.open_rows import alternatives
+from streambound.criteria.operators.states import Closing, Judged, MapPart, PairPart, Part, SetPart, State, UnionPart
 from streambound.criteria.operators.static_rows import judge_relation_join, judge_with_relation_outside, relation_beside
 from streambound.criteria.operators.view_joins import judge_view_join
 from streambound.criteria.operators.written_columns import named
@@ -38,6 +40,8 @@ from streambound.criteria.violation import Violation, under
 from streambound.preprocess.pipeline import derive
 
 _ASKING = (JoinKind.SEMI, JoinKind.ANTI)
+_WAITING = "NOT IN of what may be NULL, whose rows wait"
+_UNTIL, _EQUAL = "when no partner comes any more", "when both sides have it equally often"
 _KINDS = (JoinKind.LEFT, JoinKind.RIGHT, JoinKind.FULL, *_ASKING)
 
 
@@ -192,41 +196,71 @@ def _not_in(tree: Join, context: Context) -> Judged:
     if violations:
         suspects = tuple(query for one in found for query in one.suspects)
         return Judged(None, (), tuple(dict.fromkeys(violations)), suspects)
+    shown = None
     if nullable:
-        before, context.needed = context.needed, None
+        before = context.needed
+        context.needed = _deciding(equal, context)
         found = [_but_for_nulls(equal, replace(null, kind=JoinKind.SEMI), context)]
         with suppress(NoRows):
             found.append(judge_pair(unknown, context))
+        if before is not None and context.needed is not None:
+            shown = [any(column.called(*name) for name in before) for column in _Pair(equal, context).columns]
         context.needed = before
     if not found:
         raise NoRule("NOT IN that is always true")
     parts = tuple(one.part for one in found if one.part is not None)
     states = tuple(state for one in found for state in one.states)
-    union = parts[0] if len(parts) == 1 else UnionPart(context.name("union"), parts, parts[0].columns)
+    union: Part = parts[0] if len(parts) == 1 else UnionPart(context.name("union"), parts, parts[0].columns)
+    if shown is not None and not all(shown):
+        columns = tuple(column for column, wanted in zip(union.columns, shown, strict=True) if wanted)
+        texts = tuple(exp.column(column.name, quoted=True).sql("spark") for column in columns)
+        union = MapPart(context.name("map"), union, columns, texts)
     return Judged(union, states, retracts=any(one.retracts for one in found))
+
+
+def _deciding(equal: Join, context: Context) -> Mapping[tuple[str, str], exp.Column] | None:
+    """The columns that say which partners a row has, with those that are shown; None for all where times say it, too.
+
+    The time of a row is not bounded, so that rows of the same time only can be told apart while they wait.
+    """
+    if context.needed is None:
+        return None
+    read = {(node.name, node.table): node for node in written(equal.condition).find_all(exp.Column)}
+    before, context.needed = context.needed, {**context.needed, **read}
+    timed = any(branch.time_values for branch in _Pair(equal, context).joint().branches)
+    found, context.needed = context.needed, before
+    return None if timed else found
 
 
 def _but_for_nulls(equal: Join, null: Join, context: Context) -> Judged:
     """The rows without a partner that is equal, but for those that have one that is NULL: EXCEPT ALL of whole rows.
 
-    Rows that are equal, in their time as well, have the same partners, so that both sides have them equally often or
-    one not at all. Raises NoRule where their fate stays open.
+    Rows that are equal in the columns that decide have the same partners, so that both sides have them equally often or
+    one not at all. Rows that no partner that is NULL can meet pass. Raises NoRule where rows wait that are not counted.
     """
     left, right = _Pair(equal, context), _Pair(null, context)
     sides = [one.judged() for one in (left, right)]
     parts = [one.part for one in sides]
     if parts[0] is None or parts[1] is None:
-        raise NoRule("NOT IN of what may be NULL, whose rows wait")
+        raise NoRule(_WAITING)
     name, span = context.name("except"), context.positions.of(written(equal))
-    closing: Closing | None = None
-    size: Size = UNLIMITED
-    if not context.unbounded:
-        closing, size = _decided(derive(left.joint()).split, derive(right.joint()).split)
     columns = parts[0].columns
-    part = SetPart(name, "except", parts[0], parts[1], columns, all=True, closing=closing)
-    keys = tuple(column.name for column in columns)
-    state = State(name, "B5", size, keys, "when no partner comes any more", span)
+    part = SetPart(name, "except", parts[0], parts[1], columns, all=True)
+    state = State(name, "B5", UNLIMITED, tuple(column.name for column in columns), _UNTIL, span)
+    if not context.unbounded:
+        part, state = _sized(part, state, derive(left.joint()).split, derive(right.joint()).split)
     return Judged(part, (*sides[0].states, *sides[1].states, state), retracts=True)
+
+
+def _sized(part: SetPart, state: State, equal: Query, null: Query) -> tuple[SetPart, State]:
+    """With how many rows wait: those of the timestamps at which partners may come, or those that differ."""
+    if not any(branch.time_values for branch in null.branches):
+        size, tests = groups(null), alternatives([null], part.columns)
+        if size is None:
+            raise NoRule(_WAITING)
+        return replace(part, open=(tests, tests)), replace(state, size=size, freed=_EQUAL, counted=(null,))
+    closing, size = _decided(equal, null)
+    return replace(part, closing=closing), replace(state, size=size)
 
 
 def _decided(*joints: Query) -> tuple[Closing, Size]:
@@ -243,7 +277,7 @@ def _decided(*joints: Query) -> tuple[Closing, Size]:
         delay = max(bucket.delay for bucket in buckets)
         rows = tuples(facts[0], buckets[0].stream, TimestampCount(delay), ()).size if delay else Number(0)
         return Closing(place, 1, "last", delay), rows
-    raise NoRule("NOT IN of what may be NULL, whose rows wait")
+    raise NoRule(_WAITING)
 
 
 def _both(tree: Join, member: exp.Expr) -> Scalar:

@@ -17,9 +17,9 @@ from streambound.recheck.certificates.sizes import tuples_of
 from streambound.recheck.certificates.validate import symbols_of
 from streambound.recheck.circuits.buckets import closing_bucket
 from streambound.recheck.circuits.claims import NotRecheckedError
-from streambound.recheck.circuits.evidence import Evidence
+from streambound.recheck.circuits.evidence import Evidence, keys_with_values
 from streambound.recheck.circuits.states import States
-from streambound.recheck.circuits.trees import all_of, called, node_of, scalar, under_filter
+from streambound.recheck.circuits.trees import Names, all_of, called, names_in, node_of, scalar, under_filter
 from streambound.recheck.circuits.view import View
 
 _OUTER = (JoinKind.LEFT, JoinKind.RIGHT, JoinKind.FULL)
@@ -87,7 +87,7 @@ def not_in(tree: Join, states: States) -> View:
         states.of(equal)
         states.of(unknown)
         return View()
-    before, states.needed = states.needed, None
+    before, states.needed = states.needed, _deciding(equal, states)
     try:
         _but_for_nulls(equal, replace(null, kind=JoinKind.SEMI), states)
         states.of(unknown)
@@ -96,8 +96,20 @@ def not_in(tree: Join, states: States) -> View:
     return View()
 
 
+def _deciding(equal: Join, states: States) -> Names | None:
+    """What says which partners a row has, with what is shown; None for all columns where a time is among them."""
+    if states.needed is None:
+        return None
+    read = {**states.needed, **names_in([equal.condition])}
+    timed = any(one.time and called(one, read) for one in schema(equal, states.catalog))
+    return None if timed else read
+
+
 def _but_for_nulls(equal: Join, null: Join, states: States) -> None:
-    """The rows without an equal partner but for those with one that is NULL, until no partner comes any more."""
+    """The rows without an equal partner but for those with one that is NULL, until no partner comes any more.
+
+    Without a time among what decides, they are the rows that a partner that is NULL can meet, each counted once.
+    """
     joints = [derive(_inner(one, states)).split for one in (equal, null)]
     stream_join(equal, states)
     stream_join(null, states)
@@ -105,6 +117,12 @@ def _but_for_nulls(equal: Join, null: Join, states: States) -> None:
     if not pairs:
         raise NotRecheckedError("NOT IN that is always true")
     outputs = pairs[0][1].branch.outputs
+    names = tuple(one.name for one in outputs)
+    if states.needed is not None:
+        results = states.evidence.results(joints[1:])
+        keys = keys_with_values(names, joints[1], results.tables)
+        states.line("B5", keys, results.entries, "when both sides have it equally often")
+        return
     for place, output in enumerate(outputs):
         if not isinstance(output.value, TimeValue):
             continue
@@ -117,7 +135,7 @@ def _but_for_nulls(equal: Join, null: Join, states: States) -> None:
         waiting = Quantity.number(0)
         if delay:
             waiting = tuples_of(first.source(known[0].stream), delay, symbols_of(split))
-        states.line("B5", tuple(one.name for one in outputs), waiting, "when no partner comes any more")
+        states.line("B5", names, waiting, "when no partner comes any more")
         return
     raise NotRecheckedError("NOT IN of what may be NULL, whose rows wait")
 
