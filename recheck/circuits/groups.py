@@ -70,7 +70,8 @@ def _needs_columns(tree: Aggregate, states: States) -> bool:
     query = states.blocks.query(tree.input, keys)
     if sums and any(isinstance(o.value, Computed) for branch in query.branches for o in branch.outputs):
         return True
-    return bool(keys or valued) and not derive(query).split.branches
+    kept = any(call.function not in BEST for call in valued)  # the best ones are in the groups' entries
+    return bool(keys or kept) and not derive(query).split.branches
 
 
 def _has_values(call: AggregateCall) -> bool:

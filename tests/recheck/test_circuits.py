@@ -234,3 +234,12 @@ def test_groups_without_a_number_are_never_accepted() -> None:
     other = checked_circuit("SELECT a, COUNT(*) AS n FROM S GROUP BY a", wide)
     assert other.verdict == "unbounded"
     assert proof(other, document).faults
+
+
+@pytest.mark.parametrize(
+    "shown", ["a, MIN(b) AS m", "MIN(b) AS m, SUM(v) AS n", "COUNT(DISTINCT a) AS m", "a, COUNT(*) AS n"]
+)
+def test_groups_of_what_never_has_a_row(shown: str) -> None:
+    group = " GROUP BY a" if shown.startswith("a") else ""
+    checked, document = certified(f"SELECT {shown} FROM S WHERE ts IS NULL AND a > 1{group}", CATALOG)
+    assert proof(checked, document).faults == ()
