@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
 
 class Family(StrEnum):
@@ -83,10 +84,7 @@ class DataType:
         >>> parse_type("decimal(9,2)").precision, parse_type("decimal").precision, parse_type("int").precision
         (9, 10, 10)
         """
-        if self.family is Family.INTEGER:
-            return len(str(2 ** (self.bits - 1))) + (self.bits == _MOST_BITS)  # 19 digits, but Spark says 20
-        declared = re.search(r"\(\s*(\d+)", self.name)
-        return int(declared.group(1)) if declared else 10
+        return _precision(self.name, self.family is Family.INTEGER, self.bits)
 
     @property
     def bits(self) -> int:
@@ -122,6 +120,14 @@ class DataType:
         whole = max(one.precision - scale for one, scale in zip((self, other), scales, strict=True))
         scale = max(scales)
         return f"DECIMAL({whole + scale}, {scale})" if whole + scale <= _DIGITS else None
+
+
+@cache  # every comparison asks
+def _precision(name: str, whole: bool, bits: int) -> int:
+    if whole:
+        return len(str(2 ** (bits - 1))) + (bits == _MOST_BITS)  # 19 digits, but Spark says 20
+    declared = re.search(r"\(\s*(\d+)", name)
+    return int(declared.group(1)) if declared else 10
 
 
 def parse_type(name: str) -> DataType | None:

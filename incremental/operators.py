@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from streambound.analyzer.expressions.function import Fails
 from streambound.incremental.aggregates import AggregateOf, Vector
-from streambound.incremental.row_expression import RowExpression
+from streambound.incremental.row_expression import RowExpression, remembered
 from streambound.incremental.window_functions import FirstOfPartition, OverPartition
 from streambound.incremental.zset import KeyedSums, Row, ZSet
 
@@ -179,8 +179,8 @@ class JoinOp(Declared):
             for row, weight in left.items()
             for other, more in index.get(tuple(one.left(row) for one in self.keys), ())
         )
-        condition = self.condition
-        return ZSet(pair for pair in pairs if condition is None or condition.holds(pair[0]))
+        holds = None if self.condition is None else remembered(self.condition)
+        return ZSet(pair for pair in pairs if holds is None or holds(pair[0]))
 
     def _may_join(self, key: Row) -> bool:
         return all(value is not None or one.null_safe for value, one in zip(key, self.keys, strict=True))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import cast
 
 from streambound.analyzer.constants import Folded
@@ -14,6 +15,8 @@ from streambound.incremental.zset import Row, Value
 
 TRUE = 1
 """What a condition that holds has as its value."""
+_CONDITIONS, _REMEMBERED = 64, 1 << 16
+"""How many conditions are remembered, and for how many values each."""
 
 
 class _ByPosition:
@@ -85,6 +88,25 @@ def _shifted(expression: Expression, by: int) -> Expression:
         case Call(function, arguments, kind):
             return Call(function, tuple(_shifted(argument, by) for argument in arguments), kind)
     return expression
+
+
+@lru_cache(_CONDITIONS)
+def remembered(condition: RowExpression) -> Callable[[Row], bool]:
+    """As `RowExpression.holds`, and worked out once for the values that it reads.
+
+    A search for witnesses joins the same rows hundreds of times.
+    """
+    read = sorted(condition.positions)
+    width = max(read, default=-1) + 1
+
+    @lru_cache(_REMEMBERED)
+    def holds(values: Row) -> bool:
+        row: list[Value] = [None] * width
+        for at, value in zip(read, values, strict=True):
+            row[at] = value
+        return condition.holds(tuple(row))
+
+    return lambda row: holds(tuple([row[at] for at in read]))
 
 
 def position(at: int, kind: DataType, text: str = "") -> RowExpression:
