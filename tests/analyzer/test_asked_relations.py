@@ -54,7 +54,7 @@ JOINED = {
 
 
 def _database(seed: int) -> duckdb.DuckDBPyConnection:
-    chosen, database = random.Random(seed), duckdb.connect()
+    chosen, database = random.Random(seed), duckdb.connect(config={"threads": 1})
     for table, ts in (("S", ", ts BIGINT"), ("T", ", ts BIGINT"), ("R", ""), ("Q", "")):
         database.execute(f"CREATE TABLE {table} (a BIGINT, b BIGINT, n VARCHAR{ts})")
         for number in range(12 if ts else 6):

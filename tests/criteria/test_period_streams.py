@@ -6,12 +6,12 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-import duckdb
 import pytest
 
 from streambound.criteria.vocabulary import Verdict
 from support.choices import Choices
 from support.circuits import checked_circuit
+from support.oracle import connection
 from support.period_streams import PeriodRun, run_periods
 from support.profiles import MORE
 from support.snapshots import COLUMNS, HIGH, LOW, Generated, generated, history
@@ -47,8 +47,7 @@ def ran(seed: int, given: Generated, emit: str = "", **more: Any) -> PeriodRun:
 
 
 def expected(given: Generated) -> Counter[tuple[Any, ...]]:
-    with duckdb.connect(config={"threads": 1}) as connection:
-        return history(given, connection)
+    return history(given, connection())
 
 
 @pytest.mark.parametrize("seed", range(75 * MORE))

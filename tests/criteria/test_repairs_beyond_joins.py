@@ -96,7 +96,7 @@ def test_not_exists_differs_from_not_in_by_nulls_only(seed: int) -> None:
     asked, kept = (fix for fix in fixes(sql) if fix.changes in (("not exists",), ("not null",)))
     for nulls in (False, True):
         values = (*ROWS, None) if nulls else ROWS
-        with duckdb.connect() as db:
+        with duckdb.connect(config={"threads": 1}) as db:
             for table in "ST":
                 db.execute(f"CREATE TABLE {table} (a BIGINT, b BIGINT, v BIGINT, ts BIGINT)")
                 rows = [[random.choice(values) for _ in range(4)] for _ in range(12)]

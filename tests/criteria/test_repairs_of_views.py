@@ -76,7 +76,7 @@ def _repairs(sql: str) -> dict[str, Fix]:
 
 
 def _rows(sql: str, seed: int) -> list[tuple[int, ...]]:
-    chosen, database = random.Random(seed), duckdb.connect()
+    chosen, database = random.Random(seed), duckdb.connect(config={"threads": 1})
     for table, columns in COLUMNS.items():
         rows = [tuple(chosen.choice([-3, 0, 1, 2, 99, 150]) for _ in columns) for _ in range(40)]
         database.execute(f"CREATE TABLE {table} ({', '.join(f'{column} BIGINT' for column in columns)})")

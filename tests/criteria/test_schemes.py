@@ -109,7 +109,7 @@ def test_past_versions_of_a_relation_tell_prefixes_apart(sql: str) -> None:
 
 def batch(sql: str, rows: list[Any]) -> Counter[Any]:
     """A statement's results in DuckDB, with the versions of R as rows with the time from which and until which."""
-    database = duckdb.connect()
+    database = duckdb.connect(config={"threads": 1})
     database.execute("CREATE TABLE S (a BIGINT, b BIGINT, v BIGINT, ts BIGINT)")
     database.execute('CREATE TABLE R (k BIGINT, y BIGINT, "begin" BIGINT, until BIGINT)')
     open_rows: dict[tuple[Any, ...], list[int]] = {}

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import duckdb
 import sqlglot
+
+from support.oracle import connection
 
 Results = Counter[tuple[Any, ...]]
 
@@ -17,10 +18,11 @@ class PrefixSql:
 
     def __init__(self, catalog: Mapping[str, Any]) -> None:
         self.catalog = catalog
-        self.connection = duckdb.connect()
+        self.connection = connection()
+        self._held: dict[str, list[tuple[Any, ...]]] = {name: [] for name in self._tables()}
         for name, body in self._tables().items():
             columns = ", ".join(f'"{column}" {kind}' for column, kind in body["columns"].items())
-            self.connection.execute(f'CREATE TABLE "{name}" ({columns})')
+            self.connection.execute(f'CREATE TEMP TABLE "{name}" ({columns})')
 
     def _tables(self) -> dict[str, Any]:
         return {**self.catalog.get("streams", {}), **self.catalog.get("relations", {})}
@@ -38,10 +40,14 @@ class PrefixSql:
                 if row["ts"] <= time:
                     values = tuple(row[column] for column in body["columns"])
                     present[values] += -1 if row.get("op") == "delete" else 1
+            listed = list(present.elements())
+            if listed == self._held[name]:
+                continue
+            self._held[name] = listed
             self.connection.execute(f'DELETE FROM "{name}"')
-            if listed := list(present.elements()):
-                marks = ", ".join("?" for _ in body["columns"])
-                self.connection.executemany(f'INSERT INTO "{name}" VALUES ({marks})', listed)
+            if listed:
+                marks = ", ".join([f"({', '.join('?' for _ in body['columns'])})"] * len(listed))
+                self.connection.execute(f'INSERT INTO "{name}" VALUES {marks}', [v for row in listed for v in row])
         return Counter(map(_plain, self.connection.execute(statement).fetchall()))
 
 

@@ -43,13 +43,13 @@ def answered(spark: Any, given: Generated) -> Counter[tuple[Any, ...]]:
 @pytest.mark.parametrize("seed", range(24 * MORE))
 def test_it_is_what_the_snapshots_are(seed: int, spark: Any) -> None:
     given = generated(Choices.seeded(seed))
-    with duckdb.connect() as connection:
+    with duckdb.connect(config={"threads": 1}) as connection:
         wanted = history(given, connection)
     assert answered(spark, given) == wanted, given.sql
 
 
 def test_the_sample_says_something() -> None:
-    with duckdb.connect() as connection:
+    with duckdb.connect(config={"threads": 1}) as connection:
         results = [sum(history(generated(Choices.seeded(seed)), connection).values()) for seed in range(24)]
     assert sum(number > 0 for number in results) > 9
     assert sum(results) > 36
