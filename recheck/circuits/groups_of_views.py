@@ -6,16 +6,29 @@ grouped by what the join and the keys read of it, and so many groups are joined 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from sqlglot import exp
 
 from streambound.analyzer.algebra.blocks import is_block
-from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall, Apply, Filter, Join, JoinKind, Named, Tree
+from streambound.analyzer.algebra.nodes import (
+    Aggregate,
+    AggregateCall,
+    Apply,
+    Filter,
+    Join,
+    JoinKind,
+    Named,
+    Scalar,
+    Tree,
+)
 from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.preprocess.pipeline import derive
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.circuits.claims import NotRecheckedError
 from streambound.recheck.circuits.evidence import keys_with_values
+from streambound.recheck.circuits.joined_values import different_rows
 from streambound.recheck.circuits.late_conditions import different_results, is_late, is_marked
 from streambound.recheck.circuits.open_rows import open_condition
 from streambound.recheck.circuits.states import States
@@ -59,10 +72,10 @@ def groups_of_view(tree: Aggregate, states: States) -> View:
             states.line("A5", (*names, "value"), open(0), "when its window has closed")
         return View(closing=closing)
     if is_marked(tree.input):
-        return _groups_of_late(tree, valued, states)
+        return _groups_by_values(tree, valued, states, different_results)
     rows = view.rows
     if rows is None and (names or valued):
-        raise NotRecheckedError("aggregates of views without a number of rows")
+        return _groups_by_values(tree, valued, states, different_rows)
     most = rows if names and rows is not None else Quantity.number(1)
     states.line("D1", names, most, "when its last row goes")
     for _ in valued if rows is not None else ():
@@ -70,15 +83,20 @@ def groups_of_view(tree: Aggregate, states: States) -> View:
     return View(most)
 
 
-def _groups_of_late(tree: Aggregate, valued: list[AggregateCall], states: States) -> View:
-    """The groups of results that are tested late, which only come: by how many values their columns have."""
+def _groups_by_values(
+    tree: Aggregate,
+    valued: list[AggregateCall],
+    states: States,
+    different: Callable[[Tree, Sequence[Scalar], States], Quantity],
+) -> View:
+    """The groups of rows that have no number: by how many values their columns have."""
     names, keys = tuple(key.value.text for key in tree.keys), [key.value for key in tree.keys]
-    most = different_results(tree.input, keys, states) if keys else Quantity.number(1)
+    most = different(tree.input, keys, states) if keys else Quantity.number(1)
     states.line("D1", names, most, "when its last row goes")
     for call in valued:
         if len(call.arguments) != 1:
             raise NotRecheckedError("aggregates of several arguments")
-        values = different_results(tree.input, [*keys, call.arguments[0]], states)
+        values = different(tree.input, [*keys, call.arguments[0]], states)
         states.line("D6", (*names, "value"), values, "when its last row goes")
     return View(most)
 

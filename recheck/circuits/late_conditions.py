@@ -31,13 +31,13 @@ from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.findings import Finding
-from streambound.analyzer.query import Attribute, Computed, Constant
+from streambound.analyzer.query import Computed
 from streambound.preprocess.pipeline import derive
 from streambound.recheck.certificates.conditions import Conditions
 from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.circuits.claims import NotRecheckedError
 from streambound.recheck.circuits.closing_columns import closing_columns
-from streambound.recheck.circuits.column_values import values_of
+from streambound.recheck.circuits.column_values import different_values
 from streambound.recheck.circuits.states import States
 from streambound.recheck.circuits.trees import all_of, called, conjuncts, scalar
 from streambound.recheck.circuits.view import View
@@ -153,27 +153,12 @@ def different_results(tree: Tree, values: Sequence[Scalar], states: States) -> Q
     assert isinstance(block, SpjBlock), "results that are tested late"
     items = tuple(Named(f"c{n}", value, alias=True) for n, value in enumerate(values))
     split = derive(states.blocks.query(block.input, items)).split
-    own = sum(_values(Conditions(branch)) for branch in split.branches)
+    own = sum(different_values(Conditions(branch)) for branch in split.branches)
     below = tree.input if isinstance(tree, Project) else tree
     known = facts(Project(below, items, syntax=tree.syntax), states.catalog).different
     if known is None or own > known:
         raise NotRecheckedError("results of which it cannot say how many different ones there are")
     return Quantity.number(known)
-
-
-def _values(conditions: Conditions) -> int:
-    """The most different results of a branch."""
-    found = 1
-    for output in conditions.branch.outputs:
-        if isinstance(output.value, Constant):
-            continue
-        if not isinstance(output.value, Attribute):
-            raise NotRecheckedError("different values of what is computed of several rows")
-        size = values_of(conditions, output.value, null=output.value not in conditions.present).size
-        if size is None:
-            raise NotRecheckedError("results without a number")
-        found *= size
-    return found
 
 
 def _guarded(item: Item, body: Tree, late: Scalar, states: States) -> Item:

@@ -1,0 +1,46 @@
+"""Groups of semi, anti and outer joins (B6): `recheck` counts them, and refuses what is too small."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from streambound.criteria.certificate import to_json
+from streambound.criteria.operators.certificate import circuit_certificate
+from streambound.recheck.circuits.validate import circuit_proved
+from support.circuits import checked_circuit
+
+STREAM = {
+    "columns": {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"},
+    "timestamp": "ts",
+    "domain": {"a": [1, 9], "b": [0, 2]},
+}
+CATALOG = {"streams": {"S": STREAM, "T": STREAM}}
+STATEMENTS = (
+    "SELECT b, COUNT(*) AS n FROM S WHERE NOT EXISTS (SELECT 1 AS one FROM T WHERE T.a = S.a) GROUP BY b",
+    "SELECT b, COUNT(*) AS n FROM S WHERE a NOT IN (SELECT T.a FROM T) GROUP BY b",
+    "SELECT S.b, COUNT(T.a) AS n FROM S LEFT JOIN T ON S.a = T.a AND T.v > 0 GROUP BY S.b",
+    "SELECT S.b, MAX(T.a) AS m FROM S LEFT JOIN T ON S.a = T.a GROUP BY S.b",
+    "SELECT S.b, T.b AS c, COUNT(DISTINCT T.a) AS n FROM S FULL JOIN T ON S.a = T.a WHERE S.b > 0 GROUP BY S.b, T.b",
+    "SELECT S.b, COUNT(*) AS n FROM S LEFT JOIN T ON S.a = T.a WHERE S.b BETWEEN 1 AND 7 GROUP BY S.b",
+    "SELECT MAX(b) AS n FROM S WHERE EXISTS (SELECT 1 AS one FROM T WHERE T.a = S.a)",
+)
+
+
+@pytest.mark.parametrize("sql", STATEMENTS)
+def test_groups_of_a_join_are_counted_by_the_values_of_its_columns(sql: str) -> None:
+    checked = checked_circuit(sql, CATALOG)
+    assert checked.circuit is not None and checked.catalog is not None and checked.circuit_bound is not None
+    certificate: dict[str, Any] = to_json(circuit_certificate(checked.circuit))
+    proof = circuit_proved(checked.statement, checked.catalog, certificate)
+    assert proof.faults == ()
+    places = [n for n, state in enumerate(certificate["states"]) if state["proposition"] in ("D1", "D6")]
+    assert places
+    for place in places:
+        smaller = json.loads(json.dumps(certificate))
+        entries = smaller["states"][place]["entries"]
+        fewer = entries["value"] - 1
+        entries.update(value=fewer, formula=str(fewer))
+        assert circuit_proved(checked.statement, checked.catalog, smaller).faults != ()
