@@ -57,7 +57,7 @@ def judge_set_operation(tree: Tree, context: Context) -> Judged:
     operation = "except" if isinstance(tree, Except) else "intersect"
     columns = left.part.columns
     span = tree.at or context.positions.of(tree.syntax or exp.Null())
-    keys = tuple(column.name for column in columns)
+    keys = tuple(column.name for column in schema(tree.left, context.catalog))
     grows = not left.retracts and not right.retracts and tree.distinct is not False
     if left.rows is not None and right.rows is not None:
         most = total([left.rows, right.rows])
@@ -119,7 +119,7 @@ def _distinct(judged: Judged, tree: Tree, context: Context) -> Judged:
     most = context.size(lambda: judged.rows or _different(tree, context), what)
     name = context.name("distinct")
     columns = judged.part.columns
-    keys = tuple(column.name for column in columns)
+    keys = tuple(column.name for column in schema(tree, context.catalog))
     span = tree.at or context.positions.of(tree.syntax or exp.Null())
     state = State(name, "Lemma 1", most, keys, "when no such row is left", span)
     part = SetPart(name, "distinct", judged.part, None, columns)

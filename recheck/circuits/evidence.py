@@ -22,7 +22,7 @@ from streambound.recheck.certificates.distances import ContradictionError
 from streambound.recheck.certificates.names import unknown
 from streambound.recheck.certificates.quantity import Quantity, total
 from streambound.recheck.certificates.validate import branch_faults, results_faults, symbols_of, table_size
-from streambound.recheck.circuits.claims import ClaimedBlock, ClaimedCircuit, ClaimedKey
+from streambound.recheck.circuits.claims import ClaimedBlock, ClaimedCircuit, ClaimedKey, NotRecheckedError
 
 FREED = "when no later row can complete it"
 
@@ -114,8 +114,7 @@ class Evidence:
         self.symbols.update(symbols_of(split))
         tables = [_results(name, branch, claim) for (name, claim), branch in zip(mine, split.branches, strict=True)]
         pairs = zip(split.branches, tables, strict=True)
-        sizes = [table_size(Conditions(branch), table, symbols_of(split)).entries for branch, table in pairs]
-        return CountedResults(total(sizes), tuple(tables))
+        return CountedResults(total(_entries(split, branch, table) for branch, table in pairs), tuple(tables))
 
     def _is_counted(self, split: Query) -> bool:
         """Whether the next claims are of the results of a block."""
@@ -152,6 +151,14 @@ class Evidence:
     def line(self, line: Line) -> None:
         """What the next line that is no table's must say."""
         self.lines.append((None, line))
+
+
+def _entries(split: Query, branch: Branch, table: ClaimedTable) -> Quantity:
+    """How many different results a branch has; raises NotRecheckedError where it has none, which nobody noticed."""
+    try:
+        return table_size(Conditions(branch), table, symbols_of(split)).entries
+    except ContradictionError:
+        raise NotRecheckedError("conditions that nothing satisfies") from None
 
 
 def _results(name: str, branch: Branch, claim: ClaimedBranch) -> ClaimedTable:

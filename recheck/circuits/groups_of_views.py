@@ -15,6 +15,7 @@ from streambound.analyzer.algebra.nodes import (
     Aggregate,
     AggregateCall,
     Apply,
+    AsOf,
     Filter,
     Join,
     JoinKind,
@@ -37,6 +38,7 @@ from streambound.recheck.circuits.trees import (
     all_of,
     called,
     names_in,
+    plain_aliases,
     scalar,
     under_filter,
     with_conditions_moved,
@@ -129,7 +131,7 @@ def _join_below(tree: Aggregate, states: States) -> Join | None:
     below, where = under_filter(tree.input)
     below, where = with_conditions_moved(below, where, states.catalog)
     inner = isinstance(below, Join) and below.kind is JoinKind.INNER and not below.using and where is None
-    if not isinstance(below, Join) or not inner:
+    if not isinstance(below, Join) or not inner or isinstance(plain_aliases(below.right), AsOf):
         return None
     return below if is_block(below.left, states.catalog) and not is_block(below.right, states.catalog) else None
 

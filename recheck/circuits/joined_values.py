@@ -31,7 +31,7 @@ def different_rows(tree: Tree, values: Sequence[Scalar], states: States) -> Quan
     while isinstance(join, Filter):
         above += conjuncts(join.condition)
         join = join.input
-    if not isinstance(join, Join) or not all(is_block(one, states.catalog) for one in (join.left, join.right)):
+    if not isinstance(join, Join):
         raise NotRecheckedError("aggregates of views without a number of rows")
     items = tuple(Named(f"c{n}", value, alias=True) for n, value in enumerate(values))
     known = facts(Project(tree, items, syntax=tree.syntax), states.catalog).different
@@ -42,6 +42,8 @@ def different_rows(tree: Tree, values: Sequence[Scalar], states: States) -> Quan
         if len(sides) != 1 or not isinstance(parsed(item.value), exp.Column):
             raise NotRecheckedError("groups of a join by what is computed")
         (side,) = sides
+        if not is_block(side, states.catalog):
+            raise NotRecheckedError("aggregates of views without a number of rows")
         own_conditions = [one for one in above if _has(side, columns_in([one]), states)]
         where = all_of(own_conditions)
         rows = side if where is None else Filter(side, where, syntax=tree.syntax)

@@ -9,6 +9,7 @@ import pytest
 
 from streambound.criteria.certificate import to_json
 from streambound.criteria.operators.certificate import circuit_certificate
+from streambound.recheck.circuits.claims import NotRecheckedError
 from streambound.recheck.circuits.validate import circuit_proved
 from support.circuits import checked_circuit
 
@@ -17,7 +18,14 @@ STREAM = {
     "timestamp": "ts",
     "domain": {"a": [1, 9], "b": [0, 2]},
 }
-CATALOG = {"streams": {"S": STREAM, "T": STREAM}}
+PAIR = {"k": "bigint", "y": "bigint"}
+CATALOG = {
+    "streams": {"S": STREAM, "T": STREAM},
+    "relations": {
+        "R": {"columns": PAIR, "changes": {"timestamp": "ts", "op": "op"}, "rows": 6},
+        "V": {"columns": PAIR, "rows": 4},
+    },
+}
 STATEMENTS = (
     "SELECT b, COUNT(*) AS n FROM S WHERE NOT EXISTS (SELECT 1 AS one FROM T WHERE T.a = S.a) GROUP BY b",
     "SELECT b, COUNT(*) AS n FROM S WHERE a NOT IN (SELECT T.a FROM T) GROUP BY b",
@@ -26,6 +34,7 @@ STATEMENTS = (
     "SELECT S.b, T.b AS c, COUNT(DISTINCT T.a) AS n FROM S FULL JOIN T ON S.a = T.a WHERE S.b > 0 GROUP BY S.b, T.b",
     "SELECT S.b, COUNT(*) AS n FROM S LEFT JOIN T ON S.a = T.a WHERE S.b BETWEEN 1 AND 7 GROUP BY S.b",
     "SELECT MAX(b) AS n FROM S WHERE EXISTS (SELECT 1 AS one FROM T WHERE T.a = S.a)",
+    "SELECT S.b, SUM(R.y) AS total FROM S JOIN R FOR SYSTEM_TIME AS OF S.ts ON R.k = S.a GROUP BY S.b",
 )
 
 
@@ -44,3 +53,20 @@ def test_groups_of_a_join_are_counted_by_the_values_of_its_columns(sql: str) -> 
         fewer = entries["value"] - 1
         entries.update(value=fewer, formula=str(fewer))
         assert circuit_proved(checked.statement, checked.catalog, smaller).faults != ()
+
+
+def test_the_keys_of_a_set_operation_are_called_as_its_columns_are() -> None:
+    """Of a relation that does not change, too, whose rows have columns of other names inside."""
+    checked = checked_circuit("SELECT k AS x FROM V UNION SELECT MAX(v) AS y FROM S", CATALOG)
+    assert checked.circuit is not None and checked.catalog is not None
+    certificate = to_json(circuit_certificate(checked.circuit))
+    assert [key["key"] for key in certificate["states"][-1]["keys"]] == ["x"]
+    assert circuit_proved(checked.statement, checked.catalog, certificate).faults == ()
+
+
+def test_conditions_that_contradict_each_other_are_not_checked() -> None:
+    """Of a <= COUNT(*) only a <= 0 is open, which no row satisfies that has a in (1, 2)."""
+    checked = checked_circuit("SELECT b FROM S WHERE a IN (1, 2) AND a <= (SELECT COUNT(*) AS n FROM T)", CATALOG)
+    assert checked.circuit is not None and checked.catalog is not None
+    with pytest.raises(NotRecheckedError, match="nothing satisfies"):
+        circuit_proved(checked.statement, checked.catalog, to_json(circuit_certificate(checked.circuit)))
