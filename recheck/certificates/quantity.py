@@ -37,7 +37,7 @@ class Quantity:
     @classmethod
     def number(cls, value: int) -> Quantity:
         """A constant."""
-        return cls(value, value % _PRIME, value)
+        return cls(value, value % _PRIME, value, signed=value < 0)
 
     @classmethod
     def symbol(cls, name: str, declared: int | None = None) -> Quantity:
@@ -62,7 +62,9 @@ class Quantity:
         return self._with(other, self.at_zero * other.at_zero, self.at_point * other.at_point, most)
 
     def _with(self, other: Quantity, at_zero: int, at_point: int, most: int | None) -> Quantity:
-        return Quantity(at_zero, at_point % _PRIME, most, self.rated or other.rated, self.signed or other.signed)
+        constant = (at_point - at_zero) % _PRIME == 0
+        signed = at_zero < 0 if constant else self.signed or other.signed
+        return Quantity(at_zero, at_point % _PRIME, most, self.rated or other.rated, signed)
 
     def same(self, other: Quantity) -> bool:
         """Whether it is the same function of the symbols."""

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streambound.recheck.certificates.formula import quantity
-from streambound.recheck.certificates.quantity import _PRIME, Quantity, _fraction
+from streambound.recheck.certificates.quantity import _PRIME, Quantity, _fraction, greatest, least
 
 SYMBOLS = {name: Quantity.symbol(name) for name in ("c_S", "rows_r", "min_r_a", "max_r_a")}
 
@@ -40,3 +40,12 @@ def test_two_formulas(one: str, other: str, same: bool) -> None:
 def test_a_fraction_is_found_by_its_residue(fraction: Fraction) -> None:
     assert _fraction(fraction.numerator * pow(fraction.denominator, -1, _PRIME) % _PRIME) == fraction
     assert _fraction(-fraction.numerator * pow(fraction.denominator, -1, _PRIME) % _PRIME) is None
+
+
+@settings(deadline=None, max_examples=100, derandomize=True)
+@given(st.lists(st.integers(-9, 9), min_size=1, max_size=5))
+def test_the_least_and_the_greatest_of_numbers_that_may_be_negative(numbers: list[int]) -> None:
+    """Ends of ranges are such: of -5 and -2 the multiple is the lesser one."""
+    quantities = [Quantity.number(number) for number in numbers]
+    assert least(quantities).same(Quantity.number(min(numbers)))
+    assert greatest(quantities).same(Quantity.number(max(numbers)))
