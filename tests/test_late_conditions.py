@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from streambound.criteria.certificate import to_json
-from streambound.criteria.operators.certificate import circuit_certificate
-from streambound.recheck.circuits.validate import circuit_proved
-from support.circuits import checked_circuit, random_rows, reference, run_circuit
+from support.circuits import certificate_of, checked_circuit, proof_of, random_rows, reference, run_circuit
 
 CATALOG = {
     "streams": {
@@ -53,8 +50,7 @@ def test_a_job_prints_the_changes_of_every_prefix(sql: str, seed: int) -> None:
 @pytest.mark.parametrize("sql", BOUNDED)
 def test_its_certificate_is_worked_out_anew(sql: str) -> None:
     checked = checked_circuit(sql, CATALOG)
-    assert checked.circuit is not None and checked.catalog is not None
-    proof = circuit_proved(checked.statement, checked.catalog, to_json(circuit_certificate(checked.circuit)))
+    proof = proof_of(checked, certificate_of(checked))
     assert proof.faults == () and proof.entries is not None
 
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from streambound.criteria.certificate import to_json
-from streambound.criteria.operators.certificate import circuit_certificate
-from streambound.recheck.circuits.validate import circuit_proved
-from support.circuits import checked_circuit, random_rows, reference, run_circuit
+from support.circuits import certificate_of, checked_circuit, proof_of, random_rows, reference, run_circuit
 
 STREAM = {
     "columns": {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"},
@@ -63,9 +60,7 @@ def test_a_null_that_may_come_at_any_time_takes_rows_of_bounded_columns(sql: str
     tables = {"streams": {"S": WAITING, "T": WAITING}}
     checked = checked_circuit(sql, tables)
     assert str(checked.verdict) == "bounded", [one.message for one in checked.diagnostics]
-    assert checked.circuit is not None and checked.catalog is not None
-    certificate = to_json(circuit_certificate(checked.circuit))
-    assert circuit_proved(checked.statement, checked.catalog, certificate).faults == ()
+    assert proof_of(checked, certificate_of(checked)).faults == ()
     bound = checked.circuit_bound
     assert bound is not None and bound.entries.value is not None
     assert "B5" in {state.proposition for state in bound.states}

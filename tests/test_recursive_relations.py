@@ -8,10 +8,7 @@ from typing import Any
 
 import pytest
 
-from streambound.criteria.certificate import to_json
-from streambound.criteria.operators.certificate import circuit_certificate
-from streambound.recheck.circuits.validate import circuit_proved
-from support.circuits import Circuit, checked_circuit, rounded
+from support.circuits import Circuit, certificate_of, checked_circuit, proof_of, rounded
 from support.prefix_sql import PrefixSql
 
 Rows = dict[str, list[dict[str, Any]]]
@@ -200,10 +197,7 @@ def test_recursion_prints_the_differences_of_all_prefixes(base: str, step: str) 
         sql = f"WITH RECURSIVE w(x, y) AS ({base} UNION {step}) {rng.choice(SHOWN)}"
         checked = checked_circuit(sql, tables)
         assert checked.verdict == "bounded", (sql, [one.message for one in checked.diagnostics])
-        assert checked.circuit is not None
-        assert checked.catalog is not None
-        certificate = to_json(circuit_certificate(checked.circuit))
-        assert circuit_proved(checked.statement, checked.catalog, certificate).faults == ()
+        assert proof_of(checked, certificate_of(checked)).faults == ()
         circuit = Circuit({"sql": sql, "catalog": tables, "mode": "changes", "input": given})
         found, peak = printed(circuit, rng)
         assert found == differences(sql, tables, told), sql

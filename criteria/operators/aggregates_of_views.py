@@ -7,7 +7,7 @@ DISTINCT arguments keep their values, since a view takes rows back, and these mu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -40,6 +40,7 @@ from streambound.criteria.operators.states import (
     numbered,
 )
 from streambound.criteria.operators.sums_below_joins import sums_below_join
+from streambound.criteria.operators.written_columns import names_in
 from streambound.criteria.size import Number, Size
 from streambound.criteria.violation import Violation
 
@@ -148,7 +149,7 @@ def _below_join(tree: Aggregate, judged: Judged, context: Context) -> Judged:
     if not isinstance(below, Join) or not inner or where is not None or not is_block(below.left, context.catalog):
         raise NoRule("sums over a join with a view, which would have to be pushed below it")
     scalars = [key.value for key in tree.keys] + ([below.condition] if below.condition is not None else [])
-    named = {(c.name, c.table): c for scalar in reversed(scalars) for c in parsed(scalar).find_all(exp.Column)}
+    named = names_in(parsed(scalar) for scalar in reversed(scalars))
     before, context.needed = context.needed, named
     joined = context.judge(below, context)
     context.needed = before
@@ -167,7 +168,7 @@ def _joins(tree: Tree) -> bool:
     return _joins(tree.input) if isinstance(tree, Filter) else isinstance(tree, Join | Apply)
 
 
-def _read(tree: Aggregate) -> dict[tuple[str, str], exp.Column]:
+def _read(tree: Aggregate) -> Mapping[tuple[str, str], exp.Column]:
     """The columns that the keys and arguments read, and the condition below."""
     scalars = [key.value for key in tree.keys]
     for call in map(call_of, tree.calls):
@@ -176,7 +177,7 @@ def _read(tree: Aggregate) -> dict[tuple[str, str], exp.Column]:
     while isinstance(below, Filter) and not is_late(below):
         scalars.append(below.condition)
         below = below.input
-    return {(c.name, c.table): c for scalar in reversed(scalars) for c in parsed(scalar).find_all(exp.Column)}
+    return names_in(parsed(scalar) for scalar in reversed(scalars))
 
 
 Item = tuple[Column, str]

@@ -12,14 +12,15 @@ from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.operators.judge import Context
 from streambound.criteria.operators.mapped import columns_shown
 from streambound.criteria.operators.states import Judged
+from streambound.criteria.operators.written_columns import names_in
 
 
 def side_of(side: Tree, tree: Join, context: Context) -> tuple[Schema, Judged]:
     """A side of a join with its columns that are needed: those that the condition reads, and what is shown."""
     before = context.needed
     if before is not None:
-        condition = [] if tree.condition is None else list(parsed(tree.condition).find_all(exp.Column))
-        context.needed = {**before, **{(node.name, node.table): node for node in condition}}
+        condition = [] if tree.condition is None else [parsed(tree.condition)]
+        context.needed = {**before, **names_in(condition)}
     given, needed = schema(side, context.catalog), context.needed
     if is_block(side, context.catalog) and not is_static(side, context.catalog):
         given = tuple(view for view in given if needed is None or any(view.called(*name) for name in needed))

@@ -31,7 +31,7 @@ from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.columns import Column
 from streambound.analyzer.flatten import written
-from streambound.analyzer.query import Computed
+from streambound.analyzer.query import Computed, Query
 from streambound.analyzer.spans import Span
 from streambound.criteria.bag import bag_violations
 from streambound.criteria.operators.closing_rows import block_columns
@@ -120,12 +120,7 @@ def judge_marked(tree: Tree, context: Context) -> Judged:
     """A block with the columns that the operators above read, which does not become part of what is around it."""
     assert isinstance(tree, SpjBlock)
     query = context.blocks.query(tree.input, _columns(tree.input, context.positions.of(written(tree)), context))
-    split = derive(query).split
-    violations = [violation for branch in split.branches for violation in bag_violations(Facts.of(branch))]
-    if context.refuses(violations):
-        return Judged(None, (), tuple(dict.fromkeys(violations)), (split,))
-    part, states = context.block(query, "bag")
-    return Judged(part, states, closes=block_columns(split))
+    return _block(query, context)
 
 
 def judge_late(body: Tree, items: Sequence[Item] | None, late: Scalar, context: Context) -> tuple[Judged, Listed, str]:
@@ -147,15 +142,23 @@ def judge_late(body: Tree, items: Sequence[Item] | None, late: Scalar, context: 
             for b in query.branches
         ),
     )
+    judged = _block(query, context)
+    if judged.part is None:
+        return judged, [], ""
+    *texts, holds = (exp.column(name, quoted=True).sql("spark") for name in own)
+    pairs = zip(names, judged.part.columns, texts, strict=False)
+    listed = [(Column(name, column.type), text) for name, column, text in pairs]
+    return judged, listed, holds
+
+
+def _block(query: Query, context: Context) -> Judged:
+    """A block by the bag criterion."""
     split = derive(query).split
     violations = [violation for branch in split.branches for violation in bag_violations(Facts.of(branch))]
     if context.refuses(violations):
-        return Judged(None, (), tuple(dict.fromkeys(violations)), (split,)), [], ""
+        return Judged(None, (), tuple(dict.fromkeys(violations)), (split,))
     part, states = context.block(query, "bag")
-    *texts, holds = (exp.column(name, quoted=True).sql("spark") for name in own)
-    pairs = zip(names, part.columns, texts, strict=False)
-    listed = [(Column(name, column.type), text) for name, column, text in pairs]
-    return Judged(part, states, closes=block_columns(split)), listed, holds
+    return Judged(part, states, closes=block_columns(split))
 
 
 def _columns(body: Tree, place: Span, context: Context) -> list[Named]:

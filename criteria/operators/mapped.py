@@ -22,6 +22,7 @@ from streambound.criteria.operators.late_conditions import judge_late
 from streambound.criteria.operators.pushed_filters import pushed
 from streambound.criteria.operators.rank_limits import note_limits
 from streambound.criteria.operators.states import Judged, MapPart, UnionPart
+from streambound.criteria.operators.written_columns import names_in
 
 
 def judge_project(tree: Tree, context: Context) -> Judged:
@@ -59,7 +60,7 @@ def _read(tree: Project, where: Scalar | None) -> Mapping[tuple[str, str], exp.C
     if any(isinstance(item, Star) for item in tree.items):
         return None
     scalars = [item.value for item in tree.items if isinstance(item, Named)] + ([where] if where is not None else [])
-    return {(c.name, c.table): c for scalar in reversed(scalars) for c in parsed(scalar).find_all(exp.Column)}
+    return names_in(parsed(scalar) for scalar in reversed(scalars))
 
 
 def columns_shown(

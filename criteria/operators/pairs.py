@@ -33,7 +33,7 @@ from streambound.criteria.operators.open_rows import alternatives
 from streambound.criteria.operators.states import Closing, Judged, MapPart, PairPart, Part, SetPart, State, UnionPart
 from streambound.criteria.operators.static_rows import judge_relation_join, judge_with_relation_outside, relation_beside
 from streambound.criteria.operators.view_joins import judge_view_join
-from streambound.criteria.operators.written_columns import named
+from streambound.criteria.operators.written_columns import named, names_in
 from streambound.criteria.set import set_violations
 from streambound.criteria.size import Number, Size
 from streambound.criteria.violation import Violation, under
@@ -225,8 +225,7 @@ def _deciding(equal: Join, context: Context) -> Mapping[tuple[str, str], exp.Col
     """
     if context.needed is None:
         return None
-    read = {(node.name, node.table): node for node in written(equal.condition).find_all(exp.Column)}
-    before, context.needed = context.needed, {**context.needed, **read}
+    before, context.needed = context.needed, {**context.needed, **names_in([written(equal.condition)])}
     timed = any(branch.time_values for branch in _Pair(equal, context).joint().branches)
     found, context.needed = context.needed, before
     return None if timed else found

@@ -26,6 +26,7 @@ from streambound.criteria.operators.mapped import filtered
 from streambound.criteria.operators.pair_tests import as_shown, pair_tests
 from streambound.criteria.operators.pushed_filters import conjuncts_of
 from streambound.criteria.operators.states import ClosingRows, Judged, RelationPart, State, ViewJoinPart
+from streambound.criteria.operators.written_columns import names_in
 from streambound.criteria.size import Size, Symbol, product, total
 
 _KEEPING = (JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI, JoinKind.NOT_IN)
@@ -96,8 +97,7 @@ def judge_with_relation_outside(tree: Join, context: Context) -> Judged | None:
         return None
     join, rest = found
     needed = context.needed
-    more = {(node.name, node.table): node for one in rest for node in one.find_all(exp.Column)}
-    context.needed = {**more, **needed}
+    context.needed = {**names_in(rest), **needed}
     given = tuple(view for view in schema(tree, context.catalog) if any(view.called(*name) for name in context.needed))
     judged = judge_relation_join(join, context, tree)
     context.needed = needed

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from sqlglot import exp
 
 from streambound.analyzer.algebra.schema_columns import ViewColumn
+
+
+def names_in(nodes: Iterable[exp.Expr]) -> Mapping[tuple[str, str], exp.Column]:
+    """The columns that expressions read, by name and alias, as the last of them writes each."""
+    return {(column.name, column.table): column for node in nodes for column in node.find_all(exp.Column)}
 
 
 def named(column: ViewColumn, written: exp.Column | None, shown: Sequence[ViewColumn]) -> exp.Column:

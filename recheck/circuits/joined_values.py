@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.facts import facts
-from streambound.analyzer.algebra.nodes import Filter, Join, JoinKind, Named, Project, Scalar, Tree
+from streambound.analyzer.algebra.nodes import ONE_SIDED, Filter, Join, JoinKind, Named, Project, Scalar, Tree
 from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.algebra.schema_columns import meant
 from streambound.preprocess.pipeline import derive
@@ -18,8 +18,6 @@ from streambound.recheck.circuits.claims import NotRecheckedError
 from streambound.recheck.circuits.column_values import different_values
 from streambound.recheck.circuits.states import States
 from streambound.recheck.circuits.trees import all_of, columns_in, conjuncts
-
-_ASKING = (JoinKind.SEMI, JoinKind.ANTI, JoinKind.NOT_IN)
 
 
 def different_rows(tree: Tree, values: Sequence[Scalar], states: States) -> Quantity:
@@ -35,7 +33,7 @@ def different_rows(tree: Tree, values: Sequence[Scalar], states: States) -> Quan
         raise NotRecheckedError("aggregates of views without a number of rows")
     items = tuple(Named(f"c{n}", value, alias=True) for n, value in enumerate(values))
     known = facts(Project(tree, items, syntax=tree.syntax), states.catalog).different
-    shown = (join.left,) if join.kind in _ASKING else (join.left, join.right)
+    shown = (join.left,) if join.kind in ONE_SIDED else (join.left, join.right)
     own = 1
     for item in items:
         sides = [side for side in shown if _has(side, [parsed(item.value)], states)]

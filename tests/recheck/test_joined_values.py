@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
-from streambound.criteria.certificate import to_json
-from streambound.criteria.operators.certificate import circuit_certificate
 from streambound.recheck.circuits.claims import NotRecheckedError
-from streambound.recheck.circuits.validate import circuit_proved
-from support.circuits import checked_circuit
+from support.circuits import certificate_of, checked_circuit, proof_of
 
 STREAM = {
     "columns": {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"},
@@ -41,10 +37,8 @@ STATEMENTS = (
 @pytest.mark.parametrize("sql", STATEMENTS)
 def test_groups_of_a_join_are_counted_by_the_values_of_its_columns(sql: str) -> None:
     checked = checked_circuit(sql, CATALOG)
-    assert checked.circuit is not None and checked.catalog is not None and checked.circuit_bound is not None
-    certificate: dict[str, Any] = to_json(circuit_certificate(checked.circuit))
-    proof = circuit_proved(checked.statement, checked.catalog, certificate)
-    assert proof.faults == ()
+    certificate = certificate_of(checked)
+    assert proof_of(checked, certificate).faults == ()
     places = [n for n, state in enumerate(certificate["states"]) if state["proposition"] in ("D1", "D6")]
     assert places
     for place in places:
@@ -52,21 +46,20 @@ def test_groups_of_a_join_are_counted_by_the_values_of_its_columns(sql: str) -> 
         entries = smaller["states"][place]["entries"]
         fewer = entries["value"] - 1
         entries.update(value=fewer, formula=str(fewer))
-        assert circuit_proved(checked.statement, checked.catalog, smaller).faults != ()
+        assert proof_of(checked, smaller).faults != ()
 
 
 def test_the_keys_of_a_set_operation_are_called_as_its_columns_are() -> None:
     """Of a relation that does not change, too, whose rows have columns of other names inside."""
     checked = checked_circuit("SELECT k AS x FROM V UNION SELECT MAX(v) AS y FROM S", CATALOG)
-    assert checked.circuit is not None and checked.catalog is not None
-    certificate = to_json(circuit_certificate(checked.circuit))
+    certificate = certificate_of(checked)
     assert [key["key"] for key in certificate["states"][-1]["keys"]] == ["x"]
-    assert circuit_proved(checked.statement, checked.catalog, certificate).faults == ()
+    assert proof_of(checked, certificate).faults == ()
 
 
 def test_conditions_that_contradict_each_other_are_not_checked() -> None:
     """Of a <= COUNT(*) only a <= 0 is open, which no row satisfies that has a in (1, 2)."""
     checked = checked_circuit("SELECT b FROM S WHERE a IN (1, 2) AND a <= (SELECT COUNT(*) AS n FROM T)", CATALOG)
-    assert checked.circuit is not None and checked.catalog is not None
+    certificate = certificate_of(checked)
     with pytest.raises(NotRecheckedError, match="nothing satisfies"):
-        circuit_proved(checked.statement, checked.catalog, to_json(circuit_certificate(checked.circuit)))
+        proof_of(checked, certificate)

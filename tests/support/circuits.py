@@ -15,8 +15,12 @@ from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.expressions.values import derived_value
 from streambound.analyzer.spans import SourceText
 from streambound.api import catalog_of
+from streambound.criteria.certificate import to_json
 from streambound.criteria.check import Checked, check_source
+from streambound.criteria.operators.certificate import circuit_certificate
 from streambound.incremental.feed import recomputed
+from streambound.recheck.certificates.validate import Proof
+from streambound.recheck.circuits.validate import circuit_proved
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit, make_circuit_plan
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.plan_ir import Plan
@@ -35,6 +39,18 @@ Printed = Counter[tuple[Any, ...]]
 def checked_circuit(sql: str, catalog: Catalog | Mapping[str, Any]) -> Checked:
     """A statement, checked."""
     return check_source(SourceText("q.sql", sql), catalog_of(catalog))[0]
+
+
+def certificate_of(checked: Checked) -> dict[str, Any]:
+    """The certificate of a bounded statement, as a report has it."""
+    assert checked.circuit is not None
+    return to_json(circuit_certificate(checked.circuit))
+
+
+def proof_of(checked: Checked, certificate: Mapping[str, Any]) -> Proof:
+    """What `recheck` says of a certificate of a statement."""
+    assert checked.catalog is not None
+    return circuit_proved(checked.statement, checked.catalog, certificate)
 
 
 def checked_once(sql: str, catalog: Mapping[str, Any]) -> Checked:
