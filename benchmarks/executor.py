@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import reduce
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from streambound.benchmarks.measuring import in_turn, memory, rate, resident_mib
-from streambound.benchmarks.native import AGGREGATE, PROVIDERS, aggregated, as_installed, by_spark, drain, stream
+from streambound.benchmarks.native import PROVIDERS, by_spark, drain, stream
 from streambound.benchmarks.workloads import FORMATS, W1, WORKLOADS, Workload
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound_runtime.main import run
@@ -35,8 +36,6 @@ from streambound_runtime.spec import JobSpec
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "benchmarks" / "README.md"
 START, END = "<!-- executor -->", "<!-- end of executor -->"
-INSTALLED = "Spark's default settings"
-TUNED = f"{INSTALLED} but 2 partitions"
 Rows = list[tuple[str, str]]
 
 
@@ -130,21 +129,24 @@ def entries(sizes: list[int], size: int) -> Rows:
 # --- the job on Spark ------------------------------------------------------------------------------------------------
 
 
-def read_only(spark: Any, workload: Workload, folder: Path) -> None:
-    """The floor: Spark reads all streams, and nothing is done with them."""
+def together(spark: Any, workload: Workload, folder: Path, columns: tuple[str, ...]) -> Any:
+    """All rows of all streams, with NULL in the columns that a stream does not have."""
     parts = [
-        frame.selectExpr("ts", *(c if c in frame.columns else f"CAST(NULL AS BIGINT) AS {c}" for c in "AKBC"))
+        frame.selectExpr(*(c if c in frame.columns else f"CAST(NULL AS BIGINT) AS {c}" for c in columns))
         for frame in stream(spark, workload, folder).values()
     ]
-    together = parts[0]
-    for part in parts[1:]:
-        together = together.unionAll(part)
-    drain(together)
+    return reduce(lambda rows, more: rows.unionAll(more), parts)
 
 
-def aggregate(spark: Any, workload: Workload, folder: Path) -> None:
-    """Spark's own streaming aggregate, which it writes nowhere."""
-    drain(aggregated(spark, workload, folder), "update")
+def read_only(spark: Any, workload: Workload, folder: Path) -> None:
+    """The floor: Spark reads all streams, and nothing is done with them."""
+    drain(together(spark, workload, folder, ("ts", *workload.values)))
+
+
+def count(spark: Any, workload: Workload, folder: Path) -> None:
+    """Spark's own streaming count of the same rows by all their values but the timestamp, which it writes nowhere."""
+    columns = tuple(workload.values)
+    drain(together(spark, workload, folder, columns).groupBy(*columns).count(), "update")
 
 
 class Watched:
@@ -177,11 +179,8 @@ def run_job(
         return run(spark, job, settings_of(job, options), report)
 
 
-def on_spark(workload: Workload, rows: int, size: int, rounds: int, native: float, both: bool) -> Rows:
-    """The job against reading alone and, for W1, against what Spark does by itself, each also as it is installed.
-
-    Spark's own join runs for ``native`` seconds at most, with ``both`` kinds of settings or a job's alone.
-    """
+def on_spark(workload: Workload, rows: int, size: int, rounds: int, native: float) -> Rows:
+    """The job against reading alone, Spark's own count and, for ``native`` seconds at most, its own join."""
     watched = Watched()
     with tempfile.TemporaryDirectory() as directory:
         folder = Path(directory)
@@ -192,18 +191,13 @@ def on_spark(workload: Workload, rows: int, size: int, rounds: int, native: floa
         actions: dict[str, Callable[[Path, str], object]] = {
             "job": lambda data, part: run_job(jobs[part], spark, data, report=watched),
             "reading only": lambda data, part: read_only(spark, workload, data),
-            f"reading only, {INSTALLED}": lambda data, part: as_installed(spark, read_only, workload, data),
+            f"groupBy({', '.join(workload.values)}).count()": lambda data, part: count(spark, workload, data),
         }
-        if workload.name == W1.name:
-            actions[AGGREGATE] = lambda data, part: aggregate(spark, workload, data)
-            actions[f"{AGGREGATE}, {TUNED}"] = lambda data, part: as_installed(
-                spark, aggregate, workload, data, partitions=False
-            )
         for action in actions.values():
             action(folder / "warm", "warm")
         watched = Watched()
         times = in_turn({name: (lambda a=a: a(folder / "data", "data")) for name, a in actions.items()}, rounds)
-        what = f"{workload.name}, {rows:,} rows of {workload.format}"
+        what = f"{workload.name}, {rows:,} rows of {workload.format}, {size:,} a batch"
         found: Rows = [(f"{what}: job, {rounds} times", watched.in_words())]
         mine = times["job"]
         for name, seconds in times.items():
@@ -211,12 +205,9 @@ def on_spark(workload: Workload, rows: int, size: int, rounds: int, native: floa
             found.append((f"{what}: {name}", f"{clock} by the clock, {processor} of processor time"))
             if name != "job":
                 found.append(beside(seconds.clock / mine.clock, seconds.processor / mine.processor))
-        alone = [*product(PROVIDERS, (False, True)), (AGGREGATE, True)] if native and workload.name == W1.name else []
-        alone = alone if both else [(name, installed) for name, installed in alone if not installed]
-        for name, installed in alone:
-            far = by_spark(workload, folder, name, installed, native, rows, size)
-            name = f"native join, {name}" if name in PROVIDERS else name
-            found.append((f"{what}: {name}{f', {INSTALLED}' if installed else ''}", far.in_words(rows)))
+        for provider in PROVIDERS if native else ():
+            far = by_spark(workload, folder, provider, native, rows, size)
+            found.append((f"{what}: native join, {provider}", far.in_words(rows)))
             if far.rows:
                 clock, processor = far.seconds / far.rows * rows, far.processor / far.rows * rows
                 found.append(beside(clock / mine.clock, processor / mine.processor))
@@ -229,21 +220,15 @@ def beside(clock: float, processor: float) -> tuple[str, str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 3_000_000])
-    parser.add_argument("--batch", type=int, default=100_000)
+    parser.add_argument("--batch", type=int, nargs="+", default=[100_000, 1_000_000], help="rows a batch, on Spark")
+    parser.add_argument("--batches", type=int, default=5, help="how many batches of each size")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument(
         "--native",
         type=float,
         metavar="SECONDS",
         default=0,
-        help="also Spark's native join, and its aggregate with default settings, each cut off after so long",
-    )
-    parser.add_argument(
-        "--native-settings",
-        choices=("both", "job"),
-        default="both",
-        help="Spark's default settings too, or a job's alone",
+        help="also Spark's native joins, each cut off after so long",
     )
     parser.add_argument("--no-spark", action="store_true", help="the kernels alone")
     parser.add_argument("--workload", choices=[w.name for w in WORKLOADS], nargs="+", default=["W1", "W2", "W3"])
@@ -252,14 +237,13 @@ def main() -> None:
     )
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    rows = kernels(options.rows[0], options.batch, options.rounds) + lines(options.rows[0], options.rounds)
-    rows += entries(sorted({100_000, *options.rows}), options.batch)
+    rows = kernels(1_000_000, 100_000, options.rounds) + lines(1_000_000, options.rounds)
+    rows += entries([100_000, 1_000_000, 10_000_000], 100_000)
     show(rows)
     for workload in (w for w in WORKLOADS if w.name in options.workload and not options.no_spark):
-        for count, kind in product(options.rows, options.format):
+        for size, kind in product(options.batch, options.format):
             of_kind = replace(workload, format=kind)
-            both = options.native_settings == "both"
-            rows += (more := on_spark(of_kind, count, options.batch, options.rounds, options.native, both))
+            rows += (more := on_spark(of_kind, size * options.batches, size, options.rounds, options.native))
             show(more)
     if options.write:
         write(rows, options)
@@ -274,7 +258,7 @@ def write(rows: Rows, options: argparse.Namespace) -> None:
     """Put the table in the README."""
     text = README.read_text(encoding="utf-8")
     load = f"{os.getloadavg()[1]:.1f} processes at the end, of which the job and Spark are about two."
-    how = f"Batches of {options.batch:,} rows, medians of {options.rounds}; the load of the machine was {load}"
+    how = f"Medians of {options.rounds}; the load of the machine was {load}"
     table = [how, "", "| what | figure |", "| --- | --- |", *(f"| {what} | {figure} |" for what, figure in rows)]
     before, after = text.split(START)[0], text.split(END)[1]
     README.write_text(before + START + "\n" + "\n".join(table) + "\n" + END + after, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Spark's own stream-stream join and aggregate of W1, in a process each: they may run out of memory, or out of time."""
+"""Spark's own stream-stream joins of the workloads, in a process each: they may run out of memory, or out of time."""
 
 from __future__ import annotations
 
@@ -14,21 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from streambound.benchmarks.measuring import processor_seconds, rate
-from streambound.benchmarks.workloads import FORMATS, W1, Workload
+from streambound.benchmarks.workloads import FORMATS, WORKLOADS, Workload
 
 ROOT = Path(__file__).resolve().parent.parent
 PROVIDERS = {
     "default provider": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
     "RocksDB, state format 4": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
 }
-AGGREGATE = "groupBy(K, B).count()"
-PARTITIONS = "spark.sql.shuffle.partitions"
-OURS = (
-    PARTITIONS,
-    "spark.sql.streaming.checkpointFileManagerClass",
-    "spark.sql.files.openCostInBytes",
-)
-"""What a job sets of the settings that Spark's own operators depend on."""
 STARTING = 120
 """Seconds that Spark may need to start and to warm up."""
 
@@ -50,12 +42,12 @@ class Far:
         return speeds + end
 
 
-def by_spark(workload: Workload, folder: Path, what: str, installed: bool, seconds: float, rows: int, size: int) -> Far:
-    """Run the join with a provider, or the aggregate, on the rows in ``folder``/data, for so many seconds at most.
+def by_spark(workload: Workload, folder: Path, provider: str, seconds: float, rows: int, size: int) -> Far:
+    """Run the workload's join with a provider on the rows in ``folder``/data, for so many seconds at most.
 
     Each batch has so many rows. It is run on those in ``folder``/warm first.
     """
-    arguments = [__file__, workload.format, str(folder), what, str(int(installed)), str(seconds)]
+    arguments = [__file__, workload.name, workload.format, str(folder), provider, str(seconds)]
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
     with tempfile.TemporaryFile("w+") as out:
         process = subprocess.Popen([sys.executable, *arguments], env=environment, stdout=out, stderr=subprocess.DEVNULL)
@@ -68,6 +60,7 @@ def by_spark(workload: Workload, folder: Path, what: str, installed: bool, secon
         out.seek(0)
         lines = [json.loads(line) for line in out if line.startswith("{")]
     found = lines[-1] if lines else {"batches": 0, "seconds": 0.0, "processor": 0.0}
+    end = found.get("refused", end)
     return Far(min(rows, found["batches"] * size), found["seconds"], found["processor"], end)
 
 
@@ -104,20 +97,10 @@ def drain(frame: Any, mode: str = "append", seconds: float | None = None, step: 
         query.stop()
 
 
-def as_installed(spark: Any, action: Callable[..., object], *given: Any, partitions: bool = True) -> None:
-    """Do something in a session without the job's settings; with its number of partitions where that is not asked."""
-    ours = {name: spark.conf.get(name) for name in OURS if partitions or name != PARTITIONS}
-    for name in ours:
-        spark.conf.unset(name)
-    try:
-        action(spark, *given)
-    finally:
-        for name, value in ours.items():
-            spark.conf.set(name, value)
+def run(spark: Any, workload: Workload, folder: Path, seconds: float, told: bool) -> None:
+    """Spark's own join; prints how far it is, or why Spark has none."""
+    from pyspark.errors import StreamingQueryException
 
-
-def run(spark: Any, workload: Workload, folder: Path, what: str, seconds: float, told: bool) -> None:
-    """Spark's own join or aggregate; prints how far it is."""
     begun, before = time.perf_counter(), processor_seconds()
 
     def step(batches: int) -> None:
@@ -125,28 +108,19 @@ def run(spark: Any, workload: Workload, folder: Path, what: str, seconds: float,
         if told:
             print(json.dumps({"batches": batches, **spent}), flush=True)
 
-    if what == AGGREGATE:
-        drain(aggregated(spark, workload, folder), "update", seconds, step)
-    else:
-        drain(joined(spark, workload, folder, what), "append", seconds, step)
-
-
-def aggregated(spark: Any, workload: Workload, folder: Path) -> Any:
-    """Spark's own streaming aggregate of W1's files, all that the job reads."""
-    frames = stream(spark, workload, folder)
-    rows = frames["S"].selectExpr("K", "CAST(NULL AS BIGINT) AS B").unionAll(frames["T"].select("K", "B"))
-    return rows.groupBy("K", "B").count()
-
-
-def joined(spark: Any, workload: Workload, folder: Path, provider: str) -> Any:
-    """Spark's own stream-stream join of W1."""
-    from pyspark.sql import functions as F
-
-    spark.conf.set("spark.sql.streaming.stateStore.providerClass", PROVIDERS[provider])
-    spark.conf.set("spark.sql.streaming.join.stateFormatVersion", 4 if provider.startswith("RocksDB") else 2)
-    frames = stream(spark, workload, folder)
-    on = "S.K = T.K AND S.ts > T.ts AND 0 < T.B AND T.B < 5 AND 0 <= S.K AND S.K < 100"
-    return frames["S"].alias("S").join(frames["T"].alias("T"), F.expr(on)).selectExpr("S.K", "T.B")
+    for name, frame in stream(spark, workload, folder).items():
+        frame.createOrReplaceTempView(name)
+    try:
+        drain(spark.sql(workload.sql), "append", seconds, step)
+    except StreamingQueryException as error:
+        why = str(error).partition(" terminated with exception: ")[2].partition(";")[0]
+        print(
+            json.dumps(
+                {"batches": 0, "seconds": 0.0, "processor": 0.0, "refused": f"Spark refuses it: {why}".rstrip(".")}
+            ),
+            flush=True,
+        )
+        raise
 
 
 def main() -> None:
@@ -154,16 +128,14 @@ def main() -> None:
 
     from streambound_runtime.session import session
 
-    kind, folder, what, installed, seconds = sys.argv[1:]
+    name, kind, folder, provider, seconds = sys.argv[1:]
     assert kind in FORMATS
-    workload = replace(W1, format=kind)
+    (workload,) = (replace(known, format=kind) for known in WORKLOADS if known.name == name)
     spark = session(f"{workload.name} by Spark alone")
+    spark.conf.set("spark.sql.streaming.stateStore.providerClass", PROVIDERS[provider])
+    spark.conf.set("spark.sql.streaming.join.stateFormatVersion", 4 if provider.startswith("RocksDB") else 2)
     for part, limit in (("warm", STARTING / 2), ("data", float(seconds))):
-        given = (workload, Path(folder) / part, what, limit, part == "data")
-        if int(installed):
-            as_installed(spark, run, *given)
-        else:
-            run(spark, *given)
+        run(spark, workload, Path(folder) / part, limit, part == "data")
 
 
 if __name__ == "__main__":
