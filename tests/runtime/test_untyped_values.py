@@ -8,7 +8,6 @@ from support.command_line import ROOT
 
 RUNTIME = ROOT / "synopsis_exec" / "runtime"
 REASONS = {
-    "numpy: of what type an array's values are is only known where it is made": "arrays.py",
     "Spark: the DataFrames that a query is given by name, which it types as anything": "periods/main.py",
 }
 

@@ -15,8 +15,9 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from streambound_runtime.arrays import Integers, Mask
+from streambound_runtime.arrays import Mask
 from streambound_runtime.decoding.change_records import is_tombstone, row_of_change
 from streambound_runtime.decoding.json_values import JsonNumber, encode, parsed_bits
 from streambound_runtime.decoding.sql_types import SqlType
@@ -42,7 +43,7 @@ Line: TypeAlias = str | bytes | None
 
 def read_objects(
     lines: pa.Array, kinds: dict[str, SqlType], records: bool, changes: ChangeRecords | None = None
-) -> tuple[Integers, dict[str, JsonColumn]]:
+) -> tuple[NDArray[np.int8], dict[str, JsonColumn]]:
     """What each line is, and its values of some columns; where lines are ``changes``, those of the rows in them.
 
     ``lines`` are texts or bytes; those of blanks alone are no rows, but for ``records`` of a queue.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from streambound_runtime.arrays import Integers, Numbers, Values
+from streambound_runtime.arrays import Integers, Numbers, Values, are_integers
 
 LARGEST = 2**63 - 1
 
@@ -26,7 +26,8 @@ def plus(values: Values, offset: float | Integers | None) -> Values:
         return values
     if values.dtype == np.int64 and isinstance(offset, int) and greatest(values) + abs(offset) > LARGEST:
         values = values.astype(object)
-    return values + offset
+    found: Values = np.add(values, offset)
+    return found
 
 
 def product(left: Numbers | None, right: Numbers | None) -> Numbers | None:
@@ -48,7 +49,7 @@ def summable(counts: Numbers) -> Numbers:
 def running(counts: Numbers) -> Numbers:
     """The sums of the first 0, 1, 2 … counts."""
     counts = summable(counts)
-    sums = np.zeros(len(counts) + 1, dtype=counts.dtype)
+    sums = _zeros_like(counts, len(counts) + 1)
     np.add.accumulate(counts, out=sums[1:])
     return sums
 
@@ -60,12 +61,16 @@ def totals(counts: Numbers | None, codes: Integers, size: int) -> Numbers:
     counts = summable(counts)
     if counts.dtype == np.int64 and greatest(counts) * len(counts) < 2**53:
         return np.bincount(codes, weights=counts, minlength=size).astype(np.int64)
-    sums = np.zeros(size, dtype=counts.dtype)
+    sums = _zeros_like(counts, size)
     np.add.at(sums, codes, counts)
     return sums
 
 
-def added(left: Values, right: Values) -> Numbers:
+def _zeros_like(counts: Numbers, size: int) -> Numbers:
+    return np.zeros(size, dtype=np.int64) if are_integers(counts) else np.zeros(size, dtype=object)
+
+
+def added(left: Numbers, right: Numbers) -> Numbers:
     """``left + right`` of two arrays of numbers that are not negative."""
     if left.dtype == right.dtype == np.int64 and greatest(left) + greatest(right) > LARGEST:
         left = left.astype(object)

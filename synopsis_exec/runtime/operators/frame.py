@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 from math import prod
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
-from streambound_runtime.arrays import Integers, Mask, Numbers, Values
+from streambound_runtime.arrays import Integers, Mask, Numbers, Values, are_integers
 from streambound_runtime.operators.exact import totals
 from streambound_runtime.operators.ordered import few, order_of, searched, sums_below
 
@@ -62,10 +62,10 @@ def stacked(frames: list[ColumnFrame]) -> ColumnFrame:
         masks = [frame.nulls.get(name, np.zeros(frame.size, dtype=bool)) for frame in frames]
         nulls[name] = np.concatenate(masks)
     once = all(frame.n is None for frame in frames)
-    counts = [np.ones(frame.size, dtype=np.int64) if frame.n is None else frame.n for frame in frames]
+    counts: list[Numbers] = [np.ones(frame.size, dtype=np.int64) if frame.n is None else frame.n for frame in frames]
     return ColumnFrame(
         np.concatenate([frame.time for frame in frames]),
-        None if once else np.concatenate(counts),
+        None if once else cast(Numbers, np.concatenate(counts)),  # whose stubs know one type at a time
         {name: np.concatenate([frame.columns[name] for frame in frames]) for name in frames[0].columns},
         nulls,
     )
@@ -109,7 +109,9 @@ def coded_alike(few_rows: ColumnFrame, more: ColumnFrame, names: tuple[str, ...]
     for side, frame in enumerate((few_rows, more)):
         codes = np.zeros(frame.size, dtype=np.int64)
         for number, (both, (low, width)) in enumerate(zip(columns, spans, strict=True)):
-            column = both[side] - low if low else both[side]
+            values = both[side]
+            assert are_integers(values), "a span is that of integers"
+            column: Integers = values - low if low else values
             codes = combined_codes(codes, width, column) if number else column
         found.append(codes)
     return found[0], found[1], size
@@ -119,7 +121,8 @@ def _column_codes(values: Values, null: Mask | None) -> tuple[Integers, int]:
     if not len(values):
         return np.zeros(0, dtype=np.int64), 1
     low, width = span(values)
-    if width and few(width, len(values)):
+    codes: Integers
+    if are_integers(values) and width and few(width, len(values)):
         codes = values - low if low else values
     else:
         found, codes = np.unique(values, return_inverse=True)
@@ -206,11 +209,12 @@ def indexed(columns: list[Values], length: int) -> Index:
     codes, size, levels = np.zeros(length, dtype=np.int64), 1, []
     for values in columns:
         low, width = span(values)
-        if width and size * width <= CODES:
-            found, place = None, values - low
+        found: Values | None = None
+        if are_integers(values) and width and size * width <= CODES:
+            place: Integers = values - low
         else:
-            found, place = np.unique(values, return_inverse=True)
-            width = len(found)
+            distinct, place = np.unique(values, return_inverse=True)
+            found, width = cast(Values, distinct), len(distinct)
         codes, size, numbered = combined_codes(codes, width, place) if size > 1 else place, size * max(1, width), None
         if size > CODES:  # the next column must not make it more than 64 bits
             numbered, codes = np.unique(codes, return_inverse=True)
@@ -255,9 +259,11 @@ def _place(level: Level, values: Values) -> tuple[Integers, Mask | None]:
     """The places of values among those of a column, and which are there; None for all."""
     if level.values is not None:
         return _looked_up(level.values, values)
-    if values.dtype != np.int64:
+    if not are_integers(values):
         return _looked_up(np.arange(level.low, level.low + level.width), values)
-    place = values - level.low if level.low else values  # beyond 64 bits it wraps, to no number below the width
+    place: Integers = (
+        values - level.low if level.low else values
+    )  # beyond 64 bits it wraps, to no number below the width
     there = place.view(np.uint64) < level.width
     return (place, None) if there.all() else (np.where(there, place, 0), there)
 

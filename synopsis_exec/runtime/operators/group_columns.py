@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from streambound_runtime.arrays import Integers, Mask, Values
+from streambound_runtime.arrays import Integers, Mask, Numbers, Values, are_integers
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.operators.by_tick import Row
 from streambound_runtime.operators.circuit_plan import GroupNode, GroupValue
@@ -51,7 +51,7 @@ class GroupChanges:
     keys: list[Row]
     group: Integers
     time: Integers
-    added: list[Integers]
+    added: list[Numbers]
     first: Integers
     last: Integers
 
@@ -107,7 +107,7 @@ def _numbers(plan: GroupNode, rows: Delta) -> list[Integers] | None:
     found = [weights]
     for name in plan.sums:
         values = rows.columns[name]
-        if values.dtype != np.int64 or name in rows.nulls or greatest(values) * greatest(weights) > LARGEST:
+        if not are_integers(values) or name in rows.nulls or greatest(values) * greatest(weights) > LARGEST:
             return None
         found.append(values if plan.weighted else values * weights)
     return found if all(greatest(values) * len(values) <= LARGEST for values in found) else None
@@ -121,7 +121,7 @@ def running_sums(changes: GroupChanges, before: Sequence[Sequence[int]]) -> list
         start = [sums[place] for sums in before]
         if max(map(abs, start), default=0) + greatest(added) * len(added) > LARGEST // 2:
             return None
-        total = np.cumsum(added)
+        total = np.cumsum(added).astype(np.int64, copy=False)
         offset = np.array(start, dtype=np.int64) - (total[changes.first] - added[changes.first])
         found.append(total + np.repeat(offset, lengths))
     return found

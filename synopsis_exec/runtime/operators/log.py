@@ -23,7 +23,7 @@ from streambound_runtime.operators.frame import (
 from streambound_runtime.operators.ordered import DENSE, Ordered, few, order_of, searched, sums_below
 from streambound_runtime.operators.plan import Table, age
 
-Changes = list[tuple[Integers, Numbers]]
+Changes = list[tuple[Integers, Integers]]
 """Timestamps, and by how much the number of entries changes at each."""
 
 
@@ -88,7 +88,7 @@ class Log:
 
     # --- multiplicities by key -----------------------------------------------------------------------------------
 
-    def counts(self, numbers: Integers, before: Integers, since: Integers | None) -> Numbers:
+    def counts(self, numbers: Integers, before: Values, since: Values | None) -> Numbers:
         """The multiplicities of keys before a time each, and not before another where that is given."""
         codes = self.present[numbers]
         if not len(codes):
@@ -147,7 +147,7 @@ class Log:
     # --- single rows ---------------------------------------------------------------------------------------------
 
     def ranges(
-        self, names: tuple[str, ...], values: list[Values], before: Integers, since: Integers | None
+        self, names: tuple[str, ...], values: list[Values], before: Values, since: Values | None
     ) -> tuple[Index, Integers, Integers]:
         """Where, in the index by some columns, the rows of the log before a time are that have these values."""
         index, size = self.index(False, names), self.log.size
@@ -213,7 +213,7 @@ class Log:
         if not self.distinct:
             n = self.sums()
             n = narrowed((n if self.base is None else added(n, self.base))[self.present])
-        changes = [(self.log.time[self.new], np.ones(len(self.new), dtype=np.int64))]
+        changes: Changes = [(self.log.time[self.new], np.ones(len(self.new), dtype=np.int64))]
         return self.start.size, changes, self.keys._replace(n=n)
 
     def _mortal(self, times: Integers) -> tuple[Changes, ColumnFrame]:

@@ -188,7 +188,7 @@ class Matches:
         assert in_window is not None
         yield from self.by_entry(frame, log, join, pairs(*in_window))
 
-    def window(self, frame: ColumnFrame, join: JoinStep) -> tuple[Integers, Integers | None]:
+    def window(self, frame: ColumnFrame, join: JoinStep) -> tuple[Values, Values | None]:
         """The times before which, and since when, what each row meets must have come."""
         least = max((low for _, low, _ in join.ages if low is not None), default=0 if join.now else 1)
         most = min((high for _, _, high in join.ages if high is not None), default=None)
@@ -201,7 +201,7 @@ class Matches:
         log: Log,
         join: JoinStep,
         found: Iterator[tuple[Integers, Integers]],
-        window: tuple[Integers, Integers | None],
+        window: tuple[Values, Values | None],
     ) -> Iterator[ColumnFrame]:
         """The rows joined with the distinct keys of a table."""
         before, since = window
@@ -211,7 +211,7 @@ class Matches:
             mine = frame.take(rows)
             place = {"row": rows, "key": numbers}
             wide = passing(mine._replace(columns=mine.columns | columns | place, nulls=mine.nulls | nulls), join.tests)
-            rows, numbers = wide.columns.pop("row"), wide.columns.pop("key")
+            rows, numbers = (wide.columns.pop(name).astype(np.int64, copy=False) for name in ("row", "key"))
             counts = log.counts(numbers, before[rows], None if since is None else since[rows])
             n = None if self.distinct else product(wide.n, counts)
             yield selected(wide._replace(n=n), [counts > 0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from streambound_runtime.arrays import Integers, Values
+from streambound_runtime.arrays import Integers, Values, are_integers
 from streambound_runtime.operators.exact import LARGEST
 
 DENSE = 1 << 12
@@ -33,7 +33,7 @@ def order_of(values: Values) -> Integers:
     >>> order_of(np.array([5, -3, 70000, 5])).tolist()
     [1, 0, 3, 2]
     """
-    if len(values) <= FEW or values.dtype != np.int64:
+    if len(values) <= FEW or not are_integers(values):
         return np.argsort(values, kind="stable")
     if (values[1:] >= values[:-1]).all():
         return np.arange(len(values))
@@ -41,14 +41,14 @@ def order_of(values: Values) -> Integers:
     if high - low > LARGEST:
         return np.argsort(values, kind="stable")
     digits = max(1, -(-(high - low).bit_length() // DIGIT))
-    above = values - low if low else values
+    above: Integers = values - low if low else values
     order = above.astype(np.uint16).argsort(kind="stable")
     for digit in range(1, digits):
         order = order[(above >> DIGIT * digit).astype(np.uint16)[order].argsort(kind="stable")]
     return order
 
 
-def searched(ordered: Integers, wanted: Integers) -> Integers:
+def searched(ordered: Values, wanted: Values) -> Integers:
     """As `np.searchsorted`, whose searches are faster one after the other in order: more of memory is near then."""
     if len(wanted) <= FEW or (wanted[1:] >= wanted[:-1]).all():
         return np.searchsorted(ordered, wanted)
@@ -61,17 +61,18 @@ def searched(ordered: Integers, wanted: Integers) -> Integers:
 class Ordered:
     """Integers in order that many are looked up in: with an array that says where each begins, if that is short."""
 
-    def __init__(self, values: Values) -> None:
+    def __init__(self, values: Integers) -> None:
         self.values, self.low, self.width = values, 0, 0
         self.starts: Integers | None = None
-        if len(values) and values.dtype == np.int64:
+        if len(values):
             self.low = int(values[0])
             self.width = int(values[-1]) - self.low + 1
 
-    def places(self, wanted: Integers) -> Integers:
+    def places(self, wanted: Values) -> Integers:
         """How many of the integers are below each of some."""
-        if len(wanted) <= FEW or wanted.dtype != np.int64 or not 0 < self.width <= max(FEW, 2 * len(self.values)):
+        if len(wanted) <= FEW or not are_integers(wanted) or not 0 < self.width <= max(FEW, 2 * len(self.values)):
             return searched(self.values, wanted)
         if self.starts is None:
             self.starts = sums_below(self.values - self.low, self.width)
-        return self.starts[np.clip(wanted, self.low, min(self.low + self.width, LARGEST)) - self.low]
+        within: Integers = np.clip(wanted, self.low, min(self.low + self.width, LARGEST))
+        return self.starts[within - self.low]

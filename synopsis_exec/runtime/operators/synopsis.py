@@ -95,7 +95,8 @@ class SynopsisJoin:
             self.history = self.history[0][:0], self.history[1][:0]
             return self.delta_of(None)
         texts = self.dictionary(deltas)
-        entries, changes, found = 0, [(np.array(times.ends[:1]), np.zeros(1, dtype=np.int64))], []
+        entries, found = 0, []
+        changes: Changes = [(np.array(times.ends[:1]), np.zeros(1, dtype=np.int64))]
         for number, branch in enumerate(self.plan.branches):
             related = [texts.encoded(frame, branch.texts) for frame in self.related[number]]
             tables = [texts.encoded(frame, branch.texts) for frame in self.tables[number]]
@@ -119,7 +120,7 @@ class SynopsisJoin:
         """Add the changes up to each timestamp to the entries before the step."""
         time, by = (np.concatenate(parts) for parts in zip(*changes, strict=True))
         first, number = groups(*coded([(time, None)], len(time)))
-        self.history = time[first], entries + np.cumsum(totals(by, number, len(first)))
+        self.history = time[first], entries + np.cumsum(totals(by, number, len(first))).astype(np.int64, copy=False)
 
     def dictionary(self, deltas: Mapping[str, Delta]) -> Dictionary:
         """All texts of some rows, of the relations, of the query and of what is remembered."""
