@@ -99,6 +99,8 @@ class Flattener:
     def same_columns(self, names: tuple[tuple[Visible, exp.Expr], ...], select: Select, tree: Union) -> None:
         """Raise a Finding where a branch's columns do not match the first one's in number and type."""
         if len(names) != len(select.outputs):
+            if self.findings:  # a side's column that is no column
+                raise self.findings[0]
             message = f"this branch has {len(select.outputs)} columns, the first one {len(names)}"
             raise self.positions.finding(Code.UNION_MISMATCH, message, written(tree).expression)
         for (first, _), (second, where) in zip(names, select.outputs, strict=True):

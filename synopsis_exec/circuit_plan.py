@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from itertools import zip_longest
 
 from streambound.analyzer.catalog import Catalog, DeclaredTable
 from streambound.analyzer.columns import Column
@@ -463,7 +464,10 @@ class _Nodes:
             sums,
             weighted,
             tuple(map(_value, part.calls)),
-            tuple(circuit_plan.GroupValues(*pair) for pair in zip(blocks, part.best, strict=True)),
+            tuple(
+                circuit_plan.GroupValues(block, best, _bucket(closes))
+                for block, best, closes in zip_longest(blocks, part.best, part.closing_values)
+            ),
             _bucket(closing),
             part.session,
             self.ends(part.ends),

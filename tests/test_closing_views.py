@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from streambound.analyzer.errors import NotExecutableError
-from support.circuits import checked_circuit, random_rows, reference, run_circuit
+from support.circuits import Circuit, certificate_of, checked_circuit, proof_of, random_rows, reference, run_circuit
 from support.profiles import MORE
 
 SECOND = 1_000_000
@@ -88,6 +88,11 @@ BOUNDED = {
     "DESCRIPTOR(ts), INTERVAL '4' SECONDS)) AS r WHERE l.a = r.a AND l.window_start = r.window_start)",
     "rows in windows": "SELECT a, ts, window_start AS z, window_end AS y "
     "FROM HOP(TABLE S, DESCRIPTOR(ts), INTERVAL '2' SECONDS, INTERVAL '5' SECONDS)",
+    "the busiest window of each key": "SELECT x.b, MAX(x.n) AS most, MIN(x.t) AS least, SUM(x.n) AS n "
+    f"FROM {counts('S', key='a, b')} AS x GROUP BY x.b",
+    "the busiest window": f"SELECT MAX(x.n) AS most, MIN(x.t + x.n) AS least FROM {counts('S', window=HOPS)} AS x",
+    "the busiest window that may change late": f"SELECT MIN(x.n) AS least, MAX(x.a) AS a FROM {LATE} AS x",
+    "the most of some windows": f"SELECT x.n, MAX(x.t) AS t FROM {counts('S')} AS x WHERE x.n IN (1, 2) GROUP BY x.n",
     "all that ever was": f"SELECT COUNT(*) AS n, SUM(x.t) AS t FROM {counts('S')} AS x",
     "all of a join": f"SELECT COUNT(r.n) AS n FROM {counts('S')} AS l LEFT JOIN {counts('T')} AS r ON l.z = r.z",
     "calendar": "SELECT l.z, l.n, r.n AS m FROM (SELECT date_trunc('minute', ts) AS z, a, COUNT(*) AS n FROM S "
@@ -171,3 +176,21 @@ def test_the_number_of_entries_is_that_of_what_is_open(name: str, entries: int) 
     bound = checked_circuit(BOUNDED[name], CATALOG).circuit_bound
     assert bound is not None
     assert bound.entries.value == entries
+
+
+BEST_OF_CLOSED = tuple(name for name in BOUNDED if name.startswith("the busiest"))
+
+
+@pytest.mark.parametrize("name", BEST_OF_CLOSED)
+def test_the_best_of_closed_windows_outlives_a_restart_and_is_counted_again(name: str) -> None:
+    circuit = Circuit({"sql": BOUNDED[name], "catalog": CATALOG, "mode": "changes", "input": random_rows(SECOND, 6)})
+    ticks = [[time] for time in circuit.times]
+    whole = circuit.run(ticks, restart=False)
+    assert circuit.run(ticks, restart=True) == whole
+    checked = checked_circuit(BOUNDED[name], CATALOG)
+    certificate = certificate_of(checked)
+    assert proof_of(checked, certificate).faults == ()
+    place = next(n for n, state in enumerate(certificate["states"]) if state["proposition"] == "D2")
+    entries = certificate["states"][place]["entries"]
+    entries.update(value=entries["value"] - 1, formula=str(entries["value"] - 1))
+    assert proof_of(checked, certificate).faults != ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from sqlglot import exp
 
@@ -38,6 +39,18 @@ from streambound.analyzer.algebra.schema import joined, parsed, schema, starred
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.verify_types import ill_typed
 from streambound.analyzer.catalog import Catalog
+
+
+class Name(NamedTuple):
+    """A column as an expression names it, and the columns that it may mean: of the operator's input, or around that.
+
+    ``sorts``: it is a key of ORDER BY, which may mean a column of the select list, or one below it.
+    """
+
+    column: exp.Column
+    given: Schema
+    around: Schema
+    sorts: bool
 
 
 def violations(tree: Tree, catalog: Catalog, recursive: tuple[str, Schema] | None = None) -> tuple[str, ...]:
@@ -78,16 +91,45 @@ def _of_operator(
         case Join(using=using):
             lacking = [name for name in using for side in given if not any(f.called(name) for f in side)]
             yield from (f"Join: one side has no column {name}" for name in lacking)
-            yield from _unknown(tree, [tree.condition, tree.member], (*joined(given[0], given[1], ()), *around))
         case Bucket(kind=kind, slide=slide) if (kind is BucketKind.SESSION) != (not slide):
             yield f"Bucket: a {kind} one has {'a' if slide else 'no'} slide"
-        case Filter() | OrderBy() | Project() | Over() | Bucket() | Aggregate() | Apply() | FirstRows():
-            below = tree.input
-            if isinstance(tree, OrderBy):  # it may name what is below the projection, too
-                below_schemas = [schema(under, catalog) for under in _below(below)]
-                yield from _unknown(tree, _scalars(tree), tuple(f for s in (*below_schemas, around) for f in s))
-            else:
-                yield from _unknown(tree, _scalars(tree), (*given[0], *around))
+    name, (scalars, named) = type(tree).__name__, _named(tree, given, catalog)
+    for scalar in scalars:
+        for column in _columns(parsed(scalar)) if scalar else ():
+            if not any(field.called(column.name, column.table) for field in (*named, *around)):
+                yield f"{name}: its input has no column {column.sql('spark')}"
+    for item in getattr(tree, "items", ()):
+        if isinstance(item, Star) and not starred(item, named):
+            yield f"{name}: its input has no {item.alias}.*"
+
+
+def names(tree: Tree, catalog: Catalog, recursive: Schema = (), around: Schema = ()) -> Iterator[Name]:
+    """The names of columns in a tree, outside of the subqueries of expressions, from the bottom to the top.
+
+    ``recursive`` and ``around`` as for `schema`, and the columns of the row that a subquery is of.
+    """
+    for under in inputs(tree):
+        own = schema(tree.base, catalog) if isinstance(tree, Fixpoint) and under is tree.step else recursive
+        outside = around
+        if isinstance(tree, Apply) and under is tree.subquery:
+            outside = (*around, *schema(tree.input, catalog, recursive))
+        yield from names(under, catalog, own, outside)
+    scalars, named = _named(tree, [schema(under, catalog, recursive) for under in inputs(tree)], catalog)
+    for scalar in scalars:
+        for column in _columns(parsed(scalar)) if scalar else ():
+            yield Name(column, named, around, isinstance(tree, OrderBy))
+
+
+def _named(tree: Tree, given: list[Schema], catalog: Catalog) -> tuple[list[Scalar | None], Schema]:
+    """The expressions of an operator over inputs of those columns, and the columns that these may name."""
+    match tree:
+        case Join():
+            return [tree.condition, tree.member], joined(given[0], given[1], ())
+        case OrderBy():  # it may name what is below the projection, too
+            return _scalars(tree), tuple(f for under in _below(tree.input) for f in schema(under, catalog))
+        case Filter() | Project() | Over() | Bucket() | Aggregate() | Apply() | FirstRows():
+            return _scalars(tree), given[0]
+    return [], ()
 
 
 def _below(tree: Tree) -> Iterator[Tree]:
@@ -119,18 +161,6 @@ def _scalars(tree: Tree) -> list[Scalar | None]:
 
 def _of_call(call: AggregateCall | WindowCall) -> list[Scalar | None]:
     return [*call.arguments, call.filter, *(key.value for key in call.order)]
-
-
-def _unknown(tree: Tree, scalars: list[Scalar | None], given: Schema) -> Iterator[str]:
-    """The columns that an operator's expressions name, outside of their own subqueries, and its input lacks."""
-    name = type(tree).__name__
-    for scalar in scalars:
-        for column in _columns(parsed(scalar)) if scalar else ():
-            if not any(field.called(column.name, column.table) for field in given):
-                yield f"{name}: its input has no column {column.sql('spark')}"
-    for item in getattr(tree, "items", ()):
-        if isinstance(item, Star) and not starred(item, given):
-            yield f"{name}: its input has no {item.alias}.*"
 
 
 def _columns(node: exp.Expr) -> Iterator[exp.Column]:

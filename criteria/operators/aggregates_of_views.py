@@ -2,7 +2,8 @@
 
 Of other views there are as many groups as their keys have values: a sum over a view is linear, so that each change of
 its rows is added to its group, whatever the view remembers itself. What is added up need not be bounded. MIN, MAX and
-DISTINCT arguments keep their values, since a view takes rows back, and these must be bounded beside the keys.
+DISTINCT arguments keep their values, since a view takes rows back, and these must be bounded beside the keys. Rows of
+windows that have closed are taken back no more: of these MIN and MAX keep the best value only (D2).
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from streambound.criteria.operators.pushed_filters import pushed
 from streambound.criteria.operators.reading_calls import SPREADS, AggregateRead, call_of, needs_values
 from streambound.criteria.operators.states import (
     AggregateColumn,
+    Closing,
     GroupPart,
     Judged,
     MapPart,
@@ -44,6 +46,8 @@ from streambound.criteria.operators.written_columns import names_in
 from streambound.criteria.size import Number, Size
 from streambound.criteria.violation import Violation
 
+_CLOSED = "when its window has closed"
+
 
 def judge_aggregate_of_view(tree: Aggregate, context: Context) -> Judged:
     """Aggregates of what another operator gives; raises NoRule where its rows have no number."""
@@ -57,8 +61,10 @@ def judge_aggregate_of_view(tree: Aggregate, context: Context) -> Judged:
         columns_shown(schema(tree.input, context.catalog), judged.part.columns, needed), judged.part.columns
     )
     keys = [_item(f"_k{n}", key.value, columns, context) for n, key in enumerate(tree.keys, 1)]
+    closes = mapped_columns(judged.closes, [c.name for c in judged.part.columns], [text for _, text in keys])
+    closes = closes if judged.rows is None else ()
     rows, calls, arguments = list(keys), list[AggregateColumn](), list[MapPart]()
-    valued = list[exp.Expr]()
+    valued, kept, closing_values = list[exp.Expr](), list[bool | None](), list[Closing | None]()
     for number, call in enumerate(map(call_of, tree.calls), 1):
         value = None if not call.arguments else _item("_v", _scalar(call.arguments[0]), columns, context)
         kind = aggregate_type(call.function, value[0].type if value is not None else None)
@@ -66,8 +72,12 @@ def judge_aggregate_of_view(tree: Aggregate, context: Context) -> Judged:
         if needs_values(call):
             if value is None or len(call.arguments) > 1 or call.condition is not None:
                 raise NoRule("several arguments, or a filter, beside values")
-            arguments.append(_mapped(context, judged, [*keys, value]))
+            closed = None if closes else _best_of_closed(call, judged, len(keys) + 1)
+            of_bucket = [] if closed is None else [_closing_item(judged.part, judged.closes[0].columns[0].key)]
+            arguments.append(_mapped(context, judged, [*keys, value, *of_bucket]))
             valued.append(call.arguments[0])
+            closing_values.append(closed)
+            kept.append(None if closed is None else call.function == "MAX")
             place = len(arguments) - 1
             calls.append(AggregateColumn(column.name, call.function, call.distinct, argument, column, values=place))
             continue
@@ -75,8 +85,6 @@ def judge_aggregate_of_view(tree: Aggregate, context: Context) -> Judged:
         linear = (-1,) if not call.arguments and call.condition is None else tuple(sums[:2])
         squares = tuple(sums[2:])
         calls.append(AggregateColumn(column.name, call.function, False, argument, column, linear, squares))
-    closes = mapped_columns(judged.closes, [c.name for c in judged.part.columns], [text for _, text in keys])
-    closes = closes if judged.rows is None else ()
     if closes:
         groups: Size | None = closes[0].open(0)
         values = [groups for _ in arguments]
@@ -84,7 +92,10 @@ def judge_aggregate_of_view(tree: Aggregate, context: Context) -> Judged:
         of_key = columns_of_key(judged.part, context)
         lasting = [key.value for key, (_, text) in zip(tree.keys, keys, strict=True) if text not in of_key]
         groups = _evident(tree, judged, lasting, context) if lasting else Number(1)
-        values = [_evident(tree, judged, [*lasting, _scalar(value)], context) for value in valued]
+        values = [
+            judged.closes[0].open(0) if closed is not None else _evident(tree, judged, [*lasting, _scalar(v)], context)
+            for v, closed in zip(valued, closing_values, strict=True)
+        ]
     if context.unbounded:
         groups, values = UNLIMITED, [UNLIMITED for _ in arguments]
     lacking = [_lacks(tree, None, context)] if groups is None else []
@@ -94,21 +105,36 @@ def judge_aggregate_of_view(tree: Aggregate, context: Context) -> Judged:
     name = context.name("groups")
     own = (*(column for column, _ in keys), *(call.column for call in calls))
     given = _mapped(context, judged, rows)
-    kept = (None,) * len(arguments)
     closing = closes[0].columns[0] if closes else None
-    part = GroupPart(name, given, len(keys), tuple(calls), tuple(arguments), kept, closing, own)
+    part = GroupPart(
+        name, given, len(keys), tuple(calls), tuple(arguments), tuple(kept), closing, own,
+        closing_values=tuple(closing_values),
+    )  # fmt: skip
     span = context.positions.of(tree.syntax or exp.Null())
     shown = tuple(key.value.text for key in tree.keys)
-    proposition, freed = ("A5", "when its window has closed") if closes else ("D1", "when its last row goes")
+    proposition, freed = ("A5", _CLOSED) if closes else ("D1", "when its last row goes")
     states = [State(name, proposition, groups, shown, freed, span)]
-    proposition = "A5" if closes else "D6"
-    states += [
-        State(numbered(f"{name} values", number), proposition, size, (*shown, "value"), freed, span)
-        for number, size in enumerate(values, 1)
-        if size is not None
-    ]
+    for number, (size, closed) in enumerate(zip(values, closing_values, strict=True), 1):
+        if size is not None:
+            rule, when = ("A5" if closes else "D6", freed) if closed is None else ("D2", _CLOSED)
+            states.append(State(numbered(f"{name} values", number), rule, size, (*shown, "value"), when, span))
     known = None if closes else groups
     return Judged(part, (*judged.states, *states), rows=known, retracts=True, closes=closes)
+
+
+def _best_of_closed(call: AggregateRead, judged: Judged, key: int) -> Closing | None:
+    """When a value is taken back no more, at this place of the argument's rows, so that MIN or MAX keep the best (D2).
+
+    None where all rows can be kept, or no window says when they do not change any more, or all values count.
+    """
+    if call.function not in ("MIN", "MAX") or judged.rows is not None or not judged.closes:
+        return None
+    return replace(judged.closes[0].columns[0], key=key)
+
+
+def _closing_item(part: Part, key: int) -> Item:
+    column = part.columns[key]
+    return replace(column, name="_c"), exp.column(column.name, quoted=True).sql("spark")
 
 
 def _evident(tree: Aggregate, judged: Judged, scalars: Sequence[Scalar], context: Context) -> Size | None:

@@ -24,6 +24,7 @@ from streambound.analyzer.algebra.nodes import (
     Union,
     inputs,
 )
+from streambound.analyzer.algebra.resolved_names import check_names
 from streambound.analyzer.algebra.verify import violations
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog
@@ -108,6 +109,7 @@ def judged(
     blocks = BlockReader(lowered.positions, catalog, statement.name, statement.span, lowered.queries)
     context = Context(catalog, lowered.positions, blocks, judge, unbounded=unbounded)
     try:
+        check_names(lowered.tree, catalog, lowered.positions)
         found = judge(_with_late_conditions(lowered.tree, context), context)
         return replace(found, states=_once(found.states))
     except NoRule as refusal:

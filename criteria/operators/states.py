@@ -163,7 +163,8 @@ class GroupPart:
     ``arguments`` are blocks of a group's key and a value, for aggregates that need values; ``best`` says of each
     whether its greatest (True) or least (False) value is enough, None where all are counted. Columns are the keys, then
     the calls' values. Groups that differ only in the ends of a ``session``, at these places, are one if they touch.
-    Those of a key that ``ends`` are dropped.
+    Those of a key that ``ends`` are dropped. ``closing_values`` say of an argument when its rows are taken back no
+    more, so that of those its best value is enough; empty for none.
     """
 
     name: str
@@ -176,6 +177,7 @@ class GroupPart:
     columns: tuple[Column, ...]
     session: tuple[int, int] | None = None
     ends: EndingKey | None = None
+    closing_values: tuple[Closing | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,8 @@ def groups_of_view(tree: Aggregate, states: States) -> View:
         return _groups_by_values(tree, valued, states, different_results)
     rows = view.rows
     if rows is None and (names or valued):
-        return _groups_by_values(tree, valued, states, different_rows)
+        best = view.closing[0].open(0) if view.closing else None
+        return _groups_by_values(tree, valued, states, different_rows, best)
     most = rows if names and rows is not None else Quantity.number(1)
     states.line("D1", names, most, "when its last row goes")
     for _ in valued if rows is not None else ():
@@ -90,12 +91,19 @@ def _groups_by_values(
     valued: list[AggregateCall],
     states: States,
     different: Callable[[Tree, Sequence[Scalar], States], Quantity],
+    open: Quantity | None = None,
 ) -> View:
-    """The groups of rows that have no number: by how many values their columns have."""
+    """The groups of rows that have no number: by how many values their columns have.
+
+    Rows of closed windows are taken back no more: beside the best of these, those of ``open`` ones are kept (D2).
+    """
     names, keys = tuple(key.value.text for key in tree.keys), [key.value for key in tree.keys]
     most = different(tree.input, keys, states) if keys else Quantity.number(1)
     states.line("D1", names, most, "when its last row goes")
     for call in valued:
+        if open is not None and call.function in BEST:
+            states.line("D2", (*names, "value"), open, "when its window has closed")
+            continue
         if len(call.arguments) != 1:
             raise NotRecheckedError("aggregates of several arguments")
         values = different(tree.input, [*keys, call.arguments[0]], states)

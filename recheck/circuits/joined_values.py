@@ -1,8 +1,9 @@
-"""How many different rows some columns have of a join that shows rows without partners (B6)."""
+"""How many different rows some columns have of a join that shows rows without partners (B6), or of groups."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from sqlglot import exp
 
@@ -16,12 +17,13 @@ from streambound.recheck.certificates.conditions import Conditions
 from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.circuits.claims import NotRecheckedError
 from streambound.recheck.circuits.column_values import different_values
+from streambound.recheck.circuits.grouped_values import values_of_groups
 from streambound.recheck.circuits.states import States
 from streambound.recheck.circuits.trees import all_of, columns_in, conjuncts
 
 
 def different_rows(tree: Tree, values: Sequence[Scalar], states: States) -> Quantity:
-    """The most different rows of some columns of a join of two blocks, each with what its own side says of it.
+    """The most different rows of some columns of groups, or of a join of two blocks, by what its own side says of each.
 
     It is what the front end knows of their values, where the sides leave no more; raises NotRecheckedError elsewhere.
     """
@@ -29,10 +31,10 @@ def different_rows(tree: Tree, values: Sequence[Scalar], states: States) -> Quan
     while isinstance(join, Filter):
         above += conjuncts(join.condition)
         join = join.input
-    if not isinstance(join, Join):
-        raise NotRecheckedError("aggregates of views without a number of rows")
     items = tuple(Named(f"c{n}", value, alias=True) for n, value in enumerate(values))
     known = facts(Project(tree, items, syntax=tree.syntax), states.catalog).different
+    if not isinstance(join, Join):
+        return _known(known, prod(values_of_groups(tree, parsed(value), states) for value in values))
     shown = (join.left,) if join.kind in ONE_SIDED else (join.left, join.right)
     own = 1
     for item in items:
@@ -48,8 +50,13 @@ def different_rows(tree: Tree, values: Sequence[Scalar], states: States) -> Quan
         padded = side in _padded(join) and not any(map(_rejects_null, own_conditions))
         split = derive(states.blocks.query(rows, [item], distinct=True)).split
         own *= sum(different_values(Conditions(branch), padded) for branch in split.branches)
+    return _known(known, own)
+
+
+def _known(known: int | None, own: int) -> Quantity:
+    """What the front end knows of the values, where what is found here is no more."""
     if known is None or own > known:
-        raise NotRecheckedError("rows of a join of which it cannot say how many different ones there are")
+        raise NotRecheckedError("rows of which it cannot say how many different ones there are")
     return Quantity.number(known)
 
 

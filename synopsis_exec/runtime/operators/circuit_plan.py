@@ -78,10 +78,12 @@ class GroupValues:
     """Where a group's values come from: a block of its key and a value.
 
     ``greatest`` says that the greatest one (True) or the least one (False) is enough; None that all are kept, once.
+    With a ``bucket`` of the block's rows that is so of the rows of closed ones, which are taken back no more.
     """
 
     block: str
     greatest: bool | None = None
+    bucket: TimeBucket | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ gone, but the one group of an aggregate without keys, which is there from the fi
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,14 +15,15 @@ import numpy as np
 from streambound_runtime.arrays import Integers
 from streambound_runtime.operators.buckets import last_of, shown_at
 from streambound_runtime.operators.by_tick import Changes, Row, Ticks, Weighted, rows_by_time
-from streambound_runtime.operators.circuit_plan import GroupNode
+from streambound_runtime.operators.circuit_plan import GroupNode, GroupValues
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.entries import arrow_of_pairs, pairs_of_arrow
 from streambound_runtime.operators.group_columns import group_changes, is_linear, results_of, running_sums
-from streambound_runtime.operators.group_values import HeldValues, value_of
+from streambound_runtime.operators.group_values import ClosingValues, HeldValues, value_of
 from streambound_runtime.operators.protocol import State
 from streambound_runtime.operators.sums import Number, Sums
 from streambound_runtime.operators.values import factor
+from streambound_runtime.row_values import Value
 
 GROUPS, VALUES, BEGUN = "groups", "values {}", "begun"
 
@@ -32,7 +33,7 @@ class GroupState:
     """A group: how many rows, the sums, and of each argument its best value, or its values with their numbers."""
 
     sums: list[Number]
-    values: list[HeldValues] = field(default_factory=list)
+    values: list[HeldValues | ClosingValues] = field(default_factory=list)
 
 
 class GroupBy:
@@ -48,6 +49,9 @@ class GroupBy:
         self.closing: dict[int, dict[Row, None]] = {}
         self.by_ending: dict[Row, dict[Row, None]] = {}
         self.apart = 0
+        self.open_buckets: dict[int, dict[tuple[int, Row, Value], None]] = {}
+        """Of buckets whose values are kept until they close: the arguments, groups and buckets by when they do."""
+        self.closes: list[int] = []
         self.sizes: Integers = np.zeros(0, dtype=np.int64)
 
     def entries(self) -> int:
@@ -125,6 +129,7 @@ class GroupBy:
 
         Returns when how many of them do. Where results are final the groups' are ``shown``.
         """
+        self._close_values(now)
         bucket, found = self.plan.bucket, list[tuple[int, int]]()
         while bucket is not None and self.ends and (now is None or self.ends[0] + bucket.delay < now):
             last = heapq.heappop(self.ends)
@@ -153,8 +158,8 @@ class GroupBy:
                 group.sums[place] += factor(value) if self.plan.weighted else factor(value) * weight
         for number, rows in enumerate(inputs[1:]):
             for row, weight in rows:
-                held = self._touched(row[:width], before).values[number]
-                self.apart += held.add(row[width], weight)
+                self._touched(row[:width], before)
+                self._add_value(number, row[:width], row[width:], weight)
         changes: list[Weighted] = []
         for key, old in before.items():
             new = self._row(key)
@@ -162,6 +167,29 @@ class GroupBy:
                 changes += [(old, -1)] if old is not None else []
                 changes += [(new, 1)] if new is not None else []
         return changes
+
+    def _add_value(self, number: int, key: Row, given: Row, weight: int) -> None:
+        """Add a value to a group that there is; where it is of a bucket, that follows it."""
+        held = self.groups[key].values[number]
+        if isinstance(held, HeldValues):
+            self.apart += held.add(given[0], weight)
+            return
+        value, of_bucket = given
+        self.apart += held.add(value, weight, of_bucket)
+        bucket = self.plan.arguments[number].bucket
+        assert bucket is not None, "its values close"
+        end = last_of(bucket, of_bucket) + bucket.delay
+        if end not in self.open_buckets:
+            heapq.heappush(self.closes, end)
+        self.open_buckets.setdefault(end, {})[number, key, of_bucket] = None
+
+    def _close_values(self, now: int | None) -> None:
+        """Of values of buckets that no longer change when all before a timestamp is closed, keep the best ones."""
+        while self.closes and (now is None or self.closes[0] < now):
+            for number, key, of_bucket in self.open_buckets.pop(heapq.heappop(self.closes)):
+                held = self.groups[key].values[number] if key in self.groups else None
+                if isinstance(held, ClosingValues):
+                    self.apart += held.close(of_bucket)
 
     def _touched(self, key: Row, before: dict[Row, Row | None]) -> GroupState:
         group = self.groups.get(key)
@@ -198,7 +226,7 @@ class GroupBy:
 
     def _empty(self) -> GroupState:
         width = 1 + len(self.plan.sums)
-        return GroupState([0] * width, [HeldValues(argument.greatest) for argument in self.plan.arguments])
+        return GroupState([0] * width, [_no_values(argument) for argument in self.plan.arguments])
 
     def _row(self, key: Row) -> Row | None:
         """A group's row; None for one that has no rows. Such a group is forgotten."""
@@ -229,24 +257,49 @@ class GroupBy:
         """The groups with their sums, and the values that are kept."""
         sums = [(key, Sums(group.sums)) for key, group in self.groups.items()]
         found = {GROUPS: arrow_of_pairs(sums, self.plan.keys, len(self.plan.sums))}
-        for number in range(len(self.plan.arguments)):
+        for number, argument in enumerate(self.plan.arguments):
+            names = (*self.plan.keys, "value", *(("bucket",) if argument.bucket is not None else ()))
             pairs = [
-                ((*key, value), weight)
+                ((*key, *given), weight)
                 for key, group in self.groups.items()
-                for value, weight in group.values[number].weights.items()
+                for given, weight in _kept(group.values[number])
             ]
-            found[VALUES.format(number)] = arrow_of_pairs(pairs, (*self.plan.keys, "value"))
+            found[VALUES.format(number)] = arrow_of_pairs(pairs, names)
         found[BEGUN] = arrow_of_pairs([((), 1)] if self.begun else [], ())
         return found
 
     def load(self, state: State) -> None:
         """Take over what `dump` returned."""
         self.groups, self.ends, self.closing, self.apart, self.by_ending = {}, [], {}, 0, {}
+        self.open_buckets, self.closes = {}, []
         self.begun = state[BEGUN].num_rows > 0
         for key, sums in pairs_of_arrow(state[GROUPS]):
             group = self._keep(key, self._empty())
             group.sums = list(sums) if isinstance(sums, Sums) else [sums]
+        width = len(self.plan.keys)
         for number in range(len(self.plan.arguments)):
             for entry, weight in pairs_of_arrow(state[VALUES.format(number)]):
                 assert isinstance(weight, int), "values have no sums"
-                self.apart += self.groups[entry[:-1]].values[number].add(entry[-1], weight)
+                held = self.groups[entry[:width]].values[number]
+                if isinstance(held, ClosingValues) and entry[-1] is None:
+                    held.best = entry[width]
+                else:
+                    self._add_value(number, entry[:width], entry[width:], weight)
+
+
+def _no_values(argument: GroupValues) -> HeldValues | ClosingValues:
+    """What is kept of an argument's values in a group that has none."""
+    if argument.bucket is None:
+        return HeldValues(argument.greatest)
+    assert argument.greatest is not None, "values close where the best one is enough"
+    return ClosingValues(argument.greatest)
+
+
+def _kept(held: HeldValues | ClosingValues) -> Iterator[tuple[Row, int]]:
+    """The values that are kept, with their weights; of those that close with their buckets, none for the best one."""
+    if isinstance(held, HeldValues):
+        yield from (((value,), weight) for value, weight in held.weights.items())
+        return
+    if held.best is not None:
+        yield (held.best, None), 1
+    yield from (((value, bucket), n) for bucket, weights in held.open.items() for value, n in weights.items())

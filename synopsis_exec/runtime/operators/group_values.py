@@ -46,12 +46,56 @@ class HeldValues:
         return next(iter(self.weights), None)
 
 
-def value_of(value: GroupValue, sums: Sequence[Number], values: Sequence[HeldValues]) -> Value:
+@dataclass
+class ClosingValues:
+    """Values of a group: those of open buckets with their weights, and the ``best`` one of closed buckets.
+
+    Rows of a closed bucket are taken back no more (proposition D2).
+    """
+
+    greatest: bool
+    best: Value = None
+    open: dict[Value, dict[Value, int]] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        """How many entries they take beside the group's."""
+        return sum(map(len, self.open.values()))
+
+    def add(self, value: Value, weight: int, bucket: Value) -> int:
+        """Add a value of a bucket; returns by how many entries there are more."""
+        if value is None:
+            return 0
+        weights = self.open.setdefault(bucket, {})
+        before = len(weights)
+        weights[value] = weights.get(value, 0) + weight
+        if not weights[value]:
+            del weights[value]
+        return len(weights) - before
+
+    def close(self, bucket: Value) -> int:
+        """Keep the best value of a bucket only; returns by how many entries there are more."""
+        weights = self.open.pop(bucket, {})
+        self.best = self._best([*weights, self.best])
+        return -len(weights)
+
+    def value(self) -> Value:
+        """The best value of all; None where there is none."""
+        return self._best([self.best, *(value for weights in self.open.values() for value in weights)])
+
+    def _best(self, values: Sequence[Value]) -> Value:
+        there = [value for value in values if value is not None]
+        return (greatest if self.greatest else least)(there) if there else None
+
+
+def value_of(value: GroupValue, sums: Sequence[Number], values: Sequence[HeldValues | ClosingValues]) -> Value:
     """An aggregate's value, encoded; raises OverflowError where it does not fit its type."""
     total: Number
     squares: Number
     if value.values is not None:
         held = values[value.values]
+        if isinstance(held, ClosingValues):
+            return held.value()
         if held.greatest is not None:
             return held.best
         if value.function in ("min", "max"):

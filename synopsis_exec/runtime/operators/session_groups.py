@@ -5,6 +5,7 @@ from __future__ import annotations
 from streambound_runtime.operators.by_tick import Row
 from streambound_runtime.operators.circuit_plan import GroupNode
 from streambound_runtime.operators.group import GroupBy, GroupState
+from streambound_runtime.operators.group_values import HeldValues
 from streambound_runtime.operators.values import integer
 
 
@@ -64,6 +65,8 @@ def _merged(one: GroupState, other: GroupState) -> GroupState:
     for place, total in enumerate(other.sums):
         one.sums[place] += total
     for mine, held in zip(one.values, other.values, strict=True):
+        assert isinstance(mine, HeldValues), "sessions are of rows, not of what other windows hold"
+        assert isinstance(held, HeldValues), "as the other one's"
         for value, weight in held.weights.items():
             mine.add(value, weight)
     return one

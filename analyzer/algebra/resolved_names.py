@@ -1,0 +1,48 @@
+"""Whether each name in a statement beyond joins means one column: what `analyzer.scopes` does for joins."""
+
+from __future__ import annotations
+
+from streambound.analyzer.algebra.nodes import Tree
+from streambound.analyzer.algebra.schema_columns import Schema
+from streambound.analyzer.algebra.verify import Name, names
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.codes import Code
+from streambound.analyzer.findings import Finding, Positions
+from streambound.analyzer.toml_reader import suggest
+
+
+def check_names(tree: Tree, catalog: Catalog, positions: Positions) -> None:
+    """Raises Finding for the first name, from the bottom of the tree, that no column has, or several have."""
+    for name in names(tree, catalog):
+        mine = [found for found in name.given if found.called(name.column.name, name.column.table)]
+        around = [found for found in name.around if found.called(name.column.name, name.column.table)]
+        if not mine and not around:
+            raise _unknown(name, positions)
+        if len(mine) > 1 and not name.sorts:
+            raise _ambiguous(name, tuple(mine), positions)
+
+
+def _unknown(name: Name, positions: Positions) -> Finding:
+    column, given = name.column, (*name.given, *name.around)
+    aliases = dict.fromkeys(found.alias for found in given if found.alias)
+    if column.table and column.table.lower() not in map(str.lower, aliases):
+        message = f"no stream, relation or subquery {column.table!r} in this FROM"
+        return positions.finding(Code.UNKNOWN_STREAM, message, column, suggest(column.table, aliases))
+    if column.table:
+        known = [f"{found.alias}.{found.name}" for found in given if found.alias]
+        message, help = f"{column.table} has no column {column.name!r}", suggest(f"{column.table}.{column.name}", known)
+    else:
+        message = f"nothing in this FROM has a column {column.name!r}"
+        help = suggest(column.name, [found.name for found in given])
+    return positions.finding(Code.UNKNOWN_COLUMN, message, column, help)
+
+
+def _ambiguous(name: Name, found: Schema, positions: Positions) -> Finding:
+    aliases = list(dict.fromkeys(one.alias for one in found if one.alias))
+    if len(aliases) < 2:
+        message = f"{len(found)} columns are called {name.column.name!r}"
+        help = "give each of them a name of its own, with AS"
+    else:
+        message = f"column {name.column.name!r} is ambiguous: {' and '.join(aliases)} have it"
+        help = f"write {aliases[0]}.{name.column.name}"
+    return positions.finding(Code.AMBIGUOUS_COLUMN, message, name.column, help)
