@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from streambound.recheck.oracle.relation_states import RowChange, states
-from support.circuits import checked_circuit, rounded, run_circuit
+from support.circuits import certificate_of, checked_circuit, proof_of, rounded, run_circuit
 from support.prefix_sql import PrefixSql
 
 Rows = dict[str, list[dict[str, Any]]]
@@ -75,6 +75,9 @@ QUERIES = (
     "SELECT DISTINCT S.a, R.y FROM S JOIN R ON {on} WHERE {where}",
     "SELECT S.b, T.b AS c, R.y FROM S JOIN T ON S.a = T.a AND T.b BETWEEN 0 AND 2 JOIN R ON {on} WHERE {where}",
     "SELECT S.b, R.y, Q.z FROM S JOIN R ON {on} JOIN Q ON R.y = Q.k WHERE {where}",
+    "SELECT R.y, S.b FROM R JOIN S ON {on} WHERE {where}",
+    "SELECT S.b, r.z, r.k FROM R AS r, S WHERE S.a = r.k AND {where}",
+    "SELECT S.b, COUNT(*) AS n, SUM(S.v) AS m FROM R JOIN S ON {on} WHERE {where} GROUP BY S.b",
     "SELECT R.y, Q.y AS q FROM R JOIN Q ON R.k = Q.k",
     "SELECT R.y, Q.y AS q FROM R LEFT JOIN Q ON R.k = Q.k AND R.y < Q.y",
     "SELECT R.y FROM R WHERE NOT EXISTS (SELECT 1 FROM Q WHERE Q.k = R.k)",
@@ -100,6 +103,23 @@ def test_what_is_bounded_prints_the_differences_of_all_prefixes(query: str) -> N
         assert bound is not None and bound.entries.value is not None and 0 < run.peak <= bound.entries.value
         printed += len(found)
     assert printed > 1
+
+
+@pytest.mark.parametrize(
+    "sides",
+    [("R", "S", "R.k = S.a AND S.a BETWEEN 0 AND 3"),
+     ("(SELECT b, COUNT(*) AS y FROM T WHERE b BETWEEN 0 AND 2 GROUP BY b) AS R", "S", "R.b = S.a")],
+)  # fmt: skip
+def test_the_order_of_an_inner_join_does_not_matter(sides: tuple[str, str, str]) -> None:
+    left, right, on = sides
+    orders = [f"SELECT R.y, S.a FROM {one} JOIN {other} ON {on}" for one, other in ((left, right), (right, left))]
+    first, second = (checked_circuit(sql, catalog()) for sql in orders)
+    assert first.verdict == second.verdict == "bounded"
+    assert first.circuit_bound is not None and second.circuit_bound is not None
+    assert first.circuit_bound.entries.value == second.circuit_bound.entries.value
+    assert proof_of(first, certificate_of(first)).faults == ()
+    rows = some_rows(5)
+    assert run_circuit(first, rows).printed == run_circuit(second, rows).printed != Counter()
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -27,7 +27,7 @@ from streambound.criteria.operators.each_key import columns_of_key
 from streambound.criteria.operators.judge import UNLIMITED, Context, NoRule
 from streambound.criteria.operators.late_conditions import is_late, is_marked
 from streambound.criteria.operators.mapped import Columns, columns_shown, judge_below
-from streambound.criteria.operators.pushed_filters import pushed
+from streambound.criteria.operators.pushed_filters import pushed, turned
 from streambound.criteria.operators.reading_calls import SPREADS, AggregateRead, call_of, needs_values
 from streambound.criteria.operators.states import (
     AggregateColumn,
@@ -172,6 +172,8 @@ def _below_join(tree: Aggregate, judged: Judged, context: Context) -> Judged:
     below, where = (tree.input.input, tree.input.condition) if isinstance(tree.input, Filter) else (tree.input, None)
     below, where = pushed(below, where, context.catalog)
     inner = isinstance(below, Join) and below.kind is JoinKind.INNER and not below.using
+    if isinstance(below, Join) and inner and not is_block(below.left, context.catalog):
+        below = turned(below, context.catalog) if is_block(below.right, context.catalog) else below
     if not isinstance(below, Join) or not inner or where is not None or not is_block(below.left, context.catalog):
         raise NoRule("sums over a join with a view, which would have to be pushed below it")
     scalars = [key.value for key in tree.keys] + ([below.condition] if below.condition is not None else [])

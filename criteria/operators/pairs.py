@@ -32,7 +32,7 @@ from streambound.criteria.operators.keyed_joins import judge_keyed_join
 from streambound.criteria.operators.open_rows import alternatives
 from streambound.criteria.operators.states import Closing, Judged, MapPart, PairPart, Part, SetPart, State, UnionPart
 from streambound.criteria.operators.static_rows import judge_relation_join, judge_with_relation_outside, relation_beside
-from streambound.criteria.operators.view_joins import judge_view_join
+from streambound.criteria.operators.view_joins import judge_view_first, judge_view_join
 from streambound.criteria.operators.written_columns import named, names_in
 from streambound.criteria.set import set_violations
 from streambound.criteria.size import Number, Size
@@ -59,7 +59,12 @@ def judge_pair(tree: Tree, context: Context) -> Judged:
     if is_block(tree.left, context.catalog) and not is_block(tree.right, context.catalog):
         return judge_view_join(tree, context)
     if not is_block(tree.left, context.catalog):
-        return judge_keyed_join(tree, context)
+        try:
+            return judge_keyed_join(tree, context)
+        except NoRule:
+            if tree.kind is not JoinKind.INNER or tree.using or not is_block(tree.right, context.catalog):
+                raise
+            return judge_view_first(tree, context)
     if tree.kind not in _KINDS or tree.using:
         raise NoRule(f"a {tree.kind} join")
     if is_static(tree.left, context.catalog) or is_static(tree.right, context.catalog):

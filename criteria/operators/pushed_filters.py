@@ -26,13 +26,22 @@ from streambound.analyzer.algebra.nodes import (
 from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.catalog import Catalog
+from streambound.criteria.operators.relations import relation_of
 
 
 def pushed(tree: Tree, where: Scalar | None, catalog: Catalog) -> tuple[Tree, Scalar | None]:
     """A join with a view, and what is left of the condition above it; another operator as it is."""
     if isinstance(tree, Apply) and (one := _as_join(tree)) is not None:
         tree = one
-    if not isinstance(tree, Join) or tree.using or is_block(tree.right, catalog) or where is None:
+    if not isinstance(tree, Join) or tree.using or where is None:
+        return tree, where
+    if tree.kind is JoinKind.INNER and relation_of(tree.left) is not None and is_block(tree.right, catalog):
+        parts = [
+            *([] if tree.condition is None else conjuncts_of(parsed(tree.condition))),
+            *conjuncts_of(parsed(where)),
+        ]
+        return (tree, where) if parsed(where).find(exp.Query) else (replace(tree, condition=_all(parts)), None)
+    if is_block(tree.right, catalog):
         return tree, where
     if not is_block(tree.left, catalog) and not isinstance(tree.left, Join):
         return tree, where
@@ -56,6 +65,14 @@ def pushed(tree: Tree, where: Scalar | None, catalog: Catalog) -> tuple[Tree, Sc
         known = [parsed(tree.condition).copy()] if tree.condition is not None else []
         return replace(tree, left=left, condition=_all([*known, *rest])), None
     return replace(tree, left=left), _all(rest) if rest else None
+
+
+def turned(tree: Join, catalog: Catalog) -> Join:
+    """An inner join of a view with a block on its right the other way round, conditions where they say most."""
+    around = replace(tree, left=tree.right, right=tree.left, condition=None)
+    made, left = pushed(around, tree.condition, catalog)
+    assert isinstance(made, Join), "a join stays one"
+    return made if left is None else replace(made, condition=left)
 
 
 def _as_join(tree: Apply) -> Join | None:

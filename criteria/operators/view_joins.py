@@ -49,7 +49,7 @@ from streambound.criteria.operators.judge import Context, NoRule
 from streambound.criteria.operators.keyed_joins import judge_keyed_join
 from streambound.criteria.operators.open_rows import alternatives
 from streambound.criteria.operators.pair_tests import names_of, pair_tests, place_of
-from streambound.criteria.operators.pushed_filters import conjuncts_of
+from streambound.criteria.operators.pushed_filters import conjuncts_of, turned
 from streambound.criteria.operators.relations import TIME, as_stream, clock_of, relation_of
 from streambound.criteria.operators.states import ClippedColumn, Judged, Part, RowTest, State, ViewJoinPart
 from streambound.criteria.operators.written_columns import named
@@ -69,6 +69,16 @@ def judge_view_join(tree: Join, context: Context) -> Judged:
     if tree.kind not in KINDS or tree.using or not of_view:
         raise NoRule(f"a {tree.kind} join")
     return _ViewJoin(with_casts(tree, context), context).judged()
+
+
+def judge_view_first(tree: Join, context: Context) -> Judged:
+    """An inner join of a view with a block on its right: the same the other way round, with the columns as written."""
+    found = judge_view_join(turned(tree, context.catalog), context)
+    if not isinstance(found.part, ViewJoinPart):
+        return found
+    pairs = zip(found.part.shown, found.part.columns, strict=True)
+    shown, columns = zip(*sorted(pairs, key=lambda pair: pair[0][0] == "l"), strict=True)
+    return replace(found, part=replace(found.part, shown=shown, columns=columns))
 
 
 class _ViewJoin:

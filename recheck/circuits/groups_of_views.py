@@ -40,6 +40,7 @@ from streambound.recheck.circuits.trees import (
     names_in,
     plain_aliases,
     scalar,
+    turned,
     under_filter,
     with_conditions_moved,
 )
@@ -139,6 +140,8 @@ def _join_below(tree: Aggregate, states: States) -> Join | None:
     below, where = under_filter(tree.input)
     below, where = with_conditions_moved(below, where, states.catalog)
     inner = isinstance(below, Join) and below.kind is JoinKind.INNER and not below.using and where is None
+    if isinstance(below, Join) and inner and is_block(below.right, states.catalog):
+        below = below if is_block(below.left, states.catalog) else turned(below, states.catalog)
     if not isinstance(below, Join) or not inner or isinstance(plain_aliases(below.right), AsOf):
         return None
     return below if is_block(below.left, states.catalog) and not is_block(below.right, states.catalog) else None

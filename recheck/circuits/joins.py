@@ -24,6 +24,7 @@ from streambound.recheck.circuits.trees import (
     names_in,
     plain_aliases,
     scalar,
+    turned,
     under_filter,
 )
 from streambound.recheck.circuits.view import ClosesBy, View
@@ -47,6 +48,11 @@ def join(tree: Tree, states: States) -> View:
     left_is_block, right_is_block = (is_block(one, states.catalog) for one in (tree.left, tree.right))
     if left_is_block and not right_is_block:
         return view_join(tree, states)
+    if right_is_block and not left_is_block and tree.kind is JoinKind.INNER and not tree.using:
+        with states.tried():
+            numbered = states.of(tree.left).rows is not None
+        if numbered:
+            return view_join(turned(tree, states.catalog), states)
     return stream_join(tree, states) if left_is_block else keyed_join(tree, states)
 
 

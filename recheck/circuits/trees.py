@@ -20,6 +20,7 @@ from streambound.analyzer.algebra.nodes import (
     Named,
     Project,
     Scalar,
+    Scan,
     Star,
     Tree,
 )
@@ -142,8 +143,15 @@ def with_conditions_moved(tree: Tree, where: Scalar | None, catalog: Catalog) ->
     if isinstance(tree, Apply) and always_one_row(tree):
         named = Alias(tree.subquery, tree.name, (tree.name,), syntax=tree.syntax)
         tree = Join(JoinKind.INNER, tree.input, named, syntax=tree.syntax)
-    if not isinstance(tree, Join) or tree.using or is_block(tree.right, catalog) or where is None:
+    if not isinstance(tree, Join) or tree.using or where is None:
         return tree, where
+    if is_block(tree.right, catalog):
+        first = plain_aliases(tree.left)
+        around = tree.kind is JoinKind.INNER and isinstance(first, Scan) and first.changes
+        if not around or parsed(where).find(exp.Query):
+            return tree, where
+        known_on = [parsed(tree.condition)] if tree.condition is not None else []
+        return replace(tree, condition=all_of([*known_on, *conjuncts(where)])), None
     if tree.kind not in _MOVED or not (is_block(tree.left, catalog) or isinstance(tree.left, Join)):
         return tree, where
     parts = conjuncts(where)
@@ -165,6 +173,14 @@ def with_conditions_moved(tree: Tree, where: Scalar | None, catalog: Catalog) ->
         known_on = [parsed(tree.condition)] if tree.condition is not None else []
         return replace(tree, left=left, condition=all_of([*known_on, *rest])), None
     return replace(tree, left=left), all_of(rest)
+
+
+def turned(tree: Join, catalog: Catalog) -> Join:
+    """An inner join with its sides the other way round, and its conditions as far down as they can be."""
+    around = replace(tree, left=tree.right, right=tree.left, condition=None)
+    made, left = with_conditions_moved(around, tree.condition, catalog)
+    assert isinstance(made, Join), "a join stays one"
+    return made if left is None else replace(made, condition=left)
 
 
 def always_one_row(tree: Apply) -> bool:
