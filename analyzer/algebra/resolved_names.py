@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from streambound.analyzer.algebra.nodes import Tree
 from streambound.analyzer.algebra.schema_columns import Schema
-from streambound.analyzer.algebra.verify import Name, names
+from streambound.analyzer.algebra.verify import ColumnName, names
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.findings import Finding, Positions
@@ -22,7 +22,7 @@ def check_names(tree: Tree, catalog: Catalog, positions: Positions) -> None:
             raise _ambiguous(name, tuple(mine), positions)
 
 
-def _unknown(name: Name, positions: Positions) -> Finding:
+def _unknown(name: ColumnName, positions: Positions) -> Finding:
     column, given = name.column, (*name.given, *name.around)
     aliases = dict.fromkeys(found.alias for found in given if found.alias)
     if column.table and column.table.lower() not in map(str.lower, aliases):
@@ -37,7 +37,7 @@ def _unknown(name: Name, positions: Positions) -> Finding:
     return positions.finding(Code.UNKNOWN_COLUMN, message, column, help)
 
 
-def _ambiguous(name: Name, found: Schema, positions: Positions) -> Finding:
+def _ambiguous(name: ColumnName, found: Schema, positions: Positions) -> Finding:
     aliases = list(dict.fromkeys(one.alias for one in found if one.alias))
     if len(aliases) < 2:
         message = f"{len(found)} columns are called {name.column.name!r}"

@@ -41,7 +41,7 @@ from streambound.analyzer.algebra.verify_types import ill_typed
 from streambound.analyzer.catalog import Catalog
 
 
-class Name(NamedTuple):
+class ColumnName(NamedTuple):
     """A column as an expression names it, and the columns that it may mean: of the operator's input, or around that.
 
     ``sorts``: it is a key of ORDER BY, which may mean a column of the select list, or one below it.
@@ -103,7 +103,7 @@ def _of_operator(
             yield f"{name}: its input has no {item.alias}.*"
 
 
-def names(tree: Tree, catalog: Catalog, recursive: Schema = (), around: Schema = ()) -> Iterator[Name]:
+def names(tree: Tree, catalog: Catalog, recursive: Schema = (), around: Schema = ()) -> Iterator[ColumnName]:
     """The names of columns in a tree, outside of the subqueries of expressions, from the bottom to the top.
 
     ``recursive`` and ``around`` as for `schema`, and the columns of the row that a subquery is of.
@@ -117,7 +117,7 @@ def names(tree: Tree, catalog: Catalog, recursive: Schema = (), around: Schema =
     scalars, named = _named(tree, [schema(under, catalog, recursive) for under in inputs(tree)], catalog)
     for scalar in scalars:
         for column in _columns(parsed(scalar)) if scalar else ():
-            yield Name(column, named, around, isinstance(tree, OrderBy))
+            yield ColumnName(column, named, around, isinstance(tree, OrderBy))
 
 
 def _named(tree: Tree, given: list[Schema], catalog: Catalog) -> tuple[list[Scalar | None], Schema]:
