@@ -158,8 +158,7 @@ class GroupBy:
                 group.sums[place] += factor(value) if self.plan.weighted else factor(value) * weight
         for number, rows in enumerate(inputs[1:]):
             for row, weight in rows:
-                self._touched(row[:width], before)
-                self._add_value(number, row[:width], row[width:], weight)
+                self._add_value(self._touched(row[:width], before), number, row[:width], row[width:], weight)
         changes: list[Weighted] = []
         for key, old in before.items():
             new = self._row(key)
@@ -168,9 +167,9 @@ class GroupBy:
                 changes += [(new, 1)] if new is not None else []
         return changes
 
-    def _add_value(self, number: int, key: Row, given: Row, weight: int) -> None:
-        """Add a value to a group that there is; where it is of a bucket, that follows it."""
-        held = self.groups[key].values[number]
+    def _add_value(self, group: GroupState, number: int, key: Row, given: Row, weight: int) -> None:
+        """Add a value to a group; where it is of a bucket, that follows it."""
+        held = group.values[number]
         if isinstance(held, HeldValues):
             self.apart += held.add(given[0], weight)
             return
@@ -280,11 +279,12 @@ class GroupBy:
         for number in range(len(self.plan.arguments)):
             for entry, weight in pairs_of_arrow(state[VALUES.format(number)]):
                 assert isinstance(weight, int), "values have no sums"
-                held = self.groups[entry[:width]].values[number]
+                group = self.groups[entry[:width]]
+                held = group.values[number]
                 if isinstance(held, ClosingValues) and entry[-1] is None:
                     held.best = entry[width]
                 else:
-                    self._add_value(number, entry[:width], entry[width:], weight)
+                    self._add_value(group, number, entry[:width], entry[width:], weight)
 
 
 def _no_values(argument: GroupValues) -> HeldValues | ClosingValues:
