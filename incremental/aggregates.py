@@ -21,13 +21,15 @@ Vector = tuple[Fraction, ...]
 class AggregateOf:
     """An aggregate function with its arguments, which are NULL where its FILTER leaves a row out.
 
-    ``parameter``: which part of the rows a percentile leaves below it, from 0 to 1.
+    ``parameter``: which part of the rows a percentile leaves before it, from 0 to 1, in falling order if
+    ``descending``.
     """
 
     name: str
     arguments: tuple[RowExpression, ...]
     kind: DataType
     parameter: Fraction | None = None
+    descending: bool = False
 
     @property
     def linear(self) -> bool:
@@ -57,7 +59,8 @@ class AggregateOf:
             for row, weight in rows.items():
                 sums = tuple(a + weight * b for a, b in zip(sums, self.contribution(row), strict=True))
             return self.result(sums)
-        values = sorted((_ordered(argument), weight) for argument, weight in self._weighted(rows))
+        found = ((_ordered(argument), weight) for argument, weight in self._weighted(rows))
+        values = sorted(found, reverse=self.descending)
         return _GENERAL[self.name](values, self.parameter) if values else None
 
     def _weighted(self, rows: ZSet) -> Iterable[tuple[Fraction | str, int]]:
@@ -71,6 +74,7 @@ class AggregateOf:
         """The call as readers see it."""
         inner = ", ".join(argument.text for argument in self.arguments) or "*"
         after = "" if self.parameter is None else f", {float(self.parameter):g}"
+        after += " DESC" if self.descending else ""
         return f"{self.name.upper()}({inner}{after})"
 
 
@@ -212,7 +216,7 @@ def result_kind(name: str, arguments: tuple[DataType, ...]) -> DataType:
     """The type that Spark gives an aggregate's result."""
     if name == "count":
         return BIGINT
-    if name in ("min", "max", "percentile_disc"):
+    if name in ("min", "max"):
         return arguments[0]
     first = arguments[0]
     if first.family is Family.DECIMAL and name in ("sum", "avg"):

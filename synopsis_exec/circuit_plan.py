@@ -477,8 +477,9 @@ class _Nodes:
 def _value(call: AggregateColumn) -> circuit_plan.GroupValue:
     places = (call.argument.type.scale or 0) if call.argument and call.argument.type.family is Family.DECIMAL else 0
     return circuit_plan.GroupValue(
-        call.name, call.function.lower(), call.column.type.name, call.sums, call.squares, call.values, places
-    )
+        call.name, call.function.lower(), call.column.type.name, call.sums, call.squares, call.values, places,
+        call.distinct, *((call.percentile.part, call.percentile.descending) if call.percentile is not None else ()),
+    )  # fmt: skip
 
 
 def _padded(value: OutputValue, values: Mapping[Attribute, Term], alias: str = "") -> Term | None:

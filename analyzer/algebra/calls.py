@@ -99,12 +99,8 @@ def function_name(node: exp.Expr) -> str:
     written = node.name if isinstance(node, exp.Anonymous) else ""
     if not written:
         shown = re.match(r"\w+(?=\()", type(node)(this=exp.column("x")).sql("spark"))
-        written = shown.group() if shown and not isinstance(node, _QUANTILES) else node.sql_name()  # type: ignore[attr-defined]
+        written = shown.group() if shown else node.sql_name()  # type: ignore[attr-defined]
     return _SAME.get(written.upper(), written.upper())
-
-
-_QUANTILES = (exp.PercentileCont, exp.PercentileDisc)
-"""Those that Spark's printer writes as another function."""
 
 
 def _arguments(node: exp.Expr) -> Iterator[exp.Expr]:

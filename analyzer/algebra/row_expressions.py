@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import AggregateCall, WindowCall
+from streambound.analyzer.algebra.percentiles import PERCENTILES
 from streambound.analyzer.algebra.schema_columns import Schema, meant
 from streambound.analyzer.constants import DOUBLE, kind_of
 from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal
@@ -108,6 +109,8 @@ def type_of_call(
     """
     if call.function == "COUNT":
         return kind_of("bigint"), False
+    if call.function in PERCENTILES:
+        return DOUBLE, True
     if call.function in RANKS:
         return kind_of("int"), False
     kind, nullable = arguments[0] if arguments else (None, True)

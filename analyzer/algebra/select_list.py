@@ -27,6 +27,7 @@ from streambound.analyzer.algebra.nodes import (
     Tree,
     WindowCall,
 )
+from streambound.analyzer.algebra.percentiles import NoPercentileError, percentile_of
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.subqueries import Subqueries
@@ -173,6 +174,7 @@ class SelectList:
                     name = self._fresh(self._alias_of(node, given), names, "_a")
                     names.add(name.lower())
                     calls[text] = aggregate_call(node.copy(), name, self.scalar)
+                    self._check_percentile(calls[text], node)
                 return calls[text].name
             return keys.get(_normal(node, given))
 
@@ -266,6 +268,12 @@ class SelectList:
             at = self.positions.keyword(TokenType.QUALIFY) if qualify else None
             return Over(tree, (), syntax=self.written, at=at) if qualify else tree
         return Over(tree, tuple(calls.values()), syntax=self.written, at=self.positions.of(first or self.written))
+
+    def _check_percentile(self, call: AggregateCall, node: exp.Expr) -> None:
+        try:
+            percentile_of(call)
+        except NoPercentileError as refused:
+            raise self.positions.finding(Code.UNSUPPORTED, str(refused), node) from refused
 
     # --- names --------------------------------------------------------------------------------------------------------
 

@@ -22,6 +22,8 @@ _CASTS = (
     "BIGINT", "BOOLEAN", "DATE", "DOUBLE", "FLOAT", "INT", "SMALLINT", "STRING", "TIMESTAMP", "TIMESTAMP_LTZ",
     "TIMESTAMP_NTZ", "TINYINT",
 )  # fmt: skip
+_WITHIN_GROUP = ("PERCENTILE_CONT", "PERCENTILE_DISC")
+"""Aggregates that sqlglot prints for Spark as another one, without their order."""
 AGGREGATES = frozenset(
     name.upper() for kind in exp.FUNCTION_BY_NAME.values() if issubclass(kind, exp.AggFunc) for name in kind.sql_names()
 )
@@ -34,7 +36,9 @@ class SparkAsWritten(Spark):
     class Parser(SparkParser):
         """Reads a call of any other function as a call by its name."""
 
-        FUNCTIONS: ClassVar = {n: build for n, build in SparkParser.FUNCTIONS.items() if n in (*AGGREGATES, *_CASTS)}
+        FUNCTIONS: ClassVar = {
+            n: build for n, build in SparkParser.FUNCTIONS.items() if n in {*AGGREGATES, *_CASTS} - {*_WITHIN_GROUP}
+        }
         FUNCTION_PARSERS: ClassVar = {
             name: read for name, read in SparkParser.FUNCTION_PARSERS.items() if name in (*_SYNTAX, *AGGREGATES)
         }

@@ -6,7 +6,7 @@ What `SHOW FUNCTIONS` lists, less the registry, aggregates and what is refused.
 from __future__ import annotations
 
 OTHER_FUNCTIONS = frozenset({
-    "acosh", "aes_decrypt", "aes_encrypt", "aggregate", "approx_percentile", "approx_top_k_estimate", "array",
+    "acosh", "aes_decrypt", "aes_encrypt", "aggregate", "approx_top_k_estimate", "array",
     "array_append", "array_compact", "array_except", "array_insert", "array_intersect", "array_prepend",
     "array_remove", "array_repeat", "array_size", "array_union", "arrays_overlap", "arrays_zip", "asinh", "atanh",
     "bit_get", "bitmap_bit_position", "bitmap_bucket_number", "bitmap_count", "collate", "collation",
@@ -21,7 +21,7 @@ OTHER_FUNCTIONS = frozenset({
     "kll_sketch_to_string_float", "luhn_check", "make_dt_interval", "make_interval", "make_time",
     "make_timestamp_ltz", "make_timestamp_ntz", "make_valid_utf8", "make_ym_interval", "map", "map_concat",
     "map_entries", "map_filter", "map_from_arrays", "map_from_entries", "map_keys", "map_values", "map_zip_with",
-    "nanvl", "nullifzero", "parse_json", "percentile_approx", "pi", "reduce", "regexp_extract_all",
+    "nanvl", "nullifzero", "parse_json", "pi", "reduce", "regexp_extract_all",
     "rint", "schema_of_avro", "schema_of_csv", "schema_of_json", "schema_of_variant", "schema_of_xml", "sec",
     "sentences", "sequence", "shiftleft", "shiftright", "shiftrightunsigned", "slice", "st_asbinary",
     "st_geogfromwkb", "st_geomfromwkb", "st_setsrid", "st_srid", "str_to_map", "struct", "theta_difference",

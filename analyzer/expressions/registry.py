@@ -33,6 +33,7 @@ _AGGREGATES = frozenset({
     *map(str.lower, AGGREGATES), "any", "any_value", "bit_and", "bit_or", "bit_xor", "bool_and", "bool_or", "every",
     "some", "collect_list", "collect_set", "count_if", "count_min_sketch", "first", "first_value", "last", "last_value",
     "grouping", "grouping_id", "histogram_numeric", "kurtosis", "skewness", "mean", "median", "mode", "percentile",
+    "approx_percentile", "percentile_approx",
     "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy",
     "regr_syy", "std", "try_avg", "try_sum", "listagg", "string_agg", "bitmap_construct_agg", "bitmap_or_agg",
     "hll_sketch_agg", "hll_union_agg",

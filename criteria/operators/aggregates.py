@@ -1,4 +1,4 @@
-"""Aggregates above one block: propositions A1 (linear aggregates), A4 (arguments with DISTINCT), A5 (closing windows).
+"""Aggregates above one block: propositions A1 (linear), A4 (DISTINCT arguments, percentiles), A5 (closing windows).
 
 A1: every linear aggregate is a sum over matches, which is pushed below the join: the tables of the bag criterion, with
 only the group-by and joined attributes in their keys, hold vectors of sums for numbers. Bounded iff (G) every group-by
@@ -49,7 +49,14 @@ from streambound.criteria.operators.extremes import extreme_part, extreme_violat
 from streambound.criteria.operators.flattened import flattened
 from streambound.criteria.operators.judge import Context, NoRule, fewest_results, groups
 from streambound.criteria.operators.polynomials import Product, expanded, squared
-from streambound.criteria.operators.reading_calls import SPREADS, AggregateRead, call_of, needs_values
+from streambound.criteria.operators.reading_calls import (
+    SPREADS,
+    AggregateRead,
+    call_of,
+    counts_values,
+    needs_values,
+    value_of_call,
+)
 from streambound.criteria.operators.states import (
     AggregateColumn,
     BestPart,
@@ -167,7 +174,7 @@ class _Aggregates:
             return (self._sum(Monomial("", call.syntax, (), (), filters)),) if filters else (-1,)
         if call.function == "COUNT":
             return (self._sum(Monomial("", call.syntax, (), call.arguments, filters)),)
-        self._check_number(call)
+        self._check_number(call, call.arguments[0])
         products = self._products(call)
         present = tuple(dict.fromkeys(factor for one in products for factor in one))
         found = [self._sum(Monomial("", call.syntax, (), present, filters))]
@@ -182,14 +189,14 @@ class _Aggregates:
         present = tuple(dict.fromkeys(factor for one in products for factor in one))
         return tuple(self._sum(Monomial("", call.syntax, one, present, filters)) for one in squared(products))
 
-    def _check_number(self, call: AggregateRead) -> None:
-        """Raise a Finding for a sum of what is no number."""
-        item = Named("_v", Scalar(call.arguments[0].sql("spark"), call.arguments[0]), alias=True)
+    def _check_number(self, call: AggregateRead, argument: exp.Expr) -> None:
+        """Raise a Finding for a sum, or a percentile, of what is no number."""
+        item = Named("_v", _scalar(argument), alias=True)
         kind = columns_of(self.context.blocks.query(self.tree.input, (item,)))[0].type
         if kind.family not in NUMERIC and kind.name != "void":
             message = f"{call.function} is of numbers, and this is {kind.with_article}"
             help = "cast it to the type that is meant"
-            raise self.context.positions.finding(Code.TYPE_MISMATCH, message, call.arguments[0], help)
+            raise self.context.positions.finding(Code.TYPE_MISMATCH, message, argument, help)
 
     def _products(self, call: AggregateRead) -> list[Product]:
         products = expanded(call.arguments[0], lambda node: self.context.blocks.sources_of(self.tree.input, node))
@@ -206,14 +213,16 @@ class _Aggregates:
         return len(self.sums) - 1
 
     def _values(self, call: AggregateRead, keys: Sequence[Named]) -> Query:
-        """The block that gives a group's key with the value of an argument."""
-        query = self._valued(keys, _valued(call))
+        """The block that gives a group's key with the value of an argument, as often as it is there if that counts."""
+        if call.percentile is not None:
+            self._check_number(call, written(call.percentile.value))
+        query = self._valued(keys, value_of_call(call), not counts_values(call))
         last = query.branches[0].outputs[-1].value
         time = isinstance(last, TimeValue) and last.minus is None and _is_best(call) is not None
-        return self._valued(keys, _valued(call, of_row=True)) if time else query
+        return self._valued(keys, value_of_call(call, of_row=True)) if time else query
 
-    def _valued(self, keys: Sequence[Named], value: Scalar) -> Query:
-        return self.context.blocks.query(self.tree.input, (*keys, Named("_v", value, alias=True)), distinct=True)
+    def _valued(self, keys: Sequence[Named], value: Scalar, distinct: bool = True) -> Query:
+        return self.context.blocks.query(self.tree.input, (*keys, Named("_v", value, alias=True)), distinct=distinct)
 
     def _calls(
         self,
@@ -234,7 +243,17 @@ class _Aggregates:
             kind = aggregate_type(call.function, argument.type if argument else None)
             column = Column(f"_a{number}", kind)
             typed.append(
-                AggregateColumn(f"_a{number}", call.function, call.distinct, argument, column, sums, squares, values)
+                AggregateColumn(
+                    f"_a{number}",
+                    call.function,
+                    call.distinct,
+                    argument,
+                    column,
+                    sums,
+                    squares,
+                    values,
+                    call.percentile,
+                )
             )
         return typed
 
@@ -256,17 +275,20 @@ class _Aggregates:
     def _violations_of(
         self, query: Query, keys: int, windows: Windows | None, best: bool | None, ended: EndedKey | None
     ) -> list[Violation]:
-        """The set criterion of a key and a value; a best value alone need not be bounded, nor one that goes.
+        """The set criterion of a key and a value, and the bag criterion where these are counted.
 
-        Sessions and open keys may go on for ever: their values do not go.
+        A best value alone need not be bounded, nor one that goes. Sessions and open keys may go on for ever: their
+        values do not go.
         """
         found: list[Violation] = []
         if ended is not None:
             query, keys = one_value(query, ended.places), keys - len(ended.places)
         for branch in derive(query).split.branches:
             facts = Facts.of(branch)
+            if not query.distinct:
+                found += [*under("A4", bag_violations(facts)), *endless(facts, windows is not None, counted="_v")]
             names = {o.name for o in branch.outputs[:keys]} if best is not None or windows is not None else None
-            for violation in set_violations(facts, stamped=windows is not None):
+            for violation in set_violations(facts, stamped=windows is not None) if query.distinct else ():
                 shown = [o for o in branch.outputs if any(a.column == violation.attribute for a in o.attributes)]
                 only_value = names is not None and shown and all(o.name not in names for o in shown)
                 if not (violation.condition == "(1)" and only_value):
@@ -404,21 +426,6 @@ def _values_of(asked: Query, windows: Windows | None, ended: EndedKey | None) ->
 
 def _scalar(node: exp.Expr) -> Scalar:
     return Scalar(node.sql("spark"), node)
-
-
-def _valued(call: AggregateRead, of_row: bool = False) -> Scalar:
-    """The argument that an aggregate's values are; NULL, which is none, for rows that do not count.
-
-    ``of_row``: as a column that is derived of its row, so that a time is a value as others are.
-    """
-    if len(call.arguments) > 1:
-        raise NoRule("several arguments beside values")
-    argument, condition = call.arguments[0], call.condition
-    if condition is None and of_row:
-        condition = exp.Not(this=exp.Is(this=exp.Paren(this=argument.copy()), expression=exp.Null()))
-    if condition is None:
-        return _scalar(argument)
-    return _scalar(exp.Case(ifs=[exp.If(this=condition.copy(), true=argument.copy())]))
 
 
 def _is_best(call: AggregateRead) -> bool | None:

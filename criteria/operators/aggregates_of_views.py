@@ -1,9 +1,9 @@
 """Aggregates above other operators: of a view of at most m rows there are at most m groups (D1, Lemma 1).
 
 Of other views there are as many groups as their keys have values: a sum over a view is linear, so that each change of
-its rows is added to its group, whatever the view remembers itself. What is added up need not be bounded. MIN, MAX and
-DISTINCT arguments keep their values, since a view takes rows back, and these must be bounded beside the keys. Rows of
-windows that have closed are taken back no more: of these MIN and MAX keep the best value only (D2).
+its rows is added to its group, whatever the view remembers itself. What is added up need not be bounded. MIN, MAX,
+percentiles and DISTINCT arguments keep their values, since a view takes rows back, and these must be bounded beside the
+keys. Rows of windows that have closed are taken back no more: of these MIN and MAX keep the best value only (D2).
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from streambound.analyzer.codes import Code
 from streambound.analyzer.columns import Column
 from streambound.analyzer.constants import INT
 from streambound.analyzer.query import Query
+from streambound.analyzer.types import NUMERIC
 from streambound.criteria.operators.closing_rows import mapped_columns
 from streambound.criteria.operators.columns import aggregate_type
 from streambound.criteria.operators.each_key import columns_of_key
@@ -28,7 +29,7 @@ from streambound.criteria.operators.judge import UNLIMITED, Context, NoRule
 from streambound.criteria.operators.late_conditions import is_late, is_marked
 from streambound.criteria.operators.mapped import Columns, columns_shown, judge_below
 from streambound.criteria.operators.pushed_filters import pushed, turned
-from streambound.criteria.operators.reading_calls import SPREADS, AggregateRead, call_of, needs_values
+from streambound.criteria.operators.reading_calls import SPREADS, AggregateRead, call_of, needs_values, value_of_call
 from streambound.criteria.operators.states import (
     AggregateColumn,
     Closing,
@@ -66,12 +67,14 @@ def judge_aggregate_of_view(tree: Aggregate, context: Context) -> Judged:
     rows, calls, arguments = list(keys), list[AggregateColumn](), list[MapPart]()
     valued, kept, closing_values = list[exp.Expr](), list[bool | None](), list[Closing | None]()
     for number, call in enumerate(map(call_of, tree.calls), 1):
-        value = None if not call.arguments else _item("_v", _scalar(call.arguments[0]), columns, context)
+        value = None if not call.arguments else _item("_v", _argument(call), columns, context)
         kind = aggregate_type(call.function, value[0].type if value is not None else None)
         column, argument = Column(f"_a{number}", kind), value[0] if value is not None else None
         if needs_values(call):
-            if value is None or len(call.arguments) > 1 or call.condition is not None:
-                raise NoRule("several arguments, or a filter, beside values")
+            if value is None:
+                raise NoRule("no argument beside values")
+            if call.percentile is not None and value[0].type.family not in NUMERIC and value[0].type.name != "void":
+                raise NoRule(f"{call.function} of what is no number")
             closed = None if closes else _best_of_closed(call, judged, len(keys) + 1)
             of_bucket = [] if closed is None else [_closing_item(judged.part, judged.closes[0].columns[0].key)]
             arguments.append(_mapped(context, judged, [*keys, value, *of_bucket]))
@@ -79,7 +82,17 @@ def judge_aggregate_of_view(tree: Aggregate, context: Context) -> Judged:
             closing_values.append(closed)
             kept.append(None if closed is None else call.function == "MAX")
             place = len(arguments) - 1
-            calls.append(AggregateColumn(column.name, call.function, call.distinct, argument, column, values=place))
+            calls.append(
+                AggregateColumn(
+                    column.name,
+                    call.function,
+                    call.distinct,
+                    argument,
+                    column,
+                    values=place,
+                    percentile=call.percentile,
+                )
+            )
             continue
         sums = [_sum(rows, len(keys), one, columns, context) for one in _factors(call)]
         linear = (-1,) if not call.arguments and call.condition is None else tuple(sums[:2])
@@ -215,6 +228,10 @@ Item = tuple[Column, str]
 def _item(name: str, scalar: Scalar, columns: Columns, context: Context) -> Item:
     text = columns.over(scalar)
     return Column(name, columns.kind(scalar, text, context)), text
+
+
+def _argument(call: AggregateRead) -> Scalar:
+    return value_of_call(call) if needs_values(call) else _scalar(call.arguments[0])
 
 
 def _scalar(node: exp.Expr) -> Scalar:

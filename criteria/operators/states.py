@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from streambound.analyzer.algebra.percentiles import Percentile
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Condition, Constant, Query
@@ -90,7 +91,7 @@ class AggregateColumn:
 
     ``sums`` are those of the block's sums that it is computed of: how many values there are, then what is added up, and
     ``squares`` those that the squares' sum is; ``values`` the number of the group's argument whose
-    values it is computed of (`GroupPart.arguments`).
+    values it is computed of (`GroupPart.arguments`), of which it may be a ``percentile``.
     """
 
     name: str
@@ -101,6 +102,7 @@ class AggregateColumn:
     sums: tuple[int, ...] = ()
     squares: tuple[int, ...] = ()
     values: int | None = None
+    percentile: Percentile | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall, Named, Scalar, Tree
-from streambound.analyzer.expressions.expression import Literal
+from streambound.analyzer.algebra.percentiles import percentile_of
 from streambound.analyzer.spans import Span
 from streambound.incremental.aggregates import NAMES, AggregateOf, result_kind
 from streambound.incremental.operators import AggregateRows, Equality, GroupOp, GroupRowsOp, SumsOp
@@ -55,20 +55,18 @@ def aggregate_of(
     name = _SAME.get(call.function, call.function.lower())
     if name not in NAMES or call.ignore_nulls:
         raise Untranslatable(f"{call.function} has no circuit", call.syntax)
-    given = [bind(to.scalar(one), view, replaced) for one in call.arguments]
-    parameter: Fraction | None = None
-    if name.startswith("percentile"):
-        parameter = _parameter(given[-1], call)
-        given = given[:1]
-        if call.order:
-            (key,) = call.order
-            parameter = 1 - parameter if key.descending else parameter
-            given = [bind(to.scalar(key.value), view, replaced)]
+    percentile = percentile_of(call)
+    arguments = call.arguments if percentile is None else (percentile.value,)
+    given = [bind(to.scalar(one), view, replaced) for one in arguments]
     if call.filter is not None:
         given = _filtered(to, call.filter, given, view, replaced)
     if not given and name != "count":
         raise Untranslatable(f"{call.function} has no argument", call.syntax)
-    return AggregateOf(name, tuple(given), result_kind(name, tuple(one.kind for one in given)), parameter)
+    kind = result_kind(name, tuple(one.kind for one in given))
+    if percentile is None:
+        return AggregateOf(name, tuple(given), kind)
+    part = None if name == "median" else Fraction(str(percentile.part))
+    return AggregateOf(name, tuple(given), kind, part, percentile.descending)
 
 
 def _filtered(
@@ -88,13 +86,6 @@ def _filtered(
         )
         for value in values
     ]
-
-
-def _parameter(value: RowExpression, call: AggregateCall) -> Fraction:
-    found = value.value.constant.value if isinstance(value.value, Literal) else None
-    if not isinstance(found, Fraction) or not 0 <= found <= 1:
-        raise Untranslatable("a percentile is a constant from 0 to 1", call.syntax)
-    return found
 
 
 def _is_distinct(call: AggregateCall) -> bool:
@@ -165,15 +156,17 @@ class Groups:
         """``COUNT(DISTINCT a) → COUNT(a)`` over the different rows of keys and a."""
         found = list[tuple[BoundView, tuple[AggregateOf, ...], bool]]()
         for call in dict.fromkeys(call for call, distinct in calls if distinct):
-            if not call.linear:
-                raise Untranslatable(f"{call.name.upper()} of DISTINCT values has no circuit")
             own = [*zip(self._names, self.every, strict=True)]
             own += [(NamedColumn("", one.text, one.kind), one) for one in call.arguments]
             rows = to.distinct(to.mapped(self.view, own, 0, span), span)
             width = len(self.every)
             over = replace(call, arguments=tuple(rows.column(width + at) for at in range(len(call.arguments))))
             keys = tuple(rows.column(at) for at in range(width))
-            found.append((self._sums(to, rows, keys, (over,), always, span), (call,), True))
+            if call.linear:
+                result = self._sums(to, rows, keys, (over,), always, span)
+            else:
+                result = Groups(rows, keys, self._names)._general(to, (over,), always, span)
+            found.append((result, (call,), True))
         return found
 
     def _with_empty(

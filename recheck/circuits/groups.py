@@ -20,6 +20,7 @@ from streambound.analyzer.algebra.nodes import (
     SpjBlock,
     Tree,
 )
+from streambound.analyzer.algebra.percentiles import percentile_of
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.columns import Column
@@ -31,13 +32,12 @@ from streambound.recheck.circuits.buckets import BucketOf
 from streambound.recheck.circuits.claims import NotRecheckedError
 from streambound.recheck.circuits.ended_keys import UNTIL_OVER, EndedColumns, ended_key
 from streambound.recheck.circuits.evidence import keys_with_values
-from streambound.recheck.circuits.groups_of_views import groups_of_view
+from streambound.recheck.circuits.groups_of_views import BEST, PERCENTILE, groups_of_view
 from streambound.recheck.circuits.states import States
 from streambound.recheck.circuits.trees import scalar
 from streambound.recheck.circuits.view import ClosesBy, ClosingColumn, View
 from streambound.recheck.circuits.windows import TIME, BucketColumn, Open, groups_in_windows, windows_of
 
-BEST = ("MIN", "MAX")
 _LINEAR = ("COUNT", "SUM", "AVG", "VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP")
 _ENDS = ("start", "end", "last")
 _NEWEST = "(newest)"
@@ -47,8 +47,9 @@ _NEWEST = "(newest)"
 def aggregate(tree: Tree, states: States) -> View:
     """The groups of a SELECT with aggregates."""
     assert isinstance(tree, Aggregate)
+    tree = replace(tree, calls=tuple(map(_of_value, tree.calls)))
     for call in tree.calls:
-        if call.function not in (*BEST, *_LINEAR) or call.order:
+        if call.function not in (*BEST, *_LINEAR, PERCENTILE) or call.order:
             raise NotRecheckedError(f"the aggregate {call.function}")
     if (one := _flattened(tree)) is not None:
         return aggregate(one, states)
@@ -75,7 +76,20 @@ def _needs_columns(tree: Aggregate, states: States) -> bool:
 
 
 def _has_values(call: AggregateCall) -> bool:
-    return call.function in BEST or call.distinct
+    return call.function in (*BEST, PERCENTILE) or call.distinct
+
+
+def _of_value(call: AggregateCall) -> AggregateCall:
+    """A percentile as an aggregate of its value alone: at 0 and 1 it is the least or greatest double."""
+    asked = percentile_of(call)
+    if asked is None:
+        return call
+    ends = {0.0: BEST, 1.0: BEST[::-1]}.get(asked.part)
+    node = written(asked.value)
+    if ends is None:
+        return replace(call, function=PERCENTILE, arguments=(scalar(node),), order=())
+    least = scalar(exp.cast(node.copy(), "double"))
+    return replace(call, function=ends[asked.descending], arguments=(least,), order=(), distinct=False)
 
 
 # --- aggregates of aggregates (D3) -----------------------------------------------------------------------------------
@@ -174,7 +188,7 @@ class _Groups:
             if call.function in BEST and joined and windows is None:
                 evidence.block(_with_newest(one.split, call.function == "MAX"), "A3", True, _NEWEST)
             else:
-                evidence.block(one.split, "A4", True, together=one.together)
+                evidence.block(one.split, "A4", _is_set(call), together=one.together)
         return self._lines(derivation, windows, ended, asked)
 
     def _lines(
@@ -261,13 +275,20 @@ class _Groups:
         return (ClosesBy(tuple(columns), open),)
 
     def _argument(self, keys: tuple[Named, ...], call: AggregateCall) -> Query:
-        """The different values of an argument, for each group; NULL for rows that do not count."""
+        """The values of an argument, for each group; NULL for rows that do not count."""
         if len(call.arguments) != 1:
             raise NotRecheckedError("aggregates of several arguments")
         node = written(call.arguments[0])
         if call.filter is not None:
             node = exp.Case(ifs=[exp.If(this=written(call.filter).copy(), true=node.copy())])
-        return self.states.blocks.query(self.tree.input, (*keys, Named("_v", scalar(node), alias=True)), distinct=True)
+        return self.states.blocks.query(
+            self.tree.input, (*keys, Named("_v", scalar(node), alias=True)), distinct=_is_set(call)
+        )
+
+
+def _is_set(call: AggregateCall) -> bool:
+    """Whether it is enough to know which values there are, not how often."""
+    return call.distinct or call.function != PERCENTILE
 
 
 def _node(key: Named) -> exp.Expr:

@@ -48,6 +48,8 @@ from streambound.recheck.circuits.view import View
 from streambound.recheck.circuits.view_joins import JoinWithView
 
 BEST = ("MIN", "MAX")
+PERCENTILE = "PERCENTILE"
+"""Any percentile, of a value that is its one argument."""
 _LEFT = "_l"
 
 
@@ -67,7 +69,7 @@ def groups_of_view(tree: Aggregate, states: States) -> View:
     given = schema(tree.input, states.catalog)
     closing = view.at(lambda place: [n for n, key in enumerate(tree.keys) if _is(key, given, place)]).closing
     names = tuple(key.value.text for key in tree.keys)
-    valued = [call for call in tree.calls if call.distinct or call.function in BEST]
+    valued = [call for call in tree.calls if call.distinct or call.function in (*BEST, PERCENTILE)]
     if view.rows is None and closing:
         open = closing[0].open
         states.line("A5", names, open(0), "when its window has closed")

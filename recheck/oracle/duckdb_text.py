@@ -27,7 +27,26 @@ def duckdb_text(statement: exp.Expr) -> str:
     """
     if statement.find(exp.Anonymous):
         statement = parse_one(statement.sql("spark"), dialect="spark")  # whose functions DuckDB may call otherwise
-    return statement.transform(_folded).sql(dialect="duckdb")
+    return statement.transform(_continuous).transform(_folded).sql(dialect="duckdb")
+
+
+def _continuous(node: exp.Expr) -> exp.Expr:
+    """PERCENTILE of doubles, as DuckDB's QUANTILE is a discrete one, and those of decimals are decimals."""
+    match node:
+        case exp.Quantile(this=value, args={"quantile": part}):
+            kinds = value.expressions if isinstance(value, exp.Distinct) else [value]
+            if isinstance(value, exp.Distinct) and len(kinds) == 2:
+                part = kinds.pop()
+        case exp.Median(this=value):
+            kinds, part = value.expressions if isinstance(value, exp.Distinct) else [value], exp.Literal.number("0.5")
+        case exp.WithinGroup(this=exp.PercentileCont() | exp.PercentileDisc(), expression=exp.Order(expressions=[key])):
+            key.set("this", exp.cast(key.this, "double"))
+            return node
+        case _:
+            return node
+    of = exp.cast(kinds[0].copy(), "double")
+    given = exp.Distinct(expressions=[of]) if isinstance(value, exp.Distinct) else of
+    return exp.Anonymous(this="QUANTILE_CONT", expressions=[given, part.copy()])
 
 
 def _folded(node: exp.Expr) -> exp.Expr:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall
+from streambound.analyzer.algebra.percentiles import PERCENTILES
 from streambound.analyzer.algebra.row_expressions import type_of
 from streambound.analyzer.algebra.rules.operator_input import OperatorInput, called, unless_static
 from streambound.analyzer.algebra.rules.select_list import value
@@ -40,7 +41,7 @@ def _of_group(call: AggregateCall, column: ViewColumn, given: OperatorInput, gro
     there = grouped and call.filter is None and not any(one.values.null for one in arguments)
     if call.function == "COUNT":
         return ColumnFacts(between(int(there), given.facts.rows, null=False))
-    if len(arguments) != 1 or column.type is None:
+    if len(arguments) != 1 or column.type is None or call.function in PERCENTILES:
         return ColumnFacts(replace(ANYTHING, null=column.nullable))
     kind = type_of(parsed(call.arguments[0]), given.schema)[0] or column.type
     values = _aggregated(call.function, arguments[0].values, kind, column.type)

@@ -59,7 +59,9 @@ class RelationNode:
 class GroupValue:
     """An aggregate of a group, encoded as its ``type``: of these of its ``sums``, or of the ``values`` that it has.
 
-    ``function`` is count, sum, avg, min, max, var_samp, var_pop, stddev_samp or stddev_pop. The first of the sums is
+    ``function`` is count, sum, avg, min, max, var_samp, var_pop, stddev_samp, stddev_pop, or a percentile: median,
+    percentile, percentile_cont, percentile_disc, with this ``part`` of the values before it, in falling order if
+    ``descending``. Of ``distinct`` values each counts once. The first of the sums is
     how many values there are (−1: rows), the others add up to their sum, the ``squares`` to that of their squares.
     ``places`` are those of the argument, for decimals.
     """
@@ -71,13 +73,17 @@ class GroupValue:
     squares: tuple[int, ...] = ()
     values: int | None = None
     places: int = 0
+    distinct: bool = False
+    part: float = 0.5
+    descending: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class GroupValues:
     """Where a group's values come from: a block of its key and a value.
 
-    ``greatest`` says that the greatest one (True) or the least one (False) is enough; None that all are kept, once.
+    ``greatest`` says that the greatest one (True) or the least one (False) is enough; None that all are kept, each with
+    its number.
     With a ``bucket`` of the block's rows that is so of the rows of closed ones, which are taken back no more.
     """
 

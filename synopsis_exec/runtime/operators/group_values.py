@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import sqrt
+from itertools import accumulate
+from math import ceil, floor, isnan, sqrt
 
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.operators.circuit_plan import GroupValue
 from streambound_runtime.operators.sums import Number
 from streambound_runtime.operators.values import COMPARISONS, factor, greatest, least
 from streambound_runtime.row_values import Value
+
+_PERCENTILES = ("median", "percentile", "percentile_cont", "percentile_disc")
 
 
 @dataclass
@@ -102,6 +106,8 @@ def value_of(value: GroupValue, sums: Sequence[Number], values: Sequence[HeldVal
             return (least if value.function == "min" else greatest)(held.weights) if held.weights else None
         if value.function == "count":
             return len(held.weights)
+        if value.function in _PERCENTILES:
+            return _percentile(value, held.weights) if held.weights else None
         n, total, squares = len(held.weights), sum(map(factor, held.weights)), 0
     else:
         n = int(sums[value.sums[0] + 1])
@@ -110,6 +116,35 @@ def value_of(value: GroupValue, sums: Sequence[Number], values: Sequence[HeldVal
         total = sum(sums[place + 1] for place in value.sums[1:])
         squares = sum(sums[place + 1] for place in value.squares)
     return None if not n else _of_total(value, n, total, squares)
+
+
+def _percentile(value: GroupValue, weights: Mapping[Value, int]) -> float:
+    """The value that is at a place in their order, or what is between the two at both sides of it.
+
+    In doubles, as Spark computes it (`Percentile.getPercentile`, `PercentileDisc.getPercentile`).
+    """
+    ordered = sorted(weights, key=_place, reverse=value.descending)
+    ends = list(accumulate(1 if value.distinct else weights[one] for one in ordered))
+    if value.function == "percentile_disc":
+        return _double(ordered[bisect_left(ends, ends[-1] * value.part)], value)
+    place = (ends[-1] - 1) * value.part
+    low = floor(place)
+    below, above = (ordered[bisect_right(ends, at)] for at in (low, ceil(place)))
+    if below == above:
+        return _double(below, value)
+    start = _double(below, value)
+    return start + (_double(above, value) - start) * (place - low)
+
+
+def _place(value: Value) -> tuple[bool, int | float | Fraction]:
+    """Where a number is in Spark's order, in which NaN is the greatest."""
+    assert isinstance(value, int | float | Fraction), "percentiles are of numbers"
+    return (True, 0) if isinstance(value, float) and isnan(value) else (False, value)
+
+
+def _double(number: Value, value: GroupValue) -> float:
+    assert isinstance(number, int | float | Fraction), "percentiles are of numbers"
+    return number if isinstance(number, float) else float(Fraction(number) / 10**value.places)
 
 
 def _of_total(value: GroupValue, n: int, total: Number, squares: Number) -> Value:
