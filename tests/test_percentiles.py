@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 
 from streambound.criteria.operators.states import CircuitBound
+from streambound.recheck.oracle.prove import prove
+from streambound.reports.circuit_witness_report import tables_of
+from streambound.reports.witness_report import json_rows
 from streambound_runtime.operators.circuit_plan import GroupValue
 from streambound_runtime.operators.group_values import HeldValues, value_of
 from support.circuits import certificate_of, checked_circuit, proof_of, rounded, run_circuit
@@ -108,6 +111,29 @@ def test_changes_are_those_of_batch_sql_within_m(sql: str) -> None:
 )
 def test_what_is_not_bounded_is_not_accepted(sql: str) -> None:
     assert checked_circuit(sql, CATALOG).verdict != "bounded"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "MEDIAN(v)",
+        "MEDIAN(v) FILTER (WHERE b = 1)",
+        "PERCENTILE(v, 0.25)",
+        "PERCENTILE_CONT(0.75) WITHIN GROUP (ORDER BY v DESC)",
+        "PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY v DESC)",
+        "MEDIAN(DISTINCT v)",
+    ],
+)
+def test_duckdb_tells_all_subsets_of_a_witness_apart(call: str) -> None:
+    streams = {"S": {key: value for key, value in STREAM.items() if key != "max_per_timestamp"}}
+    checked = checked_circuit(f"SELECT {call} AS m FROM S WHERE a = 1", {"streams": streams})
+    found = checked.circuit_witness
+    assert checked.verdict == "unbounded" and found is not None
+    witness, tables = found.of_size(4), tables_of(found.statement, checked.statement)
+    assert witness is not None and checked.statement.tree is not None and checked.catalog is not None
+    parts = [[json_rows(tables, rows) for rows in part] for part in (witness.elements, witness.probes)]
+    always = json_rows(tables, witness.always)
+    assert prove(checked.statement.tree, checked.catalog, always, *parts).states == 16
 
 
 @pytest.mark.parametrize(

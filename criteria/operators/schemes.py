@@ -70,7 +70,8 @@ class Scheme:
     """Rows that are always there, of each element, and of its probe.
 
     ``shape`` says whose rows a probe sends: "own", those of all "others", those "before", or "counted", so many as its
-    element's number. Rows of an element have one time if ``together``, else one after the other.
+    element's number, or "ranked", so many times ``step``, from one on. Rows of an element have one time if
+    ``together``, else one after the other.
     """
 
     always: tuple[RowScheme, ...]
@@ -78,6 +79,7 @@ class Scheme:
     probe: tuple[RowScheme, ...]
     shape: str
     together: bool
+    step: int = 1
 
 
 @dataclass(frozen=True)
@@ -169,8 +171,16 @@ class _Builder:
     def _probe(self, number: int) -> Iterator[Row]:
         sent = {"others": [j for j in range(self.size) if j != number], "before": list(range(number))}
         for j in sent.get(self.scheme.shape, [number]):
-            for again in range(self.ground.far + number if self.scheme.shape == "counted" else 1):
+            for again in range(self._copies(number)):
                 yield from self._rows(self.scheme.probe, j, self.size + 1 + j + again)
+
+    def _copies(self, number: int) -> int:
+        match self.scheme.shape:
+            case "counted":
+                return self.ground.far + number
+            case "ranked":
+                return self.scheme.step * (number + 1)
+        return 1
 
     def _rows(self, rows: tuple[RowScheme, ...], number: int, moment: int) -> Iterator[Row]:
         for place, row in enumerate(rows):
@@ -237,6 +247,11 @@ def drawn(ground: Ground) -> Iterator[Scheme]:
         if scheme is not None and scheme not in seen:
             seen.add(scheme)
             yield scheme
+
+
+def draw_row(ground: Ground, random: Random, table: DeclaredTable) -> RowScheme:
+    """A row of constants."""
+    return _Draw(ground, random, 1).row(table, 0)
 
 
 def _scheme(ground: Ground, random: Random) -> Scheme | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import islice
+from itertools import chain, islice
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from streambound.analyzer.query import Attribute, Query
 from streambound.analyzer.work import TooMuchWork, at_most, spend
 from streambound.criteria.contract import fits_contract
 from streambound.criteria.operators.executed import Executed
+from streambound.criteria.operators.ranked_schemes import ranked
 from streambound.criteria.operators.schemes import Ground, Scheme, drawn
 from streambound.criteria.results import Row
 from streambound.criteria.witness import Witness, build
@@ -125,7 +126,7 @@ def find_scheme(statement: Executed, most: float = MOST_STEPS) -> CircuitWitness
     try:
         circuit = translate(statement.tree, statement.catalog, statement.queries)
         with at_most(most):
-            for scheme in drawn(ground):
+            for scheme in chain(ranked(ground, statement.tree), drawn(ground)):
                 spend(_STEPS_A_ROW)
                 found = SchemeWitness(statement, ground.plan(scheme), (1, 1), ground, scheme)
                 if _proved(found, circuit) and _of_any_size(found, circuit):
