@@ -35,6 +35,7 @@ def counts(stream: str, key: str = "a", window: str = "'4 seconds'", more: str =
 BEST = "(SELECT x.z, MAX(x.n) AS most FROM {} AS x GROUP BY x.z)"
 NEAR = "T.b = S.b AND T.ts BETWEEN S.ts - INTERVAL '1' SECOND AND S.ts + INTERVAL '2' SECOND"
 LATE = f"(SELECT S.a, window.end AS y, COUNT(*) AS n FROM S, T WHERE {NEAR} GROUP BY S.a, window(S.ts, '4 seconds'))"
+AROUND = "T.a = S.a AND T.ts BETWEEN S.ts - INTERVAL '1' SECOND AND S.ts + INTERVAL '2' SECOND"
 HOPS = "'4 seconds', '2 seconds'"
 BOUNDED = {
     "equal windows": f"SELECT l.a, l.n, r.n AS m FROM {counts('S')} AS l JOIN {counts('T')} AS r "
@@ -93,6 +94,20 @@ BOUNDED = {
     "the busiest window": f"SELECT MAX(x.n) AS most, MIN(x.t + x.n) AS least FROM {counts('S', window=HOPS)} AS x",
     "the busiest window that may change late": f"SELECT MIN(x.n) AS least, MAX(x.a) AS a FROM {LATE} AS x",
     "the most of some windows": f"SELECT x.n, MAX(x.t) AS t FROM {counts('S')} AS x WHERE x.n IN (1, 2) GROUP BY x.n",
+    "windows of rows without a partner": "SELECT window.start AS z, COUNT(*) AS n FROM S "
+    f"WHERE NOT EXISTS (SELECT 1 AS one FROM T WHERE {AROUND}) GROUP BY window(S.ts, '4 seconds')",
+    "windows of rows with a partner": "SELECT window.end AS y, S.a, SUM(S.v) AS t FROM S "
+    f"LEFT SEMI JOIN T ON {AROUND} GROUP BY S.a, window(S.ts, {HOPS})",
+    "windows of a left join": "SELECT window.start AS z, S.b, COUNT(T.v) AS n, SUM(T.v) AS t, MAX(T.v + S.v) AS m "
+    f"FROM S LEFT JOIN T ON {AROUND} GROUP BY S.b, window(S.ts, {HOPS})",
+    "windows of a right join": "SELECT window.start AS z, T.a, COUNT(S.v) AS n, COUNT(*) AS k FROM S "
+    f"RIGHT JOIN T ON {AROUND} GROUP BY T.a, window(T.ts, '3 seconds')",
+    "minutes of a left join": "SELECT date_trunc('minute', S.ts) AS z, COUNT(T.v) AS n, MIN(S.v) AS m "
+    f"FROM S LEFT JOIN T ON {AROUND} GROUP BY date_trunc('minute', S.ts)",
+    "minutes of windows": "SELECT date_trunc('minute', x.z) AS m, MAX(x.n) AS n, COUNT(*) AS k "
+    f"FROM {counts('S')} AS x GROUP BY date_trunc('minute', x.z)",
+    "minutes of ends of windows": "SELECT date_trunc('minute', x.y) AS m, x.b, MIN(x.t) AS n, AVG(x.n) AS k "
+    f"FROM {counts('S', key='a, b', window=HOPS)} AS x GROUP BY date_trunc('minute', x.y), x.b",
     "all that ever was": f"SELECT COUNT(*) AS n, SUM(x.t) AS t FROM {counts('S')} AS x",
     "all of a join": f"SELECT COUNT(r.n) AS n FROM {counts('S')} AS l LEFT JOIN {counts('T')} AS r ON l.z = r.z",
     "calendar": "SELECT l.z, l.n, r.n AS m FROM (SELECT date_trunc('minute', ts) AS z, a, COUNT(*) AS n FROM S "

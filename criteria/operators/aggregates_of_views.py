@@ -33,6 +33,7 @@ from streambound.criteria.operators.reading_calls import SPREADS, AggregateRead,
 from streambound.criteria.operators.states import (
     AggregateColumn,
     Closing,
+    ClosingRows,
     GroupPart,
     Judged,
     MapPart,
@@ -62,7 +63,7 @@ def judge_aggregate_of_view(tree: Aggregate, context: Context) -> Judged:
         columns_shown(schema(tree.input, context.catalog), judged.part.columns, needed), judged.part.columns
     )
     keys = [_item(f"_k{n}", key.value, columns, context) for n, key in enumerate(tree.keys, 1)]
-    closes = mapped_columns(judged.closes, [c.name for c in judged.part.columns], [text for _, text in keys])
+    closes = mapped_columns(judged.closes, judged.part.columns, [text for _, text in keys])
     closes = closes if judged.rows is None else ()
     rows, calls, arguments = list(keys), list[AggregateColumn](), list[MapPart]()
     valued, kept, closing_values = list[exp.Expr](), list[bool | None](), list[Closing | None]()
@@ -99,7 +100,7 @@ def judge_aggregate_of_view(tree: Aggregate, context: Context) -> Judged:
         squares = tuple(sums[2:])
         calls.append(AggregateColumn(column.name, call.function, False, argument, column, linear, squares))
     if closes:
-        groups: Size | None = closes[0].open(0)
+        groups: Size | None = _open_groups(tree, closes[0], context)
         values = [groups for _ in arguments]
     else:
         of_key = columns_of_key(judged.part, context)
@@ -143,6 +144,17 @@ def _best_of_closed(call: AggregateRead, judged: Judged, key: int) -> Closing | 
     if call.function not in ("MIN", "MAX") or judged.rows is not None or not judged.closes:
         return None
     return replace(judged.closes[0].columns[0], key=key)
+
+
+def _open_groups(tree: Aggregate, closes: ClosingRows, context: Context) -> Size:
+    """How many groups are open: one for each open row, or for each open bucket and value of the other keys."""
+    if closes.buckets is None:
+        return closes.open(0)
+    places = {one.key for one in closes.columns}
+    beside = [key.value for place, key in enumerate(tree.keys) if place not in places]
+    items = tuple(Named(f"c{n}", value, alias=True) for n, value in enumerate(beside))
+    known = facts(Project(tree.input, items, syntax=tree.syntax), context.catalog).different if items else 1
+    return closes.open(0) if known is None else Number(closes.buckets * known)
 
 
 def _closing_item(part: Part, key: int) -> Item:

@@ -15,6 +15,7 @@ from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
 from streambound.criteria.operators.judge import Context, NoRule
 from streambound.criteria.operators.pair_tests import as_shown, names_of, pair_tests
 from streambound.criteria.operators.states import Judged, State, ViewJoinPart
+from streambound.criteria.operators.static_rows import closes_beside
 
 KINDS = (JoinKind.INNER, JoinKind.LEFT)
 
@@ -41,7 +42,7 @@ def judge_as_of(tree: Join, context: Context) -> Judged:
     rows = context.size(lambda: relation.rows, "a relation whose rows have no number")
     condition = [] if tree.condition is None else list(parsed(tree.condition).find_all(exp.Column))
     named = None if context.needed is None else [*context.needed, *((node.name, node.table) for node in condition)]
-    read = tuple(c for c in given if not c.time and (named is None or any(c.called(*name) for name in named)))
+    read = tuple(c for c in given if named is None or any(c.called(*name) for name in named))
     left = context.judge(_project(tree, read), context)
     if left.part is None:
         return left
@@ -54,7 +55,7 @@ def judge_as_of(tree: Join, context: Context) -> Judged:
     part = ViewJoinPart(name, str(tree.kind), left.part, relation.part, tests, ((),), tuple(shown), own, as_of=True)
     assert set(shown) <= set(names), "columns of the sides"
     state = State(f"{name} right", "E3", rows, (), "when it is taken back", span)
-    return Judged(part, (*left.states, *relation.states, state))
+    return Judged(part, (*left.states, *relation.states, state), closes=closes_beside(tree.kind, left, shown, rows))
 
 
 def _check_time(tree: Join, version: AsOf, given: Schema, context: Context) -> None:

@@ -1,4 +1,4 @@
-"""Rows of a block in buckets of time, each once for every bucket that it is in: linear (DBSP §3), without memory.
+"""Rows in buckets of time, each once for every bucket that it is in: linear (DBSP §3), without memory.
 
 A row in a bucket changes as long as the row does, and the bucket closes (A5), so that what stands above, such as the
 first rows of each window or a join of windows, has to keep the rows of open buckets only.
@@ -10,23 +10,23 @@ from functools import partial
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.nodes import Bucket, BucketKind, Named, Project, Scalar, Tree
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.columns import Column
+from streambound.criteria.operators.buckets import TimeFunction
 from streambound.criteria.operators.closing_windows import TIME
 from streambound.criteria.operators.judge import Context, NoRule
-from streambound.criteria.operators.states import BlockPart, BucketPart, Closing, ClosingRows, Judged
+from streambound.criteria.operators.states import BucketPart, Closing, ClosingRows, Judged
 from streambound.criteria.size import Number, Size, product
 
 _ENDS = ("start", "end", "last")
 
 
 def judge_buckets(tree: Tree, context: Context) -> Judged:
-    """The rule of tumbling and hopping buckets of a block; raises NoRule for others."""
+    """The rule of tumbling and hopping buckets; raises NoRule for others."""
     assert isinstance(tree, Bucket)
-    if tree.kind is BucketKind.SESSION or not is_block(tree.input, context.catalog):
-        raise NoRule("sessions, or buckets of what is no block, of which nothing is aggregated")
+    if tree.kind is BucketKind.SESSION:
+        raise NoRule("sessions of which nothing is aggregated, or that are of what is computed of several streams")
     wanted = [
         view
         for view in schema(tree, context.catalog)
@@ -50,7 +50,6 @@ def judge_buckets(tree: Tree, context: Context) -> Judged:
     context.needed = before
     if judged.part is None:
         return judged
-    assert isinstance(judged.part, BlockPart), "what a block is"
     below, slide = judged.part, tree.slide or tree.size
     kinds = [below.columns[time if isinstance(item, str) else item].type for item in shown]
     columns = tuple(Column(name, kind) for name, kind in zip(_apart(names), kinds, strict=True))
@@ -65,10 +64,13 @@ def _closing(judged: Judged, time: int, part: BucketPart) -> tuple[ClosingRows, 
     if found is None:
         return ()
     rows, one = found
+    if one.how != "last":
+        return ()
     columns = tuple(
         Closing(place, part.size, item, one.delay) for place, item in enumerate(part.items) if isinstance(item, str)
     )
-    return (ClosingRows(columns, partial(_open, rows, part)),) if columns else ()
+    buckets = TimeFunction("start", part.slide, part.size).open(one.delay)
+    return (ClosingRows(columns, partial(_open, rows, part), buckets),) if columns else ()
 
 
 def _open(rows: ClosingRows, part: BucketPart, more: int) -> Size:

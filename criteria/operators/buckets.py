@@ -99,6 +99,15 @@ def time_function(branch: Branch, output: Output) -> TimeFunction | None:
     return found[1]
 
 
+def function_of_time(expression: str, time: Column) -> TimeFunction | None:
+    """The function of a column that is a time that an expression is; None where it is none."""
+    node = parsed(expression).unnest()
+    if {one.name for one in node.find_all(exp.Column)} != {time.name}:
+        return None
+    found = _divided(node) if time.type.family is Family.INTEGER else _calendar(expression, [time])
+    return None if found is None or found[0] != time.name else found[1]
+
+
 def _divided(node: exp.Expr) -> tuple[str, TimeFunction] | None:
     """``ts DIV size``: times of numbers begin at 0."""
     if not isinstance(node, exp.IntDiv) or not isinstance(node.this, exp.Column):

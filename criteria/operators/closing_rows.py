@@ -13,9 +13,10 @@ from functools import partial
 from sqlglot import exp
 
 from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Query
 from streambound.criteria.count import TimestampCount, tuples
-from streambound.criteria.operators.buckets import ClosingBucket, TimeFunction, closing_bucket
+from streambound.criteria.operators.buckets import ClosingBucket, TimeFunction, closing_bucket, function_of_time
 from streambound.criteria.operators.closing_windows import Windows, open_groups
 from streambound.criteria.operators.judge import NoRule
 from streambound.criteria.operators.states import Closing, ClosingRows
@@ -44,15 +45,34 @@ def group_columns(split: Query, windows: Windows, closing: Sequence[Closing]) ->
 
 
 def mapped_columns(
-    closes: Sequence[ClosingRows], names: Sequence[str], expressions: Sequence[str]
+    closes: Sequence[ClosingRows], columns: Sequence[Column], expressions: Sequence[str]
 ) -> tuple[ClosingRows, ...]:
-    """The closing columns of what is computed of columns with these names: those that are taken over as they are."""
-    given = [exp.column(name, quoted=True).sql("spark") for name in names]
+    """The closing columns of what is computed of these: those that are taken over as they are, then buckets of them."""
+    given = [exp.column(column.name, quoted=True).sql("spark") for column in columns]
 
     def places(one: Closing) -> list[int]:
         return [place for place, text in enumerate(expressions) if text == given[one.key]]
 
-    return taken_over(closes, places)
+    found = [*taken_over(closes, places)]
+    for place, text in enumerate(expressions):
+        for rows in closes:
+            known = (_bucketed(rows, one, columns[one.key], text, place) for one in rows.columns)
+            found += [one for one in known if one is not None][:1]
+    return tuple(found)
+
+
+def _bucketed(rows: ClosingRows, one: Closing, column: Column, text: str, place: int) -> ClosingRows | None:
+    """The rows of a bucket of a closing column, which is a time; None where the expression is no such function.
+
+    A row with the value v changes until v + k: in a bucket of L timestamps all do until k after its last one.
+    """
+    after = {"last": 0, "start": one.size - 1, "end": -1}.get(one.how)
+    function = None if after is None else function_of_time(text, column)
+    if after is None or function is None:
+        return None
+    delay = max(0, one.delay + after)
+    closing = Closing(place, function.longest, function.how, delay)
+    return ClosingRows((closing,), lambda more: rows.open(more + function.longest - 1), function.open(delay))
 
 
 def taken_over(closes: Sequence[ClosingRows], places: Callable[[Closing], Sequence[int]]) -> tuple[ClosingRows, ...]:

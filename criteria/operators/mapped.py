@@ -132,7 +132,7 @@ def _mapped(judged: Judged, found: list[tuple[Column, str]], where: str, context
     if not where and [(column.name, text) for column, text in found] == same:
         return judged
     texts = tuple(text for _, text in found)
-    closes = mapped_columns(judged.closes, [column.name for column in part.columns], texts)
+    closes = mapped_columns(judged.closes, part.columns, texts)
     return replace(judged, part=MapPart(context.name("map"), part, columns, texts, where), closes=closes)
 
 

@@ -239,7 +239,7 @@ def _over_view(tree: Over, call: WindowCall, context: Context) -> Judged:
     size, closing = judged.rows, None
     if size is None and context.unbounded:
         size = UNLIMITED
-    closes = mapped_columns(judged.closes, [column.name for column in judged.part.columns], mapped.expressions)
+    closes = mapped_columns(judged.closes, judged.part.columns, mapped.expressions)
     if size is None:
         keys = range(len(own), len(own) + len(call.partition))
         found = next(((one, rows) for rows in closes for one in rows.columns if one.key in keys), None)

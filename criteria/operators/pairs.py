@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from sqlglot import exp
 
@@ -27,15 +28,26 @@ from streambound.criteria.bag import bag_violations
 from streambound.criteria.count import TimestampCount, tuples
 from streambound.criteria.operators.as_of import judge_as_of, version_of
 from streambound.criteria.operators.buckets import closing_bucket
+from streambound.criteria.operators.closing_rows import block_columns
 from streambound.criteria.operators.judge import UNLIMITED, Context, NoRule, groups
 from streambound.criteria.operators.keyed_joins import judge_keyed_join
 from streambound.criteria.operators.open_rows import alternatives
-from streambound.criteria.operators.states import Closing, Judged, MapPart, PairPart, Part, SetPart, State, UnionPart
+from streambound.criteria.operators.states import (
+    Closing,
+    ClosingRows,
+    Judged,
+    MapPart,
+    PairPart,
+    Part,
+    SetPart,
+    State,
+    UnionPart,
+)
 from streambound.criteria.operators.static_rows import judge_relation_join, judge_with_relation_outside, relation_beside
 from streambound.criteria.operators.view_joins import judge_view_first, judge_view_join
 from streambound.criteria.operators.written_columns import named, names_in
 from streambound.criteria.set import set_violations
-from streambound.criteria.size import Number, Size
+from streambound.criteria.size import Number, Size, total
 from streambound.criteria.violation import Violation, under
 from streambound.preprocess.pipeline import derive
 
@@ -106,7 +118,26 @@ class _Pair:
         part, states = context.block(query, "B1" if distinct else "B3" if self.asks else "B4")
         name = context.name(f"{tree.kind} join")
         pair = PairPart(name, str(tree.kind), part, first, second, left, right, part.columns)
-        return Judged(pair, states, retracts=self._retracts(facts, first, second))
+        return Judged(pair, states, retracts=self._retracts(facts, first, second), closes=self._closes(split, facts))
+
+    def _closes(self, split: Query, facts: Facts) -> tuple[ClosingRows, ...]:
+        """The times of a side that has a row for each of its own: until no partner comes any more, it may change."""
+        left, right = (source.alias for source in facts.branch.sources)
+        whole = {JoinKind.RIGHT: right, JoinKind.FULL: None}.get(self.tree.kind, left)
+        found = []
+        for one in block_columns(split):
+            (column,) = one.columns
+            value = facts.branch.outputs[column.key].value
+            if isinstance(value, TimeValue) and value.plus.source == whole:
+                found.append(replace(one, open=partial(self._open, one, facts, column.delay)))
+        return tuple(found)
+
+    def _open(self, pairs: ClosingRows, facts: Facts, delay: int, more: int) -> Size:
+        """The rows that could change so much earlier: those that may have partners, and the pairs that are shown."""
+        left, right = (source.alias for source in facts.branch.sources)
+        whole = right if self.tree.kind is JoinKind.RIGHT else left
+        alone = tuples(facts, whole, TimestampCount(delay + more), ()).size if delay + more else Number(0)
+        return alone if self.asks else total([alone, pairs.open(more)])
 
     def _retracts(self, facts: Facts, left: str, right: str) -> bool:
         """Whether a row printed without a partner is taken back: where the partner may come at a later timestamp."""

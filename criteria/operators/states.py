@@ -124,11 +124,13 @@ class ClosingRows:
     """When a row of a view does not change any more: each of these columns says so, all the same.
 
     ``open(more)`` is the most different rows that were not closed ``more`` before the last closed timestamp, in units
-    of the time; ``open(0)`` those that may still change. It raises NoRule where there is no number.
+    of the time; ``open(0)`` those that may still change. It raises NoRule where there is no number. ``buckets`` is the
+    most different values of these columns that such rows have; None where only the rows have a number.
     """
 
     columns: tuple[Closing, ...]
     open: Callable[[int], Size] = field(repr=False, compare=False)
+    buckets: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,14 +144,14 @@ class EndingKey:
 
 @dataclass(frozen=True, slots=True)
 class BucketPart:
-    """Rows of a block once for every bucket of time that they are in; of a session those that a row alone would make.
+    """Rows once for every bucket of time that they are in; of a session those that a row alone would make.
 
-    ``items`` are places of the block's columns, or the ends of the bucket around the column at ``time``: "start",
+    ``items`` are places of the input's columns, or the ends of the bucket around the column at ``time``: "start",
     "end", "last". Buckets are of ``size`` every ``slide``, from ``offset`` on; ``slide`` is 0 for sessions.
     """
 
     name: str
-    input: BlockPart
+    input: Part
     time: int
     size: int
     slide: int

@@ -9,6 +9,7 @@ joins that keep the rows of V. Nothing is remembered of V, whatever its values a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -83,7 +84,7 @@ def judge_relation_join(tree: Join, context: Context, as_in: Join | None = None)
     keys = tuple(column.name for column in relation.part.columns)
     state = State(f"{name} right", "E1", rows, keys, "never: the relation does not change", span)
     pairs = None if view.rows is None else _pairs(kind, view.rows, rows)
-    closes = _closes(kind, view, shown, rows)
+    closes = closes_beside(kind, view, shown, rows)
     return Judged(part, (*view.states, state), rows=pairs, retracts=view.retracts, closes=closes)
 
 
@@ -161,7 +162,7 @@ def _pairs(kind: JoinKind, mine: Size, relation: Size) -> Size:
     return total([mine, pairs]) if kind is JoinKind.LEFT else pairs
 
 
-def _closes(kind: JoinKind, view: Judged, shown: list[str], relation: Size) -> tuple[ClosingRows, ...]:
+def closes_beside(kind: JoinKind, view: Judged, shown: Sequence[str], relation: Size) -> tuple[ClosingRows, ...]:
     """The closing columns of the joined rows: those of the view that are shown."""
     found = taken_over(view.closes, lambda one: [n for n, name in enumerate(shown) if name == f"l{one.key}"])
 
