@@ -77,6 +77,7 @@ QUERIES = (
     "SELECT S.b, R.y, Q.z FROM S JOIN R ON {on} JOIN Q ON R.y = Q.k WHERE {where}",
     "SELECT R.y, S.b FROM R JOIN S ON {on} WHERE {where}",
     "SELECT S.b, r.z, r.k FROM R AS r, S WHERE S.a = r.k AND {where}",
+    "SELECT COUNT(*) AS n FROM R JOIN S ON {on} WHERE {where}",
     "SELECT S.b, COUNT(*) AS n, SUM(S.v) AS m FROM R JOIN S ON {on} WHERE {where} GROUP BY S.b",
     "SELECT R.y, Q.y AS q FROM R JOIN Q ON R.k = Q.k",
     "SELECT R.y, Q.y AS q FROM R LEFT JOIN Q ON R.k = Q.k AND R.y < Q.y",

@@ -209,3 +209,12 @@ def test_the_best_of_closed_windows_outlives_a_restart_and_is_counted_again(name
     entries = certificate["states"][place]["entries"]
     entries.update(value=entries["value"] - 1, formula=str(entries["value"] - 1))
     assert proof_of(checked, certificate).faults != ()
+
+
+@pytest.mark.parametrize("kind", ["LEFT", "RIGHT", "FULL", "LEFT ANTI"])
+def test_a_join_that_nothing_satisfies_has_the_rows_of_its_sides_in_columns_of_their_types(kind: str) -> None:
+    shown = "S.b, COUNT(*) AS n" if kind == "LEFT ANTI" else "S.b, COUNT(T.b) AS n, SUM(T.v) AS t"
+    sql = f"SELECT {shown} FROM S {kind} JOIN T ON S.a = T.v AND S.a < T.v GROUP BY S.b"
+    checked, rows = checked_circuit(sql, CATALOG), random_rows(SECOND, 3)
+    assert checked.verdict == "bounded" and checked.circuit is not None
+    assert run_circuit(checked, rows).printed == reference(sql, CATALOG, rows) != Counter()

@@ -155,8 +155,9 @@ class _Pair:
         parts = tuple(self.context.block(query, "B4")[0] for query in kept if query.branches)
         if not parts:
             raise NoRows("a join that never has a row")
-        union = UnionPart(self.context.name("union"), parts, parts[0].columns)
-        return Judged(parts[0] if len(parts) == 1 else union)
+        given = zip(parts[0].columns, self.columns, strict=True)  # a side's columns are NULL, of no type, in the other
+        columns = tuple(column if view.type is None else replace(column, type=view.type) for column, view in given)
+        return Judged(UnionPart(self.context.name("union"), parts, columns))
 
     def _query(self, body: Tree, width: int) -> Query:
         items = [

@@ -74,11 +74,12 @@ def judge_view_join(tree: Join, context: Context) -> Judged:
 def judge_view_first(tree: Join, context: Context) -> Judged:
     """An inner join of a view with a block on its right: the same the other way round, with the columns as written."""
     found = judge_view_join(turned(tree, context.catalog), context)
-    if not isinstance(found.part, ViewJoinPart):
+    part = found.part
+    if not isinstance(part, ViewJoinPart):
         return found
-    pairs = zip(found.part.shown, found.part.columns, strict=True)
-    shown, columns = zip(*sorted(pairs, key=lambda pair: pair[0][0] == "l"), strict=True)
-    return replace(found, part=replace(found.part, shown=shown, columns=columns))
+    order = sorted(range(len(part.shown)), key=[name[0] == "l" for name in part.shown].__getitem__)
+    shown, columns = tuple(part.shown[place] for place in order), tuple(part.columns[place] for place in order)
+    return replace(found, part=replace(part, shown=shown, columns=columns))
 
 
 class _ViewJoin:
