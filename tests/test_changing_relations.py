@@ -168,6 +168,32 @@ def test_as_of_the_time_of_the_stream_past_results_stay(kind: str, seed: int) ->
     assert bound is not None and bound.entries.value == 8 and 0 < run.peak <= 8
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_windows_above_a_join_as_of_the_time_of_the_stream_have_its_rows(seed: int) -> None:
+    joined = "FROM S LEFT JOIN R FOR SYSTEM_TIME AS OF S.ts AS R ON S.a = R.k"
+    plain = checked_circuit(f"SELECT S.ts, S.v, R.y {joined}", catalog())
+    windows = checked_circuit(
+        f"SELECT S.ts DIV 4 AS w, COUNT(R.y) AS n, SUM(S.v) AS t, MAX(R.y) AS m {joined} GROUP BY S.ts DIV 4", catalog()
+    )
+    rows = some_rows(seed)
+    expected: dict[int, list[tuple[Any, Any]]] = {}
+    for (ts, v, y, _), n in run_circuit(plain, rows).printed.items():
+        expected.setdefault(ts // 4, []).extend([(v, y)] * n)
+    found: Counter[tuple[Any, ...]] = Counter()
+    run, bound = run_circuit(windows, rows), windows.circuit_bound
+    for (*row, _), n in run.printed.items():
+        found[tuple(row)] += n
+    there = {
+        w: [[one for one in column if one is not None] for column in zip(*mine, strict=True)]
+        for w, mine in expected.items()
+    }
+    assert {row: n for row, n in found.items() if n} == {
+        (w, len(ys), sum(vs) if vs else None, max(ys, default=None)): 1 for w, (vs, ys) in there.items()
+    }
+    assert bound is not None and bound.entries.value is not None and 0 < run.peak <= bound.entries.value
+    assert proof_of(windows, certificate_of(windows)).faults == ()
+
+
 def test_a_version_of_a_relation_that_does_not_change_is_the_relation() -> None:
     tables = catalog()
     del tables["relations"]["R"]["changes"]

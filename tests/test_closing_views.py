@@ -5,6 +5,7 @@ Each job prints what the reference evaluator says of every prefix, and keeps at 
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from typing import Any
 
@@ -218,3 +219,28 @@ def test_a_join_that_nothing_satisfies_has_the_rows_of_its_sides_in_columns_of_t
     checked, rows = checked_circuit(sql, CATALOG), random_rows(SECOND, 3)
     assert checked.verdict == "bounded" and checked.circuit is not None
     assert run_circuit(checked, rows).printed == reference(sql, CATALOG, rows) != Counter()
+
+
+@pytest.mark.parametrize("name", [name for name in BOUNDED if name.startswith(("windows of", "minutes of"))])
+def test_windows_above_joins_and_other_windows_are_counted_again(name: str) -> None:
+    checked = checked_circuit(BOUNDED[name], CATALOG)
+    certificate = certificate_of(checked)
+    assert proof_of(checked, certificate).faults == ()
+    for place, state in enumerate(certificate["states"]):
+        if state["proposition"] == "A5":
+            smaller = json.loads(json.dumps(certificate))
+            fewer = state["entries"]["value"] - 1
+            smaller["states"][place]["entries"].update(value=fewer, formula=str(fewer))
+            assert proof_of(checked, smaller).faults != ()
+
+
+def test_values_of_a_window_are_as_many_as_rows_of_it_may_change() -> None:
+    """Beside a number of groups that only the open buckets say."""
+    rows = {"S": [{"a": n, "b": 0, "v": n, "ts": n // 2 * SECOND} for n in range(8)], "T": []}
+    sql = (
+        "SELECT window.start AS z, MAX(S.v) AS m FROM S LEFT JOIN T ON T.a = S.a AND T.ts BETWEEN S.ts AND S.ts + "
+        "INTERVAL '1' SECOND GROUP BY window(S.ts, '4 seconds')"
+    )
+    checked = checked_circuit(sql, CATALOG)
+    assert checked.circuit_bound is not None and checked.circuit_bound.entries.value is not None
+    assert 8 < run_circuit(checked, rows).peak <= checked.circuit_bound.entries.value

@@ -101,7 +101,7 @@ def judge_aggregate_of_view(tree: Aggregate, context: Context) -> Judged:
         calls.append(AggregateColumn(column.name, call.function, False, argument, column, linear, squares))
     if closes:
         groups: Size | None = _open_groups(tree, closes[0], context)
-        values = [groups for _ in arguments]
+        values: list[Size | None] = [closes[0].open(0) for _ in arguments]
     else:
         of_key = columns_of_key(judged.part, context)
         lasting = [key.value for key, (_, text) in zip(tree.keys, keys, strict=True) if text not in of_key]

@@ -110,6 +110,12 @@ def _function(conditions: Conditions, attribute: Attribute) -> BucketOf | None:
     return _of_calendar(node)
 
 
+def function_of(node: exp.Expr, integers: bool) -> BucketOf | None:
+    """The bucket that an expression of one column is, which is a time, of ``integers`` or not."""
+    read = parsed(node.sql("spark")).unnest()
+    return _divided(read) if integers else _of_calendar(read)
+
+
 def _divided(node: exp.Expr) -> BucketOf | None:
     """``ts DIV size``."""
     width = node.expression if isinstance(node, exp.IntDiv) and isinstance(node.this, exp.Column) else None

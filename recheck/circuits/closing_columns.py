@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sqlglot import exp
+
+from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn, meant
 from streambound.analyzer.query import Query
+from streambound.analyzer.types import Family
 from streambound.recheck.certificates.conditions import Conditions
 from streambound.recheck.certificates.quantity import Quantity, product, total
 from streambound.recheck.certificates.sizes import tuples_of
 from streambound.recheck.certificates.validate import symbols_of
-from streambound.recheck.circuits.buckets import StreamBucket, closing_bucket, endless_streams, lag
+from streambound.recheck.circuits.buckets import StreamBucket, closing_bucket, endless_streams, function_of, lag
 from streambound.recheck.circuits.claims import NotRecheckedError
-from streambound.recheck.circuits.view import ClosesBy, ClosingColumn
+from streambound.recheck.circuits.view import ClosesBy, ClosingColumn, View
 
 
 def closing_columns(split: Query) -> tuple[ClosesBy, ...]:
@@ -30,6 +34,30 @@ def closing_columns(split: Query) -> tuple[ClosesBy, ...]:
 
             found.append(ClosesBy((ClosingColumn(place, of.how, of.longest, delay),), open))
     return tuple(found)
+
+
+def bucketed_columns(view: View, nodes: Sequence[exp.Expr | None], given: Schema) -> tuple[ClosesBy, ...]:
+    """The expressions over a view's columns that are buckets of a closing one, by their places."""
+    found = list[ClosesBy]()
+    for place, node in enumerate(nodes):
+        read = [] if node is None or isinstance(node, exp.Column) else list(node.find_all(exp.Column))
+        at = meant(read[0], given) if len(read) == 1 else None
+        if node is not None and at is not None:
+            columns = ((rows, one) for rows in view.closing for one in rows.columns if one.place == at)
+            known = (_bucketed(rows, one, node, place, given[at]) for rows, one in columns)
+            found += [one for one in known if one is not None][:1]
+    return tuple(found)
+
+
+def _bucketed(rows: ClosesBy, column: ClosingColumn, node: exp.Expr, place: int, given: ViewColumn) -> ClosesBy | None:
+    """A row whose time is v changes until v + k, so that all of a bucket do until k after its last timestamp."""
+    after = {"last": 0, "start": column.size - 1, "end": -1}.get(column.how)
+    of = function_of(node, given.type is not None and given.type.family is Family.INTEGER)
+    if after is None or of is None:
+        return None
+    delay = max(0, column.delay + after)
+    closing = ClosingColumn(place, of.how, of.longest, delay)
+    return ClosesBy((closing,), lambda more: rows.open(more + of.longest - 1), StreamBucket("", of, delay).open())
 
 
 def _open_matches(conditions: Conditions, bucket: StreamBucket, more: int, split: Query) -> Quantity:

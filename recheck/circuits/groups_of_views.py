@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp
 
 from streambound.analyzer.algebra.blocks import is_block
+from streambound.analyzer.algebra.facts import facts
 from streambound.analyzer.algebra.nodes import (
     Aggregate,
     AggregateCall,
@@ -20,6 +21,7 @@ from streambound.analyzer.algebra.nodes import (
     Join,
     JoinKind,
     Named,
+    Project,
     Scalar,
     Tree,
 )
@@ -28,6 +30,7 @@ from streambound.preprocess.pipeline import derive
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.circuits.claims import NotRecheckedError
+from streambound.recheck.circuits.closing_columns import bucketed_columns
 from streambound.recheck.circuits.evidence import keys_with_values
 from streambound.recheck.circuits.joined_values import different_rows
 from streambound.recheck.circuits.late_conditions import different_results, is_late, is_marked
@@ -44,7 +47,7 @@ from streambound.recheck.circuits.trees import (
     under_filter,
     with_conditions_moved,
 )
-from streambound.recheck.circuits.view import View
+from streambound.recheck.circuits.view import ClosesBy, View
 from streambound.recheck.circuits.view_joins import JoinWithView
 
 BEST = ("MIN", "MAX")
@@ -68,11 +71,12 @@ def groups_of_view(tree: Aggregate, states: States) -> View:
     view = states.under(tree.input, needed)
     given = schema(tree.input, states.catalog)
     closing = view.at(lambda place: [n for n, key in enumerate(tree.keys) if _is(key, given, place)]).closing
+    closing = (*closing, *bucketed_columns(view, [parsed(key.value) for key in tree.keys], given))
     names = tuple(key.value.text for key in tree.keys)
     valued = [call for call in tree.calls if call.distinct or call.function in (*BEST, PERCENTILE)]
     if view.rows is None and closing:
         open = closing[0].open
-        states.line("A5", names, open(0), "when its window has closed")
+        states.line("A5", names, _open_groups(tree, closing[0], states), "when its window has closed")
         for _ in valued:
             states.line("A5", (*names, "value"), open(0), "when its window has closed")
         return View(closing=closing)
@@ -87,6 +91,19 @@ def groups_of_view(tree: Aggregate, states: States) -> View:
     for _ in valued if rows is not None else ():
         states.line("D6", (*names, "value"), rows or most, "when its last row goes")
     return View(most)
+
+
+def _open_groups(tree: Aggregate, closing: ClosesBy, states: States) -> Quantity:
+    """One for each row that may change, or for each bucket and what the other keys can be."""
+    places = {column.place for column in closing.columns}
+    beside = [key.value for place, key in enumerate(tree.keys) if place not in places]
+    if closing.buckets is None:
+        return closing.open(0)
+    items = tuple(Named(f"c{n}", value, alias=True) for n, value in enumerate(beside))
+    if items and facts(Project(tree.input, items, syntax=tree.syntax), states.catalog).different is None:
+        return closing.open(0)
+    each = Quantity.number(closing.buckets)
+    return each * different_rows(tree.input, beside, states) if beside else each
 
 
 def _groups_by_values(

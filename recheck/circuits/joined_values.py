@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.facts import facts
-from streambound.analyzer.algebra.nodes import ONE_SIDED, Filter, Join, JoinKind, Named, Project, Scalar, Tree
+from streambound.analyzer.algebra.nodes import ONE_SIDED, Bucket, Filter, Join, JoinKind, Named, Project, Scalar, Tree
 from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.algebra.schema_columns import meant
 from streambound.preprocess.pipeline import derive
@@ -28,8 +28,8 @@ def different_rows(tree: Tree, values: Sequence[Scalar], states: States) -> Quan
     It is what the front end knows of their values, where the sides leave no more; raises NotRecheckedError elsewhere.
     """
     join, above = tree, list[exp.Expr]()
-    while isinstance(join, Filter):
-        above += conjuncts(join.condition)
+    while isinstance(join, Filter | Bucket):
+        above += conjuncts(join.condition) if isinstance(join, Filter) else []
         join = join.input
     items = tuple(Named(f"c{n}", value, alias=True) for n, value in enumerate(values))
     known = facts(Project(tree, items, syntax=tree.syntax), states.catalog).different

@@ -72,15 +72,17 @@ def _as_of(tree: Join, version: AsOf, states: States) -> View:
     names = None
     if states.needed is not None:
         names = {**states.needed, **names_in([tree.condition])}
-    read = [c for c in given if not c.time and called(c, names)]
+    read = [c for c in given if called(c, names)]
     nodes = [exp.column(c.name, table=c.alias or None, quoted=True) for c in read]
     items = tuple(Named(f"l{n}", scalar(node), alias=True) for n, node in enumerate(nodes))
-    states.of(Project(tree.left, items or (Named("l0", scalar(ONE), alias=True),), syntax=tree.syntax))
+    left = states.of(Project(tree.left, items or (Named("l0", scalar(ONE), alias=True),), syntax=tree.syntax))
     rows = states.of(relation).rows
     if rows is None:
         raise NotRecheckedError("relations that change without a number of rows")
     states.line("E3", (), rows, "when it is taken back")
-    return View()
+    shown = schema(tree, states.catalog)
+    places = [[n for n, c in enumerate(shown) if (c.alias, c.name) == (one.alias, one.name)] for one in read]
+    return _beside(tree.kind, left.at(lambda place: places[place]), rows)
 
 
 def _is_one_stream(tree: Tree, states: States) -> bool:
@@ -114,12 +116,16 @@ def relation_join(tree: Join, kept: Tree, asked: Tree, states: States) -> View:
     most = None if mine.view.rows is None else _pairs(kind, mine.view.rows, rows)
     shown = schema(tree, states.catalog)
     places = [[n for n, c in enumerate(shown) if (c.alias, c.name) == (one.alias, one.name)] for one in mine.columns]
-    moved = View(most, mine.view.closing).at(lambda place: places[place])
+    return _beside(kind, View(most, mine.view.closing).at(lambda place: places[place]), rows)
+
+
+def _beside(kind: JoinKind, view: View, rows: Quantity) -> View:
+    """Rows that are joined with so many of a relation when they come, and change no more than they do alone."""
 
     def beside(one: ClosesBy) -> ClosesBy:
-        return ClosesBy(one.columns, lambda more: _pairs(kind, one.open(more), rows))
+        return replace(one, open=lambda more: _pairs(kind, one.open(more), rows))
 
-    return View(most, tuple(map(beside, moved.closing)))
+    return View(view.rows, tuple(map(beside, view.closing)))
 
 
 def _pairs(kind: JoinKind, mine: Quantity, rows: Quantity) -> Quantity:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.nodes import (
     Alias,
     Bucket,
@@ -27,9 +26,10 @@ from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.symbols import symbol
 from streambound.preprocess.pipeline import derive
 from streambound.recheck.certificates.quantity import Quantity
+from streambound.recheck.circuits.buckets import BucketOf, StreamBucket
 from streambound.recheck.circuits.changes import rows_of_relation
 from streambound.recheck.circuits.claims import NotRecheckedError
-from streambound.recheck.circuits.closing_columns import closing_columns
+from streambound.recheck.circuits.closing_columns import bucketed_columns, closing_columns
 from streambound.recheck.circuits.ended_keys import ended_key
 from streambound.recheck.circuits.late_conditions import tested_late
 from streambound.recheck.circuits.ranks import note_limits
@@ -85,7 +85,11 @@ def project(tree: Tree, states: States) -> View:
             continue
         node = parsed(item.value)
         places.append(meant(node, given) if isinstance(node, exp.Column) else None)
-    return view.at(lambda place: [n for n, one in enumerate(places) if one == place])
+    same = view.at(lambda place: [n for n, one in enumerate(places) if one == place])
+    if any(isinstance(item, Star) for item in tree.items):
+        return same
+    nodes = [parsed(item.value) for item in tree.items if isinstance(item, Named)]
+    return View(same.rows, (*same.closing, *bucketed_columns(view, nodes, given)))
 
 
 def filtered(tree: Tree, states: States) -> View:
@@ -105,10 +109,10 @@ def alias(tree: Tree, states: States) -> View:
 
 
 def buckets(tree: Tree, states: States) -> View:
-    """Each row of a block once for every tumbling or hopping bucket that it is in."""
+    """Each row once for every tumbling or hopping bucket that it is in."""
     assert isinstance(tree, Bucket)
-    if tree.kind is BucketKind.SESSION or not is_block(tree.input, states.catalog):
-        raise NotRecheckedError("sessions, or buckets of what is no block, of which nothing is aggregated")
+    if tree.kind is BucketKind.SESSION:
+        raise NotRecheckedError("sessions of which nothing is aggregated, or of what several streams are joined to")
     everything, given = schema(tree, states.catalog), schema(tree.input, states.catalog)
     own = [n for n, one in enumerate(everything) if called(one, states.needed) and n < len(given)]
     nodes = [exp.column(given[n].name, table=given[n].alias or None, quoted=True) for n in own]
@@ -119,10 +123,13 @@ def buckets(tree: Tree, states: States) -> View:
     if found is None:
         return View()
     rows, column = found
+    if column.how != "last":
+        return View()
     each = Quantity.number(-(-tree.size // (tree.slide or tree.size)))
     ends = zip(range(len(given), len(everything)), _ENDS, strict=False)
     closing = tuple(ClosingColumn(place, end, tree.size, column.delay) for place, end in ends)
-    return View(closing=(ClosesBy(closing, lambda more: each * rows.open(tree.size - 1 + more)),))
+    number = StreamBucket("", BucketOf("start", tree.slide or tree.size, tree.size), column.delay).open()
+    return View(closing=(ClosesBy(closing, lambda more: each * rows.open(tree.size - 1 + more), number),))
 
 
 # --- relations -------------------------------------------------------------------------------------------------------

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Filter, Join, JoinKind, Named, Scalar, Tree
 from streambound.analyzer.algebra.schema import parsed, qualified, schema
-from streambound.analyzer.query import Query, TimeValue
+from streambound.analyzer.query import Query, Source, TimeValue
 from streambound.analyzer.relation_queries import is_static
 from streambound.preprocess.pipeline import derive
 from streambound.recheck.certificates.conditions import Conditions
@@ -17,10 +18,11 @@ from streambound.recheck.certificates.sizes import tuples_of
 from streambound.recheck.certificates.validate import symbols_of
 from streambound.recheck.circuits.buckets import closing_bucket
 from streambound.recheck.circuits.claims import NotRecheckedError
+from streambound.recheck.circuits.closing_columns import closing_columns
 from streambound.recheck.circuits.evidence import Evidence, keys_with_values
 from streambound.recheck.circuits.states import States
 from streambound.recheck.circuits.trees import Names, all_of, called, names_in, node_of, scalar, under_filter
-from streambound.recheck.circuits.view import View
+from streambound.recheck.circuits.view import ClosesBy, View
 
 _OUTER = (JoinKind.LEFT, JoinKind.RIGHT, JoinKind.FULL)
 _ASKING = (JoinKind.SEMI, JoinKind.ANTI)
@@ -41,7 +43,28 @@ def stream_join(tree: Join, states: States) -> View:
         states.evidence.block(as_set, "B1", True)
     else:
         states.evidence.block(split, "B3" if tree.kind in _ASKING else "B4", False)
-    return View()
+    return View(closing=tuple(_closing(tree, split, states)))
+
+
+def _closing(tree: Join, split: Query, states: States) -> Iterator[ClosesBy]:
+    """The times of a side that has a row for each of its own: such a row changes until no partner comes any more."""
+    conditions = Conditions(split.branches[0])
+    left, right = (source.alias for source in split.branches[0].sources)
+    whole = {JoinKind.RIGHT: right, JoinKind.FULL: None}.get(tree.kind, left)
+    everything = schema(tree, states.catalog)
+    shown = [n for n, column in enumerate(everything) if called(column, states.needed)]
+    for pairs in closing_columns(split):
+        (column,) = pairs.columns
+        value = conditions.branch.outputs[column.place].value
+        if whole is None or not isinstance(value, TimeValue) or value.plus.source != whole:
+            continue
+        source = conditions.source(whole)
+
+        def open(more: int, pairs: ClosesBy = pairs, source: Source = source, delay: int = column.delay) -> Quantity:
+            alone = tuples_of(source, delay + more, symbols_of(split)) if delay + more else Quantity.number(0)
+            return alone if tree.kind in _ASKING else alone + pairs.open(more)
+
+        yield ClosesBy((replace(column, place=shown[column.place]),), open)
 
 
 def _check_never_waits(split: Query) -> None:

@@ -24,10 +24,14 @@ class ClosingColumn:
 
 @dataclass(frozen=True, slots=True)
 class ClosesBy:
-    """Columns that say the same; ``open(more)`` are the most rows that could still change so much earlier."""
+    """Columns that say the same; ``open(more)`` are the most rows that could still change so much earlier.
+
+    ``buckets`` are the most different values of these columns that rows have which may change; None for so many rows.
+    """
 
     columns: tuple[ClosingColumn, ...]
     open: Callable[[int], Quantity]
+    buckets: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
