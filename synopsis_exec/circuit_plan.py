@@ -341,6 +341,7 @@ class _Nodes:
 
     def _over(self, part: OverPart) -> circuit_plan.OverNode:
         names = tuple(column.name for column in part.columns)
+        argument = None if part.value is None else part.input.columns[part.value]
         return circuit_plan.OverNode(
             part.name,
             self.add(part.input),
@@ -355,6 +356,7 @@ class _Nodes:
             *part.keep,
             names,
             _bucket(part.closing),
+            _places(argument),
         )
 
     def _pair(self, part: PairPart) -> circuit_plan.PairNode:
@@ -474,8 +476,13 @@ class _Nodes:
         )
 
 
+def _places(argument: Column | None) -> int:
+    """How many decimal places a column has."""
+    return (argument.type.scale or 0) if argument is not None and argument.type.family is Family.DECIMAL else 0
+
+
 def _value(call: AggregateColumn) -> circuit_plan.GroupValue:
-    places = (call.argument.type.scale or 0) if call.argument and call.argument.type.family is Family.DECIMAL else 0
+    places = _places(call.argument)
     return circuit_plan.GroupValue(
         call.name, call.function.lower(), call.column.type.name, call.sums, call.squares, call.values, places,
         call.distinct, *((call.percentile.part, call.percentile.descending) if call.percentile is not None else ()),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from fractions import Fraction
+from math import floor
 from typing import Any
 
 import pytest
@@ -11,11 +14,12 @@ from streambound_runtime.operators.circuit import CircuitOperator
 from streambound_runtime.operators.delta import Delta
 from support.circuits import checked_circuit, random_rows, reference, run_circuit
 
-CATALOG = {
+COLUMNS = {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"}
+CATALOG: dict[str, dict[str, Any]] = {
     "streams": {
         name: {
             "timestamp": "ts",
-            "columns": {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"},
+            "columns": COLUMNS,
             "domain": {"b": [0, 2]},
             "max_per_timestamp": 2,
         }
@@ -130,3 +134,24 @@ def test_a_job_that_is_restarted_prints_the_same(sql: str, monkeypatch: pytest.M
     expected = run_circuit(checked, rows)
     monkeypatch.setattr(simulate, "CircuitOperator", Restarted)
     assert run_circuit(checked, rows) == expected
+
+
+@pytest.mark.parametrize("kind", ["double", "decimal(9,2)"])
+@pytest.mark.parametrize(
+    "frame", ["ROWS BETWEEN 2 PRECEDING AND CURRENT ROW", "RANGE BETWEEN 3 PRECEDING AND CURRENT ROW"]
+)
+def test_sums_over_windows_of_decimals_and_doubles(kind: str, frame: str) -> None:
+    """A decimal is encoded as so many hundredths, its mean with four places more; rounded half up."""
+    sql = f"SELECT a, ts, SUM(v) {OVER} {frame}) AS s, AVG(v) {OVER} {frame}) AS m FROM S"
+    catalog = {"streams": {"S": {**CATALOG["streams"]["S"], "columns": {**COLUMNS, "v": kind}}}}
+    rows = {"S": random_rows(1, 7)["S"]}
+    checked = checked_circuit(sql, catalog)
+    assert checked.verdict == "bounded", checked.diagnostics
+    found = run_circuit(checked, rows).printed
+    expected: Counter[tuple[Any, ...]] = Counter()
+    for (a, ts, total, mean, now), n in reference(sql, CATALOG, rows).items():
+        if mean is not None and kind != "double":
+            whole = Fraction(mean).limit_denominator(1000) * 10_000
+            mean = floor(abs(whole) + Fraction(1, 2)) * (1 if whole > 0 else -1)
+        expected[a, ts, total, mean, now] += n
+    assert found == expected != Counter()

@@ -25,7 +25,7 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.constants import INT
 from streambound.analyzer.flatten import written
 from streambound.analyzer.query import Query, TimeValue
-from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.types import DataType
 from streambound.criteria.bag import bag_violations
 from streambound.criteria.count import TimestampCount, tuples
 from streambound.criteria.operators.closing_rows import mapped_columns, taken_over
@@ -286,8 +286,6 @@ def _kind(call: WindowCall, argument: Column | None) -> DataType:
     if call.function == "LAG":
         assert argument is not None
         return argument.type
-    if argument is not None and argument.type.family is not Family.INTEGER and call.function in ("SUM", "AVG"):
-        raise NoRule("a sum over a window of other numbers than integers")
     return aggregate_type(call.function, argument.type if argument is not None else None)
 
 

@@ -236,6 +236,7 @@ class OverNode:
     of rows, or else of values of the order, from and to so far from the current row, None without end; ``offset`` is
     LAG's. ``keep`` says which rows are kept: "all"; the "first" ``most`` of a partition, or up to that rank, of rows
     that are only added; of rows that come in their order the "last" ``most``, or those "near", ``most`` before.
+    A decimal argument has so many ``places``.
     """
 
     name: str
@@ -252,6 +253,7 @@ class OverNode:
     most: int
     columns: tuple[str, ...]
     bucket: TimeBucket | None = None
+    places: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,7 +172,7 @@ class OverOperator:
         if plan.function in ("min", "max"):
             return (least if plan.function == "min" else greatest)(there) if there else None
         sums = [len(rows), len(there), 0 if plan.function == "count" else sum(map(factor, there))]
-        return value_of(GroupValue(plan.columns[-1], plan.function, plan.type, (0, 1)), sums, ())
+        return value_of(GroupValue(plan.columns[-1], plan.function, plan.type, (0, 1), places=plan.places), sums, ())
 
     # --- state ------------------------------------------------------------------------------------------------------
 
