@@ -244,3 +244,15 @@ def test_values_of_a_window_are_as_many_as_rows_of_it_may_change() -> None:
     checked = checked_circuit(sql, CATALOG)
     assert checked.circuit_bound is not None and checked.circuit_bound.entries.value is not None
     assert 8 < run_circuit(checked, rows).peak <= checked.circuit_bound.entries.value
+
+
+def test_a_decimal_is_compared_with_an_average_of_decimals_which_has_more_places() -> None:
+    sql = (
+        "SELECT S.a, S.v FROM S JOIN (SELECT ts AS z, AVG(v) AS m FROM T GROUP BY ts) AS r ON S.ts = r.z AND S.v > r.m"
+    )
+    decimals = {
+        "streams": {s: {**body, "columns": {**COLUMNS, "v": "decimal(9,2)"}} for s, body in CATALOG["streams"].items()}
+    }
+    checked, rows = checked_circuit(sql, decimals), random_rows(SECOND, 8)
+    assert checked.verdict == "bounded", checked.diagnostics
+    assert run_circuit(checked, rows).printed == reference(sql, CATALOG, rows) != Counter()

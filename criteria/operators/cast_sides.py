@@ -1,4 +1,4 @@
-"""Comparisons of a whole number with a view's DOUBLE, such as an average: as Spark does, by a cast of the number.
+"""Comparisons of numbers of two types, such as a price and an average: as Spark does, by a cast of the left side's.
 
 The cast is a column of the left side, ``SELECT …, CAST(v AS DOUBLE)``, so that the join compares two columns of a type.
 """
@@ -12,14 +12,14 @@ from sqlglot import exp
 from streambound.analyzer.algebra.nodes import Alias, Join, Named, Project, Scalar
 from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
-from streambound.analyzer.types import Family
+from streambound.analyzer.types import DataType, Family
 from streambound.criteria.operators.judge import Context
 
 _COMPARISONS = (exp.EQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 
 
 def with_casts(tree: Join, context: Context) -> Join:
-    """A join whose condition compares columns of one type where that takes a cast of the left side's whole numbers.
+    """A join whose condition compares columns of one type where that takes a cast of the left side's numbers.
 
     The left side is to be of one alias.
     """
@@ -32,9 +32,7 @@ def with_casts(tree: Join, context: Context) -> Join:
     for node in condition.find_all(*_COMPARISONS):
         for mine, other in ((node.this, node.expression), (node.expression, node.this)):
             number, double = _column(mine, left), _column(other, right)
-            if number is None or double is None or _family(number) is not Family.INTEGER:
-                continue
-            if _family(double) is Family.FLOAT and double.type is not None:
+            if number is not None and double is not None and double.type is not None and _is_cast(number, double.type):
                 cast = exp.cast(mine.copy(), double.type.name)
                 mine.replace(exp.column(casts.setdefault(cast, f"_cast{len(casts) + 1}"), table=number.alias))
     if not casts or len(aliases) != 1 or not (alias := aliases.pop()):
@@ -51,8 +49,15 @@ def _column(node: exp.Expr, side: Schema) -> ViewColumn | None:
     return next((column for column in side if column.called(node.name, node.table)), None)
 
 
-def _family(column: ViewColumn) -> Family | None:
-    return None if column.type is None else column.type.family
+def _is_cast(column: ViewColumn, to: DataType) -> bool:
+    """Whether a comparison casts a column to a type: whole numbers to DOUBLE, decimals to ones that have them all."""
+    match column.type, to:
+        case DataType(family=Family.INTEGER), DataType(family=Family.FLOAT):
+            return True
+        case DataType(family=Family.DECIMAL) as mine, DataType(family=Family.DECIMAL) if mine != to:
+            places, finer = mine.scale or 0, to.scale or 0
+            return finer >= places and to.precision - finer >= mine.precision - places
+    return False
 
 
 def _scalar(node: exp.Expr) -> Scalar:
