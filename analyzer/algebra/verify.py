@@ -164,12 +164,10 @@ def _of_call(call: AggregateCall | WindowCall) -> list[Scalar | None]:
 
 
 def _columns(node: exp.Expr) -> Iterator[exp.Column]:
-    if isinstance(node, exp.Query):
-        return
-    if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
-        yield node
-    for child in node.iter_expressions():
-        yield from _columns(child)
+    """The columns that an expression names outside of its own subqueries, however deep it is."""
+    for one in node.walk(bfs=False, prune=lambda found: isinstance(found, exp.Query)):
+        if isinstance(one, exp.Column) and not isinstance(one.this, exp.Star):
+            yield one
 
 
 def outer_columns(tree: Tree, catalog: Catalog, recursive: Schema = ()) -> tuple[exp.Column, ...]:

@@ -18,7 +18,7 @@ QUERIES = {
     "bounded_1": "SELECT S.a FROM S",
     "warned": "SELECT S.a FROM S WHERE S.a = 1 AND S.a > 3",
     "bounded_2": "SELECT T.a FROM T",
-    "grouped": "SELECT S.a, COLLECT_LIST(S.b) AS n FROM S GROUP BY S.a",
+    "grouped": "SELECT S.a, COLLECT_LIST(S.a) AS n FROM S GROUP BY S.a",
     "accepted": f'-- streambound: allow SB201 reason="known"\nSELECT T.a {OLDER}',
     "unbounded_1": f"SELECT T.a {OLDER}",
     "unknown": f"SELECT 1 AS one {OLDER} AND S.a = T.a UNION ALL SELECT 1 AS one {OLDER} AND S.a <> T.a",
