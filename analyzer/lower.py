@@ -8,6 +8,7 @@ from fractions import Fraction
 from math import floor
 
 from sqlglot import exp
+from sqlglot.errors import TokenError
 
 from streambound.analyzer.algebra.lowering import Lowering
 from streambound.analyzer.algebra.nodes import Alias, Distinct, FirstRows, OrderBy, Tree, Union
@@ -81,7 +82,7 @@ def lower(statement: Statement, catalog: Catalog, joining: bool = False) -> Lowe
         branches = [branch_of(select, i, flattener, findings) for i, select in enumerate(selects)]
     except Finding as finding:
         return Lowered(None, (finding.diagnostic,), tree=tree, positions=positions, queries=lowering.queries)
-    except RecursionError:
+    except (RecursionError, TokenError):  # sqlglot's tokenizer, which printing a cast calls, wraps whatever it meets
         deep = positions.finding(Code.UNSUPPORTED, "the statement is nested too deeply", positions.first_token)
         return Lowered(None, (deep.diagnostic,))
     if findings:
