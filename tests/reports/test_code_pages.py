@@ -27,13 +27,24 @@ from streambound.gate.reported import reported
 from streambound.gate.suppressions import today
 from streambound.reports.code_page import code_page, pages_directory
 from streambound.reports.outcome import Outcome, outcome
-from support.code_pages import BLOCK, Page
+from support.code_pages import BEYOND_JOINS, BLOCK, Page
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 HEADINGS = ["What it means", "Why", "Example", "Repair"]
+ALSO_BEYOND_JOINS = (
+    Code.UNSUPPORTED,
+    Code.UNBOUNDED_PROJECTION,
+    Code.UNBOUNDED_JOIN,
+    Code.UNBOUNDED_EQUALITY,
+    Code.SEVERAL_EXTREMA,
+)
 MARK = re.compile(r"-- *(\^+)")
 
 every_rule = pytest.mark.parametrize("rule", Code, ids=lambda rule: rule)
+
+
+def headings(rule: Code) -> list[str]:
+    return [*HEADINGS, BEYOND_JOINS] if rule in ALSO_BEYOND_JOINS else HEADINGS
 
 
 def check(rule: Code, files: tuple[str, str], directory: Path) -> Outcome:
@@ -115,7 +126,7 @@ def test_the_index_lists_every_code_in_order() -> None:
 def test_a_page_has_its_parts(rule: Code) -> None:
     page = Page.of(rule)
     assert page.head == f"# {rule} {rule.slug}\n\n*{rule.severity}*: {rule.summary}\n\n"
-    assert list(page.sections) == HEADINGS
+    assert list(page.sections) == headings(rule)
     assert "docs/theory.md" in page.sections["Why"] or rule == "SB001"
 
 
@@ -135,7 +146,7 @@ def test_links_lead_somewhere(rule: Code) -> None:
 def test_the_example_triggers_the_code_at_the_mark(rule: Code, tmp_path: Path) -> None:
     page = Page.of(rule)
     item = check(rule, page.example, tmp_path)
-    assert {diagnostic.code for diagnostic in item.diagnostics} == {rule} | page.companions
+    assert {diagnostic.code for diagnostic in item.diagnostics} == {rule} | page.companions()
     places = {place(diagnostic) for diagnostic in item.diagnostics if diagnostic.code == rule}
     if marked(page.example[1]):
         assert places == marked(page.example[1])
@@ -153,6 +164,20 @@ def test_each_repair_leaves_a_bounded_query_without_findings(rule: Code, tmp_pat
         assert item.verdict == "bounded"
 
 
+@pytest.mark.parametrize("rule", ALSO_BEYOND_JOINS, ids=lambda rule: rule)
+def test_a_statement_beyond_joins_has_the_code_and_its_way_out_is_bounded(rule: Code, tmp_path: Path) -> None:
+    page = Page.of(rule)
+    rejected, way_out = page.beyond_joins
+    item = check(rule, rejected, tmp_path)
+    assert {diagnostic.code for diagnostic in item.diagnostics} == {rule} | page.companions(BEYOND_JOINS)
+    marks = marked(rejected[1])
+    assert marks
+    assert {place(diagnostic) for diagnostic in item.diagnostics if diagnostic.code == rule} == marks
+    item = check(rule, way_out, tmp_path)
+    assert item.diagnostics == ()
+    assert item.verdict == "bounded"
+
+
 @every_rule
 def test_explain_shows_the_page_in_100_columns(rule: Code) -> None:
     result = CliRunner().invoke(cli.main, ["explain", rule.lower()])
@@ -161,7 +186,7 @@ def test_explain_shows_the_page_in_100_columns(rule: Code) -> None:
     assert lines[0].strip() == f"{rule} {rule.slug}"
     assert max(map(len, lines)) <= 100
     assert "\x1b" not in result.output
-    assert [line for line in lines if line in HEADINGS] == HEADINGS
+    assert [line for line in lines if line in (*HEADINGS, BEYOND_JOINS)] == headings(rule)
     shown = "".join(result.output.split())
     for _, text in BLOCK.findall(code_page(rule)):
         assert "".join(text.split()) in shown

@@ -9,6 +9,7 @@ from streambound.analyzer.codes import Code
 from streambound.reports.code_page import code_page
 
 BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.S)
+BEYOND_JOINS = "Beyond joins"
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,12 @@ class Page:
         return [(text, sql) if kind == "toml" else (catalog, text) for kind, text in blocks]
 
     @property
-    def companions(self) -> set[str]:
-        """Codes that the page says come with its own."""
-        return set(re.findall(r"It comes\s+with\s+\[(SB\d+)\]", self.sections["What it means"]))
+    def beyond_joins(self) -> tuple[tuple[str, str], tuple[str, str]]:
+        """A statement beyond joins that has the code, and the way out; both with the catalog of the example."""
+        (first, rejected), (second, bounded) = BLOCK.findall(self.sections[BEYOND_JOINS])
+        assert (first, second) == ("sql", "sql")
+        return (self.example[0], rejected), (self.example[0], bounded)
+
+    def companions(self, section: str = "What it means") -> set[str]:
+        """Codes that a section says come with the page's own."""
+        return set(re.findall(r"It comes\s+with\s+\[(SB\d+)\]", self.sections[section]))
