@@ -135,7 +135,8 @@ def _random_variable(row: Row, number: int, item: Input, contract: PeriodContrac
     p = random.choice((0.1, 0.25, 0.5, 0.5, 0.7, 1.0)) if random.randrange(40) else random.choice((0.0, 2.0, None))
     if p is not None and contract.certain != 1:
         p = int(p * contract.certain)
-    return {**row, contract.variable: f"k {number}" if kind is Family.STRING else number, contract.probability: p}
+    key = f"k {number}" if kind is Family.STRING else number % 2 if kind is Family.BOOLEAN else number
+    return {**row, contract.variable: key, contract.probability: p}
 
 
 def _moments(contracts: Sequence[PeriodContract], inputs: Sequence[Input], random: Random) -> list[int]:

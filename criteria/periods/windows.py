@@ -64,7 +64,7 @@ def lineage_windows(block: LineageBlock, emit: EmitMode, context: PeriodContext)
     shown = tuple(seen[place] for place in top.items)
     made = EpochLineage(
         EpochMap(plan, named(seen), named(shown), tuple(f"c{place}" for place in top.items), top.where),
-        tuple(RandomRows(view.streams[0], view.types[-1].name) for view in sides),
+        tuple(RandomRows(view.streams[0], view.types[-2].name, view.types[-1].name) for view in sides),
         _blanks(top, [len(mine) for mine in types]),
         len({view.streams for view in sides}) == len(sides),
         query.time_type,
@@ -115,8 +115,8 @@ def _side(plan: PeriodPlan, context: PeriodContext) -> PeriodView:
         (scan,) = scans(plan)
         raise NotRead(f"{scan.table}, which is no stream or has a condition that is not read,")
     key = view.types[-2]
-    if key.family not in (Family.INTEGER, Family.STRING):
-        raise NotRead(f"a key that is {key.with_article}")
+    if key.family in (Family.FLOAT, Family.OTHER):
+        raise NotRead(f"a key that is {key.with_article}, which has no text that is always the same,")
     return view
 
 

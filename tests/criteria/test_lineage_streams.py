@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from streambound.criteria.vocabulary import Verdict
+from streambound_runtime.lineage.formulas import variable_name
+from streambound_runtime.operators.epochs.variables import key_text
 from support.circuits import checked_circuit
 from support.period_streams import PeriodRun, run_periods
 from support.profiles import MORE
@@ -194,6 +196,48 @@ def _unlimited() -> dict[str, Any]:
     for stream in given["streams"].values():
         del stream["max_valid"]
     return given
+
+
+KEYS: dict[str, tuple[str, int | str]] = {
+    "boolean": ("true", 1),
+    "date": ("2024-02-29", 19782),
+    "timestamp": ("2024-02-29 10:00:00.25", 1709200800250000),
+    "timestamp_ntz": ("1969-12-31 23:59:59", -1_000_000),
+    "decimal(30,3)": ("-1234567890123456789.500", -1234567890123456789500),
+    "decimal(9,8)": ("0.00000001", 1),
+    "smallint": ("-7", -7),
+    "string": ("7 b", "7 b"),
+}
+"""A key of each type, as a text and encoded."""
+
+
+@pytest.mark.parametrize("kind", KEYS)
+def test_a_key_is_the_text_that_it_is_cast_to(kind: str) -> None:
+    given = catalog()
+    given["streams"]["a"]["columns"]["id"] = kind
+    found = checked_circuit("SEQ TP (SELECT * FROM a LEFT JOIN b ON k = j)", given)
+    assert found.verdict is Verdict.BOUNDED, found.diagnostics
+    rows = {"a": [{"n": "x", "k": 1, "id": KEYS[kind][1], "p": 0.5, "vb": 0, "ve": 3}], "b": []}
+    run = run_periods(found, rows, restarts=True)
+    assert [row[-3] for row in run.all] == [variable_name("a", KEYS[kind][0])]
+
+
+@pytest.mark.parametrize("kind", ["double", "float", "binary"])
+def test_a_key_without_a_certain_text_is_refused(kind: str) -> None:
+    given = catalog()
+    given["streams"]["a"]["columns"]["id"] = kind
+    found = checked_circuit("SEQ TP (SELECT * FROM a)", given)
+    assert found.verdict is Verdict.UNSUPPORTED
+    assert "no text that is always the same" in found.diagnostics[0].message
+
+
+@pytest.mark.spark
+def test_the_texts_of_keys_are_those_of_spark(spark: Any) -> None:
+    """Of keys of a column, not of constants, which another part of Spark casts."""
+    made = spark.sql("SELECT " + ", ".join(f"CAST('{text}' AS {kind}) AS `{kind}`" for kind, (text, _) in KEYS.items()))
+    row = made.unionAll(made).selectExpr(*(f"CAST(`{kind}` AS STRING)" for kind in KEYS)).first()
+    assert list(row) == [text for text, _ in KEYS.values()]
+    assert [key_text(value, kind) for kind, (_, value) in KEYS.items()] == list(row)
 
 
 @pytest.mark.parametrize(

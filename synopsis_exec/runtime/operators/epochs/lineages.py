@@ -7,10 +7,8 @@ matches have been the same; a pair's window is the time that its rows have in co
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import partial
 
 from streambound_runtime.lineage.absorption import absorbed
@@ -23,8 +21,8 @@ from streambound_runtime.operators.epochs.fragments import LEAST, Fragment, Frag
 from streambound_runtime.operators.epochs.joins import Passes, pairs_of
 from streambound_runtime.operators.epochs.plan import EpochJoin, EpochLineage, EpochScan, RandomRows
 from streambound_runtime.operators.epochs.rows import Computed, Entry, saved_row
+from streambound_runtime.operators.epochs.variables import chance, key_text
 from streambound_runtime.operators.values import integer
-from streambound_runtime.row_values import Value
 from streambound_runtime.tp.limits import Limits
 from streambound_runtime.tp.padding import goes_on, padded, paired
 from streambound_runtime.tp.plan import WINDOWS
@@ -257,20 +255,5 @@ def _scans(query: EpochLineage) -> list[EpochScan]:
 
 def _held(fragment: Fragment, kind: RandomRows) -> HeldRow:
     (*values, key, p), begin, end, _ = fragment
-    named = variable(variable_name(kind.relation, str(key)), chance(p, kind.probability))
+    named = variable(variable_name(kind.relation, key_text(key, kind.key)), chance(p, kind.probability))
     return HeldRow(tuple(values), named, begin, end, begin)
-
-
-def chance(p: Value, kind: str) -> float:
-    """The probability that a column of a type has, by its shortest decimal text.
-
-    >>> chance(7, "decimal(2,1)"), chance(0.699999988079071, "float")
-    (0.7, 0.7)
-    """
-    if kind.startswith("decimal("):
-        return float(Fraction(integer(p), 10 ** int(kind[:-1].rpartition(",")[2])))
-    assert isinstance(p, float)
-    if kind != "float":
-        return p
-    texts = (float(f"{p:.{digits}g}") for digits in range(1, 10))
-    return next((one for one in texts if struct.unpack("f", struct.pack("f", one))[0] == p), p)

@@ -129,12 +129,13 @@ class EpochQuery:
 
 @dataclass(frozen=True, slots=True)
 class RandomRows:
-    """The name that the variables of a stream's rows have, and the type of their probabilities.
+    """The name that the variables of a stream's rows have, and the types of their keys and probabilities.
 
     Its block has a row's key and probability after the values, and then its end.
     """
 
     relation: str
+    key: str
     probability: str
 
 
