@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
+from enum import StrEnum
 
 from streambound.analyzer.codes import Code, Severity
 from streambound.analyzer.edits import Edit, Hunk
@@ -35,16 +36,33 @@ class Related:
         return self.span.line
 
 
+class FixKind(StrEnum):
+    """What becomes of the results, the least change first.
+
+    ``SAFE``: no input that fits the catalog gives another result. ``CONTRACT``: nor does one that keeps what the
+    catalog then promises, too; the input must, or rows are quarantined, or the job stops.
+    """
+
+    SAFE = "safe"
+    CONTRACT = "contract"
+    CHANGES_RESULTS = "changes-results"
+
+    @property
+    def words(self) -> str:
+        """As reports say it."""
+        return "a contract of the input" if self is FixKind.CONTRACT else self.value.replace("-", " ")
+
+
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A change that would help: ``kind`` is ``safe`` or ``changes-results``; ``sql`` is the changed statement.
+    """A change that would help, and what it does to results (``kind``); ``sql`` is the changed statement.
 
     ``changes`` names the kinds of change it is made of; ``edits`` are those of the SQL file and of the catalog,
     ``hunks`` the lines they change; ``note`` says what the change means, and which of its numbers are an example.
     """
 
     title: str
-    kind: str
+    kind: FixKind
     sql: str
     changes: tuple[str, ...] = ()
     edits: tuple[Edit, ...] = ()

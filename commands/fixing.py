@@ -54,11 +54,11 @@ def fix_options(command: _F) -> _F:
     """Add --fix, --unsafe and --diff."""
     options = (
         click.option("--fix", is_flag=True,
-                     help="Remove suppressions that nothing needs, which changes no result; "
-                          "then check again and report what is left."),
+                     help="Make the changes that keep all results: safe repairs, and suppressions that nothing "
+                          "needs are removed; then check again and report what is left."),
         click.option("--unsafe", is_flag=True,
-                     help="With --fix or --diff: also the repairs that change results, of each query the "
-                          "first one. Their values are examples: look at the diff."),
+                     help="With --fix or --diff: also the repairs that change results or are a contract of the "
+                          "input, of each query the first one. Their values are examples: look at the diff."),
         click.option("--diff", is_flag=True,
                      help="Print what --fix would change as a unified diff, and change nothing."),
     )  # fmt: skip
@@ -88,12 +88,12 @@ def fixed(options: FixOptions, judge: Judge, sources: Sources) -> tuple[Outcome,
 def _say(fixing: Fixing, would: str) -> None:
     """What was done, or would be, on standard error: standard output is the report's, or the diff's."""
     for applied in fixing.fixes:
-        at = f"{applied.diagnostic.file}:{applied.diagnostic.span.line}:{applied.diagnostic.span.column}"
-        kind = "safe" if applied.fix.kind == "safe" else "changes results"
-        say(f"{at}: {applied.diagnostic.code} {would} fixed: {applied.fix.title} ({kind})".replace("  ", " "))
+        found, fix = applied.diagnostic, applied.fix
+        at = f"{found.file}:{found.span.line}:{found.span.column}"
+        say(f"{at}: {found.code} {would} fixed: {fix.title} ({fix.kind.words})".replace("  ", " "))
     fixes, files = len(fixing.fixes), len(fixing.texts)
     counted = f"{fixes} {'fix' if fixes == 1 else 'fixes'} in {files} {'file' if files == 1 else 'files'}"
     say(f"streambound: {counted} {would + ' ' if would else ''}applied" if fixes else "streambound: nothing to fix")
     if fixing.unsafe:
         queries = "1 query has" if fixing.unsafe == 1 else f"{fixing.unsafe} queries have"
-        say(f"  {queries} repairs that change results: --unsafe --diff shows them")
+        say(f"  {queries} repairs that change results or are a contract: --unsafe --diff shows them")

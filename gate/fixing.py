@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from streambound.analyzer.catalog import parse_catalog
-from streambound.analyzer.diagnostics import Diagnostic, Fix
+from streambound.analyzer.diagnostics import Diagnostic, Fix, FixKind
 from streambound.analyzer.edits import Edit, applied
 from streambound.analyzer.errors import CatalogError
 from streambound.analyzer.workspace import Sources
@@ -20,7 +20,6 @@ from streambound.reports.outcome import Outcome
 
 MOST_ROUNDS = 100
 """Each round repairs a statement or removes a comment, so only a defect would need as many."""
-SAFE = "safe"
 
 Judge = Callable[[Sources], tuple[Outcome, ...]]
 
@@ -38,7 +37,7 @@ class AppliedFix:
 class Fixing:
     """What fixing came to: each changed file's text before and after, the fixes, the findings at first and those left.
 
-    ``unsafe`` counts statements whose only repairs change results, and were not asked for.
+    ``unsafe`` counts statements whose only repairs are not safe, and were not asked for.
     """
 
     texts: dict[str, tuple[str, str]]
@@ -49,7 +48,7 @@ class Fixing:
 
 
 def fix_all(judge: Judge, sources: Sources, unsafe: bool = False) -> Fixing:
-    """Apply every safe fix, and with ``unsafe`` those that change results; ``judge`` checks a state of the files."""
+    """Apply every safe fix, and with ``unsafe`` the others; ``judge`` checks a state of the files."""
     before: dict[str, str] = {}
     after: dict[str, str] = {}
     done: list[AppliedFix] = []
@@ -79,7 +78,7 @@ def _candidates(outcomes: Iterable[Outcome], unsafe: bool) -> Iterator[AppliedFi
         repaired = item.suppressed and _by_comment(item)
         for found in item.diagnostics:
             comment = found.code.startswith("SB41")
-            fix = next((fix for fix in found.fixes if unsafe or fix.kind == SAFE), None)
+            fix = next((fix for fix in found.fixes if unsafe or fix.kind is FixKind.SAFE), None)
             if fix is None or found.suppression is not None or (repaired and not comment):
                 continue
             repaired = repaired or not comment

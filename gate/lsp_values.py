@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from lsprotocol import types
 
 from streambound.analyzer.codes import Severity
-from streambound.analyzer.diagnostics import Diagnostic, Fix, Related
+from streambound.analyzer.diagnostics import Diagnostic, Fix, FixKind, Related
 from streambound.analyzer.spans import Span
 from streambound.reports.outcome import Outcome
 from streambound.reports.text_report import accepted_text, notes, verdict_line
@@ -96,11 +96,10 @@ def _action(found: Diagnostic, fix: Fix, place: Place, address: Address) -> type
     changes: dict[str, list[types.TextEdit]] = {}
     for edit in fix.edits:
         changes.setdefault(address(edit.file), []).append(types.TextEdit(place(edit.file, edit.span), edit.replacement))
-    safe = fix.kind == "safe"
     return types.CodeAction(
-        title=f"{fix.title} ({'safe' if safe else 'changes results'})",
+        title=f"{fix.title} ({fix.kind.words})",
         kind=types.CodeActionKind.QuickFix,
         diagnostics=[_diagnostic(found, place, address)],
-        is_preferred=safe,
+        is_preferred=fix.kind is FixKind.SAFE,
         edit=types.WorkspaceEdit(changes=changes),
     )

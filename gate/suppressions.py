@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime
 from itertools import groupby
 
 from streambound.analyzer.codes import Code
-from streambound.analyzer.diagnostics import Diagnostic, Fix, Suppression
+from streambound.analyzer.diagnostics import Diagnostic, Fix, FixKind, Suppression
 from streambound.analyzer.edits import Edit, hunks
 from streambound.analyzer.spans import SourceText, Span
 from streambound.gate.directives import Allowed, Directive, directives
@@ -180,7 +180,7 @@ def _removal(directive: Directive, unused: Sequence[Allowed], source: SourceText
     else:
         edit = _without(directive.comment, source)
     changed = tuple(hunks(source, (edit,)))
-    return Fix("remove the unused suppression", "safe", "", ("suppression",), (edit,), changed)
+    return Fix("remove the unused suppression", FixKind.SAFE, "", ("suppression",), (edit,), changed)
 
 
 def _without(comment: Span, source: SourceText) -> Edit:

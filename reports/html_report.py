@@ -111,8 +111,7 @@ def _finding(item: Outcome, found: Diagnostic) -> Iterator[str]:
 
 
 def _fix(fix: Fix) -> Iterator[str]:
-    kind = "safe" if fix.kind == "safe" else "changes results"
-    yield f"<details><summary>Repair: {_text(fix.title)} ({kind})</summary>"
+    yield f"<details><summary>Repair: {_text(fix.title)} ({fix.kind.words})</summary>"
     if fix.note:
         yield f'<p class="soft">{_text(fix.note)}</p>'
     lines = []

@@ -100,8 +100,7 @@ def _finding(item: Outcome, found: Diagnostic) -> Iterator[str]:
 
 
 def _fix(fix: Fix) -> Iterator[str]:
-    kind = "safe" if fix.kind == "safe" else "changes results"
-    yield f"\n<details><summary>{_html(f'{fix.title} ({kind})')}</summary>"
+    yield f"\n<details><summary>{_html(f'{fix.title} ({fix.kind.words})')}</summary>"
     if fix.note:
         yield f"\n{_escaped(fix.note)}"
     lines = []

@@ -163,8 +163,7 @@ def _suppression(suppression: Suppression) -> dict[str, Any]:
 
 
 def _fix(fix: Fix) -> dict[str, Any]:
-    kind = "safe" if fix.kind == "safe" else "changes results"
-    remarks = "; ".join((kind, fix.note) if fix.note else (kind,))
+    remarks = "; ".join((fix.kind.words, fix.note) if fix.note else (fix.kind.words,))
     changes: dict[str, list[Edit]] = {}
     for edit in fix.edits:
         changes.setdefault(edit.file, []).append(edit)

@@ -86,7 +86,7 @@ def _labelled(label: str, text: str, gutter: str, equals: str) -> Iterator[str]:
 
 def _fix_title(fix: Fix) -> str:
     """What a repair does and whether results may change: ``bound T.a from above (changes results; …)``."""
-    remarks = "; ".join(("safe" if fix.kind == "safe" else "changes results", *([fix.note] if fix.note else [])))
+    remarks = "; ".join((fix.kind.words, *([fix.note] if fix.note else [])))
     return f"{fix.title} ({remarks})"
 
 

@@ -1,4 +1,4 @@
-"""``domain.column = [low, high]`` as an edit of the catalog's text, under the table it belongs to."""
+"""``domain.column = [low, high]`` and ``max_open = N`` as edits of the catalog's text, under what they are about."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ from typing import Any
 from streambound.analyzer.catalog import Catalog, redeclared
 from streambound.analyzer.edits import Edit, applied
 from streambound.analyzer.spans import SourceText
-from streambound.analyzer.toml_lines import toml_lines
+from streambound.analyzer.toml_lines import toml_lines, toml_spans
 from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.values import Value, decode
-from streambound.criteria.repairs.steps import DeclareDomain, Step
+from streambound.criteria.repairs.steps import Declaration, DeclareDomain, DeclareOpenKeys, Step
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
 _INLINE = re.compile(r"\s*(?:\S+\s*\.\s*)?domain\s*=\s*\{")
 _LITERAL = re.compile(r"\A(?:DATE|TIMESTAMP) '(.*)'\Z")
 
 
-def domain_edits(steps: tuple[DeclareDomain, ...], catalog: Catalog) -> tuple[Edit, ...] | None:
-    """An inserted line for each declaration; None where the catalog's text has no place that is sure to be right."""
+def declared_edits(steps: tuple[Step, ...], catalog: Catalog) -> tuple[Edit, ...] | None:
+    """An inserted line for each declaration among some steps; None where the text has no place sure to be right."""
     source = _source(catalog.file, catalog.text)
     found: list[Edit] = []
     for step in steps:
+        if not isinstance(step, Declaration):
+            continue
         edit = _edit(step, source)
         if edit is None:
             return None
@@ -33,14 +35,14 @@ def domain_edits(steps: tuple[DeclareDomain, ...], catalog: Catalog) -> tuple[Ed
     return tuple(found)
 
 
-def with_domains(steps: tuple[Step, ...], edits: tuple[Edit, ...], catalog: Catalog) -> Catalog:
+def with_declared(steps: tuple[Step, ...], edits: tuple[Edit, ...], catalog: Catalog) -> Catalog:
     """The catalog as its edited text declares it; raises ValueError or CatalogError where that does not fit.
 
-    Each of the edits of `domain_edits` adds its declaration and changes nothing else, so only those tables are read.
+    Each of the edits of `declared_edits` adds its declaration and changes nothing else, so only those tables are read.
     """
     if not edits:
         return catalog
-    names = {step.table for step in steps if isinstance(step, DeclareDomain)}
+    names = {step.table for step in steps if isinstance(step, Declaration)}
     return redeclared(catalog, applied(catalog.text, edits), names)
 
 
@@ -50,8 +52,40 @@ _lines = lru_cache(maxsize=4)(toml_lines)
 
 
 @lru_cache(maxsize=512)
-def _edit(step: DeclareDomain, source: SourceText) -> Edit | None:
+def _edit(step: Declaration, source: SourceText) -> Edit | None:
+    if isinstance(step, DeclareOpenKeys):
+        return next((edit for edit in _of_keys(step, source) if _promises(step, edit, source.text)), None)
     return next((edit for edit in _candidates(step, source) if _declares(step, edit, source.text)), None)
+
+
+def _of_keys(step: DeclareOpenKeys, source: SourceText) -> Iterator[Edit]:
+    """A line after the last one of the punctuation, or behind the brace that opens it."""
+    number, text = _number_of(step, _document(source.text)), f"max_open = {step.most}"
+    of = ("streams", step.table, "punctuations", str(number))
+    spans = toml_spans(source)
+    lines = [span.end_line for path, span in spans.items() if path[: len(of)] == of and len(path) == len(of) + 1]
+    if lines:
+        yield _line_after(max(lines), text, source)
+    if of in spans:
+        yield _inserted(spans[of].line, spans[of].column, f" {text},", source)
+
+
+def _number_of(step: DeclareOpenKeys, document: dict[str, Any]) -> int | None:
+    """Which of a stream's punctuations is about the attributes; None where none is."""
+    told = [one["attributes"] for one in document.get("streams", {}).get(step.table, {}).get("punctuations", [])]
+    names = {name.lower() for name in step.attributes}
+    return next((number for number, one in enumerate(told) if {name.lower() for name in one} == names), None)
+
+
+def _promises(step: DeclareOpenKeys, edit: Edit, text: str) -> bool:
+    """Whether the edit of a catalog's text adds the number of open keys and changes nothing else."""
+    try:
+        before, after = _document(text), tomllib.loads(applied(text, (edit,)))
+    except tomllib.TOMLDecodeError:
+        return False
+    number = _number_of(step, after)
+    found = after["streams"][step.table]["punctuations"][number].pop("max_open", None) if number is not None else None
+    return found == step.most and before == after
 
 
 def _candidates(step: DeclareDomain, source: SourceText) -> Iterator[Edit]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.catalog import Catalog, Kind
+from streambound.analyzer.diagnostics import FixKind
 from streambound.analyzer.query import Attribute
 from streambound.analyzer.types import Family
 from streambound.analyzer.values import Value
@@ -42,4 +43,5 @@ def declared_domain(facts: Facts, attribute: Attribute, table: str, catalog: Cat
     step = DeclareDomain(table, column.name, domain, column.type)
     title = f"declare {'a range' if column.type.discrete else 'the values'} of {table}.{column.name}"
     quarantine = _QUARANTINE.format(facts.branch.source(attribute.source).kind.value)
-    return Change(("domain",), (title,), WEIGHT + (0 if implied else _EXAMPLE), (step,), (note, quarantine))
+    weight = WEIGHT + (0 if implied else _EXAMPLE)
+    return Change(("domain",), (title,), weight, (step,), (note, quarantine), FixKind.CONTRACT)

@@ -17,11 +17,10 @@ from streambound.analyzer.render import identifier
 from streambound.analyzer.spans import Span
 from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.values import Value, decode
-from streambound.criteria.repairs.catalog_patch import domain_edits
+from streambound.criteria.repairs.catalog_patch import declared_edits
 from streambound.criteria.repairs.layout import Block, FromEntry, Layout
 from streambound.criteria.repairs.steps import (
     AddCondition,
-    DeclareDomain,
     DropColumn,
     JoinRelation,
     Place,
@@ -41,7 +40,7 @@ def edits_of(steps: tuple[Step, ...], layout: Layout, catalog: Catalog) -> tuple
         return None
     dropped = _dropped(frozenset(step.index for step in steps if isinstance(step, DropColumn)), layout)
     clauses = _clauses(steps, layout)
-    declared = domain_edits(tuple(step for step in steps if isinstance(step, DeclareDomain)), catalog)
+    declared = declared_edits(steps, catalog)
     if clauses is None or dropped is None or declared is None:
         return None
     duplicates = [edit for step in steps if isinstance(step, SetDistinct) for edit in _duplicates(step, layout)]

@@ -15,7 +15,7 @@ from streambound.analyzer.query import Query
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.statements import split_statements
-from streambound.criteria.repairs.catalog_patch import with_domains
+from streambound.criteria.repairs.catalog_patch import with_declared
 from streambound.criteria.repairs.changes import candidates
 from streambound.criteria.repairs.layout import Layout
 from streambound.criteria.repairs.meaning import changed, same_meaning
@@ -91,7 +91,7 @@ def written(change: Change, layout: Layout, statement: Statement, catalog: Catal
     in_catalog = tuple(edit for edit in edits if edit.file == catalog.file and edit.file != statement.source.file)
     in_sql = tuple(edit for edit in edits if edit not in in_catalog)
     try:
-        declared = with_domains(change.steps, in_catalog, catalog)
+        declared = with_declared(change.steps, in_catalog, catalog)
         after = patched(statement, in_sql, declared)
     except (ValueError, CatalogError):
         return None
@@ -114,7 +114,7 @@ def fix_of(
     told = "; ".join((*change.notes, *notes, *_of_views(in_sql, statement)))
     edits = (*in_sql, *in_catalog)
     sql = after.source.text[after.span.start :] if statement.views else after.source.text
-    return Fix(listed(change.titles), "changes-results", sql.strip(), change.kinds, edits, shown, told)
+    return Fix(listed(change.titles), change.effect, sql.strip(), change.kinds, edits, shown, told)
 
 
 def _repeated(steps: tuple[Step, ...], intended: Query) -> Iterator[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from streambound.analyzer.catalog import DeclaredTable
+from streambound.analyzer.diagnostics import FixKind
 from streambound.analyzer.query import Attribute, Branch, Op
 from streambound.analyzer.spans import Span
 from streambound.analyzer.types import DataType
@@ -61,6 +62,18 @@ class DeclareDomain:
     column: str
     domain: Domain[Value]
     type: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class DeclareOpenKeys:
+    """``max_open = most`` in the catalog, for the punctuation of a stream about some attributes."""
+
+    table: str
+    attributes: tuple[str, ...]
+    most: int
+
+
+Declaration = DeclareDomain | DeclareOpenKeys
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +135,7 @@ Step = (
     AddCondition
     | JoinRelation
     | DeclareDomain
+    | DeclareOpenKeys
     | SetDistinct
     | DropColumn
     | AddConjunct
@@ -136,8 +150,8 @@ Step = (
 class Change:
     """A candidate, of one kind or several taken together: titles, how much it changes the meaning, and its steps.
 
-    ``weight`` ranks: the less, the closer the results stay. Every one changes results on some input; ``notes``
-    say what it means, and which of its numbers are an example.
+    ``weight`` ranks: the less, the closer the results stay. ``effect`` is what becomes of the results of some input;
+    ``notes`` say what it means, and which of its numbers are an example.
     """
 
     kinds: tuple[str, ...]
@@ -145,6 +159,7 @@ class Change:
     weight: int
     steps: tuple[Step, ...]
     notes: tuple[str, ...] = ()
+    effect: FixKind = FixKind.CHANGES_RESULTS
 
     def __add__(self, other: Change) -> Change:
         """Both changes as one."""
@@ -154,4 +169,5 @@ class Change:
             self.weight + other.weight,
             (*self.steps, *(step for step in other.steps if step not in self.steps)),
             tuple(dict.fromkeys((*self.notes, *other.notes))),
+            max(self.effect, other.effect, key=[*FixKind].index),
         )

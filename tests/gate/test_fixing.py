@@ -60,7 +60,7 @@ def test_fix_applies_what_is_safe_and_reports_what_is_left(project: Path) -> Non
     assert result.exit_code == 1
     assert "one: bounded" in result.stdout and "two: unbounded" in result.stdout
     assert "fixed: remove the unused suppression (safe)" in result.stderr
-    assert "1 query has repairs that change results: --unsafe --diff shows them" in result.stderr
+    assert "1 query has repairs that change results or are a contract: --unsafe --diff shows them" in result.stderr
     assert (project / "q.sql").read_text() == f"-- name: one\n{BOUNDED};\n-- name: two\n{UNSAFE} -- behind\n"
     assert (project / "streams.toml").read_text() == CATALOG
 

@@ -19,6 +19,7 @@ from streambound.criteria.repairs.steps import (
     AddGroupKey,
     AskNotExists,
     DeclareDomain,
+    DeclareOpenKeys,
     KeepDuplicates,
     ReadAsOf,
     Step,
@@ -74,7 +75,7 @@ class Writer:
                     found += self._kept(spot.node(tree))
                 case ReadAsOf(spot, time):
                     found.append(self._as_of(spot.node(tree), time))
-                case DeclareDomain():
+                case DeclareDomain() | DeclareOpenKeys():
                     pass
                 case _:
                     raise NoPlace

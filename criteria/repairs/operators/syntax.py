@@ -7,13 +7,16 @@ from dataclasses import replace
 from sqlglot import exp
 
 from streambound.analyzer.catalog import Catalog, DeclaredTable
+from streambound.analyzer.changes import stream_keys
 from streambound.analyzer.expressions.dialect import parsed
 from streambound.criteria.repairs.operators.spots import unplaced
 from streambound.criteria.repairs.steps import (
     AddConjunct,
     AddGroupKey,
     AskNotExists,
+    Declaration,
     DeclareDomain,
+    DeclareOpenKeys,
     KeepDuplicates,
     ReadAsOf,
     Step,
@@ -24,17 +27,26 @@ def changed_syntax(tree: exp.Expr, steps: tuple[Step, ...]) -> exp.Expr | None:
     """The syntax after some steps; None where one of them has no place in it."""
     tree = tree.copy()
     for step in steps:
-        if not isinstance(step, DeclareDomain) and not _applied(tree, step):
+        if not isinstance(step, Declaration) and not _applied(tree, step):
             return None
     return tree
 
 
 def changed_catalog(catalog: Catalog, steps: tuple[Step, ...]) -> Catalog:
     """The catalog after some steps."""
-    declared = [step for step in steps if isinstance(step, DeclareDomain)]
-    if not declared:
-        return catalog
-    return replace(catalog, tables=tuple(_declared(table, declared) for table in catalog.tables))
+    domains = [step for step in steps if isinstance(step, DeclareDomain)]
+    keys = [step for step in steps if isinstance(step, DeclareOpenKeys)]
+    tables = tuple(_promised(_declared(table, domains), keys) for table in catalog.tables)
+    if keys:
+        known = {table.name: table.punctuations for table in tables}
+        tables = tuple(replace(table, ending=stream_keys(known, table.name)) for table in tables)
+    return replace(catalog, tables=tables) if domains or keys else catalog
+
+
+def _promised(table: DeclaredTable, steps: list[DeclareOpenKeys]) -> DeclaredTable:
+    most = {step.attributes: step.most for step in steps if step.table == table.name}
+    told = (replace(one, max_open=most.get(one.attributes, one.max_open)) for one in table.punctuations)
+    return replace(table, punctuations=tuple(told)) if most else table
 
 
 def _declared(table: DeclaredTable, steps: list[DeclareDomain]) -> DeclaredTable:
