@@ -33,9 +33,14 @@ _ROWS = 8
 def allowed(contract: PeriodContract, rows: Sequence[tuple[T, Row]], timed: bool) -> list[tuple[T, Row]]:
     """The rows whose periods are good, in their order; those of a stream (``timed``) also by what is valid together.
 
+    Of a relation's random variables all that share a key, or a fact at a common time, are bad.
+
     Of a conflict the rows that begin later are bad; of one begin all that conflict with each other, or are too many.
     """
     good = [pair for pair in rows if has_good_period(contract, pair[1])]
+    if not timed and contract.variable:
+        good = _alone(contract, good, (contract.variable,), at_all=True)
+        return _alone(contract, good, contract.fact)
     keys = [columns for columns in ((contract.variable,), contract.fact, contract.key) if any(columns)]
     if not timed or (contract.most is None and not keys):
         return good
@@ -53,6 +58,18 @@ def allowed(contract: PeriodContract, rows: Sequence[tuple[T, Row]], timed: bool
         kept += [good[n][1] for n in new]
         taken.update(new)
     return [pair for n, pair in enumerate(good) if n in taken]
+
+
+def _alone(
+    contract: PeriodContract, rows: Sequence[tuple[T, Row]], key: Sequence[str], at_all: bool = False
+) -> list[tuple[T, Row]]:
+    """The rows of a relation without another one of the same key that is valid at a common time, or ``at_all``."""
+
+    def meet(one: Row, other: Row) -> bool:
+        together = one[contract.begin] < other[contract.end] and other[contract.begin] < one[contract.end]
+        return one is not other and _values(key, one) == _values(key, other) and (at_all or together)
+
+    return [(tag, row) for tag, row in rows if not any(meet(row, other) for _, other in rows)]
 
 
 def _values(key: Sequence[str], row: Row) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""P4 for rows with lineages: joins of two streams of base rows need the rows that are valid, and nothing else.
+"""P4 for rows with lineages: joins of two streams or relations need the rows that are valid, and nothing else.
 
 An unmatched or negating window of a row is open since its matches have been the same, which is a counter of the row's
 entry; an overlapping one is the time that two rows have in common, which they tell (Papaioannou et al., Section V).
@@ -10,19 +10,28 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.columns import Column
 from streambound.analyzer.constants import BIGINT, DOUBLE, STRING
 from streambound.analyzer.emission import EmitMode
 from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.types import Family, parse_type
 from streambound.criteria.periods.ends import P4
-from streambound.criteria.periods.leaves import leaf
-from streambound.criteria.periods.lowering import NotRead, checked_type, join_tests, named
+from streambound.criteria.periods.leaves import leaf, own_columns
+from streambound.criteria.periods.lowering import NotRead, checked_type, join_tests, lowered, named
 from streambound.criteria.periods.views import PeriodContext, PeriodView
 from streambound.criteria.size import Number
 from streambound.temporal.lineage import LineageBlock
 from streambound_runtime.operators.epochs.plan import EpochJoin, EpochLineage, EpochMap, EpochPlan, RandomRows
-from streambound_runtime.periods.plan import PeriodFilter, PeriodJoin, PeriodPlan, PeriodProject, scans, width
+from streambound_runtime.periods.plan import (
+    PeriodFilter,
+    PeriodJoin,
+    PeriodPlan,
+    PeriodProject,
+    SnapshotScan,
+    scans,
+    width,
+)
 from streambound_runtime.tp.plan import WINDOWS, is_base
 
 
@@ -40,7 +49,9 @@ def lineage_windows(block: LineageBlock, emit: EmitMode, context: PeriodContext)
     query = block.query
     top = _top(query.plan)
     join = top.source if isinstance(top.source, PeriodJoin) else None
-    sides = [_side(one, context) for one in ([join.left, join.right] if join else [top.source])]
+    operands = [join.left, join.right] if join else [top.source]
+    sides = [_side(one, context) for one in operands]
+    tables = [base_table(one, context).name for one in operands]
     types = [view.types[:-2] for view in sides]
     both = tuple(kind for mine in types for kind in mine)
     plan: EpochPlan = sides[0].plan
@@ -64,9 +75,11 @@ def lineage_windows(block: LineageBlock, emit: EmitMode, context: PeriodContext)
     shown = tuple(seen[place] for place in top.items)
     made = EpochLineage(
         EpochMap(plan, named(seen), named(shown), tuple(f"c{place}" for place in top.items), top.where),
-        tuple(RandomRows(view.streams[0], view.types[-2].name, view.types[-1].name) for view in sides),
+        tuple(
+            RandomRows(name, *(kind.name for kind in view.types[-2:])) for name, view in zip(tables, sides, strict=True)
+        ),
         _blanks(top, [len(mine) for mine in types]),
-        len({view.streams for view in sides}) == len(sides),
+        len({*tables}) == len(sides),
         query.time_type,
         query.nodes,
         context.low,
@@ -107,17 +120,43 @@ def _over(condition: str, items: tuple[int, ...]) -> str:
 
 
 def _side(plan: PeriodPlan, context: PeriodContext) -> PeriodView:
-    """The rows of a stream; raises NotRead for what is none."""
+    """The rows of a stream or a relation, with their keys and probabilities; raises NotRead for what is neither."""
     if not is_base(plan):
         raise NotRead("a nested operand of SEQ TP")
     view = leaf(plan, context)
     if view is None:
-        (scan,) = scans(plan)
-        raise NotRead(f"{scan.table}, which is no stream or has a condition that is not read,")
+        table = base_table(plan, context)
+        if table.timestamp is not None:
+            raise NotRead(f"{table.name}, which has a condition that is not read,")
+        assert table.period is not None, "SEQ TP reads no other rows"
+        view = lowered(_with_own(plan, own_columns(table.period)), context)
+        needed = context.relations[table.name][1]
+        needed |= dict.fromkeys(table.period.fact(table.columns))  # of which no two are valid together
     key = view.types[-2]
     if key.family in (Family.FLOAT, Family.OTHER):
         raise NotRead(f"a key that is {key.with_article}, which has no text that is always the same,")
     return view
+
+
+def base_table(plan: PeriodPlan, context: PeriodContext) -> DeclaredTable:
+    """The stream or relation of which an operator has some rows."""
+    (scan,) = scans(plan)
+    table = context.catalog.table(scan.table)
+    assert table is not None, "the rewriting has found it"
+    return table
+
+
+def _with_own(plan: PeriodPlan, own: tuple[str, str]) -> PeriodPlan:
+    """σ and Π of a relation with two columns more: the key and the probability."""
+    match plan:
+        case PeriodFilter(input=input):
+            return replace(plan, input=_with_own(input, own))
+        case PeriodProject(input, items):
+            more = (f"c{place + width(input)}" for place in range(len(own)))
+            return PeriodProject(_with_own(input, own), (*items, *more))
+        case SnapshotScan(columns=columns):
+            return replace(plan, columns=(*columns, *own))
+    raise AssertionError("no base rows")
 
 
 def _keeps_facts(join: PeriodJoin | None, keys: list[tuple[int, int]], top: _Top, widths: list[int]) -> None:

@@ -12,6 +12,7 @@ from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.errors import JobError
 from streambound_runtime.operators.rejected_row import RejectedRow
 from streambound_runtime.results import json_value
+from streambound_runtime.row_values import Value
 from streambound_runtime.spec import JobSpec, Relation, Stream
 
 if TYPE_CHECKING:
@@ -57,11 +58,17 @@ def rejected_when_closed(job: JobSpec, rejected: Iterable[RejectedRow]) -> Itera
     streams = {stream.name: stream for stream in job.streams}
     for row in rejected:
         stream = streams[row.stream]
-        values = {**row.values, stream.timestamp: row.time}
-        named = ((json.dumps(c.name, ensure_ascii=False), c) for c in stream.columns if c.name in values)
-        cells = ",".join(f"{name}:{json_value(values[c.name], sql_type(c.type))}" for name, c in named)
-        known = {"reason": row.reason, "detail": row.detail, "row": f"{{{cells}}}"}
-        yield from [row_of(stream, known)] * row.copies
+        known = {"reason": row.reason, "detail": row.detail}
+        yield from [
+            row_of(stream, {**known, "row": row_text(stream, {**row.values, stream.timestamp: row.time})})
+        ] * row.copies
+
+
+def row_text(table: Stream | Relation, values: Mapping[str, Value]) -> str:
+    """A row, of which some columns are known, encoded, as a JSON object."""
+    named = ((json.dumps(c.name, ensure_ascii=False), c) for c in table.columns if c.name in values)
+    cells = ",".join(f"{name}:{json_value(values[c.name], sql_type(c.type))}" for name, c in named)
+    return f"{{{cells}}}"
 
 
 def in_batch(bad: Iterable[Row], batch: int) -> list[Row]:

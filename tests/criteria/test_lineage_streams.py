@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 
 from streambound.criteria.vocabulary import Verdict
+from streambound.synopsis_exec.period_rows import allowed
 from streambound_runtime.lineage.formulas import variable_name
 from streambound_runtime.operators.epochs.variables import key_text
+from streambound_runtime.promises import PeriodContract
+from streambound_runtime.reading.random_rows import conflicts
 from support.circuits import checked_circuit
 from support.period_streams import PeriodRun, run_periods
 from support.profiles import MORE
@@ -21,10 +24,14 @@ COLUMNS = {"a": {"n": "string", "k": "int"}, "b": {"h": "string", "j": "int"}}
 Drawn = dict[str, list[Row]]
 
 
-def catalog(**more: Any) -> dict[str, Any]:
+def catalog(static: str = "", **more: Any) -> dict[str, Any]:
+    """Two streams, of which one may be ``static`` instead."""
     own = {"id": "bigint", "p": "double", "vb": "bigint", "ve": "bigint"}
-    rows = {"timestamp": "vb", "period": ["vb", "ve"], "key": "id", "probability": "p", "max_valid": 9, **more}
-    return {"streams": {name: {"columns": {**kinds, **own}, **rows} for name, kinds in COLUMNS.items()}}
+    both = {"period": ["vb", "ve"], "key": "id", "probability": "p"}
+    rows = {"timestamp": "vb", "max_valid": 9, **both, **more}
+    tables = {name: {"columns": {**kinds, **own}} for name, kinds in COLUMNS.items()}
+    streams = {name: {**kinds, **rows} for name, kinds in tables.items() if name != static}
+    return {"streams": streams, "relations": {static: {**tables[static], **both}} if static else {}}
 
 
 def drawn_rows(rng: random.Random, most: int) -> list[Row]:
@@ -79,8 +86,10 @@ def text(query: Selected) -> str:
     return query.select
 
 
-def ran(query: Selected, relations: Drawn, every: int, emit: str = "", restarts: bool = False) -> PeriodRun:
-    checked = checked_circuit(f"{emit}SEQ TP ({text(query)})", catalog())
+def ran(
+    query: Selected, relations: Drawn, every: int, emit: str = "", restarts: bool = False, static: str = ""
+) -> PeriodRun:
+    checked = checked_circuit(f"{emit}SEQ TP ({text(query)})", catalog(static))
     assert checked.verdict is Verdict.BOUNDED, (text(query), checked.diagnostics)
     rows = {
         name: [
@@ -100,6 +109,18 @@ def ran(query: Selected, relations: Drawn, every: int, emit: str = "", restarts:
 def printed(run: PeriodRun) -> list[tuple[Any, ...]]:
     assert set(run.all.values()) <= {1}
     return [row[:-1] for row in run.all]
+
+
+def glued(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Neighbours of one fact and lineage, put together again."""
+    whole: dict[tuple[Any, ...], list[tuple[int, int]]] = {}
+    for *fact, begin, end, lineage, p in sorted(rows, key=lambda row: row[-4]):
+        spans = whole.setdefault((*fact, lineage, p), [])
+        if spans and spans[-1][1] == begin:
+            spans[-1] = spans[-1][0], end
+        else:
+            spans.append((begin, end))
+    return [(*key[:-2], begin, end, *key[-2:]) for key, spans in whole.items() for begin, end in spans]
 
 
 def drawn(seed: int) -> tuple[random.Random, Selected, Drawn]:
@@ -129,15 +150,33 @@ def test_fragments_are_the_result_in_parts(seed: int) -> None:
     for until, rows in run.printed:
         assert all(row[-5] >= since and (until is None or row[-4] <= until) for row in rows), text(query)
         since = since if until is None else until
-    whole: dict[tuple[Any, ...], list[tuple[int, int]]] = {}
-    for *fact, begin, end, lineage, p in sorted(printed(run), key=lambda row: row[-4]):
-        spans = whole.setdefault((*fact, lineage, p), [])
-        if spans and spans[-1][1] == begin:
-            spans[-1] = spans[-1][0], end
-        else:
-            spans.append((begin, end))
-    rows = [(*key[:-2], begin, end, *key[-2:]) for key, spans in whole.items() for begin, end in spans]
+    rows = glued(printed(run))
     assert differences(iter(rows), query, relations) == [], text(query)
+
+
+def beside(seed: int) -> tuple[random.Random, Selected, Drawn, str]:
+    """A join of a stream and a relation, whichever side that is."""
+    rng = random.Random(seed)
+    query = drawn_query(rng)
+    while not isinstance(query.source, Joined) or query.source.right == Base("a", ("n", "k"), "y"):
+        query = drawn_query(rng)
+    return rng, query, {"a": drawn_rows(rng, 4), "b": drawn_rows(rng, 4)}, rng.choice("ab")
+
+
+@pytest.mark.parametrize("seed", range(1000, 1000 + 100 * MORE))
+def test_relations_beside_streams_are_what_possible_worlds_say(seed: int) -> None:
+    """What has ended is told, with each way to tell it, and a relation's rows count as valid ones."""
+    rng, query, relations, static = beside(seed)
+    emit = rng.choice(["", "", "-- streambound: emit fragments\n"])
+    run = ran(query, relations, rng.randint(1, 4), emit, rng.random() < 0.3, static)
+    if emit:
+        assert differences(iter(glued(printed(run))), query, relations) == [], (text(query), relations, static)
+        return
+    assert differences(iter(printed(run)), query, relations) == [], (text(query), relations, static)
+    told = Counter[Any]()
+    for until, found in run.printed:
+        told += found
+        assert told == Counter({row: n for row, n in run.all.items() if until is None or row[-4] < until}), until
 
 
 @pytest.mark.parametrize("seed", range(40 * MORE))
@@ -265,3 +304,33 @@ def test_rows_that_conflict_are_put_aside() -> None:
     found = run_periods(one("SELECT * FROM a"), {"a": rows}, restarts=True)
     assert [(row.values["id"], row.reason) for row in found.rejected] == [(1, "key"), (2, "overlapping-fact")]
     assert sorted(row[2:4] for row in found.all) == [(0, 5), (5, 6)]
+
+
+def test_of_a_relation_the_rows_that_are_valid_are_remembered() -> None:
+    found = checked_circuit("SEQ TP (SELECT * FROM a LEFT JOIN b ON k = j)", catalog("b"))
+    assert found.verdict is Verdict.BOUNDED
+    assert found.circuit_bound.entries.text == "rows_b + 36", "those of a, with the ends of its contract"
+
+
+def test_of_a_relation_all_that_share_a_key_or_a_fact_are_put_aside() -> None:
+    """Those that share a key first, then facts at a common time; where they end and begin they have none."""
+    contract = PeriodContract("vb", "ve", variable="id", probability="p", fact=("n",))
+    rng = random.Random(5)
+    for _ in range(200):
+        rows = [
+            {"id": rng.randint(1, 9), "n": rng.choice("xy"), "p": 0.5, "vb": begin, "ve": begin + rng.randint(1, 4)}
+            for begin in rng.choices(range(12), k=7)
+        ]
+        shared = {n for n, row in enumerate(rows) if sum(row["id"] == other["id"] for other in rows) > 1}
+        left = [n for n in range(7) if n not in shared]
+        twice = {
+            n
+            for n in left
+            for m in left
+            if n != m
+            and rows[n]["n"] == rows[m]["n"]
+            and {*range(rows[n]["vb"], rows[n]["ve"])} & {*range(rows[m]["vb"], rows[m]["ve"])}
+        }
+        assert conflicts(contract, rows) == dict.fromkeys(shared, "key") | dict.fromkeys(twice, "overlapping-fact")
+        kept = [n for n, _ in allowed(contract, [*enumerate(rows)], timed=False)]
+        assert kept == sorted({*left} - twice)

@@ -13,7 +13,8 @@ from streambound_runtime.operators.delta import Delta, delta_of
 from streambound_runtime.operators.entries import from_lines_of_json, lines_of_json
 from streambound_runtime.operators.epochs.fragments import Fragment, FragmentRow
 from streambound_runtime.operators.epochs.plan import EpochJoin, EpochMap
-from streambound_runtime.operators.epochs.query import Rows, query_operator
+from streambound_runtime.operators.epochs.query import query_operator
+from streambound_runtime.operators.epochs.rows import RelationTables
 from streambound_runtime.operators.protocol import State
 from streambound_runtime.operators.values import integer
 from streambound_runtime.row_values import Value
@@ -25,7 +26,9 @@ _PASSING = (("passes", "int"),)
 class PeriodOperator:
     """The operator of a `PeriodNode`: rows of its inputs begin at their timestamps and end at their last column."""
 
-    def __init__(self, plan: PeriodNode, relations: Rows, evaluate: Callable[[MapNode, Delta], Delta]) -> None:
+    def __init__(
+        self, plan: PeriodNode, relations: RelationTables, evaluate: Callable[[MapNode, Delta], Delta]
+    ) -> None:
         self.plan, self.evaluate = plan, evaluate
         self.query = query_operator(plan.query, relations, self._computed, self._passes)
         self.sizes: Integers = np.zeros(0, dtype=np.int64)

@@ -8,10 +8,12 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from streambound_runtime.decoding.decoder import Decoded
+from streambound_runtime.decoding.reasons import detail
 from streambound_runtime.errors import JobError
-from streambound_runtime.quarantine import Row, quarantined
+from streambound_runtime.quarantine import Row, quarantined, row_of, row_text
 from streambound_runtime.reading.computing import decoder_of, in_words, is_of_spark
 from streambound_runtime.reading.files import Files, Raw
+from streambound_runtime.reading.random_rows import conflicts
 from streambound_runtime.reading.sources import by_path, paths_now, raw_rows
 from streambound_runtime.row_values import Value
 from streambound_runtime.session import pinned
@@ -42,7 +44,13 @@ def relation_rows(
     if relation.rows is not None and len(good) > relation.rows:
         what = f"relation {relation.name} has {len(good)} rows, more than the catalog's rows = {relation.rows}"
         raise JobError("rows", what, 1)
-    return good, bad
+    if relation.period is None or not relation.period.variable:
+        return good, bad
+    wrong = conflicts(relation.period, good)
+    for place, reason in wrong.items():
+        known = {"reason": reason, "detail": detail(reason), "row": row_text(relation, good[place])}
+        bad.append(row_of(relation, known))
+    return [row for place, row in enumerate(good) if place not in wrong], bad
 
 
 def computed_rows(spark: SparkSession, query: RelationQuery) -> list[dict[str, Value]]:

@@ -1,8 +1,8 @@
 """Rows with lineages over streams: overlapping, unmatched and negating windows, epoch by epoch.
 
 Papaioannou, Theobald, Böhlen, *Generalized Lineage-Aware Temporal Windows*, Section V. What is valid from a frontier on
-is told by the rows of both sides that are valid there: a row's open window is a counter of its entry, since when its
-matches have been the same; a pair's window is the time that its rows have in common.
+is told by the rows of both sides that are valid there, where a relation's come when they begin: a row's open window is
+a counter of its entry, since when its matches have been the same; a pair's window is the time that its rows share.
 """
 
 from __future__ import annotations
@@ -19,8 +19,15 @@ from streambound_runtime.lineage.probability import possible
 from streambound_runtime.lineage.too_large import LineageTooLargeError
 from streambound_runtime.operators.epochs.fragments import LEAST, Fragment, FragmentRow, clipped, in_order
 from streambound_runtime.operators.epochs.joins import Passes, pairs_of
-from streambound_runtime.operators.epochs.plan import EpochJoin, EpochLineage, EpochScan, RandomRows
-from streambound_runtime.operators.epochs.rows import Computed, Entry, saved_row
+from streambound_runtime.operators.epochs.plan import EpochJoin, EpochLineage, EpochPlan, EpochScan, RandomRows
+from streambound_runtime.operators.epochs.rows import (
+    Computed,
+    Entry,
+    RelationTables,
+    WaitingRows,
+    saved_row,
+    static_rows,
+)
 from streambound_runtime.operators.epochs.variables import chance, key_text
 from streambound_runtime.operators.values import integer
 from streambound_runtime.tp.limits import Limits
@@ -48,12 +55,18 @@ class HeldRow:
 class LineageOperator:
     """Closes epochs of an `EpochLineage`."""
 
-    def __init__(self, query: EpochLineage, computed: Computed, passes: Passes) -> None:
+    def __init__(self, query: EpochLineage, relations: RelationTables, computed: Computed, passes: Passes) -> None:
         self.query, self.computed, self.passes = query, computed, passes
         self.join = query.plan.input if isinstance(query.plan.input, EpochJoin) else None
-        self.blocks = [side.block for side in _scans(query)]
+        self.sources = [
+            side.block
+            if isinstance(side, EpochScan)
+            else WaitingRows(static_rows(side, relations, query.low, query.high, computed))
+            for side in _sides(query)
+        ]
         self.held: list[list[HeldRow]] = [[] for _ in query.rows]
-        self.last = self.since = LEAST if query.low is None else query.low
+        self.since = LEAST if query.low is None else query.low
+        self.last = max([self.since, *(one.last for one in self.sources if isinstance(one, WaitingRows))])
         self.nulls = _NoValues(query)
 
     def step(self, until: int | None, arrived: Mapping[str, Sequence[Fragment]]) -> list[Fragment]:
@@ -62,13 +75,14 @@ class LineageOperator:
         The values of a row are those of the select list, the lineage's text and its probability.
         """
         query = self.query
-        rows = [
-            [*held, *(_held(row, kind) for row in clipped(arrived.get(block, ()), query.low, query.high))]
-            for held, block, kind in zip(self.held, self.blocks, query.rows, strict=True)
-        ]
-        self.last = max([self.last, *(row.end for side in rows for row in side)])
+        new = {block: clipped(rows, query.low, query.high) for block, rows in arrived.items()}
+        self.last = max([self.last, *(end for rows in new.values() for _, _, end, _ in rows)])
         over = until is None or (query.high is not None and until >= query.high)
         until = max(self.since, self.last + 1 if over or until is None else until)
+        rows = [
+            [*held, *(_held(row, kind) for row in self._coming(source, new, until))]
+            for held, source, kind in zip(self.held, self.sources, query.rows, strict=True)
+        ]
         found = list(self._windows(rows, until))
         # What ends with the frontier has not ended before it: its last window is not known to have the same matches.
         least = until - (query.final and not query.parts)
@@ -76,6 +90,11 @@ class LineageOperator:
         self.held = [[row for row in side if kept and row.end > least] for side in rows]
         self.since = until
         return sorted(self._results(found), key=in_order)
+
+    def _coming(
+        self, source: str | WaitingRows, new: Mapping[str, Sequence[Fragment]], until: int
+    ) -> Sequence[Fragment]:
+        return source.between(self.since, until) if isinstance(source, WaitingRows) else new.get(source, ())
 
     # --- windows ------------------------------------------------------------------------------------------------------
 
@@ -247,10 +266,9 @@ def _any_of(valid: Sequence[Valid]) -> Formula:
     return absorbed(disjunction(row.lineage for row in valid))
 
 
-def _scans(query: EpochLineage) -> list[EpochScan]:
+def _sides(query: EpochLineage) -> tuple[EpochPlan, ...]:
     plan = query.plan.input
-    sides = (plan.left, plan.right) if isinstance(plan, EpochJoin) else (plan,)
-    return [side for side in sides if isinstance(side, EpochScan)]
+    return (plan.left, plan.right) if isinstance(plan, EpochJoin) else (plan,)
 
 
 def _held(fragment: Fragment, kind: RandomRows) -> HeldRow:

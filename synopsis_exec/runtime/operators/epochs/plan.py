@@ -129,9 +129,9 @@ class EpochQuery:
 
 @dataclass(frozen=True, slots=True)
 class RandomRows:
-    """The name that the variables of a stream's rows have, and the types of their keys and probabilities.
+    """The name that the variables of a stream's or relation's rows have, the types of their keys and probabilities.
 
-    Its block has a row's key and probability after the values, and then its end.
+    These two come after a row's values, and then, of a stream's block, its end.
     """
 
     relation: str
@@ -141,7 +141,9 @@ class RandomRows:
 
 @dataclass(frozen=True, slots=True)
 class EpochLineage:
-    """A SEQ TP block over streams: the rows of one block, or a join of two, whose kinds are as in `tp.plan`.
+    """A SEQ TP block over streams: the rows of one block, or a join of two, of which one may be a relation.
+
+    The kinds of joins are as in `tp.plan`.
 
     ``plan`` says what of these is shown, and which of these; ``rows`` are the sides. ``blanks`` are the places of those
     columns of each side that tell its rows from none. ``independent``: the sides are different streams. A decision

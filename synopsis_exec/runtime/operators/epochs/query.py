@@ -45,24 +45,21 @@ from streambound_runtime.operators.epochs.rows import (
     KeepsNothing,
     MappedArrivals,
     RelationRows,
+    RelationTables,
     UnitedArrivals,
     ValidRows,
     mapped,
     saved_row,
 )
 from streambound_runtime.operators.values import integer
-from streambound_runtime.row_values import Value
-
-Rows = Mapping[str, Sequence[Mapping[str, Value]]]
-"""The rows of static relations."""
 
 
 def query_operator(
-    query: EpochQuery | EpochLineage, relations: Rows, computed: Computed, passes: Passes
+    query: EpochQuery | EpochLineage, relations: RelationTables, computed: Computed, passes: Passes
 ) -> EpochQueryOperator | LineageOperator:
     """The operator of a block over streams."""
     if isinstance(query, EpochLineage):
-        return LineageOperator(query, computed, passes)
+        return LineageOperator(query, relations, computed, passes)
     return EpochQueryOperator(query, relations, computed, passes)
 
 
@@ -73,7 +70,7 @@ class EpochQueryOperator:
     carry their ends up to the result; then an open row is a counter of its value's entry with the latest end.
     """
 
-    def __init__(self, query: EpochQuery, relations: Rows, computed: Computed, passes: Passes) -> None:
+    def __init__(self, query: EpochQuery, relations: RelationTables, computed: Computed, passes: Passes) -> None:
         self.query, self.relations, self.computed, self.passes = query, relations, computed, passes
         self.operators: list[EpochOperator] = []
         self.last = LEAST if query.low is None else query.low

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, cast
 
 from streambound_runtime.operators.epochs.fragments import GREATEST, LEAST, Fragment, FragmentRow, distinct, normal
-from streambound_runtime.operators.epochs.plan import EpochMap, EpochRelation
+from streambound_runtime.operators.epochs.plan import EpochMap, EpochPlan, EpochRelation
 from streambound_runtime.operators.values import integer
 from streambound_runtime.row_values import Value
 
@@ -15,6 +16,10 @@ Entry = Sequence[object]
 """An entry as JSON can hold it."""
 Computed = Callable[[EpochMap, Sequence[FragmentRow]], list[FragmentRow | None]]
 """The rows that expressions make of others, each in its place; None where the condition is not true."""
+
+
+RelationTables = Mapping[str, Sequence[Mapping[str, Value]]]
+"""The rows of static relations, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +138,32 @@ class RelationRows(KeepsNothing):
     def fragments(self, epoch: Epoch) -> list[Fragment]:
         """Those that are valid in an epoch."""
         return list(_within(self.rows, epoch))
+
+
+class WaitingRows:
+    """The rows of a static relation, each of which comes when it begins, as a stream's do.
+
+    ``last`` is the greatest end.
+    """
+
+    def __init__(self, rows: Sequence[Fragment]) -> None:
+        self.rows = sorted(rows, key=lambda row: row[1])
+        self.begins = [begin for _, begin, _, _ in self.rows]
+        self.last = max((end for _, _, end, _ in rows), default=LEAST)
+
+    def between(self, since: int, until: int) -> list[Fragment]:
+        """Those that begin from a frontier to before another."""
+        return self.rows[bisect_left(self.begins, since) : bisect_left(self.begins, until)]
+
+
+def static_rows(
+    plan: EpochPlan, relations: RelationTables, low: int | None, high: int | None, computed: Computed
+) -> list[Fragment]:
+    """All rows of σ and Π of a static relation."""
+    if isinstance(plan, EpochMap):
+        return mapped(plan, static_rows(plan.input, relations, low, high, computed), computed)
+    assert isinstance(plan, EpochRelation), "nothing else is known beforehand"
+    return RelationRows(plan, relations.get(plan.table, ()), low, high).fragments(Epoch(LEAST, GREATEST))
 
 
 class ValidRows:
