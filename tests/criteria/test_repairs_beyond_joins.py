@@ -25,7 +25,19 @@ from support.patching import CATALOG, catalog_text, patched, patched_by_lines
 
 FILE = "q.sql"
 TEXT = (CASES / "repairs_beyond_joins.toml").read_text(encoding="utf-8")
-KINDS = {"open keys", "not exists", "not null", "as of", "window", "order", "bucket", "distinct", "bound", "domain"}
+KINDS = {
+    "filter",
+    "open keys",
+    "not exists",
+    "not null",
+    "as of",
+    "window",
+    "order",
+    "bucket",
+    "distinct",
+    "bound",
+    "domain",
+}
 CIRCUITS = [
     json.loads(line)
     for line in (Path(__file__).parent.parent / "data" / "circuits.jsonl").read_text(encoding="utf-8").splitlines()
