@@ -243,9 +243,6 @@ def verification(
         raise UsageError(
             f"{checked.statement.name} reads no stream, and verify compares jobs of streams", remedy=remedy
         )
-    from streambound.recheck.oracle.spark_batch import BatchStatement
-    from streambound.recheck.oracle.time_buckets import with_spark_buckets
-    from streambound.recheck.oracle.versions import unversioned
     from streambound.synopsis_exec.job_file import compiled
     from streambound.synopsis_exec.micro_batches import recorded
     from streambound.synopsis_exec.plan import make_plan
@@ -253,16 +250,25 @@ def verification(
 
     plan: Plan | PlannedCircuit = planned_circuit(checked, catalog) or make_plan(decision_of(checked), catalog)
     plan = replace(plan, sink=None)  # what is tried out goes nowhere
+    original = batch_statement(checked, catalog, plan)
+    if checked.blocks is not None:
+        original = _snapshots(checked.blocks, catalog)
+    rows = recorded(plan, folder) if folder is not None else None
+    return verify(compiled(plan), original, rows, seed, runs, on_trial, on_step)
+
+
+def batch_statement(checked: Checked, catalog: Catalog, plan: Plan | PlannedCircuit) -> BatchStatement:
+    """The statement as Spark takes it as a batch query; ``plan`` is its plan."""
+    from streambound.recheck.oracle.spark_batch import BatchStatement
+    from streambound.recheck.oracle.time_buckets import with_spark_buckets
+    from streambound.recheck.oracle.versions import unversioned
+
     statement = checked.statement
     assert statement.tree is not None, "a bounded statement has been parsed"
     text, tree = statement.sql, with_spark_buckets(unversioned(statement.tree, catalog), catalog)
     if tree != statement.tree:
         text = tree.sql("spark")
-    original = BatchStatement(text, tree, catalog, tuple(column.name for column in plan.columns))
-    if checked.blocks is not None:
-        original = _snapshots(checked.blocks, catalog)
-    rows = recorded(plan, folder) if folder is not None else None
-    return verify(compiled(plan), original, rows, seed, runs, on_trial, on_step)
+    return BatchStatement(text, tree, catalog, tuple(column.name for column in plan.columns))
 
 
 def _snapshots(statement: SeqStatement, catalog: Catalog) -> BatchStatement:

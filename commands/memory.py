@@ -14,9 +14,11 @@ import click
 
 from streambound.commands.options import PathArgument, QueryArgument, common_options, emit_mode_option
 from streambound.commands.statement import write_file, writing
-from streambound.jobs import decision_of, period_plan
+from streambound.jobs import batch_statement, decision_of, planned_circuit
 
 if TYPE_CHECKING:
+    from streambound.analyzer.query import Query
+    from streambound.recheck.oracle.spark_batch import BatchStatement
     from streambound.synopsis_exec.circuit_plan import PlannedCircuit
     from streambound.synopsis_exec.feeds import Feed
     from streambound.synopsis_exec.plan_ir import Plan
@@ -94,18 +96,20 @@ def memory(
     from streambound.reports.memory_report import memory_json, memory_lines
     from streambound.synopsis_exec.feeds import in_order
     from streambound.synopsis_exec.job_file import compiled
-    from streambound.synopsis_exec.memory import Load, measure
+    from streambound.synopsis_exec.memory import measure
+    from streambound.synopsis_exec.memory_processes import Load
     from streambound.synopsis_exec.plan import make_plan
 
     catalog, checked = find_statement(query, name, catalog_file, emit_mode=emit_mode)
-    periods = period_plan(checked, catalog)
-    joined = None
+    circuit = planned_circuit(checked, catalog)
+    beside: Query | BatchStatement | None = None
     plan: Plan | PlannedCircuit
-    if periods is not None:  # what is generated goes nowhere
-        plan, assumed = in_order(replace(periods, sink=None))
+    if circuit is not None:  # what is generated goes nowhere
+        plan, assumed = in_order(replace(circuit, sink=None))
+        beside = batch_statement(checked, catalog, plan) if checked.blocks is None else None
     else:
         decision = decision_of(checked)
-        joined, (plan, assumed) = decision.query, in_order(replace(make_plan(decision, catalog), sink=None))
+        beside, (plan, assumed) = decision.query, in_order(replace(make_plan(decision, catalog), sink=None))
     _check_shares(shares, [stream.name for stream in plan.streams], adversarial)
     if out is not None:
         _check_plot()
@@ -114,7 +118,7 @@ def memory(
     native = min(tuples, 1_000_000) if native_tuples is None else min(tuples, native_tuples)
     load = Load(tuples, min(batches, tuples), heap, native, native_seconds)
     with _progress({"writing": tuples, "job": tuples, "native": native}) as on_rows:
-        found = measure(compiled(plan), joined, feed, stream, load, on_rows, assumed)
+        found = measure(compiled(plan), beside, feed, stream, load, on_rows, assumed)
     click.echo(memory_json(found) if form == "json" else "\n".join(memory_lines(found)))
     if out is not None:
         _write(out, found)
@@ -125,13 +129,16 @@ def memory(
 def _feed(plan: Plan | PlannedCircuit, seed: int | None, shares: dict[str, float], tuples: int) -> Feed:
     """The adversary's streams, or random ones by a seed."""
     from streambound.analyzer.errors import UsageError
+    from streambound.synopsis_exec.circuit_feed import circuit_feed
     from streambound.synopsis_exec.circuit_plan import PlannedCircuit
     from streambound.synopsis_exec.feeds import adversarial_feed, random_feed
     from streambound.synopsis_exec.period_feed import period_feed
 
     if isinstance(plan, PlannedCircuit):
+        if not plan.periods:
+            return circuit_feed(plan, seed, shares, tuples)
         if shares:
-            raise UsageError("--share is for joins: streams of rows with periods come as fast as they may")
+            raise UsageError("--share is not for rows with periods: they come as fast as they may")
         return period_feed(plan, seed)
     if seed is None:
         return adversarial_feed(plan)

@@ -1,4 +1,4 @@
-"""What `memory` prints: a table of the job beside Spark's own join, and the same as data."""
+"""What `memory` prints: a table of the job beside Spark's own operators, and the same as data."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HEADS = ("tuples", "entries", "bytes", "state rows", "heap MiB", "java MiB", "p
 
 
 def memory_lines(found: Any) -> Iterator[str]:
-    """The job's table, that of Spark's join or why there is none, and the verdict."""
+    """The job's table, that of Spark's own operators or why there is none, and the verdict."""
     rows = ", ".join(f"{name} {number:,}" for name, number in found.rows.items())
     yield f"{found.query}: {found.tuples:,} tuples of {found.stream} streams ({rows}), heap {found.heap}"
     if found.quarantined:
@@ -27,9 +27,13 @@ def memory_lines(found: Any) -> Iterator[str]:
     yield ""
     yield "the job:"
     yield from _table(found.samples)
+    if found.compared is not None:
+        yield f"  {_results(found.compared)}"
+    if found.uncompared:
+        yield from textwrap.wrap(f"results were not compared: {found.uncompared}", 100)
     yield ""
     if found.native is not None:
-        yield from _native_lines(found.native)
+        yield from _native_lines(found.native, _own(found))
         yield ""
     yield from textwrap.wrap(verdict(found), 100)
 
@@ -43,7 +47,7 @@ def verdict(found: Any) -> str:
         text += f", within {found.limit_bytes:,}"
     if found.native is not None and found.native.samples:
         last = found.native.samples[-1]
-        text += f"; Spark's own join kept {last.state_rows:,} rows after {last.tuples:,} tuples"
+        text += f"; {_own(found)} kept {last.state_rows:,} rows after {last.tuples:,} tuples"
     return text
 
 
@@ -91,14 +95,35 @@ def native_ending(native: Any) -> str:
     }.get(native.ended, "")
 
 
-def _native_lines(native: Any) -> Iterator[str]:
+def _own(found: Any) -> str:
+    """What of Spark runs the same: the statement beyond joins, or the join."""
+    return "Spark's own operators" if found.beyond_joins else "Spark's own join"
+
+
+def _native_lines(native: Any, own: str) -> Iterator[str]:
+    own = own.replace("own join", "own stream-stream join")
     if native.refused:
-        yield from textwrap.wrap(f"Spark's own stream-stream join does not take this query: {native.refused}", 100)
+        takes = "do not take" if own.endswith("operators") else "does not take"
+        yield from textwrap.wrap(f"{own} {takes} this query: {native.refused}", 100)
         return
-    yield f"Spark's own stream-stream join ({native_ending(native)}):"
+    yield f"{own} ({native_ending(native)}):"
     if native.keyed:
         yield "  with an equality of constant columns added, since Spark refuses a join without one"
+    if native.complete:
+        yield "  in complete mode, since Spark refuses append mode: no watermark says when a group is over"
     yield from _table(native.samples)
+    if native.dropped:
+        yield f"  {native.dropped:,} rows were dropped, since they came later than the watermark"
+    if native.compared is not None:
+        yield f"  {_results(native.compared)}"
+
+
+def _results(counts: Any) -> str:
+    """What was returned in the end beside batch SQL."""
+    if counts.missing == counts.wrong == 0:
+        return f"results: all {counts.expected:,} rows of batch SQL, and no others"
+    found = f"{counts.missing:,} of {counts.expected:,} rows of batch SQL MISSING, {counts.wrong:,} WRONG ones beside"
+    return f"results: {found}"
 
 
 def _table(samples: Sequence[Any]) -> Iterator[str]:

@@ -37,7 +37,7 @@ def circuit_rows(plan: PlannedCircuit, seed: int) -> tuple[dict[str, list[Row]],
     random = Random(f"circuit {seed}")
     relations: dict[str, list[Row]] = {item.name: [] for item in plan.relations}
     rows: list[tuple[str, Row]] = []
-    for number, block in enumerate(_different(plan)):
+    for number, block in enumerate(different_blocks(plan)):
         static, mine = matching_rows(block, seed + number, FEW, EACH)
         rows += mine
         for name, found in static.items():
@@ -45,7 +45,7 @@ def circuit_rows(plan: PlannedCircuit, seed: int) -> tuple[dict[str, list[Row]],
             known = relations[name]
             known += [row for row in found if row not in known][: None if most is None else most - len(known)]
     times = {stream.name: str(stream.timestamp) for stream in plan.streams}
-    _fill(plan, relations, _shared(plan, rows, random), random)
+    fill(plan, relations, _shared(plan, rows, random), random)
     rows += _changes(plan, rows, times, random)
     stretch = _stretch(plan, [row[times[name]] for name, row in rows]) if random.random() < 0.5 else 1
     start = min((row[times[name]] for name, row in rows), default=0)
@@ -85,7 +85,7 @@ def _shared(plan: PlannedCircuit, rows: list[tuple[str, Row]], random: Random) -
     return known if len(known) <= SHARED else random.sample(known, SHARED)
 
 
-def _fill(plan: PlannedCircuit, relations: dict[str, list[Row]], known: Sequence[int], random: Random) -> None:
+def fill(plan: PlannedCircuit, relations: dict[str, list[Row]], known: Sequence[int], random: Random) -> None:
     """Give rows to the relations that no block reads."""
     for item in plan.relations:
         most = EACH if item.rows is None else min(EACH, item.rows)
@@ -95,7 +95,7 @@ def _fill(plan: PlannedCircuit, relations: dict[str, list[Row]], known: Sequence
             ]
 
 
-def _different(plan: PlannedCircuit) -> list[Plan]:
+def different_blocks(plan: PlannedCircuit) -> list[Plan]:
     """The blocks, each query once."""
     found: list[Plan] = []
     for block in plan.blocks:

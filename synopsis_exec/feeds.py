@@ -164,15 +164,15 @@ def _random(
 def _tick(plan: Plan) -> int:
     """The distance of timestamps: a fraction of the shortest window, or the clock's natural unit."""
     unit = MICROSECONDS if plan.time_family is Family.TIMESTAMP else 1
-    return max(1, min(_windows(plan), default=4 * unit) // 4)
+    return max(1, min(lengths(plan), default=4 * unit) // 4)
 
 
 def _widest(plan: Plan) -> int:
     """The sum of all windows, since one match may span several."""
-    return sum(_windows(plan))
+    return sum(lengths(plan))
 
 
-def _windows(plan: Plan) -> list[int]:
+def lengths(plan: Plan) -> list[int]:
     """The distances of timestamps that the query mentions."""
     branches = [item.branch for item in plan.branches]
     return [

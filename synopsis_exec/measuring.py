@@ -1,4 +1,4 @@
-"""A process that runs a job, or Spark's own join, and reports its memory after every micro-batch, as JSON lines.
+"""A process that runs a job, or Spark's own operators, and reports its memory after every micro-batch, as JSON lines.
 
 `synopsis_exec.memory` starts it, with a Java heap of a given size; it is run with the name of a request, a JSON file.
 """
@@ -19,15 +19,18 @@ from typing import TYPE_CHECKING, Any
 from streambound.analyzer.expressions.rows import ROW
 from streambound.analyzer.job_reports import BatchReport, JobReport, object_of, report_of
 from streambound.synopsis_exec.in_process import status_of
+from streambound.synopsis_exec.recorded_streams import write_part
 from streambound.synopsis_exec.resident import resident
 from streambound.synopsis_exec.spark_progress import progress_of, spark_state
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 Request = Mapping[str, Any]
 Emit = Callable[[dict[str, Any]], None]
 _NO_EQUALITY = "Stream-stream join without equality predicate"
+_NO_APPEND = "Invalid streaming output mode: append"
 
 
 def main(argv: list[str]) -> int:
@@ -99,27 +102,34 @@ def job_state() -> dict[str, int]:
     return spark_state([progress_of(p.json) for p in progress if p is not None])
 
 
-# --- Spark's own join -------------------------------------------------------------------------------------------------
+# --- Spark's own operators --------------------------------------------------------------------------------------------
 
 
 def run_native(request: Request, emit: Emit) -> int:
-    """Run Spark's join over the same files; says ``refused`` with Spark's reason where it does not take the query."""
+    """Run Spark's own operators over the same files; says ``refused`` with Spark's reason where it takes none of it.
+
+    A join without equality is tried again with one of constant columns (``keyed``), an aggregation that has no end in
+    ``complete`` mode.
+    """
     spark = _session(request)
     try:
         _run(spark, request, request["sql"], emit)
     except Exception as error:
         reason = in_one_line(error)
-        if _NO_EQUALITY not in str(error):
+        if "keyed" in request and _NO_EQUALITY in str(error):
+            emit({"keyed": reason})
+            _retry(spark, request, request["keyed"], emit)
+        elif "output" in request and _NO_APPEND in str(error):
+            emit({"complete": reason})
+            _retry(spark, request, request["sql"], emit, "complete")
+        else:
             emit({"refused": reason})
-            return 0
-        emit({"keyed": reason})
-        _retry(spark, request, emit)
     return 0
 
 
-def _retry(spark: SparkSession, request: Request, emit: Emit) -> None:
+def _retry(spark: SparkSession, request: Request, sql: str, emit: Emit, mode: str = "append") -> None:
     try:
-        _run(spark, request, request["keyed"], emit)
+        _run(spark, request, sql, emit, mode)
     except Exception as error:
         emit({"refused": in_one_line(error)})
 
@@ -129,7 +139,7 @@ def _session(request: Request) -> SparkSession:
 
     manager = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     spark = (
-        SparkSession.builder.appName("streambound: Spark's own join")
+        SparkSession.builder.appName("streambound: Spark's own operators")
         .config("spark.sql.shuffle.partitions", 2)
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.streaming.checkpointFileManagerClass", manager)
@@ -142,14 +152,15 @@ def _session(request: Request) -> SparkSession:
     return spark
 
 
-def _run(spark: SparkSession, request: Request, sql: str, emit: Emit) -> None:
+def _run(spark: SparkSession, request: Request, sql: str, emit: Emit, mode: str = "append") -> None:
     """Run one form of the query until its input ends or its time is up."""
-    begun, batches, seen = time.monotonic(), 0, 0
+    begun, batches, seen, dropped = time.monotonic(), 0, 0, 0
+    frame = _frame(spark, request, sql)
+    if mode == "append":
+        _close(request)
     query = (
-        _frame(spark, request, sql)
-        .writeStream.format("noop")
-        .outputMode("append")
-        .option("checkpointLocation", str(Path(request["checkpoint"]) / str(hash(sql))))
+        _written(frame, request, mode)
+        .option("checkpointLocation", str(Path(request["checkpoint"]) / f"{mode} {hash(sql)}"))
         .trigger(availableNow=True)
         .start()
     )
@@ -157,19 +168,38 @@ def _run(spark: SparkSession, request: Request, sql: str, emit: Emit) -> None:
         done = query.awaitTermination(1)
         updates = [progress_of(progress.json) for progress in query.recentProgress]
         for progress in updates[seen:]:
-            if progress.numInputRows:  # else only a watermark has moved
+            dropped += sum(operator.numRowsDroppedByWatermark for operator in progress.stateOperators)
+            if progress.numInputRows and batches < len(request["tuples"]):  # else only a watermark has moved
                 batches += 1
-                tuples = request["tuples"][min(batches, len(request["tuples"])) - 1]
-                measured = {**sample(), **spark_state([progress]), "tuples": tuples}
+                measured = {**sample(), **spark_state([progress]), "tuples": request["tuples"][batches - 1]}
                 emit({"batch": progress.batchId, **measured, "seconds": round(time.monotonic() - begun, 3)})
         seen = len(updates)
         if done:
-            emit({"ended": True})
+            emit({"ended": True, "dropped": dropped})
             return
         if time.monotonic() - begun > request["seconds"]:
             query.stop()
-            emit({"stopped": True})
+            emit({"stopped": True, "dropped": dropped})
             return
+
+
+def _close(request: Request) -> None:
+    """Last batches that say that time has gone on: what waits for that in append mode is returned."""
+    for table, lines in request.get("closing", {}).items():
+        for number, line in enumerate(lines):
+            write_part(Path(request["input"]), table, len(request["tuples"]) + number, [line])
+
+
+def _written(frame: DataFrame, request: Request, mode: str) -> DataStreamWriter:
+    """What returns nothing; or, where there is an ``output``, what has all results there in the end."""
+    if "output" not in request:
+        return frame.writeStream.format("noop").outputMode(mode)
+
+    def keep(rows: DataFrame, number: int) -> None:
+        rows.write.mode("append" if mode == "append" else "overwrite").parquet(request["output"])
+
+    named = frame.toDF(*(f"c{number}" for number in range(request["columns"])))
+    return named.writeStream.foreachBatch(keep).outputMode(mode)
 
 
 def _frame(spark: SparkSession, request: Request, sql: str) -> DataFrame:

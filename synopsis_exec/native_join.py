@@ -72,8 +72,11 @@ def native_join(query: Query, inputs: Sequence[Input]) -> NativeJoin:
     sql = "\nUNION ALL\n".join(render_branch(branch, False) for branch in branches)
     keyed = "\nUNION ALL\n".join(render_branch(_keyed(branch), False) for branch in branches)
     others = (item for item in inputs if item.name not in sources)
-    views = [_view(table.name, table.declared, None) for table in others]
-    views += [_view(source.table, source.columns, _watermark(source), source.query) for source in sources.values()]
+    views = [source_view(table.name, table.declared, None, key=True) for table in others]
+    views += [
+        source_view(source.table, source.columns, _watermark(source), source.query, key=True)
+        for source in sources.values()
+    ]
     views.sort(key=lambda view: (view.time is not None, view.query != ""))
     return NativeJoin(tuple(views), sql, keyed, query.distinct)
 
@@ -87,7 +90,16 @@ def _watermark(source: Source) -> str | None:
     return source.timestamp if source.kind is not Kind.RELATION else None
 
 
-def _view(table: str, given: Sequence[Column], time: str | None, query: str = "") -> SourceView:
+def source_view(
+    table: str,
+    given: Sequence[Column],
+    time: str | None,
+    query: str = "",
+    *,
+    key: bool = False,
+    clock: str = "timestamp_seconds",
+) -> SourceView:
+    """A table as Spark reads it: with a constant `KEY` or not, integers as timestamps by the function ``clock``."""
     declared = [column for column in given if not column.expression]
     schema = ", ".join(f"{_quoted(column.name)} {_json_type(column)}" for column in declared)
     columns = []
@@ -97,9 +109,9 @@ def _view(table: str, given: Sequence[Column], time: str | None, query: str = ""
         if column.expression:
             columns.append(f"CAST(({column.expression}) AS {_json_type(column)}) AS {name}")
         else:
-            columns.append(f"timestamp_seconds({name}) AS {name}" if counted else name)
-    first = _quoted(given[0].name)
-    columns.append(f"pmod(hash({first}), 1) AS {KEY}")  # a literal would be folded away
+            columns.append(f"{clock}({name}) AS {name}" if counted else name)
+    if key:
+        columns.append(f"pmod(hash({_quoted(given[0].name)}), 1) AS {KEY}")  # a literal would be folded away
     return SourceView(table, schema, tuple(columns), time, query)
 
 

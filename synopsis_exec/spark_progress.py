@@ -10,10 +10,11 @@ from streambound.analyzer.json_models import parsed
 
 @dataclass(frozen=True, slots=True)
 class StateOperator:
-    """Spark's metrics of an operator with state: how many rows it keeps, in how much memory."""
+    """Spark's metrics of an operator with state: how many rows it keeps, in how much memory, and drops as late."""
 
     numRowsTotal: int = 0
     memoryUsedBytes: int = 0
+    numRowsDroppedByWatermark: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,16 @@ from typing import Any
 import pytest
 
 from streambound.analyzer.errors import StreamboundError
-from streambound.synopsis_exec import memory
+from streambound.synopsis_exec import memory, memory_processes, native_run
 from streambound.synopsis_exec.feeds import adversarial_feed, random_feed
 from streambound.synopsis_exec.job_file import compiled
-from streambound.synopsis_exec.memory import Load, Measurement, measure, sizes
+from streambound.synopsis_exec.memory import Measurement, measure
+from streambound.synopsis_exec.memory_processes import Load
+from streambound.synopsis_exec.memory_samples import event_of
 from streambound.synopsis_exec.native_join import native_join, reads_streams
 from streambound.synopsis_exec.resident import Process, resident, running
 from streambound.synopsis_exec.spark_progress import progress_of, spark_state
+from streambound.synopsis_exec.stream_sizes import CountedRows, sizes
 from support.plans import W1, W1_SQL, plan_of
 from support.product import lowered
 
@@ -43,14 +46,14 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Measurement]:
             assert heap == "512m"
             file.write_text(log if request["what"] == "native" else "")
             if request["what"] == "native":
-                assert seconds == 9 + memory.GRACE
+                assert seconds == 9 + native_run.GRACE
                 assert request["tuples"] == [25, 50]
                 assert len(list(Path(request["input"]).glob("T/*.jsonl"))) == 2
-                return status, [memory.event_of(json.dumps(event)) for event in native]
+                return status, [event_of(json.dumps(event)) for event in native]
             assert len(list((folder / "in" / "S").iterdir())) == 4
-            return (0 if "summary" in job[-1] else 1), [memory.event_of(json.dumps(event)) for event in job]
+            return (0 if "summary" in job[-1] else 1), [event_of(json.dumps(event)) for event in job]
 
-        monkeypatch.setattr(memory, "_watch", watch)
+        monkeypatch.setattr(memory_processes, "watch", watch)
         monkeypatch.setattr(memory, "check_spark", lambda: None)
         plan = plan_of(sql, catalog)
         return measure(compiled(plan), lowered(sql, catalog), random_feed(plan, 0), "random", LOAD)
@@ -136,7 +139,7 @@ def test_m_of_the_streams_that_were_sent() -> None:
         "relations": {"R": {"columns": {"a": "bigint"}}},
     }
     plan = plan_of("SELECT T.a, S.a AS s FROM S, T WHERE S.ts > T.ts AND S.ts <= T.ts + 3", catalog)
-    counted = memory._Counted(plan)
+    counted = CountedRows(plan)
     feed = adversarial_feed(plan, rate=5)
     for _, _ in zip(range(100), counted.pass_on(feed.rows), strict=False):
         pass
@@ -152,7 +155,7 @@ def test_m_is_evaluated_on_the_values_that_a_finite_stream_brings_before_it_ends
     catalog = {"streams": {name: {"timestamp": "ts", "columns": columns} for name in "STF"}}
     plan = plan_of("SELECT T.a FROM S, T, F WHERE S.ts > T.ts AND F.ts < 3 AND T.a > F.a AND T.a < 9", catalog)
     rows = [("F", 0, 4), ("T", 1, 0), ("F", 1, None), ("F", 2, 6), ("F", 2, 5), ("F", 3, 1)]
-    counted = memory._Counted(plan)
+    counted = CountedRows(plan)
     assert len(list(counted.pass_on((name, {"a": a, "ts": ts}) for name, ts, a in rows))) == len(rows)
     assert sizes(plan, plan.bound.entries, {}, counted.rates, counted.brought) == {
         "c_F": 2,

@@ -1,0 +1,136 @@
+"""Endless streams for a query beyond select-project-join: tuples of all of its blocks, through many buckets of time.
+
+Columns of which no condition says anything have a hundred values. The streams last several times as long as the longest
+bucket or interval of the query, so that groups and rows that wait are closed again and again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
+from random import Random
+from typing import Any
+
+from streambound.analyzer.calendar_text import MICROSECONDS, parse_timestamp
+from streambound.analyzer.columns import Column
+from streambound.analyzer.errors import UsageError
+from streambound.analyzer.query import Comparison
+from streambound.analyzer.types import Family
+from streambound.synopsis_exec.adversary import RATE, Row, first_timestamp, pools
+from streambound.synopsis_exec.circuit_plan import PlannedCircuit
+from streambound.synopsis_exec.circuit_rows import different_blocks, fill
+from streambound.synopsis_exec.feeds import Feed, lengths
+from streambound.synopsis_exec.pace import pace
+from streambound.synopsis_exec.partition_turns import in_partitions
+from streambound.synopsis_exec.plan_ir import Input
+from streambound_runtime.operators.circuit_plan import ChangesNode, GroupNode, SetNode
+
+_TIMES = 8
+"""How often the longest bucket or interval fits into the streams, at least."""
+_VALUES = 100
+_MODERATE_RATE = 4
+_START = parse_timestamp("2024-01-01 00:00:00")
+
+
+def circuit_feed(plan: PlannedCircuit, seed: int | None, shares: Mapping[str, float], tuples: int) -> Feed:
+    """The adversary's streams, or random ones by a ``seed`` with these ``shares``; ``tuples`` will be asked for.
+
+    Raises UsageError where relations change, or punctuations end keys: what is measured are streams alone.
+    """
+    changing = [node.table for node in plan.circuit.nodes if isinstance(node, ChangesNode)]
+    if changing:
+        raise UsageError(f"{plan.name} reads {changing[0]}, which changes, and what is measured are streams")
+    if any(stream.ends_keys for stream in plan.streams):
+        raise UsageError(f"{plan.name} needs punctuations that end keys, which streams without an end do not have")
+    random = None if seed is None else Random(f"feed {seed}")
+    static: dict[str, list[Row]] = {item.name: [] for item in plan.relations}
+    found: dict[str, list[Row]] = {item.name: [] for item in plan.streams}
+    for block in different_blocks(plan):
+        relations, mine = pools(block, random)
+        for name, rows in mine.items():
+            found[name] += [row for row in rows if row not in found[name]]
+        for name, rows in relations.items():
+            most = next((item.rows for item in plan.relations if item.name == name), None)
+            new = [row for row in rows if row not in static[name]]
+            static[name] += new[: None if most is None else most - len(static[name])]
+    known = sorted({v for rows in found.values() for row in rows for v in row.values() if isinstance(v, int)})
+    fill(plan, static, known, random or Random("relations"))
+    return Feed(static, in_partitions(plan.streams, _rows(plan, found, random, shares, tuples)))
+
+
+def _rows(
+    plan: PlannedCircuit,
+    tuples: Mapping[str, Sequence[Row]],
+    random: Random | None,
+    shares: Mapping[str, float],
+    total: int,
+) -> Iterator[tuple[str, Row]]:
+    rate = RATE if random is None else _MODERATE_RATE
+    at_once = sum(pace(plan, rate).rows.values())
+    spread = _TIMES * _longest(plan) // max(1, total // at_once)
+    allowed = pace(plan, rate, max(1, spread))
+    makers = {item.name: _made(plan, item, tuples[item.name], random) for item in plan.streams}
+    most = max(shares.get(item.name, 1.0) for item in plan.streams)
+    now = _start(plan)
+    while True:
+        for stream in plan.streams:
+            chance = 0.6 * shares.get(stream.name, 1.0) / most
+            for _ in range(allowed.rows[stream.name]):
+                if random is None or random.random() < chance:
+                    yield stream.name, {**next(makers[stream.name]), str(stream.timestamp): now}
+        now += allowed.step * (1 if random is None else random.choice((1, 1, 1, 2, 5)))
+
+
+def _longest(plan: PlannedCircuit) -> int:
+    """The longest bucket or interval that the query speaks of, in the units of its time; 1 where there is none."""
+    buckets = [
+        node.bucket.size + node.bucket.delay
+        for node in plan.circuit.nodes
+        if isinstance(node, GroupNode | SetNode) and node.bucket is not None
+    ]
+    return max([1, *buckets, *(length for block in plan.blocks for length in lengths(block))])
+
+
+def _start(plan: PlannedCircuit) -> int:
+    """After 0: what is not later than that is late to Spark before it has seen a row."""
+    if plan.time_type.family is Family.TIMESTAMP:
+        return _START
+    return max(first_timestamp(block) for block in plan.blocks) + 1 if plan.blocks else 1
+
+
+def _made(plan: PlannedCircuit, item: Input, pool: Sequence[Row], random: Random | None) -> Iterator[Row]:
+    """The rows of a pool, in turn or at random, with values of their own in columns without conditions."""
+    nothing: Row = {column.name: None for column in item.declared}
+    free = _free(plan, item)
+    for number in count():
+        row: Mapping[str, Any] = {}
+        if pool:
+            row = pool[number % len(pool)] if random is None else random.choice(pool)
+        place = number // max(1, len(pool)) + number if random is None else random.randrange(_VALUES)
+        yield {**nothing, **row, **{column.name: _value(column, place % _VALUES) for column in free}}
+
+
+def _free(plan: PlannedCircuit, item: Input) -> list[Column]:
+    """The columns of a stream that may have any values, and of which no condition says anything."""
+    told = {item.timestamp}
+    for branch in (one.branch for block in plan.blocks for one in block.branches):
+        for atom in (one for one in branch.atoms if isinstance(one, Comparison)):
+            told |= {branch.column(side).name for side in (atom.left, atom.right) if side is not None}
+    return [
+        column
+        for column in item.declared
+        if column.name not in told and column.domain is None and column.type.family is not Family.OTHER
+    ]
+
+
+def _value(column: Column, number: int) -> Any:
+    match column.type.family:
+        case Family.STRING:
+            return f"v{number}"
+        case Family.FLOAT:
+            return number / 2
+        case Family.BOOLEAN:
+            return number % 2
+        case Family.TIMESTAMP:
+            return _START + number * MICROSECONDS
+    return number
