@@ -98,6 +98,7 @@ def memory(
     from streambound.synopsis_exec.job_file import compiled
     from streambound.synopsis_exec.memory import measure
     from streambound.synopsis_exec.memory_processes import Load
+    from streambound.synopsis_exec.native_join import reads_streams
     from streambound.synopsis_exec.plan import make_plan
 
     catalog, checked = find_statement(query, name, catalog_file, emit_mode=emit_mode)
@@ -110,6 +111,8 @@ def memory(
     else:
         decision = decision_of(checked)
         beside, (plan, assumed) = decision.query, in_order(replace(make_plan(decision, catalog), sink=None))
+        if decision.query.distinct and reads_streams(decision.query) < 2:  # nothing is joined, and duplicates go
+            beside = batch_statement(checked, catalog, plan)
     _check_shares(shares, [stream.name for stream in plan.streams], adversarial)
     if out is not None:
         _check_plot()

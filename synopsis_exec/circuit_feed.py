@@ -28,6 +28,8 @@ from streambound_runtime.operators.circuit_plan import ChangesNode, GroupNode, S
 _TIMES = 8
 """How often the longest bucket or interval fits into the streams, at least."""
 _VALUES = 100
+_STRIDE = 7919
+"""The adversary's step through a pool, a prime: the tuples of one block, which are similar, are not all in a row."""
 _MODERATE_RATE = 4
 _START = parse_timestamp("2024-01-01 00:00:00")
 
@@ -44,15 +46,16 @@ def circuit_feed(plan: PlannedCircuit, seed: int | None, shares: Mapping[str, fl
         raise UsageError(f"{plan.name} needs punctuations that end keys, which streams without an end do not have")
     random = None if seed is None else Random(f"feed {seed}")
     static: dict[str, list[Row]] = {item.name: [] for item in plan.relations}
-    found: dict[str, list[Row]] = {item.name: [] for item in plan.streams}
+    different: dict[str, dict[tuple[Any, ...], Row]] = {item.name: {} for item in plan.streams}
     for block in different_blocks(plan):
         relations, mine = pools(block, random)
         for name, rows in mine.items():
-            found[name] += [row for row in rows if row not in found[name]]
+            different[name] |= {tuple(row.values()): row for row in rows}
         for name, rows in relations.items():
             most = next((item.rows for item in plan.relations if item.name == name), None)
             new = [row for row in rows if row not in static[name]]
             static[name] += new[: None if most is None else most - len(static[name])]
+    found = {name: [*rows.values()] for name, rows in different.items()}
     known = sorted({v for rows in found.values() for row in rows for v in row.values() if isinstance(v, int)})
     fill(plan, static, known, random or Random("relations"))
     return Feed(static, in_partitions(plan.streams, _rows(plan, found, random, shares, tuples)))
@@ -105,7 +108,7 @@ def _made(plan: PlannedCircuit, item: Input, pool: Sequence[Row], random: Random
     for number in count():
         row: Mapping[str, Any] = {}
         if pool:
-            row = pool[number % len(pool)] if random is None else random.choice(pool)
+            row = pool[number * _STRIDE % len(pool)] if random is None else random.choice(pool)
         place = number // max(1, len(pool)) + number if random is None else random.randrange(_VALUES)
         yield {**nothing, **row, **{column.name: _value(column, place % _VALUES) for column in free}}
 

@@ -156,8 +156,7 @@ def _run(spark: SparkSession, request: Request, sql: str, emit: Emit, mode: str 
     """Run one form of the query until its input ends or its time is up."""
     begun, batches, seen, dropped = time.monotonic(), 0, 0, 0
     frame = _frame(spark, request, sql)
-    if mode == "append":
-        _close(request)
+    _close(request, mode == "append")
     query = (
         _written(frame, request, mode)
         .option("checkpointLocation", str(Path(request["checkpoint"]) / f"{mode} {hash(sql)}"))
@@ -183,11 +182,11 @@ def _run(spark: SparkSession, request: Request, sql: str, emit: Emit, mode: str 
             return
 
 
-def _close(request: Request) -> None:
-    """Last batches that say that time has gone on: what waits for that in append mode is returned."""
-    for table, lines in request.get("closing", {}).items():
-        for number, line in enumerate(lines):
-            write_part(Path(request["input"]), table, len(request["tuples"]) + number, [line])
+def _close(request: Request, waits: bool) -> None:
+    """Last batches that say that time has gone on, for a query that ``waits`` for that; none for another."""
+    for table, batches in request.get("closing", {}).items():
+        for number, lines in enumerate(batches, start=len(request["tuples"])):
+            write_part(Path(request["input"]), table, number, lines if waits else [])
 
 
 def _written(frame: DataFrame, request: Request, mode: str) -> DataStreamWriter:

@@ -173,7 +173,7 @@ def _native(
         return None
     inputs = compiled.plan.inputs
     if isinstance(beside, BatchStatement):
-        return run_operators(folder, beside, inputs, load, counted.latest, on_rows)
+        return run_operators(folder, beside, inputs, load, counted, on_rows)
     return run_join(folder, beside, inputs, load, on_rows)
 
 

@@ -7,7 +7,8 @@ It wants the application time to be a timestamp. So an integer one counts second
     T.ts <= S.ts + 10            ->  T.ts <= S.ts + INTERVAL '10' SECOND
     everywhere else S.ts         ->  unix_seconds(S.ts)
 
-or microseconds, where the statement takes windows of integers for such. The results are the same ones.
+or microseconds, where the statement takes windows of integers for such. The results are the same ones. SELECT DISTINCT
+is `dropDuplicates`, as Spark takes the former for an aggregation without an end.
 """
 
 from __future__ import annotations
@@ -29,10 +30,11 @@ _OF_INTEGERS = "timestamp_micros"
 
 @dataclass(frozen=True, slots=True)
 class NativeStatement:
-    """Views, and the statement over them; or why there is none."""
+    """Views, the statement over them, and whether duplicates are then dropped; or why there is none."""
 
     views: tuple[SourceView, ...] = ()
     sql: str = ""
+    distinct: bool = False
     refused: str = ""
 
 
@@ -49,7 +51,9 @@ def native_operators(tree: exp.Expr, catalog: Catalog, inputs: Sequence[Input]) 
     if moments.times and any(map(_is_star, tree.find_all(exp.Select))):
         return NativeStatement(refused="Spark wants the time to be a timestamp, and * would return it as one")
     views = tuple(source_view(item.name, item.declared, item.timestamp, clock=moments.clock) for item in inputs)
-    return NativeStatement(views, moments.rewritten(tree).sql("spark"))
+    found = moments.rewritten(tree)
+    distinct = isinstance(found, exp.Select) and found.args.pop("distinct", None) is not None
+    return NativeStatement(views, found.sql("spark"), distinct)
 
 
 def _is_star(select: exp.Select) -> bool:
@@ -163,13 +167,15 @@ class _Moments:
             found = node.copy()
             found.meta["moment"] = True
             return found
-        if isinstance(node, exp.Add) and _integer(node.this) is not None:
-            node = exp.Add(this=node.expression.copy(), expression=node.this.copy())
-        if isinstance(node, exp.Add | exp.Sub):
-            base, distance = self._moment(node.this), _integer(node.expression)
-            if base is not None and distance is not None:
-                return type(node)(this=base, expression=self._length(distance))
-        return None
+        if not isinstance(node, exp.Add | exp.Sub):
+            return None
+        time, length = node.this, node.expression
+        if isinstance(node, exp.Add) and _integer(time) is not None:
+            time, length = length, time
+        base, distance = self._moment(time), _integer(length)
+        if base is None or distance is None:
+            return None
+        return type(node)(this=base, expression=self._length(distance))
 
     def _is_time(self, column: exp.Column) -> bool:
         """Whether a column is a stream's integer time, by the nearest block that has a table of that name."""

@@ -23,6 +23,7 @@ from streambound.synopsis_exec.native_operators import native_operators
 from streambound.synopsis_exec.plan_ir import Input
 from streambound.synopsis_exec.recorded_streams import line_writer
 from streambound.synopsis_exec.runner import last_meaningful_line
+from streambound.synopsis_exec.stream_sizes import CountedRows
 
 _OUT_OF_MEMORY = ("OutOfMemoryError", "GC overhead limit")
 GRACE = 120
@@ -70,10 +71,10 @@ def run_operators(
     statement: BatchStatement,
     inputs: Sequence[Input],
     load: Load,
-    last: int,
+    counted: CountedRows,
     on_rows: Callable[[int], None],
 ) -> NativeRun:
-    """Spark's operators of a statement beyond joins; ``last`` is the latest timestamp of the input."""
+    """Spark's operators of a statement beyond joins over rows that were ``counted``."""
     place = _Place(folder, load)
     found = native_operators(statement.tree, statement.catalog, inputs)
     if found.refused:
@@ -81,22 +82,25 @@ def run_operators(
     request = {
         "views": [asdict(view) for view in found.views],
         "sql": found.sql,
-        "distinct": False,
+        "distinct": found.distinct,
         "columns": len(statement.columns),
         "output": str(place.output),
-        "closing": {item.name: _closing(item, last) for item in inputs if item.timestamp is not None},
+        "closing": {item.name: _closing(item, counted) for item in inputs if item.timestamp is not None},
     }
     place.link("native-in")
     place.link("native-rows")
     return place.run(request, on_rows, place.output)
 
 
-def _closing(item: Input, last: int) -> list[str]:
-    """Rows without values, each so late that all before it is over."""
+def _closing(item: Input, counted: CountedRows) -> list[list[str]]:
+    """A stream's last rows again, so much later that all before is over, and again.
+
+    A row that the query does not use would not do: Spark may leave it out before it looks at the time.
+    """
     moment = next(c.type for c in item.declared if c.name == item.timestamp).family is Family.TIMESTAMP
     line, step = line_writer(item), _LONG * (MICROSECONDS if moment else 1)
-    nothing: dict[str, Any] = dict.fromkeys(column.name for column in item.declared)
-    return [line({**nothing, str(item.timestamp): last + step * number}) for number in range(1, _CLOSINGS + 1)]
+    times = [counted.latest + step * number for number in range(1, _CLOSINGS + 1)]
+    return [[line({**row, str(item.timestamp): time}) for row in counted.last_rows[item.name]] for time in times]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,17 +11,21 @@ from streambound.criteria.size import Size
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.plan_ir import Plan
 
+_LAST = 100
+"""Rows of each stream that are kept: some of them a query uses."""
+
 
 class CountedRows:
     """Counts the tuples of each timestamp while they pass: the rates that M may depend on.
 
-    ``latest`` is the last timestamp of any of them. ``brought`` are two rows of each finite stream: the least and the
-    greatest values that it brings.
+    ``latest`` is the last timestamp of any of them, ``last_rows`` are the last ones of each stream. ``brought`` are two
+    rows of each finite stream: the least and the greatest values that it brings.
     """
 
     def __init__(self, plan: Plan | PlannedCircuit) -> None:
         self.times = {stream.name: str(stream.timestamp) for stream in plan.streams}
         self.latest = 0
+        self.last_rows = {name: deque[dict[str, Any]](maxlen=_LAST) for name in self.times}
         self.rates = dict.fromkeys(self.times, 0)
         self.ends = plan.ends if isinstance(plan, Plan) else {}
         self.brought: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {name: ({}, {}) for name in self.ends}
@@ -34,6 +38,7 @@ class CountedRows:
             now = row[self.times[name]]
             same[name] = same[name] + 1 if now == last[name] else 1
             last[name] = self.latest = now
+            self.last_rows[name].append(row)
             self.rates[name] = max(self.rates[name], same[name])
             if name in self.ends and now <= self.ends[name]:
                 for extreme, best in zip(self.brought[name], (min, max), strict=True):
