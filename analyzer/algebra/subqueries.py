@@ -27,6 +27,7 @@ from streambound.analyzer.algebra.nodes import (
     OrderBy,
     Project,
     Tree,
+    Union,
 )
 from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.algebra.schema_columns import Schema
@@ -86,7 +87,7 @@ class Subqueries:
             tree = Filter(tree, self.scalar(condition), syntax=clause)
         for part, queries in parts:
             if queries:
-                tree = self._joined(tree, part) or self._filtered(tree, part, clause)
+                tree = self._joined(tree, part) or self._either(tree, part, clause) or self._filtered(tree, part, clause)
         return tree
 
     def _with_relations(self, tree: Tree, parts: _Parts, clause: exp.Expr) -> tuple[Tree, _Parts]:
@@ -110,6 +111,46 @@ class Subqueries:
     def asked(self) -> AskedRelations:
         """What joins rows with the relations that are asked."""
         return AskedRelations(self.catalog, self.scalar, self.lowered, self.fresh)
+
+    def _either(self, tree: Tree, part: exp.Expr, clause: exp.Expr) -> Tree | None:
+        """``p OR EXISTS q``: the rows with p, and those of the others that have a partner. None for what is no such.
+
+        A condition of AND and OR around one [NOT] EXISTS or [NOT] IN is true where it is with FALSE in its place, and
+        where this one decides and is true: NULL, which IN may be, makes it no truer than FALSE.
+        """
+        if (found := self._around(part)) is None:
+            return None
+        literal, without, deciding = found
+        if without is None or deciding is None:
+            return None
+        joined = self._joined(Filter(tree, self.scalar(deciding), syntax=clause), literal)
+        if joined is None:
+            return None
+        at = self.positions.of(literal)
+        return Union(Filter(tree, self.scalar(without), syntax=clause), joined, distinct=False, syntax=literal, at=at)
+
+    def _around(self, node: exp.Expr) -> tuple[exp.Expr, exp.Expr | None, exp.Expr | None] | None:
+        """The only part of a condition that asks streams, the condition with FALSE in its place, and where it decides.
+
+        The second is None where it is never true, the third where it always decides.
+        """
+        node = node.unnest()
+        if not isinstance(node, exp.And | exp.Or):
+            return node, None, None
+        asking = [bool(self.over_streams(side)) for side in (node.left, node.right)]
+        if all(asking) or (found := self._around(node.left if asking[0] else node.right)) is None:
+            return None
+        literal, without, deciding = found
+        other = node.right if asking[0] else node.left
+        if isinstance(node, exp.And):
+            without = None if without is None else exp.and_(other, without)
+            return literal, without, other if deciding is None else exp.and_(other, deciding)
+        fails = exp.Not(this=exp.Is(this=exp.paren(other), expression=exp.true()))
+        return (
+            literal,
+            other if without is None else exp.or_(other, without),
+            fails if deciding is None else exp.and_(fails, deciding),
+        )
 
     def _filtered(self, tree: Tree, part: exp.Expr, clause: exp.Expr) -> Tree:
         holder = exp.Paren(this=part.copy())

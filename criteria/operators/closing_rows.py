@@ -84,6 +84,23 @@ def taken_over(closes: Sequence[ClosingRows], places: Callable[[Closing], Sequen
     return tuple(rows for rows in found if rows.columns)
 
 
+def united(left: Sequence[ClosingRows], right: Sequence[ClosingRows]) -> tuple[ClosingRows, ...]:
+    """The closing columns of the rows of two views together: those that close on both sides, when the later one does."""
+    found = (_both(mine, theirs) for mine in left for theirs in right)
+    return tuple(rows for rows in found if rows.columns)
+
+
+def _both(left: ClosingRows, right: ClosingRows) -> ClosingRows:
+    delay = max(left.columns[0].delay, right.columns[0].delay)
+    columns = {replace(one, delay=delay) for one in left.columns}
+    buckets = (left.buckets, right.buckets) if left.columns[0].delay == right.columns[0].delay else (None, None)
+    return ClosingRows(
+        tuple(one for one in (replace(one, delay=delay) for one in right.columns) if one in columns),
+        lambda more: total([rows.open(more + delay - rows.columns[0].delay) for rows in (left, right)]),
+        None if buckets[0] is None or buckets[1] is None else buckets[0] + buckets[1],
+    )
+
+
 def _closing(place: int, function: TimeFunction, delay: int) -> Closing:
     return Closing(place, function.longest, function.how, delay)
 

@@ -68,6 +68,7 @@ RULES: dict[type[Tree], Rule] = {
     SpjBlock: judge_marked,
 }
 """The rule of each operator that may stand above a block. To add one: its file, and a line here."""
+_WITHOUT_RULE = {Apply: "a subquery over streams inside an expression, or beside another one below OR"}
 
 
 def judge(tree: Tree, context: Context) -> Judged:
@@ -86,14 +87,16 @@ def _judge(tree: Tree, context: Context) -> Judged:
         return judge_static(tree, context)
     if is_block(tree, context.catalog):
         return judge_block(tree, context)
-    rule = RULES.get(type(tree))
-    if rule is None:
-        raise NoRule(type(tree).__name__)
+    rule = RULES.get(type(tree), _no_rule)
     try:
         return rule(tree, context)
     except NoRule as refusal:
         refusal.at = refusal.at or tree
         raise
+
+
+def _no_rule(tree: Tree, context: Context) -> Judged:
+    raise NoRule(_WITHOUT_RULE.get(type(tree), type(tree).__name__))
 
 
 def judged(

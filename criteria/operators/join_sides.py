@@ -1,4 +1,4 @@
-"""A side of a join of views: judged with the columns that the condition reads and the results show."""
+"""A side of a join, or of a union, of views: judged with the columns that the condition reads and the results show."""
 
 from __future__ import annotations
 
@@ -21,14 +21,20 @@ def side_of(side: Tree, tree: Join, context: Context) -> tuple[Schema, Judged]:
     if before is not None:
         condition = [] if tree.condition is None else [parsed(tree.condition)]
         context.needed = {**before, **names_in(condition)}
+    given, judged = rows_of(side, tree, context)
+    context.needed = before
+    return given, judged
+
+
+def rows_of(side: Tree, above: Tree, context: Context) -> tuple[Schema, Judged]:
+    """The rows that an operator reads, and their columns: of a block, which has no list of its own, what is needed."""
     given, needed = schema(side, context.catalog), context.needed
     if is_block(side, context.catalog) and not is_static(side, context.catalog):
         given = tuple(view for view in given if needed is None or any(view.called(*name) for name in needed))
         nodes = [exp.column(view.name, table=view.alias or None, quoted=True) for view in given]
         items = tuple(Named(f"c{n}", Scalar(node.sql("spark"), node), alias=True) for n, node in enumerate(nodes))
         side = Project(
-            side, items or (Named("c0", Scalar("1", exp.Literal.number(1)), alias=True),), syntax=tree.syntax
+            side, items or (Named("c0", Scalar("1", exp.Literal.number(1)), alias=True),), syntax=above.syntax
         )
     judged = context.judge(side, context)
-    context.needed = before
     return given if judged.part is None else columns_shown(given, judged.part.columns, needed), judged

@@ -79,11 +79,15 @@ def judge_filter(tree: Tree, context: Context) -> Judged:
     if isinstance(tree.input, SpjBlock):
         return _late(tree.input, None, tree.condition, context)
     below, where = pushed(tree.input, tree.condition, context.catalog)
-    judged = judge_below(below, context)
+    shown = context.needed
+    if shown is not None and where is not None:
+        context.needed = {**shown, **names_in([parsed(where)])}
+    judged, needed, context.needed = judge_below(below, context), context.needed, shown
     if judged.part is None or where is None:
         return judged
-    given = columns_shown(schema(below, context.catalog), judged.part.columns, context.needed)
-    return filtered(judged, given, where, context, range(len(given)))
+    given = columns_shown(schema(below, context.catalog), judged.part.columns, needed)
+    kept = [n for n, view in enumerate(given) if shown is None or any(view.called(*name) for name in shown)]
+    return filtered(judged, given, where, context, kept)
 
 
 def _late(block: SpjBlock, items: Sequence[Item] | None, where: Scalar, context: Context) -> Judged:

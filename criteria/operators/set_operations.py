@@ -34,6 +34,8 @@ from streambound.analyzer.codes import Code
 from streambound.analyzer.query import Query
 from streambound.criteria.count import TimestampCount, tuples
 from streambound.criteria.operators.buckets import closing_bucket
+from streambound.criteria.operators.closing_rows import united
+from streambound.criteria.operators.join_sides import rows_of
 from streambound.criteria.operators.judge import Context, NoRule, groups
 from streambound.criteria.operators.open_rows import alternatives
 from streambound.criteria.operators.states import Closing, Judged, RowTests, SetPart, State, UnionPart
@@ -91,13 +93,19 @@ def judge_set_operation(tree: Tree, context: Context) -> Judged:
 def judge_union(tree: Tree, context: Context) -> Judged:
     """UNION ALL of views, whose states add up; UNION is that without duplicates (C3)."""
     assert isinstance(tree, Union)
-    left, right = context.judge(tree.left, context), context.judge(tree.right, context)
+    left, right = (_rows(side, tree, context) for side in (tree.left, tree.right))
     if left.part is None or right.part is None:
         return Judged(None, (), (*left.violations, *right.violations), (*left.suspects, *right.suspects))
     rows = None if left.rows is None or right.rows is None else total([left.rows, right.rows])
     part = UnionPart(context.name("union"), (left.part, right.part), left.part.columns)
-    both = Judged(part, (*left.states, *right.states), rows=rows, retracts=left.retracts or right.retracts)
+    retracts, closes = left.retracts or right.retracts, united(left.closes, right.closes)
+    both = Judged(part, (*left.states, *right.states), rows=rows, retracts=retracts, closes=closes)
     return _distinct(both, tree, context) if tree.distinct else both
+
+
+def _rows(side: Tree, tree: Union, context: Context) -> Judged:
+    """A side of a union: a query, or rows with all their columns, where it is of the alternatives of a condition."""
+    return context.judge(side, context) if not isinstance(side, Filter) else rows_of(side, tree, context)[1]
 
 
 def judge_distinct(tree: Tree, context: Context) -> Judged:

@@ -34,7 +34,7 @@ from streambound.recheck.circuits.ended_keys import ended_key
 from streambound.recheck.circuits.late_conditions import tested_late
 from streambound.recheck.circuits.ranks import note_limits
 from streambound.recheck.circuits.states import States
-from streambound.recheck.circuits.trees import called, read_by, scalar, with_conditions_moved
+from streambound.recheck.circuits.trees import called, names_in, read_by, scalar, with_conditions_moved
 from streambound.recheck.circuits.view import ClosesBy, ClosingColumn, View
 from streambound.recheck.circuits.windows import TIME
 
@@ -98,8 +98,9 @@ def filtered(tree: Tree, states: States) -> View:
     if isinstance(tree.input, SpjBlock):
         return tested_late(tree.input, None, tree.condition, states)
     note_limits(tree, states)
-    below, _ = with_conditions_moved(tree.input, tree.condition, states.catalog)
-    return states.of(below)
+    below, where = with_conditions_moved(tree.input, tree.condition, states.catalog)
+    needed = states.needed
+    return states.under(below, needed if needed is None or where is None else {**needed, **names_in([where])})
 
 
 def alias(tree: Tree, states: States) -> View:

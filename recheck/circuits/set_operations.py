@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product as every
+from itertools import starmap
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.nodes import (
     Alias,
     Distinct,
@@ -32,8 +35,8 @@ from streambound.recheck.circuits.claims import ClaimedKey, NotRecheckedError
 from streambound.recheck.circuits.evidence import keys_with_values
 from streambound.recheck.circuits.late_conditions import different_results, is_late
 from streambound.recheck.circuits.states import States
-from streambound.recheck.circuits.trees import scalar
-from streambound.recheck.circuits.view import View
+from streambound.recheck.circuits.trees import ONE, called, scalar
+from streambound.recheck.circuits.view import ClosesBy, View
 
 
 def difference(tree: Tree, states: States) -> View:
@@ -108,9 +111,39 @@ def _in_buckets(tree: Except | Intersect, states: States) -> Quantity | None:
 def union(tree: Tree, states: States) -> View:
     """UNION ALL remembers nothing; UNION each row that is there."""
     assert isinstance(tree, Union)
-    left, right = states.of(tree.left), states.of(tree.right)
+    left, right = _side(tree.left, tree, states), _side(tree.right, tree, states)
     rows = None if left.rows is None or right.rows is None else left.rows + right.rows
-    return _once(tree, View(rows), states) if tree.distinct else View(rows)
+    view = View(rows, tuple(one for one in starmap(_on_both, every(left.closing, right.closing)) if one.columns))
+    return _once(tree, view, states) if tree.distinct else view
+
+
+def _side(side: Tree, tree: Union, states: States) -> View:
+    """A side that is a query; or the rows that satisfy one alternative of a condition, with what is read of them."""
+    if not isinstance(side, Filter) or not is_block(side, states.catalog):
+        return states.of(side)
+    given = schema(side, states.catalog)
+    places = [n for n, column in enumerate(given) if called(column, states.needed)]
+    nodes = [exp.column(given[n].name, table=given[n].alias or None, quoted=True) for n in places]
+    items = tuple(Named(f"c{n}", scalar(node), alias=True) for n, node in enumerate(nodes))
+    selected = Project(side, items or (Named("c0", scalar(ONE), alias=True),), syntax=tree.syntax)
+    return states.under(selected, None).at(lambda place: places[place : place + 1])
+
+
+def _on_both(left: ClosesBy, right: ClosesBy) -> ClosesBy:
+    """The columns by which rows of both sides close, with those that close later."""
+    delays = [one.columns[0].delay for one in (left, right)]
+    later = max(delays)
+    columns = tuple(
+        replace(mine, delay=later)
+        for mine in left.columns
+        if any((mine.place, mine.how, mine.size) == (one.place, one.how, one.size) for one in right.columns)
+    )
+    known = None if left.buckets is None or right.buckets is None else left.buckets + right.buckets
+    return ClosesBy(
+        columns,
+        lambda more: left.open(more + later - delays[0]) + right.open(more + later - delays[1]),
+        known if delays[0] == delays[1] else None,
+    )
 
 
 def distinct(tree: Tree, states: States) -> View:

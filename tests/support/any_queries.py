@@ -212,6 +212,11 @@ class AnyQuery:
                 ("correlated scalar subquery", f"{column} >= (SELECT {call} {rows} WHERE {more})"),
                 ("exists under or", f"({column} > 1 OR EXISTS (SELECT 1 {rows} WHERE {inner}.a = {column}))"),
                 ("in under or", f"({column} IS NULL OR {column} IN (SELECT {inner}.b {rows}))"),
+                (
+                    "not exists under or",
+                    f"({other} < 2 OR {column} > 0 AND NOT EXISTS (SELECT 1 {rows} WHERE {inner}.a = {column}))",
+                ),
+                ("not in under or", f"({other} = 1 OR {column} NOT IN (SELECT {inner}.b {rows} WHERE {more}))"),
             )
         )
         self.used[kind] += 1

@@ -62,7 +62,7 @@ class OperatorQuery(AnyQuery):
             (2 * top, "recursion"),
         ]
         form = self.choices.weighted([item for item in forms if item[0]])
-        self.asks = 100 if form == "select" and top else 15 if form in ("group", "global", "distinct", "ranked") else 3
+        self.asks = 100 if form == "select" and top else 3 if form in ("set", "over", "recursion") else 15
         self.inner = form in ("group", "global")
         width = width or self.choices.integer(1, 2)
         return getattr(self, f"_{form}")(depth, width, top), width
