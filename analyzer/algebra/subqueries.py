@@ -87,7 +87,9 @@ class Subqueries:
             tree = Filter(tree, self.scalar(condition), syntax=clause)
         for part, queries in parts:
             if queries:
-                tree = self._joined(tree, part) or self._either(tree, part, clause) or self._filtered(tree, part, clause)
+                tree = (
+                    self._joined(tree, part) or self._either(tree, part, clause) or self._filtered(tree, part, clause)
+                )
         return tree
 
     def _with_relations(self, tree: Tree, parts: _Parts, clause: exp.Expr) -> tuple[Tree, _Parts]:
@@ -123,11 +125,17 @@ class Subqueries:
         literal, without, deciding = found
         if without is None or deciding is None:
             return None
-        joined = self._joined(Filter(tree, self.scalar(deciding), syntax=clause), literal)
+        joined = self._joined(self._of_these(tree, deciding, clause), literal)
         if joined is None:
             return None
-        at = self.positions.of(literal)
-        return Union(Filter(tree, self.scalar(without), syntax=clause), joined, distinct=False, syntax=literal, at=at)
+        rows, at = self._of_these(tree, without, clause), self.positions.of(literal)
+        return Union(rows, joined, distinct=False, syntax=literal, at=at)
+
+    def _of_these(self, tree: Tree, condition: exp.Expr, clause: exp.Expr) -> Filter:
+        """The rows for which one more condition is true: a block has one condition."""
+        if not isinstance(tree, Filter):
+            return Filter(tree, self.scalar(condition), syntax=clause)
+        return Filter(tree.input, self.scalar(exp.and_(parsed(tree.condition), condition)), syntax=clause)
 
     def _around(self, node: exp.Expr) -> tuple[exp.Expr, exp.Expr | None, exp.Expr | None] | None:
         """The only part of a condition that asks streams, the condition with FALSE in its place, and where it decides.
@@ -217,7 +225,7 @@ class Subqueries:
         given = self.columns(tree)
         if not outer_columns(asked, self.catalog, self.recursive):
             if kind is ApplyKind.EXISTS:
-                return asked, [], []
+                return self._any_rows(asked, given), [], []
             alias, names = self.fresh("_in"), tuple(f"c{i + 1}" for i in range(width))
             if len(self.columns(asked)) != width:
                 return None
@@ -259,6 +267,17 @@ class Subqueries:
                 return None
             right = Filter(right, self.scalar(condition), syntax=asked.syntax)
         return right, [one for one in made if one is not None], [one for one in listed if one is not None]
+
+    def _any_rows(self, asked: Tree, given: Schema) -> Tree:
+        """The rows of a subquery of which only matters whether there are any: those of its FROM, of a SELECT."""
+        right = asked
+        while isinstance(right, Distinct | OrderBy | Project):
+            right = right.input
+        if not isinstance(right, Filter):
+            return self._apart(right, given)[0] or asked
+        apart, rename = self._apart(right.input, given)
+        own = _qualified(parsed(right.condition).copy(), self.columns(right.input), (), rename)
+        return asked if apart is None or own is None else Filter(apart, self.scalar(own), syntax=right.syntax)
 
     def _apart(self, right: Tree, given: Schema) -> tuple[Tree | None, str]:
         """The rows of a subquery under aliases that the row outside has not, and the new alias if there is one."""

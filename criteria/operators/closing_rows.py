@@ -85,7 +85,7 @@ def taken_over(closes: Sequence[ClosingRows], places: Callable[[Closing], Sequen
 
 
 def united(left: Sequence[ClosingRows], right: Sequence[ClosingRows]) -> tuple[ClosingRows, ...]:
-    """The closing columns of the rows of two views together: those that close on both sides, when the later one does."""
+    """The closing columns of the rows of two views together: those that close on both sides, with the later one."""
     found = (_both(mine, theirs) for mine in left for theirs in right)
     return tuple(rows for rows in found if rows.columns)
 

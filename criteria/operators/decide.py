@@ -68,7 +68,7 @@ RULES: dict[type[Tree], Rule] = {
     SpjBlock: judge_marked,
 }
 """The rule of each operator that may stand above a block. To add one: its file, and a line here."""
-_WITHOUT_RULE = {Apply: "a subquery over streams inside an expression, or beside another one below OR"}
+_WITHOUT_RULE: dict[type, str] = {Apply: "a subquery over streams inside an expression, or beside another one below OR"}
 
 
 def judge(tree: Tree, context: Context) -> Judged:

@@ -29,7 +29,7 @@ from streambound.criteria.count import TimestampCount, tuples
 from streambound.criteria.operators.as_of import judge_as_of, version_of
 from streambound.criteria.operators.buckets import closing_bucket
 from streambound.criteria.operators.closing_rows import block_columns
-from streambound.criteria.operators.judge import UNLIMITED, Context, NoRule, groups
+from streambound.criteria.operators.judge import UNLIMITED, Context, NoRows, NoRule, groups
 from streambound.criteria.operators.keyed_joins import judge_keyed_join
 from streambound.criteria.operators.open_rows import alternatives
 from streambound.criteria.operators.states import (
@@ -50,6 +50,7 @@ from streambound.criteria.set import set_violations
 from streambound.criteria.size import Number, Size, total
 from streambound.criteria.violation import Violation, under
 from streambound.preprocess.pipeline import derive
+from streambound.preprocess.split_join import SplitJoin, split_join
 
 _ASKING = (JoinKind.SEMI, JoinKind.ANTI)
 _WAITING = "NOT IN of what may be NULL, whose rows wait"
@@ -62,6 +63,8 @@ def judge_pair(tree: Tree, context: Context) -> Judged:
     assert isinstance(tree, Join)
     if (outside := judge_with_relation_outside(tree, context)) is not None:
         return outside
+    if (forms := split_join(tree, context.blocks)) is not None:
+        return _of_cases(forms, context)
     if tree.kind is JoinKind.NOT_IN:
         return _not_in(tree, context)
     if version_of(tree.right) is not None:
@@ -84,8 +87,12 @@ def judge_pair(tree: Tree, context: Context) -> Judged:
     return _Pair(tree, context).judged()
 
 
-class NoRows(NoRule):
-    """A join whose conditions contradict each other, so that it has no rows."""
+def _of_cases(forms: SplitJoin, context: Context) -> Judged:
+    """A join whose kept side has several cases: their condition is tested above it, or else each case is joined."""
+    with suppress(NoRule):
+        if (judged := context.judge(forms.tested_above, context)).part is not None:
+            return judged
+    return context.judge(forms.union, context)
 
 
 class _Pair:
@@ -240,7 +247,7 @@ def _not_in(tree: Join, context: Context) -> Judged:
         found = [_but_for_nulls(equal, replace(null, kind=JoinKind.SEMI), context)]
         with suppress(NoRows):
             found.append(judge_pair(unknown, context))
-        if before is not None and context.needed is not None:
+        if before is not None:
             shown = [any(column.called(*name) for name in before) for column in _Pair(equal, context).columns]
         context.needed = before
     if not found:

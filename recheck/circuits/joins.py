@@ -9,6 +9,8 @@ from sqlglot import exp
 from streambound.analyzer.algebra.blocks import decided_on_arrival, is_block
 from streambound.analyzer.algebra.nodes import AsOf, Filter, Join, JoinKind, Named, Project, Scan, Tree
 from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.preprocess.split_join import SplitJoin, split_join
+from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.circuits.claims import NotRecheckedError
 from streambound.recheck.circuits.keyed_joins import keyed_join, side
@@ -39,6 +41,8 @@ def join(tree: Tree, states: States) -> View:
     assert isinstance(tree, Join)
     if (outside := _with_relation_outside(tree, states)) is not None:
         return outside
+    if (forms := split_join(tree, states.blocks)) is not None:
+        return _of_cases(forms, states)
     if tree.kind is JoinKind.NOT_IN:
         return not_in(tree, states)
     if isinstance(version := plain_aliases(tree.right), AsOf):
@@ -54,6 +58,16 @@ def join(tree: Tree, states: States) -> View:
         if numbered:
             return view_join(turned(tree, states.catalog), states)
     return stream_join(tree, states) if left_is_block else keyed_join(tree, states)
+
+
+def _of_cases(forms: SplitJoin, states: States) -> View:
+    """A join whose kept side has several cases: in the form that the certificate has the states of."""
+    try:
+        with states.tried():
+            states.of(forms.tested_above)
+    except (RejectedError, NotRecheckedError):
+        return states.of(forms.union)
+    return states.of(forms.tested_above)
 
 
 def _as_of(tree: Join, version: AsOf, states: States) -> View:

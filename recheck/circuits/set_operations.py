@@ -10,6 +10,7 @@ from itertools import starmap
 from sqlglot import exp
 
 from streambound.analyzer.algebra.blocks import is_block
+from streambound.analyzer.algebra.facts import facts
 from streambound.analyzer.algebra.nodes import (
     Alias,
     Distinct,
@@ -155,6 +156,8 @@ def distinct(tree: Tree, states: States) -> View:
         if len(values) < len(below.items):
             raise NotRecheckedError("duplicate elimination of all columns of results that are tested late")
         view = View(different_results(below, values, states))
+    elif view.rows is None and (known := facts(tree, states.catalog).different) is not None:
+        view = replace(view, rows=Quantity.number(known))
     return _once(tree, view, states)
 
 

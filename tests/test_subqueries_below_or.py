@@ -1,0 +1,83 @@
+"""EXISTS and IN below OR, and joins whose kept side has several cases: as in DuckDB, with verdict, M and proof."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import duckdb
+import pytest
+
+from support.circuits import certificate_of, checked_circuit, proof_of, random_rows, run_circuit
+
+COLUMNS = {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"}
+CATALOG = {
+    "streams": {name: {"timestamp": "ts", "columns": COLUMNS, "max_per_timestamp": 2} for name in ("S", "T")}
+}  # fmt: skip
+SOON = "(SELECT 1 FROM T WHERE T.a = S.a AND T.ts BETWEEN S.ts - 1 AND S.ts + 2)"
+OF_V = "(SELECT T.b FROM T WHERE T.v > S.v AND T.ts BETWEEN S.ts - 2 AND S.ts)"
+BELOW_OR = {
+    "exists": f"SELECT S.a, S.v FROM S WHERE S.v > 1 OR EXISTS {SOON}",
+    "not exists": f"SELECT S.a, S.v FROM S WHERE S.b = 0 OR NOT EXISTS {SOON}",
+    "in": f"SELECT S.ts, S.b FROM S WHERE S.a = 1 OR S.b IN {OF_V}",
+    "not in": f"SELECT S.ts, S.b FROM S WHERE S.a = 1 OR S.b NOT IN {OF_V}",
+    "below AND": f"SELECT S.a, S.v FROM S WHERE S.v > 2 OR S.b <> 1 AND (S.v < 0 OR EXISTS {SOON}) AND S.a > 0",
+    "beside a condition": f"SELECT S.a, S.v FROM S WHERE S.v < 3 AND (S.a IS NULL OR NOT EXISTS {SOON})",
+    "with a condition of several cases": f"SELECT S.a FROM S WHERE S.v IN (1, 2) AND (S.b = 0 OR EXISTS {SOON})",
+    "groups of a window": f"SELECT S.ts DIV 5 AS w, COUNT(*) AS n, MAX(S.v) AS m FROM S "
+    f"WHERE S.v > 1 OR EXISTS {SOON} GROUP BY S.ts DIV 5",
+}
+CASES = {
+    "semi": f"SELECT S.a, S.b FROM S WHERE S.v IN (0, 1, 2) AND EXISTS {SOON}",
+    "anti": f"SELECT S.a, S.b FROM S WHERE (S.v > 0 OR S.b = 1) AND NOT EXISTS {SOON}",
+    "left": "SELECT S.a, T.v FROM S LEFT JOIN T ON T.a = S.a AND T.ts BETWEEN S.ts - 1 AND S.ts + 2 "
+    "WHERE S.v IN (0, 1) OR S.b = 2",
+    "right": "SELECT S.a, T.v FROM (SELECT * FROM T WHERE v > 0) AS T RIGHT JOIN S "
+    "ON T.a = S.a AND T.ts BETWEEN S.ts - 1 AND S.ts + 2 WHERE S.b <> 1",
+    "not in": f"SELECT S.ts, S.b FROM S WHERE (S.a = 1 OR S.v > 0) AND S.b NOT IN {OF_V}",
+    "values that are few": "SELECT S.v FROM S WHERE S.v IN (0, 1) AND NOT EXISTS (SELECT 1 FROM T WHERE T.b = 0)",
+    "different ones": "SELECT DISTINCT S.v FROM S WHERE S.v IN (0, 1) AND EXISTS (SELECT T.a FROM T WHERE T.b = 0)",
+    "a union of windows": "SELECT x.w, COUNT(*) AS n FROM (SELECT ts DIV 4 AS w FROM S WHERE v > 0 UNION ALL "
+    f"SELECT S.ts DIV 4 AS w FROM S WHERE NOT EXISTS {SOON}) AS x GROUP BY x.w",
+}
+
+
+def in_duckdb(sql: str, rows: dict[str, list[dict[str, Any]]]) -> Counter[tuple[Any, ...]]:
+    with duckdb.connect(config={"threads": 1}) as database:
+        for name, given in rows.items():
+            database.execute(f"CREATE TABLE {name} (a BIGINT, b BIGINT, v BIGINT, ts BIGINT)")
+            database.executemany(f"INSERT INTO {name} VALUES (?, ?, ?, ?)", [list(row.values()) for row in given])
+        return Counter(database.execute(sql.replace(" DIV ", " // ")).fetchall())
+
+
+@pytest.mark.parametrize("sql", [*BELOW_OR.values(), *CASES.values()], ids=[*BELOW_OR, *CASES])
+def test_it_gives_what_duckdb_gives_and_keeps_no_more_than_is_proved(sql: str) -> None:
+    checked = checked_circuit(sql, CATALOG)
+    assert str(checked.verdict) == "bounded", checked.diagnostics
+    bound = checked.circuit_bound
+    assert bound is not None and bound.entries.value is not None
+    assert proof_of(checked, certificate_of(checked)).faults == ()
+    kept = printed = 0
+    for seed in range(8):
+        rows = random_rows(1, seed)
+        found = run_circuit(checked, rows)
+        total: Counter[tuple[Any, ...]] = Counter()
+        for (*row, _), number in found.printed.items():
+            total[tuple(row)] += number
+        assert Counter({row: number for row, number in total.items() if number}) == in_duckdb(sql, rows)
+        assert found.peak <= bound.entries.value
+        kept, printed = max(kept, found.peak), printed + len(total)
+    assert kept and printed
+
+
+def test_conditions_of_several_cases_are_tested_above_the_join_where_that_needs_no_more() -> None:
+    one = checked_circuit(f"SELECT S.a FROM S WHERE S.v = 1 AND NOT EXISTS {SOON}", CATALOG)
+    several = checked_circuit(f"SELECT S.a FROM S WHERE S.v IN (1, 2, 3) AND NOT EXISTS {SOON}", CATALOG)
+    assert one.circuit_bound is not None and several.circuit_bound is not None
+    assert several.circuit_bound.entries.value == one.circuit_bound.entries.value
+
+
+def test_of_two_subqueries_below_or_the_message_says_so() -> None:
+    checked = checked_circuit(f"SELECT S.a FROM S WHERE EXISTS {SOON} OR S.b IN {OF_V}", CATALOG)
+    assert [str(one.code) for one in checked.diagnostics] == ["SB110"]
+    assert "beside another one below OR" in checked.diagnostics[0].message
