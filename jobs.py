@@ -214,8 +214,8 @@ def decision_of(checked: Checked) -> Any:
         remedy = "in Python see streambound.temporal; check, compile, run and explain --emit rewriting take it"
         raise UsageError(f"{checked.statement.name} is a SEQ statement, which reads no stream", remedy=remedy)
     if checked.circuit is not None and checked.verdict is Verdict.BOUNDED:
-        remedy = "explain --emit tree, states and verdict show how it is decided, and --emit job how it runs"
-        what = "has operators beyond joins, of which there is no such drawing or plan yet"
+        remedy = "explain --emit tree, states and verdict show how it is decided, --emit circuit and plan how it runs"
+        what = "has operators beyond joins, of which there is no such drawing"
         raise UsageError(f"{checked.statement.name} {what}", remedy=remedy)
     if checked.decision is None:
         first = checked.diagnostics[0]

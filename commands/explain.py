@@ -12,7 +12,7 @@ import click
 from streambound.analyzer.codes import Code
 from streambound.commands.options import QueryArgument, colored, common_options, emit_mode_option
 from streambound.commands.statement import put
-from streambound.jobs import compiled_of, decision_of, job_of
+from streambound.jobs import compiled_of, decision_of, job_of, planned_circuit
 
 if TYPE_CHECKING:
     from streambound.analyzer.catalog import Catalog
@@ -75,7 +75,7 @@ def explain(
     --emit normal-form   the query as understood          --emit tables    what is kept of which streams
     --emit split         OR, IN, <> split                 --emit bound     the bound M, symbolic
     --emit merged        equal timestamps merged          --emit verdict   the verdict and every violation
-    --emit lto           the paper's LTO queries          --emit plan      tables and transitions
+    --emit lto           the paper's LTO queries          --emit plan      what is kept, what runs
     --emit closure       P+, all that is implied          --emit job       the Spark job
     --emit graph         the dependency graph             --emit synopses  the tables after each timestamp
     --emit states        what operators beyond joins keep                  of the streams in --input DIR
@@ -171,11 +171,14 @@ def _require_queries(emit: tuple[str, ...]) -> None:
 
 def _executor_stage(stage: str, catalog: Catalog, checked: Checked, input_dir: Path | None) -> str:
     from streambound.analyzer.errors import UsageError
+    from streambound.synopsis_exec.circuit_plan_text import circuit_plan_text
     from streambound.synopsis_exec.plan import make_plan, plan_text
 
     if stage == "job":
         return compiled_of(catalog, checked).text.rstrip("\n")
     if stage == "plan":
+        if (circuit := planned_circuit(checked, catalog)) is not None:
+            return circuit_plan_text(circuit)
         return plan_text(make_plan(decision_of(checked), catalog))
     if input_dir is None:
         raise UsageError("--emit synopses needs recorded streams", remedy="add --input DIR")

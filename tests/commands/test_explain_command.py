@@ -111,12 +111,29 @@ def test_explaining_what_was_not_analysed_fails_as_check_does(project: Path, sql
     assert code in result.output
 
 
-@pytest.mark.parametrize("stage", [("graph", "svg"), ("tables", "dot"), ("plan", "text")])
+@pytest.mark.parametrize("stage", [("graph", "svg"), ("tables", "dot")])
 def test_operators_beyond_joins_have_no_drawing_yet(project: Path, stage: tuple[str, str]) -> None:
     result = call("explain", write(project, "SELECT COUNT(*) AS n FROM S"), "--emit", stage[0], "--format", stage[1])
     assert result.exit_code == 2
     assert "operators beyond joins, of which there is no such drawing" in result.stderr
-    assert "--emit tree, states and verdict" in result.stderr
+    assert "--emit tree, states and verdict" in result.stderr and "--emit circuit" in result.stderr
+
+
+def test_the_plan_of_operators_beyond_joins_is_what_their_job_runs(project: Path) -> None:
+    file = write(project, "SELECT S.ts DIV 10 AS t, COUNT(*) AS n FROM S GROUP BY S.ts DIV 10")
+    plan, job = (call("explain", file, "--emit", stage).output for stage in ("plan", "job"))
+    first, compute, keep, placement, _, tree, *_ = plan.splitlines()
+    assert f"# Spark computes {compute.removeprefix('  compute ')}." in job.splitlines()
+    assert first.startswith("plan of q: circuit, M = ")
+    kept = keep.removeprefix("  keep ")
+    assert kept.startswith("groups 2: one for each ") and f"#   {kept}" in job.splitlines()
+    assert f"# P{placement.strip()[1:]}." in job.splitlines()
+    assert tree == "CircuitPlan(" and "    plan=CircuitPlan(" in job.splitlines()
+
+
+def test_an_unbounded_statement_beyond_joins_has_no_plan(project: Path) -> None:
+    result = call("explain", write(project, "SELECT a, COUNT(*) AS n FROM S GROUP BY a"), "--emit", "plan")
+    assert result.exit_code == 1 and "SB201" in result.stderr
 
 
 def test_explain_lists_the_codes_when_there_is_no_such_one() -> None:
