@@ -58,6 +58,9 @@ FILTERED = (
     "SELECT x.k, T.a, x.n FROM T LEFT JOIN ({}) AS x ON x.k = T.k WHERE x.a IS NULL AND x.k IS NULL",
     "SELECT x.k, T.a, x.n FROM T JOIN ({}) AS x ON x.k = T.k WHERE NOT x.a = x.k AND T.a > 0",
     "SELECT x.c FROM ({}) AS x(a, c, k) WHERE x.a = 1",
+    "WITH x AS ({}) SELECT y.k, x.n FROM T AS y JOIN x ON x.k = y.k AND y.a > 0 WHERE x.a = 1",
+    "WITH x AS ({}) SELECT k, n FROM x WHERE a = 1 UNION ALL SELECT k, n FROM x",
+    "WITH x(a, k, n) AS ({}) SELECT x.k, x.n FROM x WHERE x.a = 1",
     "SELECT DISTINCT x.k FROM ({}) AS x WHERE EXISTS (SELECT 1 FROM T WHERE T.k = x.k) AND x.k > 0",
 )
 HAVING = (
@@ -86,7 +89,7 @@ OUTER = (
     "SELECT DISTINCT z.k FROM (SELECT x.k, COUNT(*) AS n FROM ({}) AS x GROUP BY x.k) AS z WHERE z.n > 1",
 )
 
-OFFERED = dict(zip((*FILTERED, *HAVING), (8, 10, 8, 0, 8, 0, 10, 1, 0, 0, 0), strict=True))
+OFFERED = dict(zip((*FILTERED, *HAVING), (8, 10, 8, 0, 8, 0, 8, 0, 0, 10, 1, 0, 0, 0), strict=True))
 """Of how many statements inside a filter is offered."""
 
 

@@ -27,7 +27,7 @@ _PLAIN = (
 
 
 def early_filters(rejected: RejectedTree) -> Iterator[Change]:
-    """Conditions on keys, of a HAVING and above a subquery in FROM, where rows come in."""
+    """Conditions on keys, of a HAVING and above a subquery in FROM or a CTE, where rows come in."""
     for scope in rejected.scopes:
         select = scope.select
         having = select.args.get("having")
@@ -40,13 +40,26 @@ def early_filters(rejected: RejectedTree) -> Iterator[Change]:
             continue
         sides = {join.side.upper() for join in joins}
         for item in (start.this, *(join.this for join in joins)):
-            if not isinstance(item, exp.Subquery) or not item.alias or any(item.args.get(name) for name in _ORDERED):
+            query, name = _read(item, rejected.tree), item.alias_or_name
+            if query is None or item.alias_column_names or not sides <= ({"", "LEFT"} if item is start.this else {""}):
                 continue
-            if item.alias_column_names or not sides <= ({"", "LEFT"} if item is start.this else {""}):
-                continue
-            own = [part for part in _conjuncts(where.this) if _is_of(part, item.alias, alone=not joins)]
-            found = [list(_inside(part, item.this, rejected)) for part in own]
-            yield from _change(f"filter the rows of {item.alias} where they come in", [s for one in found for s in one])
+            own = [part for part in _conjuncts(where.this) if _is_of(part, name, alone=not joins)]
+            found = [list(_inside(part, query, rejected)) for part in own]
+            yield from _change(f"filter the rows of {name} where they come in", [s for one in found for s in one])
+
+
+def _read(item: exp.Expr, tree: exp.Expr) -> exp.Expr | None:
+    """The query whose rows nothing but an item of a FROM reads: its own, or that of a CTE."""
+    if any(item.args.get(name) for name in (*_ORDERED, "version", "db")):
+        return None
+    if isinstance(item, exp.Subquery):
+        return item.this if item.alias else None
+    ctes = [one for one in tree.find_all(exp.CTE) if one.alias.lower() == item.name.lower()]
+    reads = [one for one in tree.find_all(exp.Table) if one.name.lower() == item.name.lower()]
+    if not isinstance(item, exp.Table) or len(ctes) != 1 or len(reads) != 1 or ctes[0].alias_column_names:
+        return None
+    named = ctes[0].find_ancestor(exp.With)
+    return None if named is None or named.args.get("recursive") else ctes[0].this
 
 
 def _change(title: str, steps: list[AddConjunct]) -> Iterator[Change]:
