@@ -86,7 +86,9 @@ def test_every_case_is_bounded_once_repaired_and_was_not_before(case: Case) -> N
         assert bound is not None
         number = bound.entries.value
         told = bound.entries.text if number is None else f"{number:,}"
-        assert fix.note.endswith("nothing is remembered" if number == 0 else f"then at most {told} entries")
+        assert fix.note.endswith(
+            "nothing is remembered" if number == 0 else f"then at most {told} {'entry' if number == 1 else 'entries'}"
+        )
 
 
 def test_every_kind_of_change_has_a_positive_and_a_negative_case() -> None:

@@ -65,6 +65,18 @@ def test_fix_applies_what_is_safe_and_reports_what_is_left(project: Path) -> Non
     assert (project / "streams.toml").read_text() == CATALOG
 
 
+def test_a_safe_repair_is_applied_and_a_contract_is_not(project: Path) -> None:
+    """Of two statements beyond joins one is bounded without its DISTINCT; the other one needs values or times."""
+    safe = "SELECT MAX(x.a) AS m FROM (SELECT DISTINCT a, b FROM S) AS x"
+    counted = "SELECT COUNT(*) AS n FROM (SELECT DISTINCT a FROM S WHERE b > 0) AS x"
+    write(project, f"-- name: one\n{safe};\n-- name: two\n{counted}")
+    result = call("check", "q.sql", "--fix")
+    assert "one: bounded" in result.stdout and "two: unbounded" in result.stdout
+    assert "fixed: leave out a DISTINCT (safe)" in result.stderr
+    assert (project / "q.sql").read_text() == f"-- name: one\n{safe.replace('DISTINCT ', '')};\n-- name: two\n{counted}"
+    assert (project / "streams.toml").read_text() == CATALOG
+
+
 def test_unsafe_applies_the_others(project: Path) -> None:
     write(project, f"-- a comment\n{UNSAFE}   -- behind\n;\n{BOUNDED}  ;\n")
     result = call("check", "q.sql", "--fix", "--unsafe")

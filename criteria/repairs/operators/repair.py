@@ -89,7 +89,8 @@ def _remembered(checked: Checked) -> str:
     number = found.entries.value
     if number == 0:
         return "then nothing is remembered"
-    return f"then at most {found.entries.text if number is None else format(number, ',')} entries"
+    counted = found.entries.text if number is None else format(number, ",")
+    return f"then at most {counted} {'entry' if number == 1 else 'entries'}"
 
 
 def _plain(tree: exp.Expr) -> str:
