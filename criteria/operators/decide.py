@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from streambound.analyzer.algebra.blocks import is_block
-from streambound.analyzer.algebra.clock import clocks
 from streambound.analyzer.algebra.nodes import (
     Aggregate,
     Alias,
@@ -115,7 +114,7 @@ def judged(
     try:
         check_names(lowered.tree, catalog, lowered.positions)
         found = judge(_with_late_conditions(lowered.tree, context), context)
-        return replace(found, states=_once(found.states), clocks=clocks(lowered.tree, catalog))
+        return replace(found, states=_once(found.states))
     except NoRule as refusal:
         return _refused(refusal, statement, lowered.positions)
     except Finding as finding:

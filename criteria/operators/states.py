@@ -430,8 +430,7 @@ class Judged:
     ``rows`` is the most rows of the view at a time, None where there is no number; ``retracts`` that it may take rows
     back; ``closes`` are the columns that say when it does not any more. Without a ``part`` there are
     ``violations``; ``suspects`` are blocks, split, of which a witness may be made, with elements so far ``apart`` in
-    time that they are in different buckets of it. ``clocks`` are the tables whose timestamps are those of the results,
-    also where no row of theirs matters.
+    time that they are in different buckets of it.
     """
 
     part: Part | None
@@ -442,7 +441,6 @@ class Judged:
     retracts: bool = False
     apart: int = 0
     closes: tuple[ClosingRows, ...] = ()
-    clocks: tuple[str, ...] = ()
 
     @property
     def criteria(self) -> tuple[CriterionResult, ...]:

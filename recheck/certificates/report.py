@@ -18,6 +18,7 @@ from streambound.preprocess.pipeline import Derivation, derive
 from streambound.recheck.certificates.validate import Proof, proved
 from streambound.recheck.circuits.claims import NotRecheckedError
 from streambound.recheck.circuits.validate import circuit_proved
+from streambound.recheck.periods.validate import reads_relations_only
 
 _CONSTANT, _GROWING = "constant", "rate-window"
 """The tiers of bounds: without, and with the tuples per timestamp."""
@@ -114,12 +115,15 @@ def _meant(statement: Statement, catalog: Catalog) -> Iterator[Query]:
 
 
 def _faults(item: ReportedQuery, queries: _Queries) -> tuple[str, ...]:
-    if item.certificate is None:
-        return ("it has no certificate",)
     found = queries.of(item)
     if found is None:
         return ("there is no such query in the file any more",)
     statement, catalog = found
+    if item.certificate is None:
+        if not reads_relations_only(statement, catalog):
+            return ("it has no certificate",)
+        nothing = item.bound == ReportedBound(0, "0") and item.tier == _CONSTANT
+        return () if nothing else ("of relations alone nothing is remembered",)
     if isinstance(item.certificate, dict) and "states" in item.certificate:
         proof = circuit_proved(statement, catalog, item.certificate)
         if proof.faults:

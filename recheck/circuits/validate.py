@@ -20,6 +20,7 @@ from streambound.recheck.circuits.evidence import Evidence, Line
 from streambound.recheck.circuits.late_conditions import with_late_conditions
 from streambound.recheck.circuits.rules import RULES
 from streambound.recheck.circuits.states import States
+from streambound.recheck.periods.validate import seq_proved
 
 
 def circuit_proved(statement: Statement, catalog: Catalog, document: Any, joining: bool = False) -> Proof:
@@ -29,7 +30,7 @@ def circuit_proved(statement: Statement, catalog: Catalog, document: Any, joinin
     this checker does not know.
     """
     if statement.blocks:
-        raise NotRecheckedError("SEQ blocks")
+        return seq_proved(statement, catalog, document)
     lowered = lower(statement, catalog, joining)
     if lowered.tree is None or lowered.positions is None:
         return Proof(("there is no such query in the file any more",))

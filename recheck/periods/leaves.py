@@ -1,0 +1,209 @@
+"""The rows of a stream under conditions and expressions: how many are valid at a time (P2), and what they can say."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from sqlglot import exp
+
+from streambound.analyzer.catalog import Catalog, DeclaredTable
+from streambound.analyzer.errors import TooManyBranchesError
+from streambound.analyzer.expressions.dialect import parsed
+from streambound.analyzer.lower import lower
+from streambound.analyzer.query import Attribute, Branch, Constant, Op, Query
+from streambound.analyzer.spans import SourceText
+from streambound.analyzer.statements import some_statements
+from streambound.analyzer.symbols import symbol
+from streambound.analyzer.values import Value
+from streambound.preprocess.pipeline import derive
+from streambound.recheck.certificates.conditions import Conditions
+from streambound.recheck.certificates.distances import ContradictionError
+from streambound.recheck.certificates.quantity import Quantity
+from streambound.recheck.circuits.claims import NotRecheckedError
+from streambound.recheck.circuits.column_values import values_of
+from streambound.recheck.periods.sizes import Limit, number, plus, smaller, times
+from streambound_runtime.periods.plan import PeriodFilter, PeriodPlan, PeriodProject, SnapshotScan
+
+_TESTS = {
+    Op.LT: operator.lt,
+    Op.LE: operator.le,
+    Op.EQ: operator.eq,
+    Op.GE: operator.ge,
+    Op.GT: operator.gt,
+    Op.NE: operator.ne,
+}
+
+
+@dataclass
+class PeriodCatalog:
+    """A catalog's promises about rows with periods, between two points of time if these are declared.
+
+    ``random``: rows are variables, whose keys and facts are unique among those that are valid. ``exact`` is False once
+    a number of values follows from more than this checker looks at.
+    """
+
+    catalog: Catalog
+    low: int | None
+    high: int | None
+    random: bool = False
+    exact: bool = True
+    symbols: dict[str, Quantity] = field(default_factory=dict)
+
+    def symbol(self, kind: str, table: DeclaredTable, most: int | None) -> Limit:
+        """A quantity of a table: `c`, `rate` or `rows`."""
+        name = symbol(kind, table.name)
+        return (self.symbols.setdefault(name, Quantity.symbol(name, most)),)
+
+    def table(self, name: str) -> DeclaredTable:
+        """A stream or relation; raises NotRecheckedError where there is none."""
+        found = self.catalog.table(name)
+        if found is None:
+            raise NotRecheckedError(f"{name}, which is not in the catalog")
+        return found
+
+    def longest(self, table: DeclaredTable) -> int | None:
+        """L: for how long a row is valid at most."""
+        assert table.period is not None, "streams of SEQ blocks have periods"
+        whole = None if self.low is None or self.high is None else max(0, self.high - self.low)
+        return min((one for one in (table.period.max_duration, whole) if one is not None), default=None)
+
+    def valid(self, table: DeclaredTable, conditions: Sequence[exp.Expr]) -> Limit:
+        """V*, of the rows that conditions let pass."""
+        assert table.period is not None, "streams of SEQ blocks have periods"
+        length, by_time = self.longest(table), None
+        if length is not None:
+            if table.max_rate is not None:
+                rate = self.symbol("rate", table, table.max_rate.rows)
+                by_time = times([rate, number(table.max_rate.intervals(length))])
+            if table.max_rate is None or table.max_per_timestamp is not None:
+                by_point = times([self.symbol("c", table, table.max_per_timestamp), number(length)])
+                by_time = smaller(by_point, by_time)
+        keyed = [self.different(table, _columns(key), conditions) for key in self.unique(table)]
+        return smaller(number(table.period.max_valid), by_time, *keyed)
+
+    def unique(self, table: DeclaredTable) -> list[tuple[str, ...]]:
+        """Columns that tell the rows apart that are valid together."""
+        period = table.period
+        assert period is not None, "streams of SEQ blocks have periods"
+        found = [(period.key,), period.fact(table.columns)] if self.random and period.key is not None else []
+        return [*found, *([period.snapshot_key] if period.snapshot_key else [])]
+
+    # --- values -------------------------------------------------------------------------------------------------------
+
+    def different(self, table: DeclaredTable, items: Sequence[exp.Expr], conditions: Sequence[exp.Expr]) -> Limit:
+        """How many different values some items have together, in the rows that conditions let pass."""
+        query = self.query(table, items, conditions)
+        return None if query is None else self.results(query, range(len(items)))
+
+    def values(self, table: DeclaredTable, names: Sequence[str]) -> Limit:
+        """How many different values some columns have together."""
+        return self.different(table, _columns(names), ())
+
+    def results(self, query: Query, places: Sequence[int]) -> Limit:
+        """How many different values some of a block's columns have together."""
+        chosen = (replace(one, outputs=tuple(one.outputs[place] for place in places)) for one in query.branches)
+        split = derive(replace(query, branches=tuple(chosen))).split
+        try:
+            return plus(*map(self._of_branch, split.branches)) if split.branches else None
+        except ContradictionError:
+            raise NotRecheckedError("conditions that nothing satisfies in SEQ blocks") from None
+
+    def _of_branch(self, branch: Branch) -> Limit:
+        conditions = Conditions(branch)
+        found, seen = list[Limit](), list[Attribute]()
+        self.exact = self.exact and all(one.right is None for one in conditions.comparisons)
+        for value in dict.fromkeys(output.value for output in branch.outputs):
+            if isinstance(value, Constant):
+                continue
+            if not isinstance(value, Attribute):
+                raise NotRecheckedError("different values of what is computed of several rows")
+            self.exact = self.exact and not branch.column(value).expression
+            if any(conditions.equal(value, other) == 0 for other in seen):
+                continue
+            seen.append(value)
+            found.append(number(_values(conditions, value)))
+        return times(found)
+
+    def query(self, table: DeclaredTable, items: Sequence[exp.Expr], conditions: Sequence[exp.Expr]) -> Query | None:
+        """The items of the rows that conditions let pass; None where that is no select-project-join query."""
+        assert table.period is not None, "streams of SEQ blocks have periods"
+        named = [exp.alias_(item.copy(), f"x{place}", quoted=True) for place, item in enumerate(items)]
+        end = exp.alias_(exp.column(table.period.end, quoted=True), "x", quoted=True)
+        select = exp.select(*named, end).from_(exp.to_identifier(table.name, quoted=True))
+        if conditions:
+            select = select.where(*(exp.Paren(this=condition.copy()) for condition in conditions))
+        (statement,) = some_statements(SourceText(self.catalog.file, select.sql("spark")))
+        found = lower(statement, self.catalog).query
+        try:
+            if found is not None:
+                derive(found)
+        except TooManyBranchesError:
+            return None
+        return found
+
+
+def _values(conditions: Conditions, attribute: Attribute) -> int | None:
+    """How many values an attribute can have; of texts and numbers with fractions comparisons count that leave one."""
+    found = values_of(conditions, attribute, null=attribute not in conditions.present)
+    if found.integers:
+        return found.size
+    same = [one for one in conditions.attributes if conditions.equal(attribute, one) == 0] or [attribute]
+    tests = [one for one in conditions.comparisons if one.right is None and one.left in same]
+    if any(test.op is Op.EQ for test in tests):
+        return 1
+    if found.listed is None:
+        return None
+    passing = [one for one in found.listed if all(_passes(test.op, one, test.offset) for test in tests)]
+    return 1 if len(passing) == 1 and not found.null else found.size
+
+
+def _passes(op: Op, value: Value, other: Value) -> bool:
+    """Whether a comparison is true; of texts by their bytes."""
+    if isinstance(value, str) and isinstance(other, str):
+        return bool(_TESTS[op](value.encode(), other.encode()))
+    if isinstance(value, str) or isinstance(other, str):
+        raise NotRecheckedError("texts that are compared with numbers in SEQ blocks")
+    return bool(_TESTS[op](Fraction(value), Fraction(other)))
+
+
+def _columns(names: Sequence[str]) -> list[exp.Expr]:
+    return [exp.column(name, quoted=True) for name in names]
+
+
+@dataclass(frozen=True, slots=True)
+class StreamRows:
+    """Items of those rows of a stream that conditions let pass, over the stream's columns."""
+
+    table: DeclaredTable
+    items: tuple[exp.Expr, ...]
+    conditions: tuple[exp.Expr, ...] = ()
+
+
+def stream_rows(plan: PeriodPlan, known: PeriodCatalog) -> StreamRows | None:
+    """σ and Π of a stream as one; None for what is something else."""
+    match plan:
+        case SnapshotScan(table=name, columns=columns):
+            table = known.table(name)
+            return None if table.timestamp is None else StreamRows(table, tuple(_columns(columns)))
+        case PeriodFilter(input, condition):
+            under = stream_rows(input, known)
+            return under and replace(under, conditions=(*under.conditions, over(condition, under.items)))
+        case PeriodProject(input, items):
+            under = stream_rows(input, known)
+            return under and replace(under, items=tuple(over(item, under.items) for item in items))
+    return None
+
+
+def over(text: str, items: Sequence[exp.Expr]) -> exp.Expr:
+    """An expression of columns by their places, with what these are in their place."""
+
+    def meant(node: exp.Expr) -> exp.Expr:
+        if not isinstance(node, exp.Column):
+            return node
+        item = items[int(node.name[1:])].copy()
+        return item if isinstance(item, exp.Column) else exp.Paren(this=item)
+
+    return parsed(text).copy().transform(meant)

@@ -1,0 +1,315 @@
+"""Which states the operators of a SEQ VT block have over streams: worked out from the plan of its SQL (P3, P4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from streambound.analyzer.constants import BIGINT, DOUBLE
+from streambound.analyzer.expressions.dialect import parsed
+from streambound.analyzer.expressions.reading import Refused, read
+from streambound.analyzer.types import DataType, Family
+from streambound.recheck.circuits.claims import NotRecheckedError
+from streambound.recheck.periods.leaves import PeriodCatalog, stream_rows
+from streambound.recheck.periods.sizes import Limit, RowsView, number, plus, smaller, times
+from streambound_runtime.periods.plan import (
+    ConstantScan,
+    PeriodAggregate,
+    PeriodCoalesce,
+    PeriodDistinct,
+    PeriodFilter,
+    PeriodGroup,
+    PeriodJoin,
+    PeriodPlan,
+    PeriodProject,
+    PeriodSetOperation,
+    PeriodUnion,
+    SnapshotScan,
+)
+
+_BEST = ("min", "max")
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodLine:
+    """What a line of the certificate must say."""
+
+    proposition: str
+    keys: tuple[str, ...]
+    entries: Limit
+
+
+@dataclass
+class PeriodStates:
+    """A block while its states are looked for: ``lines`` are those found.
+
+    ``above`` says that conditions stay above the streams, as all rows tell how long time is; ``parts`` that rows are
+    printed with their whole periods.
+    """
+
+    known: PeriodCatalog
+    above: bool = False
+    parts: bool = False
+    lines: list[PeriodLine] = field(default_factory=list)
+
+    def line(self, proposition: str, keys: Sequence[str], entries: Limit) -> None:
+        """A state."""
+        self.lines.append(PeriodLine(proposition, tuple(keys), entries))
+
+    def result(self, plan: PeriodPlan, final: bool) -> RowsView:
+        """The rows of a block, and what the coalesced result needs: rows with ends, or open ones."""
+        view = self.of(plan)
+        if self.parts:
+            if not view.whole:
+                raise NotRecheckedError("emit parts of rows without their ends")
+        elif view.arriving:
+            self.with_ends(view)
+        elif final:
+            self.line("P3", view.names, smaller(view.there, view.rows))
+        return view
+
+    def of(self, plan: PeriodPlan) -> RowsView:
+        """The rows of an operator, with the states under it from left to right."""
+        found = self.stream(plan)
+        if found is not None:
+            return found
+        match plan:
+            case SnapshotScan() | ConstantScan():
+                return self._relation(plan)
+            case PeriodCoalesce(input) | PeriodFilter(input=input):
+                return self.of(input)
+            case PeriodProject(input, items):
+                return _projected(self.of(input), items)
+            case PeriodDistinct(input):
+                return self._distinct(self.of(input))
+            case PeriodUnion(left, right):
+                return self._union(self.of(left), self.of(right))
+            case PeriodSetOperation(kind, left, right):
+                return self._set_operation(kind, self.of(left), self.of(right))
+            case PeriodGroup(input, keys, aggregates, always):
+                return self._group(self.of(input), keys, aggregates, always)
+            case PeriodJoin():
+                return self._join(plan, self.of(plan.left), self.of(plan.right))
+
+    # --- states -------------------------------------------------------------------------------------------------------
+
+    def with_ends(self, view: RowsView) -> None:
+        """An entry for each value and end."""
+        self.line("P4", (*view.names, "end"), _by_end(view, view.rows))
+
+    def _kept(self, *views: RowsView) -> None:
+        """Rows that come are needed until they end; what is computed in each epoch is not."""
+        for view in views:
+            if view.arriving:
+                self.with_ends(view)
+
+    # --- operators ----------------------------------------------------------------------------------------------------
+
+    def stream(self, plan: PeriodPlan) -> RowsView | None:
+        """The rows of a stream under conditions and expressions; None for what is none, or is no query of its own."""
+        found = stream_rows(plan, self.known)
+        if found is None or (self.above and not isinstance(plan, SnapshotScan)):
+            return None
+        query = self.known.query(found.table, found.items, found.conditions)
+        if query is None:
+            return None
+        places = range(len(found.items))
+        rows, valid = self.known.results(query, places), self.known.valid(found.table, found.conditions)
+        return RowsView(
+            tuple(_types(plan, self.known)),
+            tuple(item.sql("spark", identify=False).replace("`", "") for item in found.items),
+            valid,
+            smaller(valid, rows),
+            tuple(self.known.results(query, (place,)) for place in places),
+            rows,
+            self.known.longest(found.table),
+            arriving=True,
+            whole=True,
+        )
+
+    def _relation(self, plan: SnapshotScan | ConstantScan) -> RowsView:
+        if not plan.table:
+            return RowsView((), (), number(1), number(1), (), number(1), None)
+        table = self.known.table(plan.table)
+        rows = self.known.symbol("rows", table, table.rows)
+        kinds = tuple(_types(plan, self.known))
+        return RowsView(kinds, plan.columns, rows, rows, (rows,) * len(kinds), rows, None, static=True)
+
+    def _distinct(self, view: RowsView) -> RowsView:
+        if view.arriving:
+            self.line("P4", view.names, smaller(view.valid, view.rows))
+        there = smaller(view.there, view.rows)
+        return replace(view, valid=there, there=there, longest=None, arriving=False, whole=False, static=False)
+
+    def _union(self, left: RowsView, right: RowsView) -> RowsView:
+        arriving = left.arriving and right.arriving
+        if not arriving and not self.parts:
+            self._kept(left, right)
+        return RowsView(
+            left.types,
+            left.names,
+            plus(left.valid, right.valid),
+            plus(left.there, right.there),
+            tuple(plus(*both) for both in zip(left.values, right.values, strict=True)),
+            plus(left.rows, right.rows),
+            None if left.longest is None or right.longest is None else max(left.longest, right.longest),
+            arriving=arriving,
+            whole=left.whole and right.whole,
+        )
+
+    def _set_operation(self, kind: str, left: RowsView, right: RowsView) -> RowsView:
+        if kind.endswith(" all"):
+            self._kept(left, right)
+        else:
+            left = self._distinct(left)
+            right = self._distinct(right)
+        there, rows, values = left.there, left.rows, left.values
+        if kind.startswith("intersect"):
+            there, rows = smaller(there, right.there), smaller(rows, right.rows)
+            values = tuple(smaller(*both) for both in zip(values, right.values, strict=True))
+        left = replace(left, arriving=False, whole=False, static=False)
+        return replace(left, there=smaller(there, rows), rows=rows, values=values, longest=None)
+
+    def _group(self, view: RowsView, keys: int, aggregates: tuple[PeriodAggregate, ...], always: bool) -> RowsView:
+        groups, named = view.of(range(keys)), view.names[:keys]
+        if view.arriving:
+            if any(one.function not in _BEST and not one.distinct for one in aggregates):
+                self.line("P4", (*named, "end"), _by_end(view, groups))
+            if not aggregates:
+                self.line("P4", named, smaller(view.valid, groups))
+            asked = dict.fromkeys(("" if one.distinct else one.function, one.column) for one in aggregates)
+            for function, column in asked:
+                if column is None or function not in ("", *_BEST):
+                    continue
+                pairs = times([groups, view.values[column]])
+                limit = smaller(_by_end(view, groups) if function else view.valid, pairs)
+                self.line("P4", (*named, view.names[column]), limit)
+        there = number(1) if always else smaller(view.there, groups)
+        return RowsView(
+            (*view.types[:keys], *(_aggregated(one, view) for one in aggregates)),
+            (*named, *(one.function for one in aggregates)),
+            there,
+            there,
+            (*view.values[:keys], *(None for _ in aggregates)),
+            None,
+            None,
+        )
+
+    def _join(self, plan: PeriodJoin, left: RowsView, right: RowsView) -> RowsView:
+        whole = self.parts and plan.kind == "inner"
+        if (
+            plan.kind in ("semi", "anti")
+            and not plan.condition
+            and all(same_values(pair, left, right) for pair in plan.keys)
+        ):
+            asked = dict.fromkeys(theirs for _, theirs in plan.keys)
+            right = self._distinct(_projected(right, tuple(asked)))
+        if not whole:
+            self._kept(left, right)
+        elif not left.static and not right.static:
+            self.with_ends(left)
+            self.with_ends(right)
+        pairs = times([left.there, right.there])
+        if plan.kind in ("semi", "anti"):
+            return replace(left, longest=None, arriving=False, whole=False, static=False)
+        padded = [left.there] * (plan.kind in ("left", "full")) + [right.there] * (plan.kind in ("right", "full"))
+        nulls = plan.kind in ("right", "full"), plan.kind in ("left", "full")
+        values = tuple(
+            plus(one, number(1)) if null else one
+            for null, side in zip(nulls, (left, right), strict=True)
+            for one in side.values
+        )
+        lengths = [view.longest for view in (left, right)]
+        return RowsView(
+            (*left.types, *right.types),
+            (*left.names, *right.names),
+            times([left.valid, right.valid]) if whole else None,
+            smaller(plus(pairs, *padded) if padded else pairs, times(values)),
+            values,
+            times(values),
+            min(one for one in lengths if one is not None) if whole and None not in lengths else None,
+            whole=whole and (left.whole or left.static) and (right.whole or right.static),
+        )
+
+
+def _by_end(view: RowsView, values: Limit) -> Limit:
+    return smaller(view.valid, times([values, number(view.longest)]))
+
+
+def _projected(view: RowsView, items: Sequence[str]) -> RowsView:
+    places = [sorted({int(column.name[1:]) for column in parsed(item).find_all(exp.Column)}) for item in items]
+    values = tuple(
+        view.values[int(item[1:])] if place_of(item) is not None else times([view.values[place] for place in own])
+        for item, own in zip(items, places, strict=True)
+    )
+    rows = times(values)
+    names = [exp.column(name) for name in view.names]
+    return replace(
+        view,
+        types=tuple(_type(item, view.types) for item in items),
+        names=tuple(_named(item, names) for item in items),
+        values=values,
+        rows=smaller(rows, view.rows) if items and view.rows is not None else rows,
+    )
+
+
+def _named(item: str, names: Sequence[exp.Expr]) -> str:
+    def meant(node: exp.Expr) -> exp.Expr:
+        return names[int(node.name[1:])].copy() if isinstance(node, exp.Column) else node
+
+    return parsed(item).copy().transform(meant).sql("spark")
+
+
+def place_of(text: str) -> int | None:
+    """The place of the column that an expression is; None for other expressions."""
+    return int(text[1:]) if text[:1] == "c" and text[1:].isdigit() else None
+
+
+def same_values(pair: tuple[str, str], left: RowsView, right: RowsView) -> bool:
+    """Whether two sides' columns that are equal have the same values: they are of one type, or integers."""
+    places = [place_of(text) for text in pair]
+    if None in places:
+        return False
+    mine, theirs = (view.types[place] for view, place in zip((left, right), places, strict=True) if place is not None)
+    if mine is None or theirs is None:
+        raise NotRecheckedError("the types of aggregates in SEQ blocks")
+    return mine.name == theirs.name or mine.family is theirs.family is Family.INTEGER
+
+
+def _types(plan: PeriodPlan, known: PeriodCatalog) -> list[DataType | None]:
+    """The types of σ and Π of a table."""
+    match plan:
+        case SnapshotScan(table=name, columns=columns) | ConstantScan(table=name, columns=columns):
+            kinds = {column.name: column.type for column in known.table(name).columns}
+            return [kinds[column] for column in columns]
+        case PeriodFilter(input=input):
+            return _types(input, known)
+        case PeriodProject(input, items):
+            under = _types(input, known)
+            return [_type(item, under) for item in items]
+    raise AssertionError("neither σ nor Π")
+
+
+def _aggregated(one: PeriodAggregate, view: RowsView) -> DataType | None:
+    """The type of an aggregate; None of sums and means of decimals."""
+    kind = None if one.column is None else view.types[one.column]
+    if one.function == "count" or kind is None or one.function in _BEST:
+        return BIGINT if one.function == "count" else kind
+    if kind.family is Family.DECIMAL:
+        return None
+    return BIGINT if one.function == "sum" and kind.family is Family.INTEGER else DOUBLE
+
+
+def _type(item: str, types: Sequence[DataType | None]) -> DataType | None:
+    place = place_of(item)
+    if place is not None:
+        return types[place]
+    known = {f"c{n}": kind for n, kind in enumerate(types) if kind is not None}
+    if not {column.name for column in parsed(item).find_all(exp.Column)} <= known.keys():
+        return None
+    try:
+        return read(parsed(item), known).kind
+    except Refused:
+        return None

@@ -1,0 +1,198 @@
+"""Certificates of SEQ statements over streams, checked again: of random statements, and changed ones."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from streambound.cli import main
+from streambound.criteria.vocabulary import Verdict
+from streambound.recheck.certificates.validate import Proof
+from streambound.recheck.circuits.claims import NotRecheckedError
+from support.choices import Choices
+from support.circuits import certificate_of, checked_circuit, proof_of
+from support.profiles import MORE
+from support.snapshots import COLUMNS, HIGH, LOW, generated
+
+PROMISES: list[dict[str, Any]] = [
+    {"max_per_timestamp": 3},
+    {"max_valid": 4},
+    {"max_rate": {"rows": 2, "per": 3}},
+    {"max_rate": {"rows": 2, "per": 3}, "max_per_timestamp": 2},
+    {"max_duration": 3, "max_valid": 9},
+    {"snapshot_key": ["a"]},
+]
+VALUES: dict[str, Any] = {"a": {"values": [-1, 0, 1, 2, 3]}, "b": {"low": 0, "high": 6}, "c": {"values": ["x", "y"]}}
+
+
+def drawn(seed: int) -> tuple[str, dict[str, Any]]:
+    """A statement, and a catalog that may or may not bound it."""
+    rng = random.Random(seed)
+    emit = rng.choice(["", "", "-- streambound: emit fragments\n", "-- streambound: emit parts\n"])
+    streams, relations = dict[str, Any](), dict[str, Any]()
+    static = rng.choice(["u", ""])
+    for name, kinds in COLUMNS.items():
+        table = {"columns": {**kinds, "vb": "bigint", "ve": "bigint"}, "period": ["vb", "ve"]}
+        if rng.random() < 0.4:
+            table["domain"] = {column: VALUES[column] for column in kinds if column in VALUES}
+        if name == static:
+            relations[name] = table | rng.choice([{}, {"rows": 7}])
+        else:
+            promise = rng.choice(PROMISES)
+            promise = promise if "a" in kinds or "snapshot_key" not in promise else {"max_valid": 2}
+            streams[name] = {**table, **promise, "timestamp": "vb"}
+    time = {"domain": rng.choice([[LOW], [LOW, HIGH], [LOW, HIGH]])}
+    return f"{emit}SEQ VT ({generated(Choices.seeded(seed)).sql})", {
+        "time": time,
+        "streams": streams,
+        "relations": relations,
+    }
+
+
+def proved(sql: str, catalog: dict[str, Any]) -> tuple[dict[str, Any], Proof] | None:
+    """The certificate of a bounded statement over streams, and what it proves; None where it is no such one."""
+    checked = checked_circuit(sql, catalog)
+    if checked.circuit is None or checked.verdict is not Verdict.BOUNDED:
+        return None
+    certificate = certificate_of(checked)
+    found = proof_of(checked, certificate)
+    assert found.entries is None or found.entries.most == checked.circuit_bound.entries.value
+    return certificate, found
+
+
+@pytest.mark.parametrize("seed", range(120 * MORE))
+def test_certificates_of_random_statements_hold(seed: int) -> None:
+    sql, catalog = drawn(seed)
+    found = proved(sql, catalog)
+    if found is not None:
+        assert found[1].faults == (), (sql, catalog)
+
+
+def test_the_sample_says_something() -> None:
+    """Half of the statements are bounded, and their states are of every proposition."""
+    found = [one for one in (proved(*drawn(seed)) for seed in range(0, 120, 2)) if one is not None]
+    assert len(found) > 30
+    told = Counter(state["proposition"] for certificate, _ in found for state in certificate["states"])
+    assert {"P2", "P3", "P4"} <= told.keys()
+    assert min(told.values()) > 5
+
+
+RANDOM = [
+    "SELECT * FROM a",
+    "SELECT h, j FROM b WHERE h > 'x'",
+    "SELECT n, k, h FROM a JOIN b ON k = j",
+    "SELECT * FROM a LEFT JOIN b ON k = j AND n <> h",
+    "SELECT * FROM a RIGHT JOIN b ON k < j WHERE n = 'x'",
+    "SELECT * FROM a FULL JOIN b ON k = j",
+    "SELECT * FROM a LEFT ANTI JOIN b ON k = j",
+    "SELECT x.n AS n1, x.k AS k1, y.n AS n2, y.k AS k2 FROM a AS x JOIN a AS y ON x.k = y.k",
+]
+
+
+@pytest.mark.parametrize("sql", RANDOM)
+@pytest.mark.parametrize("static", ["", "b"])
+@pytest.mark.parametrize("emit", ["final", "fragments", "parts"])
+def test_certificates_of_rows_with_lineages_hold(sql: str, static: str, emit: str) -> None:
+    own = {"id": "bigint", "p": "double", "vb": "bigint", "ve": "bigint"}
+    rows: dict[str, Any] = {"period": ["vb", "ve"], "key": "id", "probability": "p", "domain": {"id": [1, 2, 3]}}
+    tables = {"a": {"n": "string", "k": "int"}, "b": {"h": "string", "j": "int"}}
+    given: dict[str, Any] = {name: {"columns": {**kinds, **own}, **rows} for name, kinds in tables.items()}
+    streams = {name: {**one, "timestamp": "vb", "max_valid": 9} for name, one in given.items() if name != static}
+    catalog = {"streams": streams, "relations": {static: given[static]} if static else {}}
+    found = proved(f"-- streambound: emit {emit}\nSEQ TP ({sql})", catalog)
+    assert found is None or found[1].faults == (), found
+    outer = any(word in sql for word in ("LEFT", "RIGHT", "FULL"))
+    assert (found is None) == ((emit == "parts" and outer) or (static == "b" and "a" not in sql.split("FROM")[1][:3]))
+
+
+def change(certificate: Any, rng: random.Random) -> Any:
+    """The certificate with one thing changed that matters: a size, a state, what it is about, or M."""
+    found = deepcopy(certificate)
+    state = rng.choice(found["states"])
+    match rng.randrange(6):
+        case 0:
+            found["states"].remove(state)
+        case 1:
+            state["entries"]["formula"] += " - 1"
+        case 2:
+            found["entries"]["formula"] = f"2*({found['entries']['formula']}) + 1"
+        case 3:
+            state["proposition"] = {"P2": "P3", "P3": "P4", "P4": "P2"}[state["proposition"]]
+        case 4:
+            state["keys"] = [*state["keys"], {"key": "another", "values": None}]
+        case 5:
+            state["entries"]["value"] = (state["entries"]["value"] or 0) + 1
+    return found
+
+
+@pytest.mark.parametrize("seed", range(0, 120 * MORE, 3))
+def test_changed_certificates_are_rejected(seed: int) -> None:
+    sql, catalog = drawn(seed)
+    checked = checked_circuit(sql, catalog)
+    if checked.circuit is None or checked.verdict is not Verdict.BOUNDED or not checked.circuit.states:
+        pytest.skip("no states")
+    rng = random.Random(seed)
+    for _ in range(5):
+        wrong = change(certificate_of(checked), rng)
+        try:
+            assert proof_of(checked, wrong).faults, (sql, wrong)
+        except NotRecheckedError:
+            assert " x" in sql, "only what is computed is not known"
+
+
+@pytest.mark.parametrize(
+    ("where", "values"),
+    [
+        ("t = 'x'", 1),
+        ("t < 'y'", 1),
+        ("t >= 'y'", 3),
+        ("t IS NULL", 1),
+        ("t IN ('x', 'q')", 1),
+        ("1 = 1", 4),
+        ("d = 1", 4),
+        ("n > 3", 4),
+    ],
+)
+def test_comparisons_limit_values(where: str, values: int) -> None:
+    own = {"t": "string", "d": "double", "n": "int", "vb": "bigint", "ve": "bigint"}
+    stream = {"timestamp": "vb", "columns": own, "period": ["vb", "ve"], "domain": {"t": {"values": ["x", "y", "z"]}}}
+    found = proved(f"SEQ VT (SELECT DISTINCT t FROM S WHERE {where})", {"streams": {"S": stream}})
+    assert found is not None
+    assert found[1].faults == ()
+    assert found[1].entries is not None
+    assert found[1].entries.constant == 2 * values, "the latest ends, and the open rows"
+
+
+def test_another_declaration_is_another_bound() -> None:
+    """What was proved of some promises is not of others."""
+    own = {"name": "string", "n": "bigint", "vb": "bigint", "ve": "bigint"}
+
+    def checked(**more: Any) -> Any:
+        stream = {"timestamp": "vb", "columns": own, "period": ["vb", "ve"], **more}
+        return checked_circuit("SEQ VT (SELECT name, COUNT(*) AS c FROM S GROUP BY name)", {"streams": {"S": stream}})
+
+    certificate = certificate_of(checked(max_valid=3))
+    assert proof_of(checked(max_valid=3), certificate).faults == ()
+    assert proof_of(checked(max_valid=4), certificate).faults
+    assert proof_of(checked(), certificate).faults
+
+
+def test_of_relations_alone_nothing_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such a statement has no certificate; another number than 0 is not accepted."""
+    monkeypatch.chdir(tmp_path)
+    table = 'columns = { name = "string", vb = "bigint", ve = "bigint" }\nperiod = ["vb", "ve"]\n'
+    Path("streams.toml").write_text(f"[time]\ndomain = [0, 24]\n[relations.works]\n{table}")
+    Path("q.sql").write_text("SEQ VT (SELECT COUNT(*) AS n FROM works)")
+    report = CliRunner().invoke(main, ["check", "q.sql", "--format", "json"]).stdout
+    assert CliRunner().invoke(main, ["recheck", "-"], input=report).exit_code == 0
+    more = report.replace('"entries": 0', '"entries": 1')
+    assert more != report
+    assert CliRunner().invoke(main, ["recheck", "-"], input=more).exit_code == 1
+    Path("streams.toml").write_text(f'[streams.works]\ntimestamp = "vb"\n{table}')
+    assert "it has no certificate" in CliRunner().invoke(main, ["recheck", "-"], input=report).stdout
