@@ -87,16 +87,18 @@ def _judge(tree: Tree, context: Context) -> Judged:
         return judge_static(tree, context)
     if is_block(tree, context.catalog):
         return judge_block(tree, context)
-    rule = RULES.get(type(tree), _no_rule)
+    rule = RULES.get(type(tree))
+    if rule is None and type(tree) not in _WITHOUT_RULE:
+        raise NoRule(type(tree).__name__)  # of the outermost operator the reader of SQL says more
     try:
-        return rule(tree, context)
+        return (rule or _no_rule)(tree, context)
     except NoRule as refusal:
         refusal.at = refusal.at or tree
         raise
 
 
 def _no_rule(tree: Tree, context: Context) -> Judged:
-    raise NoRule(_WITHOUT_RULE.get(type(tree), type(tree).__name__))
+    raise NoRule(_WITHOUT_RULE[type(tree)])
 
 
 def judged(
