@@ -1,4 +1,4 @@
-"""`streambound memory`: measures whether a job's memory stays constant, beside Spark's own join."""
+"""`streambound memory`: measures whether a job's memory stays constant, beside Spark's own operators."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from streambound.synopsis_exec.feeds import Feed
     from streambound.synopsis_exec.plan_ir import Plan
 
-_STAGES = {"writing": "writing the streams", "job": "running the job", "native": "running Spark's own join"}
+_STAGES = {"writing": "writing the streams", "job": "running the job", "native": "running Spark's own operators"}
 
 
 class Share(click.ParamType[tuple[str, float]]):
@@ -67,11 +67,11 @@ class Heap(click.ParamType[str]):
               help="With --random: how frequent a stream is beside the others, which have 1.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="What --random follows.")
 @click.option("--batches", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Micro-batches.")
-@click.option("--heap", type=Heap(), default="512m", show_default=True, help="Java's heap, for the job and the join.")
+@click.option("--heap", type=Heap(), default="512m", show_default=True, help="Java's heap, for each of the two.")
 @click.option("--native-tuples", type=click.IntRange(0), metavar="N",
-              help="How many of them Spark's own join reads, 0 for none; by default up to 1,000,000.")  # fmt: skip
+              help="How many of them Spark's own operators read, 0 for none; by default up to 1,000,000.")  # fmt: skip
 @click.option("--native-seconds", type=click.IntRange(1), default=120, show_default=True, metavar="N",
-              help="Spark's own join is stopped after that time.")  # fmt: skip
+              help="Spark's own operators are stopped after that time.")  # fmt: skip
 @click.option("--out", type=PathArgument(), metavar="DIR",
               help="Write memory.json, and the plot as memory.png and memory.svg.")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
@@ -85,7 +85,8 @@ def memory(
     """Measure whether the job of a bounded QUERY needs constant memory.
 
     Generates streams that fit the query and the catalog, runs the job over them, and then Spark's own stream-stream
-    join of the same query over the same rows, where Spark can express it. Reported after each micro-batch: synopsis
+    join, or its own operators of a statement beyond joins, over the same rows, where Spark takes it. Results of the
+    latter are compared with the statement as batch SQL. Reported after each micro-batch: synopsis
     entries against the bound M, the rows that Spark keeps as state, Java's heap, and resident memory.
 
     \b

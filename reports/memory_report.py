@@ -88,8 +88,8 @@ def native_ending(native: Any) -> str:
     """How Spark's own join ended."""
     last = native.samples[-1].tuples if native.samples else 0
     return {
-        "done": "it read all that it was given",
-        "stopped": f"stopped after {last:,} tuples, its time being up",
+        "done": "all that was given was read",
+        "stopped": f"stopped after {last:,} tuples, as time was up",
         "out of memory": f"its Java heap was full after {last:,} tuples",
         "failed": f"failed after {last:,} tuples: {native.reason}",
     }.get(native.ended, "")

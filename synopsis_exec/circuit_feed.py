@@ -26,7 +26,7 @@ from streambound.synopsis_exec.plan_ir import Input
 from streambound_runtime.operators.circuit_plan import ChangesNode, GroupNode, SetNode
 
 _TIMES = 8
-"""How often the longest bucket or interval fits into the streams, at least."""
+"""About how often the longest bucket or interval fits into the streams."""
 _VALUES = 100
 _STRIDE = 7919
 """The adversary's step through a pool, a prime: the tuples of one block, which are similar, are not all in a row."""
@@ -70,8 +70,8 @@ def _rows(
 ) -> Iterator[tuple[str, Row]]:
     rate = RATE if random is None else _MODERATE_RATE
     at_once = sum(pace(plan, rate).rows.values())
-    spread = _TIMES * _longest(plan) // max(1, total // at_once)
-    allowed = pace(plan, rate, max(1, spread))
+    steps = max(1, total // at_once)
+    allowed = pace(plan, rate, -(-_TIMES * _longest(plan) // steps))
     makers = {item.name: _made(plan, item, tuples[item.name], random) for item in plan.streams}
     most = max(shares.get(item.name, 1.0) for item in plan.streams)
     now = _start(plan)

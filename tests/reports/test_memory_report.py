@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from streambound.recheck.oracle.spark_results import ResultCounts
 from streambound.reports import memory_plot
 from streambound.reports.memory_plot import write_plots
 from streambound.reports.memory_report import MOST_ROWS, memory_json, memory_lines, verdict
@@ -97,6 +98,22 @@ def test_a_refusal_is_said_in_sparks_words() -> None:
     assert "does not take this query: [MULTIPLE_EVENT_TIME_COLUMNS] no" in text
     text = "\n".join(memory_lines(replace(FOUND, native=replace(JOIN, keyed="without equality"))))
     assert "with an equality of constant columns added" in text
+
+
+def test_results_beside_batch_sql_are_counted_for_both() -> None:
+    own = replace(JOIN, complete="no append", dropped=3, compared=ResultCounts(4000, 2, 1))
+    found = replace(FOUND, native=own, compared=ResultCounts(4000, 0, 0), beyond_joins=True)
+    lines = list(memory_lines(found))
+    assert "  results: all 4,000 rows of batch SQL, and no others" in lines
+    assert "  results: 2 of 4,000 rows of batch SQL MISSING, 1 WRONG ones beside" in lines
+    assert "  3 rows were dropped, since they came later than the watermark" in lines
+    assert "  in complete mode, since Spark refuses append mode: no watermark says when a group is over" in lines
+    text = "\n".join(lines)
+    assert "Spark's own operators (its Java heap was full" in text and "Spark's own operators kept 20,000 rows" in text
+    data = json.loads(memory_json(found))
+    assert data["native"]["compared"] == {"expected": 4000, "missing": 2, "wrong": 1} != data["compared"]
+    text = "\n".join(memory_lines(replace(found, native=Native(refused="[X] no"), compared=None, uncompared="[Y]")))
+    assert "Spark's own operators do not take this query: [X] no" in text and "results were not compared: [Y]" in text
 
 
 def test_rows_in_quarantine_are_not_hidden() -> None:
