@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.buckets import FLINK_COLUMNS
 from streambound.analyzer.catalog import Catalog, Kind
 from streambound.analyzer.types import Family
 from streambound.synopsis_exec.native_join import SourceView, source_view
@@ -50,6 +51,8 @@ def native_operators(tree: exp.Expr, catalog: Catalog, inputs: Sequence[Input]) 
     moments = _Moments({name: time for name, time in times.items() if name in reads}, _unit(tree))
     if moments.times and any(map(_is_star, tree.find_all(exp.Select))):
         return NativeStatement(refused="Spark wants the time to be a timestamp, and * would return it as one")
+    if any(one.alias == FLINK_COLUMNS[-1] for one in tree.find_all(exp.Alias)):  # as `time_buckets` writes them
+        return NativeStatement(refused="Spark has no table functions of windows: what it has is GROUP BY window(…)")
     views = tuple(source_view(item.name, item.declared, item.timestamp, clock=moments.clock) for item in inputs)
     found = moments.rewritten(tree)
     distinct = isinstance(found, exp.Select) and found.args.pop("distinct", None) is not None

@@ -51,6 +51,17 @@ def test_a_job_that_keeps_to_its_bound_beside_sparks_own_join(place: Path) -> No
     assert native["samples"][-1]["state_rows"] > 100
 
 
+def test_a_statement_beyond_joins_beside_sparks_own_operators(place: Path) -> None:
+    (place / "figure.sql").write_text("SELECT T.J DIV 10 AS w, T.B, COUNT(*) AS n FROM T GROUP BY T.J DIV 10, T.B")
+    result = _memory("--tuples", "400", "--batches", "2", "--format", "json")
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout)
+    assert report["compared"] == report["native"]["compared"]
+    assert report["compared"]["expected"] > 100 and report["compared"]["missing"] == report["compared"]["wrong"] == 0
+    assert [sample["tuples"] for sample in report["native"]["samples"]] == [200, 400]
+    assert report["native"]["ended"] == "done" and report["native"]["samples"][-1]["state_rows"] > 0
+
+
 @pytest.mark.parametrize("wrong", ["its limit is lower", "it keeps more than it should"])
 def test_a_job_with_more_entries_than_its_bound(place: Path, monkeypatch: pytest.MonkeyPatch, wrong: str) -> None:
     def lower(plan: Plan) -> CompiledJob:

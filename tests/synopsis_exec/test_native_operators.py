@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from streambound.api import catalog_of
+from streambound.api import catalog_of, statement_of
+from streambound.recheck.oracle.time_buckets import with_spark_buckets
 from streambound.synopsis_exec.native_operators import native_operators
 from support.catalogs import PLAIN
 from support.plans import plan_of
@@ -55,6 +56,16 @@ def test_duplicates_are_dropped_apart() -> None:
 
 def test_a_star_would_return_the_timestamp() -> None:
     assert "* would return it" in native_operators(parsed("SELECT S.* FROM S"), catalog_of(PLAIN), ()).refused
+
+
+def test_a_table_function_of_flink_has_no_watermark_left() -> None:
+    catalog = catalog_of({"streams": {"S": {"timestamp": "at", "columns": {"a": "bigint", "at": "timestamp"}}}})
+    sql = (
+        "SELECT window_start, COUNT(*) FROM TUMBLE(TABLE S, DESCRIPTOR(at), INTERVAL '1' MINUTE) GROUP BY window_start"
+    )
+    tree = statement_of(sql, catalog, None).statement.tree
+    assert tree is not None
+    assert "no table functions" in native_operators(with_spark_buckets(tree, catalog), catalog, ()).refused
 
 
 def test_timestamps_stay_as_they_are() -> None:
