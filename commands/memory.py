@@ -91,7 +91,8 @@ def memory(
 
     \b
     Exit status 1: there were more entries than M; or there were fewer, and more and more of them until the end, so that
-    nothing shows that memory stays constant; or the query is not bounded.
+    nothing shows that memory stays constant; or the job's results were compared, and differ; or the query is not
+    bounded.
     """
     from streambound.criteria.check import find_statement
     from streambound.reports.memory_report import memory_json, memory_lines
@@ -126,7 +127,7 @@ def memory(
     click.echo(memory_json(found) if form == "json" else "\n".join(memory_lines(found)))
     if out is not None:
         _write(out, found)
-    if not found.constant:
+    if not (found.constant and found.right):
         raise SystemExit(1)
 
 

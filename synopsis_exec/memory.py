@@ -114,6 +114,11 @@ class Measurement:
         """Whether the entries were seen to grow no more: they reached M, or were flat over the second half."""
         return self.curve in (Curve.FULL, Curve.FLAT)
 
+    @property
+    def right(self) -> bool:
+        """Whether the job's results are those of batch SQL, where they were compared."""
+        return self.compared is None or self.compared.missing == self.compared.wrong == 0
+
 
 def measure(
     compiled: CompiledJob,

@@ -52,12 +52,14 @@ def test_a_job_that_keeps_to_its_bound_beside_sparks_own_join(place: Path) -> No
 
 
 def test_a_statement_beyond_joins_beside_sparks_own_operators(place: Path) -> None:
-    (place / "figure.sql").write_text("SELECT T.J DIV 10 AS w, T.B, COUNT(*) AS n FROM T GROUP BY T.J DIV 10, T.B")
+    (place / "figure.sql").write_text(
+        "SELECT T.J DIV 10 AS w, T.B, COUNT(*) AS n FROM T WHERE T.B IN (1, 2, 3) GROUP BY 1, 2"
+    )
     result = _memory("--tuples", "400", "--batches", "2", "--format", "json")
     assert result.exit_code == 0, result.output
     report = json.loads(result.stdout)
     assert report["compared"] == report["native"]["compared"]
-    assert report["compared"]["expected"] > 100 and report["compared"]["missing"] == report["compared"]["wrong"] == 0
+    assert report["compared"]["expected"] > 20 and report["compared"]["missing"] == report["compared"]["wrong"] == 0
     assert [sample["tuples"] for sample in report["native"]["samples"]] == [200, 400]
     assert report["native"]["ended"] == "done" and report["native"]["samples"][-1]["state_rows"] > 0
 
