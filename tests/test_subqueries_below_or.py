@@ -11,9 +11,10 @@ import pytest
 from support.circuits import certificate_of, checked_circuit, proof_of, random_rows, run_circuit
 
 COLUMNS = {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"}
-CATALOG = {
+CATALOG: dict[str, Any] = {
     "streams": {name: {"timestamp": "ts", "columns": COLUMNS, "max_per_timestamp": 2} for name in ("S", "T")}
 }  # fmt: skip
+CATALOG["relations"] = {"R": {"columns": {"k": "bigint", "x": "bigint"}, "rows": 4}}
 SOON = "(SELECT 1 FROM T WHERE T.a = S.a AND T.ts BETWEEN S.ts - 1 AND S.ts + 2)"
 OF_V = "(SELECT T.b FROM T WHERE T.v > S.v AND T.ts BETWEEN S.ts - 2 AND S.ts)"
 BELOW_OR = {
@@ -40,6 +41,16 @@ CASES = {
     "a union of windows": "SELECT x.w, COUNT(*) AS n FROM (SELECT ts DIV 4 AS w FROM S WHERE v > 0 UNION ALL "
     f"SELECT S.ts DIV 4 AS w FROM S WHERE NOT EXISTS {SOON}) AS x GROUP BY x.w",
 }
+
+OF_A_JOIN = {
+    "exists of a join": "SELECT S.a, S.v FROM S WHERE EXISTS (SELECT 1 FROM T JOIN R ON R.k = T.a "
+    "WHERE R.x > 0 AND T.b = S.b AND T.ts BETWEEN S.ts - 1 AND S.ts + 2)",
+    "not exists of a join, the relation first": "SELECT S.a, S.v FROM S WHERE NOT EXISTS (SELECT 1 FROM R, T "
+    "WHERE R.k = T.a AND R.x < T.b + 1 AND T.b = S.b AND T.ts BETWEEN S.ts - 1 AND S.ts + 2)",
+    "in of a join": "SELECT S.a, S.v FROM S WHERE S.v > 0 OR S.b IN (SELECT T.b FROM T JOIN R ON R.k = T.a "
+    "WHERE T.ts BETWEEN S.ts - 2 AND S.ts)",
+}
+"""A relation is asked in Spark only."""
 
 
 def in_duckdb(sql: str, rows: dict[str, list[dict[str, Any]]]) -> Counter[tuple[Any, ...]]:
@@ -81,3 +92,12 @@ def test_of_two_subqueries_below_or_the_message_says_so() -> None:
     checked = checked_circuit(f"SELECT S.a FROM S WHERE EXISTS {SOON} OR S.b IN {OF_V}", CATALOG)
     assert [str(one.code) for one in checked.diagnostics] == ["SB110"]
     assert "beside another one below OR" in checked.diagnostics[0].message
+
+
+@pytest.mark.parametrize("sql", OF_A_JOIN.values(), ids=list(OF_A_JOIN))
+def test_of_a_join_with_a_relation_only_the_stream_is_remembered(sql: str) -> None:
+    checked = checked_circuit(sql, CATALOG)
+    assert str(checked.verdict) == "bounded", checked.diagnostics
+    assert checked.circuit_bound is not None
+    assert "c_T" in str(checked.circuit_bound.entries) and "rows_R" not in str(checked.circuit_bound.entries)
+    assert proof_of(checked, certificate_of(checked)).faults == ()

@@ -6,7 +6,7 @@ S WHERE NOT EXISTS (SELECT 1 FROM T WHERE T.a = S.a AND T.b > 1)  ->  Join(anti,
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -251,7 +251,7 @@ class Subqueries:
         inner = self.columns(asked.input)
         own, correlated = list[exp.Expr](), list[exp.Expr]()
         for part in conjuncts(asked.condition.syntax):
-            mine = all(_find(column, inner) for column in part.find_all(exp.Column))
+            mine = all(_is_own(column, part, inner, given) for column in part.find_all(exp.Column))
             nested = bool(outermost_queries(part))
             if nested and not mine:
                 return None
@@ -260,13 +260,32 @@ class Subqueries:
         listed = [_qualified(value, inner, given, rename) for value in values]
         if any(one is None for one in (*made, *listed)):
             return None
-        if own:
-            kept = [_qualified(part.copy(), inner, (), rename) for part in own]
-            condition = exp.and_(*kept, copy=False) if len(kept) > 1 else kept[0]
-            if condition is None:
-                return None
-            right = Filter(right, self.scalar(condition), syntax=asked.syntax)
+        kept = [_qualified(part.copy(), inner, (), rename) for part in own]
+        if any(one is None for one in kept):
+            return None
+        told = [column for one in (*made, *listed) if one is not None for column in one.find_all(exp.Column)]
+        right = self._asked_of(right, [one for one in kept if one is not None], told, asked)
         return right, [one for one in made if one is not None], [one for one in listed if one is not None]
+
+    def _asked_of(self, tree: Tree, conditions: list[exp.Expr], told: list[exp.Column], asked: Filter) -> Tree:
+        """The rows of a subquery that satisfy these conditions, of which only these columns matter.
+
+        A relation that does not change and has none of them is asked whether it has a partner: S, R  ->  S SEMI JOIN R.
+        """
+        if isinstance(tree, Join) and tree.kind is JoinKind.INNER and not tree.using:
+            stream, relation = (tree.right, tree.left) if self._is_static(tree.left) else (tree.left, tree.right)
+            names = self.columns(relation)
+            if self._is_static(relation) and not any(_find(column, names) for column in told):
+                own = [] if tree.condition is None else [parsed(tree.condition)]
+                own += [one for one in conditions if any(_find(column, names) for column in one.find_all(exp.Column))]
+                told = told + [column for one in own for column in one.find_all(exp.Column)]
+                left = self._asked_of(stream, [one for one in conditions if one not in own], told, asked)
+                on = self.scalar(exp.and_(*own)) if own else None
+                return replace(tree, kind=JoinKind.SEMI, left=left, right=relation, condition=on)
+        return Filter(tree, self.scalar(exp.and_(*conditions)), syntax=asked.syntax) if conditions else tree
+
+    def _is_static(self, tree: Tree) -> bool:
+        return facts(tree, self.catalog).change is ViewKind.STATIC
 
     def _any_rows(self, asked: Tree, given: Schema) -> Tree:
         """The rows of a subquery of which only matters whether there are any: those of its FROM, of a SELECT."""
@@ -308,6 +327,13 @@ def _asked(query: exp.Query) -> tuple[exp.Expr, ApplyKind | None, list[exp.Expr]
         case exp.Subquery() if not isinstance(around.parent, exp.Any | exp.All):
             return around, ApplyKind.SCALAR, []
     return around or query, None, []
+
+
+def _is_own(column: exp.Column, part: exp.Expr, inner: Schema, outer: Schema) -> bool:
+    """Whether a column in a condition of a subquery is one of its rows', or of a subquery's in it."""
+    around = column.find_ancestor(exp.Query)
+    nested = around is not None and around is not part.find_ancestor(exp.Query)
+    return _find(column, inner) or (nested and not _find(column, outer))
 
 
 def _find(column: exp.Column, given: Schema) -> bool:

@@ -67,6 +67,26 @@ class OperatorQuery(AnyQuery):
         width = width or self.choices.integer(1, 2)
         return getattr(self, f"_{form}")(depth, width, top), width
 
+    def _subquery(self, columns: Sequence[str]) -> str:
+        """Of one table, or of a stream joined with a relation that does not change."""
+        if not self.choices.chance(25):
+            return super()._subquery(columns)
+        column, stream, relation = self.choices.pick(columns), self._alias(), self._alias()
+        table = self.choices.pick(("S", "T"))
+        rows = (
+            f"FROM {table} AS {stream} JOIN {STATIC} AS {relation} ON {relation}.a = {stream}.{self.choices.pick('ab')}"
+        )
+        if self.choices.chance(30):
+            rows = f"FROM {STATIC} AS {relation} JOIN {table} AS {stream} ON {relation}.b <= {stream}.a"
+        more = self.choices.pick(
+            (f"{relation}.b > 0", f"{stream}.b > 0", f"{relation}.b = {stream}.v", f"{stream}.a < 2")
+        )
+        word = self.choices.pick(("", "NOT "))
+        self.used[f"{word.lower()}exists of a join"] += 1
+        if self.choices.chance(30):
+            return f"{column} {word}IN (SELECT {stream}.b {rows} WHERE {more})"
+        return f"{word}EXISTS (SELECT 1 {rows} WHERE {stream}.a = {column} AND {more})"
+
     # --- windows of time ---------------------------------------------------------------------------------------------
 
     def _windowed(self, depth: int, width: int, top: bool) -> str:
