@@ -81,7 +81,7 @@ class FixObject(TypedDict):
     """A repair; applying its edits, which do not overlap, makes the query bounded."""
 
     title: Words
-    kind: Annotated[str, ("enum", ("safe", "contract", "changes-results"))]
+    kind: Annotated[str, ("enum", ("safe", "changes-results"))]
     sql: str
     changes: list[str]
     note: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import cast
 
-from streambound.analyzer.diagnostics import Diagnostic, Fix, Related, Suppression
+from streambound.analyzer.diagnostics import Diagnostic, Fix, FixKind, Related, Suppression
 from streambound.analyzer.edits import Edit
 from streambound.criteria.violation import CriterionResult, Violation
 from streambound.reports.beside import NOTHING, Beside, QueryState
@@ -173,13 +173,17 @@ def _suppression(suppression: Suppression | None) -> SuppressionObject | None:
 
 
 def _fix(fix: Fix) -> FixObject:
-    """A repair; applying its edits, which do not overlap, makes the query bounded."""
+    """A repair; applying its edits, which do not overlap, makes the query bounded.
+
+    Readers know two kinds; results change for input that breaks a contract, which the note says.
+    """
+    contract = fix.kind is FixKind.CONTRACT
     return {
         "title": fix.title,
-        "kind": fix.kind,
+        "kind": FixKind.CHANGES_RESULTS if contract else fix.kind,
         "sql": fix.sql,
         "changes": list(fix.changes),
-        "note": fix.note,
+        "note": "; ".join(filter(None, (fix.kind.words, fix.note))) if contract else fix.note,
         "edits": [_edit(edit) for edit in fix.edits],
     }
 
