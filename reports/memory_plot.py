@@ -10,6 +10,8 @@ from math import floor, log10
 from pathlib import Path
 from typing import Any
 
+from streambound.reports.memory_report import own
+
 _JOB, _NATIVE, _INK, _FAINT = "#0072B2", "#D55E00", "#24292f", "#d0d7de"
 _MIB = 1024 * 1024
 
@@ -66,7 +68,7 @@ def _state(axes: Any, found: Any, native: Any) -> None:
     if native:
         points = [(sample.tuples, max(sample.state_rows, 1)) for sample in native]
         _line(axes, points, _NATIVE, found.native.ended)
-        _native_label(axes, points, "rows kept by Spark's own join", found.native, right)
+        _native_label(axes, points, f"rows kept by {own(found)}", found.native, right)
     least = min([found.limit, *(sample.peak for sample in found.samples), *(sample.state_rows for sample in native)])
     most = max([found.limit, found.peak, *(sample.state_rows for sample in native)])
     axes.set_yscale("log")
@@ -89,7 +91,7 @@ def _heap(axes: Any, found: Any, native: Any) -> None:
     if native:
         others = [(sample.tuples, sample.heap / _MIB) for sample in native]
         _line(axes, others, _NATIVE, found.native.ended)
-        _native_label(axes, others, "Spark's own join", found.native, right)
+        _native_label(axes, others, own(found), found.native, right)
     _label(axes, [(right, min(heap for _, heap in points))], "the job", _JOB, below=True)
     axes.set_ylabel("Java heap in use after a collection, MiB")
     axes.set_title(f"What that takes (maximum heap {found.heap})", loc="left", fontsize=11.5)

@@ -33,7 +33,7 @@ def memory_lines(found: Any) -> Iterator[str]:
         yield from textwrap.wrap(f"results were not compared: {found.uncompared}", 100)
     yield ""
     if found.native is not None:
-        yield from _native_lines(found.native, _own(found))
+        yield from _native_lines(found.native, own(found))
         yield ""
     yield from textwrap.wrap(verdict(found), 100)
 
@@ -47,7 +47,7 @@ def verdict(found: Any) -> str:
         text += f", within {found.limit_bytes:,}"
     if found.native is not None and found.native.samples:
         last = found.native.samples[-1]
-        text += f"; {_own(found)} kept {last.state_rows:,} rows after {last.tuples:,} tuples"
+        text += f"; {own(found)} kept {last.state_rows:,} rows after {last.tuples:,} tuples"
     return text
 
 
@@ -95,18 +95,18 @@ def native_ending(native: Any) -> str:
     }.get(native.ended, "")
 
 
-def _own(found: Any) -> str:
+def own(found: Any) -> str:
     """What of Spark runs the same: the statement beyond joins, or the join."""
     return "Spark's own operators" if found.beyond_joins else "Spark's own join"
 
 
-def _native_lines(native: Any, own: str) -> Iterator[str]:
-    own = own.replace("own join", "own stream-stream join")
+def _native_lines(native: Any, name: str) -> Iterator[str]:
+    name = name.replace("own join", "own stream-stream join")
     if native.refused:
-        takes = "do not take" if own.endswith("operators") else "does not take"
-        yield from textwrap.wrap(f"{own} {takes} this query: {native.refused}", 100)
+        takes = "do not take" if name.endswith("operators") else "does not take"
+        yield from textwrap.wrap(f"{name} {takes} this query: {native.refused}", 100)
         return
-    yield f"{own} ({native_ending(native)}):"
+    yield f"{name} ({native_ending(native)}):"
     if native.keyed:
         yield "  with an equality of constant columns added, since Spark refuses a join without one"
     if native.complete:
