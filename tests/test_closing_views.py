@@ -88,6 +88,16 @@ BOUNDED = {
     "rows of windows without a partner": "SELECT l.v, l.window_start AS z FROM (SELECT * FROM TUMBLE(TABLE S, "
     "DESCRIPTOR(ts), INTERVAL '4' SECONDS)) AS l WHERE NOT EXISTS (SELECT 1 FROM (SELECT * FROM TUMBLE(TABLE T, "
     "DESCRIPTOR(ts), INTERVAL '4' SECONDS)) AS r WHERE l.a = r.a AND l.window_start = r.window_start)",
+    "the window before, by order": "SELECT x.z, x.n, LAG(x.n) OVER (ORDER BY x.z) AS before "
+    f"FROM {counts('S', key='')} AS x",
+    "two groups before": "SELECT x.z, x.a, x.n - LAG(x.n, 2) OVER (ORDER BY x.z, x.n DESC, x.a) AS more "
+    f"FROM {counts('S', window=HOPS)} AS x",
+    "the mean of three windows": "SELECT x.y, x.b, AVG(x.n) OVER (PARTITION BY x.b ORDER BY x.y ROWS BETWEEN "
+    f"2 PRECEDING AND CURRENT ROW) AS m FROM {counts('S', key='b')} AS x WHERE x.b IS NOT NULL",
+    "the window before, of rows that come late": "SELECT x.y, LAG(x.n) OVER (ORDER BY x.y, x.a) AS before "
+    f"FROM {LATE} AS x",
+    "windows of differences": "SELECT d.z, MAX(d.more) AS most FROM (SELECT x.z, x.n - LAG(x.n) OVER (ORDER BY x.z, "
+    f"x.a) AS more FROM {counts('S')} AS x) AS d GROUP BY d.z",
     "rows in windows": "SELECT a, ts, window_start AS z, window_end AS y "
     "FROM HOP(TABLE S, DESCRIPTOR(ts), INTERVAL '2' SECONDS, INTERVAL '5' SECONDS)",
     "the busiest window of each key": "SELECT x.b, MAX(x.n) AS most, MIN(x.t) AS least, SUM(x.n) AS n "
@@ -210,6 +220,29 @@ def test_the_best_of_closed_windows_outlives_a_restart_and_is_counted_again(name
     entries = certificate["states"][place]["entries"]
     entries.update(value=entries["value"] - 1, formula=str(entries["value"] - 1))
     assert proof_of(checked, certificate).faults != ()
+
+
+IN_TURN = ("the window before, by order", "two groups before", "the mean of three windows")
+
+
+@pytest.mark.parametrize("name", IN_TURN)
+def test_rows_before_open_ones_outlive_a_restart_and_are_counted_again(name: str) -> None:
+    circuit = Circuit({"sql": BOUNDED[name], "catalog": CATALOG, "mode": "changes", "input": random_rows(SECOND, 6)})
+    ticks = [[time] for time in circuit.times]
+    whole = circuit.run(ticks, restart=False)
+    assert circuit.run(ticks, restart=True) == whole
+    checked = checked_circuit(BOUNDED[name], CATALOG)
+    certificate = certificate_of(checked)
+    assert proof_of(checked, certificate).faults == ()
+    entries = certificate["states"][-1]["entries"]
+    entries.update(value=entries["value"] - 1, formula=str(entries["value"] - 1))
+    assert proof_of(checked, certificate).faults != ()
+
+
+@pytest.mark.parametrize("order", ["x.z DESC", "x.n", "x.n, x.z"])
+def test_in_another_order_a_row_may_come_before_any_closed_one(order: str) -> None:
+    sql = f"SELECT x.z, LAG(x.n) OVER (ORDER BY {order}) AS l FROM {counts('S')} AS x"
+    assert str(checked_circuit(sql, CATALOG).verdict) == "unsupported"
 
 
 @pytest.mark.parametrize("kind", ["LEFT", "RIGHT", "FULL", "LEFT ANTI"])

@@ -17,8 +17,9 @@ from functools import partial
 from sqlglot import exp
 
 from streambound.analyzer.algebra.blocks import is_block
+from streambound.analyzer.algebra.facts import facts
 from streambound.analyzer.algebra.made_columns import made_column
-from streambound.analyzer.algebra.nodes import Named, Over, Scalar, Side, Tree, Unit, WindowCall
+from streambound.analyzer.algebra.nodes import Named, Over, Project, Scalar, Side, Tree, Unit, WindowCall
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.columns import Column
@@ -34,8 +35,8 @@ from streambound.criteria.operators.columns import aggregate_type
 from streambound.criteria.operators.endless import endless
 from streambound.criteria.operators.judge import UNLIMITED, Context, NoRule, groups
 from streambound.criteria.operators.mapped import Columns, judge_below
-from streambound.criteria.operators.states import Closing, Judged, MapPart, OverPart, Part, State
-from streambound.criteria.size import Number, Size, product
+from streambound.criteria.operators.states import Closing, ClosingRows, Judged, MapPart, OverPart, Part, State
+from streambound.criteria.size import Number, Size, product, total
 from streambound.criteria.violation import Violation, under
 from streambound.preprocess.pipeline import derive
 
@@ -236,7 +237,7 @@ def _over_view(tree: Over, call: WindowCall, context: Context) -> Judged:
     same = [exp.column(column.name, quoted=True).sql("spark") for column in judged.part.columns]
     given = (*own, *more)
     mapped = MapPart(context.name("map"), judged.part, given, (*same, *(text for _, text, _ in texts)))
-    size, closing = judged.rows, None
+    size, closing, keep = judged.rows, None, ("all", 0)
     if size is None and context.unbounded:
         size = UNLIMITED
     closes = mapped_columns(judged.closes, judged.part.columns, mapped.expressions)
@@ -244,15 +245,49 @@ def _over_view(tree: Over, call: WindowCall, context: Context) -> Judged:
         keys = range(len(own), len(own) + len(call.partition))
         found = next(((one, rows) for rows in closes for one in rows.columns if one.key in keys), None)
         if found is None:
-            raise NoRule("a view whose rows have no number")
+            found, keep = _in_turn(call, closes, len(own)), ("open", _rows_before(call))
         closing, size = found[0], found[1].open(0)
-    part = _part(context, mapped, len(own), call, given, ("all", 0), closing)
+        if keep[1]:
+            size = total([size, product([Number(keep[1]), _partitions(tree, call, context)])])
+    part = _part(context, mapped, len(own), call, given, keep, closing)
     span = context.positions.of(written(call))
     shown = tuple(one.text for one in call.partition)
     states = (*judged.states, State(part.name, "Lemma 1", size, shown, "when it goes", span))
-    alike = {mapped.expressions[place] for place in part.partition} if closing is not None else set()
+    by = part.partition if keep[0] == "all" else (part.order[0][0],)
+    alike = {mapped.expressions[place] for place in by} if closing is not None else set()
     kept = taken_over(closes, lambda one: [n for n in [one.key] if n < len(own) and mapped.expressions[n] in alike])
     return replace(judged, part=part, states=states, retracts=True, closes=kept)
+
+
+def _in_turn(call: WindowCall, closes: Sequence[ClosingRows], own: int) -> tuple[Closing, ClosingRows]:
+    """The column that rows are ordered by first and that says when they close: no row comes before a closed one."""
+    first = own + len(call.partition)
+    found = ((one, rows) for rows in closes for one in rows.columns if one.key == first)
+    if not call.order or call.order[0].descending or (column := next(found, None)) is None:
+        raise NoRule("a view whose rows have no number")
+    return column
+
+
+def _rows_before(call: WindowCall) -> int:
+    """How many rows before a row its value is of, beside itself; raises NoRule where it is of others, too."""
+    if call.function == "LAG":
+        return _offset(call)
+    frame = call.frame
+    if call.function in _FRAMED and frame is not None and frame.unit is Unit.ROWS and frame.end.side is Side.CURRENT:
+        if frame.start.side is Side.CURRENT:
+            return 0
+        if frame.start.side is Side.PRECEDING and frame.start.distance is not None:
+            return frame.start.distance
+    raise NoRule("a view whose rows have no number")
+
+
+def _partitions(tree: Over, call: WindowCall, context: Context) -> Size:
+    """How many partitions a view can have, by what is known of what they are by."""
+    items = tuple(Named(f"c{n}", one, alias=True) for n, one in enumerate(call.partition))
+    known = facts(Project(tree.input, items, syntax=tree.syntax), context.catalog).different if items else 1
+    if known is None:
+        raise NoRule("partitions without a number")
+    return Number(known)
 
 
 def _part(

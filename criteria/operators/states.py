@@ -271,7 +271,8 @@ class OverPart:
     ``partition`` are places of the input's columns, ``order`` those with whether values fall and whether NULL comes
     first, ``value`` that of the function's argument. A ``frame`` is of rows, or else of
     values, from and to so far from the current row, None without end; ``offset`` is LAG's. ``keep`` says which rows are
-    kept: "all", the "first" so many of a partition, the "last" so many, those "near", of so much time before.
+    kept: "all", the "first" so many of a partition, the "last" so many, those "near", of so much time before, the
+    "open" ones with so many before them.
     """
 
     name: str

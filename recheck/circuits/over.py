@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.blocks import is_block
+from streambound.analyzer.algebra.facts import facts
 from streambound.analyzer.algebra.made_columns import made_column
-from streambound.analyzer.algebra.nodes import Named, Over, Scalar, Side, Tree, Unit, WindowCall
+from streambound.analyzer.algebra.nodes import Named, Over, Project, Scalar, Side, Tree, Unit, WindowCall
 from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.algebra.schema_columns import meant
 from streambound.analyzer.flatten import written
@@ -155,8 +156,32 @@ def _over_view(tree: Over, call: WindowCall, states: States) -> View:
     names = tuple(one.text for one in call.partition)
     kept = View(view.rows, view.closing).at(lambda place: [place] if place in partition else [])
     if rows is None:
+        before = Quantity.number(0)
         if not kept.closing:
-            raise NotRecheckedError("functions over a view without a number of rows")
-        rows, closing = kept.closing[0].open(0), kept.closing  # type: ignore[assignment]
+            kept, before = _in_turn(tree, call, view, states)
+        rows, closing = kept.closing[0].open(0) + before, kept.closing  # type: ignore[assignment]
     states.line("Lemma 1", names, rows, "when it goes")
     return View(view.rows, closing)
+
+
+def _in_turn(tree: Over, call: WindowCall, view: View, states: States) -> tuple[View, Quantity]:
+    """A view ordered by what closes: beside open rows, as many closed ones of each partition as a row looks back."""
+    first = parsed(call.order[0].value) if call.order and not call.order[0].descending else None
+    place = meant(first, schema(tree.input, states.catalog)) if isinstance(first, exp.Column) else None
+    kept = view.at(lambda one: [one] if one == place else [])
+    frame = call.frame
+    backwards = frame is not None and frame.unit is Unit.ROWS and frame.end.side is Side.CURRENT
+    if call.function == "LAG":
+        most = _offset(call)
+    elif backwards and frame is not None and frame.start.side is not Side.FOLLOWING:
+        distance = 0 if frame.start.side is Side.CURRENT else frame.start.distance
+        most = -1 if distance is None or call.function in RANKS else distance
+    else:
+        most = -1
+    if not kept.closing or most < 0:
+        raise NotRecheckedError("functions over a view without a number of rows")
+    items = tuple(Named(f"c{n}", one, alias=True) for n, one in enumerate(call.partition))
+    partitions = facts(Project(tree.input, items, syntax=tree.syntax), states.catalog).different if items else 1
+    if partitions is None:
+        raise NotRecheckedError("functions over partitions without a number")
+    return kept, Quantity.number(most * partitions)

@@ -235,7 +235,8 @@ class OverNode:
     first; what is equal then is in order of the columns, NULL first. ``value`` is the argument's place. A ``frame`` is
     of rows, or else of values of the order, from and to so far from the current row, None without end; ``offset`` is
     LAG's. ``keep`` says which rows are kept: "all"; the "first" ``most`` of a partition, or up to that rank, of rows
-    that are only added; of rows that come in their order the "last" ``most``, or those "near", ``most`` before.
+    that are only added; of rows that come in their order the "last" ``most``, or those "near", ``most`` before; those
+    whose bucket is "open", and of each partition the last ``most`` others.
     A decimal argument has so many ``places``.
     """
 

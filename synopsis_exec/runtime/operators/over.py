@@ -62,8 +62,8 @@ class OverOperator:
 
     def _partition(self, key: Row, rows: list[Weighted]) -> list[Weighted]:
         plan, before = self.plan, self.kept.get(key, [])
-        if key not in self.kept and plan.bucket is not None:
-            end = last_of(plan.bucket, rows[0][0][plan.bucket.key]) + plan.bucket.delay
+        if key not in self.kept and plan.bucket is not None and plan.keep != "open":
+            end = self._end(rows[0][0])
             self.number += 1
             heapq.heappush(self.ends, (end, self.number, key))
         after = list(before)
@@ -92,7 +92,7 @@ class OverOperator:
     def _first(self, rows: list[Row]) -> tuple[list[Row], list[Value]]:
         """The rows that may still be asked for, with their values."""
         values = self._values(rows)
-        if self.plan.keep == "all":
+        if self.plan.keep in ("all", "open"):
             return rows, values
         kept = sum(integer(value) <= self.plan.most for value in values)
         return rows[:kept], values[:kept]
@@ -108,8 +108,20 @@ class OverOperator:
                     self.kept[key] = left
                 else:
                     del self.kept[key]
+        if plan.keep == "open":
+            for key, rows in self.kept.items():
+                closed = 0  # no row comes before one of these any more, so that they keep their values
+                while closed < len(rows) and self._end(rows[closed]) <= now:
+                    closed += 1
+                self.kept[key] = rows[max(0, closed - plan.most) :]
         while self.ends and self.ends[0][0] <= now:
             self.kept.pop(heapq.heappop(self.ends)[2], None)
+
+    def _end(self, row: Row) -> int:
+        """Until when a row may change."""
+        bucket = self.plan.bucket
+        assert bucket is not None, "rows that close have a bucket"
+        return last_of(bucket, row[bucket.key]) + bucket.delay
 
     # --- order ------------------------------------------------------------------------------------------------------
 
@@ -189,8 +201,8 @@ class OverOperator:
         self.kept, self.ends = {}, []
         for row, weight in pairs_of_arrow(state[ROWS]):
             key = tuple(row[place] for place in self.plan.partition)
-            if key not in self.kept and self.plan.bucket is not None:
-                end = last_of(self.plan.bucket, row[self.plan.bucket.key]) + self.plan.bucket.delay
+            if key not in self.kept and self.plan.bucket is not None and self.plan.keep != "open":
+                end = self._end(row)
                 self.number += 1
                 heapq.heappush(self.ends, (end, self.number, key))
             assert isinstance(weight, int), "rows have no sums"
