@@ -124,7 +124,7 @@ def make_circuit_plan(
     nodes.add(judged.part)
     blocks, bound = tuple(nodes.blocks), CircuitBound(judged.states, grows)
     read = [*(item for block in blocks for item in block.inputs), *nodes.changing, *nodes.standing]
-    inputs = tuple(map(nodes.watched, inputs_of([*read, *nodes.marking(read)])))
+    inputs = tuple(map(nodes.watched, inputs_of([*read, *nodes.marking(read, judged.clocks)])))
     columns = judged.part.columns
     known = known_sizes(blocks) | {symbol("rows", name): formula.RowCount(name) for name in nodes.relations}
     if isinstance(judged.part, PeriodPart):
@@ -256,11 +256,15 @@ class _Nodes:
         more = tuple(column for column in item.declared if column.name in names - known)
         return replace(item, columns=(*item.columns, *more), ends_keys=ends) if names else item
 
-    def marking(self, read: Sequence[Input]) -> list[Input]:
-        """The streams that are read for their punctuations only."""
-        names = sorted(self.ending - {item.name for item in read})
+    def marking(self, read: Sequence[Input], clocks: Sequence[str]) -> list[Input]:
+        """What is read for its punctuations only, or for the timestamps at which there are results."""
+        names = sorted({*self.ending, *clocks} - {item.name for item in read})
         tables = (self.catalog.table(name) for name in names)
-        return [asked_input(table, ()) for table in tables if table is not None]
+        return [
+            asked_input(table, ()) if table.changes is None else changes_input(table)
+            for table in tables
+            if table is not None
+        ]
 
     def ends(self, key: EndingKey | None) -> circuit_plan.KeyEnds | None:
         """When what is kept for a key goes."""

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from support.choices import Choices
+from support.circuits import checked_circuit, run_circuit
 from support.oracle import prefix_expected
 from support.product import decided
 from support.streams import adversarial_rows, small_rows
@@ -87,3 +88,11 @@ def test_a_timestamp_is_never_null_without_a_time_order() -> None:
     decision = decided("SELECT S.a FROM S, T WHERE S.ts IS NULL", CATALOG)
     assert decision.verdict == "bounded"
     assert [diagnostic.code for diagnostic in decision.diagnostics] == ["SB150"]
+
+
+def test_the_row_of_no_rows_is_there_from_the_first_timestamp_of_any_stream() -> None:
+    """What no row satisfies is not joined; its stream's time goes on, and results are as of it."""
+    sql = "SELECT COUNT(*) AS n FROM T LEFT ANTI JOIN S ON S.a = T.a AND S.a > 3 AND S.a < 5 AND S.ts > 0 AND S.b < S.b"
+    row = dict.fromkeys(COLUMNS, None)
+    found = run_circuit(checked_circuit(sql, CATALOG), {"S": [row | {"ts": 1}], "T": [row | {"ts": 3}]})
+    assert found.printed == {(0, 1): 1, (0, 3): -1, (1, 3): 1}

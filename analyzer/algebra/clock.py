@@ -15,6 +15,12 @@ def clock(tree: Tree, catalog: Catalog) -> Column | None:
     return next((time for table in (*read, *catalog.tables) if (time := time_of(table)) is not None), None)
 
 
+def clocks(tree: Tree, catalog: Catalog) -> tuple[str, ...]:
+    """The streams, and relations that change, whose timestamps are those of a tree's results, each once."""
+    read = ((name, catalog.table(name)) for name in dict.fromkeys(_scans(tree)))
+    return tuple(name for name, table in read if table is not None and time_of(table) is not None)
+
+
 def time_of(table: DeclaredTable) -> Column | None:
     """The time of a stream's rows, or of a relation's changes; None of a relation that does not change."""
     if table.timestamp is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from streambound.analyzer.algebra.blocks import is_block
+from streambound.analyzer.algebra.clock import clocks
 from streambound.analyzer.algebra.nodes import (
     Aggregate,
     Alias,
@@ -116,7 +117,7 @@ def judged(
     try:
         check_names(lowered.tree, catalog, lowered.positions)
         found = judge(_with_late_conditions(lowered.tree, context), context)
-        return replace(found, states=_once(found.states))
+        return replace(found, states=_once(found.states), clocks=clocks(lowered.tree, catalog))
     except NoRule as refusal:
         return _refused(refusal, statement, lowered.positions)
     except Finding as finding:

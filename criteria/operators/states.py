@@ -431,7 +431,8 @@ class Judged:
     ``rows`` is the most rows of the view at a time, None where there is no number; ``retracts`` that it may take rows
     back; ``closes`` are the columns that say when it does not any more. Without a ``part`` there are
     ``violations``; ``suspects`` are blocks, split, of which a witness may be made, with elements so far ``apart`` in
-    time that they are in different buckets of it.
+    time that they are in different buckets of it. ``clocks`` are the tables whose timestamps are those of the results,
+    also where no row of theirs matters.
     """
 
     part: Part | None
@@ -442,6 +443,7 @@ class Judged:
     retracts: bool = False
     apart: int = 0
     closes: tuple[ClosingRows, ...] = ()
+    clocks: tuple[str, ...] = ()
 
     @property
     def criteria(self) -> tuple[CriterionResult, ...]:
