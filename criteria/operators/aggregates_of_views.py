@@ -54,9 +54,9 @@ _CLOSED = "when its window has closed"
 def judge_aggregate_of_view(tree: Aggregate, context: Context) -> Judged:
     """Aggregates of what another operator gives; raises NoRule where its rows have no number."""
     joined = _joins(tree.input)
-    before, context.needed = context.needed, _read(tree) if joined or is_marked(tree.input) else None
-    judged = judge_below(tree.input, context)
-    needed, context.needed = context.needed, before
+    needed = _read(tree) if joined or is_marked(tree.input) else None
+    with context.reading(needed):
+        judged = judge_below(tree.input, context)
     if judged.part is None:
         return _below_join(tree, judged, context) if joined else judged
     columns = Columns(
@@ -203,9 +203,8 @@ def _below_join(tree: Aggregate, judged: Judged, context: Context) -> Judged:
         raise NoRule("sums over a join with a view, which would have to be pushed below it")
     scalars = [key.value for key in tree.keys] + ([below.condition] if below.condition is not None else [])
     named = names_in(parsed(scalar) for scalar in reversed(scalars))
-    before, context.needed = context.needed, named
-    joined = context.judge(below, context)
-    context.needed = before
+    with context.reading(named):
+        joined = context.judge(below, context)
     if joined.part is None:
         return joined
     assert isinstance(joined.part, ViewJoinPart), "what a join with a view is"

@@ -43,11 +43,10 @@ def judge_buckets(tree: Tree, context: Context) -> Judged:
         node = exp.column(view.name, table=view.alias or None, quoted=True)
         shown.append(len(items))
         items.append(Named(f"c{len(items)}", Scalar(node.sql("spark"), node), alias=True))
-    time, before = len(items), context.needed
-    context.needed = None
+    time = len(items)
     block = Project(tree.input, (*items, Named(TIME, tree.time, alias=True)), syntax=tree.syntax)
-    judged = context.judge(block, context)
-    context.needed = before
+    with context.reading(None):
+        judged = context.judge(block, context)
     if judged.part is None:
         return judged
     below, slide = judged.part, tree.slide or tree.size

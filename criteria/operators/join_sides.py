@@ -17,13 +17,9 @@ from streambound.criteria.operators.written_columns import names_in
 
 def side_of(side: Tree, tree: Join, context: Context) -> tuple[Schema, Judged]:
     """A side of a join with its columns that are needed: those that the condition reads, and what is shown."""
-    before = context.needed
-    if before is not None:
-        condition = [] if tree.condition is None else [parsed(tree.condition)]
-        context.needed = {**before, **names_in(condition)}
-    given, judged = rows_of(side, tree, context)
-    context.needed = before
-    return given, judged
+    condition = [] if tree.condition is None else [parsed(tree.condition)]
+    with context.reading(None if context.needed is None else {**context.needed, **names_in(condition)}):
+        return rows_of(side, tree, context)
 
 
 def rows_of(side: Tree, above: Tree, context: Context) -> tuple[Schema, Judged]:

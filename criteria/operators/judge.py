@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
 
@@ -61,6 +62,15 @@ class Context:
     one_key: StreamKey | None = None
     relations: dict[str, tuple[Part, State]] = field(default_factory=dict)
     numbers: count[int] = field(default_factory=lambda: count(1))
+
+    @contextmanager
+    def reading(self, names: Mapping[tuple[str, str], exp.Column] | None) -> Iterator[None]:
+        """What is judged meanwhile gives these columns; those needed before are again, also after a refusal."""
+        before, self.needed = self.needed, names
+        try:
+            yield
+        finally:
+            self.needed = before
 
     def name(self, what: str) -> str:
         """A name for an operator, as ``groups 2``."""

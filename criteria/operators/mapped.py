@@ -34,9 +34,9 @@ def judge_project(tree: Tree, context: Context) -> Judged:
     if isinstance(below, SpjBlock) and where is not None:
         return _late(below, tree.items, where, context)
     below, where = pushed(below, where, context.catalog)
-    before, context.needed = context.needed, _read(tree, where)
-    judged = judge_below(below, context)
-    needed, context.needed = context.needed, before
+    needed = _read(tree, where)
+    with context.reading(needed):
+        judged = judge_below(below, context)
     if judged.part is None:
         return judged
     columns = Columns(columns_shown(schema(below, context.catalog), judged.part.columns, needed), judged.part.columns)
@@ -79,10 +79,11 @@ def judge_filter(tree: Tree, context: Context) -> Judged:
     if isinstance(tree.input, SpjBlock):
         return _late(tree.input, None, tree.condition, context)
     below, where = pushed(tree.input, tree.condition, context.catalog)
-    shown = context.needed
+    shown = needed = context.needed
     if shown is not None and where is not None:
-        context.needed = {**shown, **names_in([parsed(where)])}
-    judged, needed, context.needed = judge_below(below, context), context.needed, shown
+        needed = {**shown, **names_in([parsed(where)])}
+    with context.reading(needed):
+        judged = judge_below(below, context)
     if judged.part is None or where is None:
         return judged
     given = columns_shown(schema(below, context.catalog), judged.part.columns, needed)

@@ -222,9 +222,8 @@ class _OverBlock:
 
 def _over_view(tree: Over, call: WindowCall, context: Context) -> Judged:
     """A function over a view all of whose rows are kept."""
-    before, context.needed = context.needed, None
-    judged = judge_below(tree.input, context)
-    context.needed = before
+    with context.reading(None):
+        judged = judge_below(tree.input, context)
     if judged.part is None:
         return judged
     columns = Columns(schema(tree.input, context.catalog), judged.part.columns)

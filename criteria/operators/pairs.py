@@ -243,13 +243,12 @@ def _not_in(tree: Join, context: Context) -> Judged:
     shown = None
     if nullable:
         before = context.needed
-        context.needed = _deciding(equal, context)
-        found = [_but_for_nulls(equal, replace(null, kind=JoinKind.SEMI), context)]
-        with suppress(NoRows):
-            found.append(judge_pair(unknown, context))
-        if before is not None:
-            shown = [any(column.called(*name) for name in before) for column in _Pair(equal, context).columns]
-        context.needed = before
+        with context.reading(_deciding(equal, context)):
+            found = [_but_for_nulls(equal, replace(null, kind=JoinKind.SEMI), context)]
+            with suppress(NoRows):
+                found.append(judge_pair(unknown, context))
+            if before is not None:
+                shown = [any(column.called(*name) for name in before) for column in _Pair(equal, context).columns]
     if not found:
         raise NoRule("NOT IN that is always true")
     parts = tuple(one.part for one in found if one.part is not None)
@@ -269,9 +268,9 @@ def _deciding(equal: Join, context: Context) -> Mapping[tuple[str, str], exp.Col
     """
     if context.needed is None:
         return None
-    before, context.needed = context.needed, {**context.needed, **names_in([written(equal.condition)])}
-    timed = any(branch.time_values for branch in _Pair(equal, context).joint().branches)
-    found, context.needed = context.needed, before
+    found = {**context.needed, **names_in([written(equal.condition)])}
+    with context.reading(found):
+        timed = any(branch.time_values for branch in _Pair(equal, context).joint().branches)
     return None if timed else found
 
 

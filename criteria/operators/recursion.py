@@ -225,12 +225,9 @@ class _Recursion:
                 return Judged(None, (), violations)
             part, states = context.block(query, PROPOSITION)
             return Judged(part, states)
-        before, context.needed = context.needed, None
-        try:
+        with context.reading(None):
             judge = judge_project if static and isinstance(self.base, Project) else context.judge
             return judge(self.base, context)
-        finally:
-            context.needed = before
 
     # --- what a step reads -------------------------------------------------------------------------------------------
 

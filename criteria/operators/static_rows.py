@@ -98,10 +98,10 @@ def judge_with_relation_outside(tree: Join, context: Context) -> Judged | None:
         return None
     join, rest = found
     needed = context.needed
-    context.needed = {**names_in(rest), **needed}
-    given = tuple(view for view in schema(tree, context.catalog) if any(view.called(*name) for name in context.needed))
-    judged = judge_relation_join(join, context, tree)
-    context.needed = needed
+    read = {**names_in(rest), **needed}
+    given = tuple(view for view in schema(tree, context.catalog) if any(view.called(*name) for name in read))
+    with context.reading(read):
+        judged = judge_relation_join(join, context, tree)
     if judged.part is None or not rest:
         return judged
     every = exp.and_(*rest)

@@ -100,10 +100,9 @@ class _ViewJoin:
 
     def judged(self) -> Judged:
         context, tree = self.context, self.tree
-        before, context.needed = context.needed, None
-        self.tree = tree = replace(tree, right=self._narrowed())
-        view = context.judge(tree.right, context)
-        context.needed = before
+        with context.reading(None):
+            self.tree = tree = replace(tree, right=self._narrowed())
+            view = context.judge(tree.right, context)
         if view.part is None:
             return view
         if view.rows is None and view.closes:
