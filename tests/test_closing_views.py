@@ -113,6 +113,12 @@ BOUNDED = {
     f"FROM S LEFT JOIN T ON {AROUND} GROUP BY S.b, window(S.ts, {HOPS})",
     "windows of a right join": "SELECT window.start AS z, T.a, COUNT(S.v) AS n, COUNT(*) AS k FROM S "
     f"RIGHT JOIN T ON {AROUND} GROUP BY T.a, window(T.ts, '3 seconds')",
+    "rows of a left join, each with what it is joined with": "SELECT S.a, S.v, COUNT(T.v) AS n, MAX(S.v) AS m FROM S "
+    f"LEFT JOIN T ON {AROUND} GROUP BY S.a, S.v, window(S.ts, '4 seconds')",
+    "rows of windows that overlap, each with what it is joined with": "SELECT S.a, window.end AS y, SUM(T.v) AS t "
+    f"FROM S LEFT JOIN T ON {AROUND} GROUP BY S.a, window(S.ts, {HOPS})",
+    "groups, each with what it is joined with": "SELECT l.z, l.a + l.n AS k, COUNT(r.n) AS n "
+    f"FROM {counts('S')} AS l LEFT JOIN {counts('T')} AS r ON l.z = r.z GROUP BY l.z, l.a + l.n",
     "minutes of a left join": "SELECT date_trunc('minute', S.ts) AS z, COUNT(T.v) AS n, MIN(S.v) AS m "
     f"FROM S LEFT JOIN T ON {AROUND} GROUP BY date_trunc('minute', S.ts)",
     "minutes of windows": "SELECT date_trunc('minute', x.z) AS m, MAX(x.n) AS n, COUNT(*) AS k "
@@ -202,6 +208,21 @@ def test_the_number_of_entries_is_that_of_what_is_open(name: str, entries: int) 
     bound = checked_circuit(BOUNDED[name], CATALOG).circuit_bound
     assert bound is not None
     assert bound.entries.value == entries
+
+
+@pytest.mark.parametrize("name", [name for name in BOUNDED if name.endswith("each with what it is joined with")])
+def test_groups_of_a_joins_side_are_as_many_as_its_rows(name: str) -> None:
+    """Counted twice; partners that come more often make pairs, which are no groups."""
+    several = {**CATALOG["streams"], "T": {**CATALOG["streams"]["T"], "max_per_timestamp": 20}}
+    sizes = []
+    for catalog in (CATALOG, {"streams": several}):
+        checked = checked_circuit(BOUNDED[name], catalog)
+        certificate = certificate_of(checked)
+        assert proof_of(checked, certificate).faults == ()
+        sizes.append(certificate["states"][-1]["entries"]["value"])
+        certificate["states"][-1]["entries"].update(value=sizes[-1] - 1, formula=str(sizes[-1] - 1))
+        assert proof_of(checked, certificate).faults != ()
+    assert sizes[0] == sizes[1]
 
 
 BEST_OF_CLOSED = tuple(name for name in BOUNDED if name.startswith("the busiest"))

@@ -63,8 +63,7 @@ def judge_aggregate_of_view(tree: Aggregate, context: Context) -> Judged:
         columns_shown(schema(tree.input, context.catalog), judged.part.columns, needed), judged.part.columns
     )
     keys = [_item(f"_k{n}", key.value, columns, context) for n, key in enumerate(tree.keys, 1)]
-    closes = mapped_columns(judged.closes, judged.part.columns, [text for _, text in keys])
-    closes = closes if judged.rows is None else ()
+    closes = _closing_groups(judged, [text for _, text in keys]) if judged.rows is None else ()
     rows, calls, arguments = list(keys), list[AggregateColumn](), list[MapPart]()
     valued, kept, closing_values = list[exp.Expr](), list[bool | None](), list[Closing | None]()
     for number, call in enumerate(map(call_of, tree.calls), 1):
@@ -101,7 +100,8 @@ def judge_aggregate_of_view(tree: Aggregate, context: Context) -> Judged:
         calls.append(AggregateColumn(column.name, call.function, False, argument, column, linear, squares))
     if closes:
         groups: Size | None = _open_groups(tree, closes[0], context)
-        values: list[Size | None] = [closes[0].open(0) for _ in arguments]
+        texts = [one.expressions[: len(keys) + 1] for one in arguments]
+        values: list[Size | None] = [_closing_groups(judged, one, len(keys))[0].open(0) for one in texts]
     else:
         of_key = columns_of_key(judged.part, context)
         lasting = [key.value for key, (_, text) in zip(tree.keys, keys, strict=True) if text not in of_key]
@@ -134,6 +134,14 @@ def judge_aggregate_of_view(tree: Aggregate, context: Context) -> Judged:
             states.append(State(numbered(f"{name} values", number), rule, size, (*shown, "value"), when, span))
     known = None if closes else groups
     return Judged(part, (*judged.states, *states), rows=known, retracts=True, closes=closes)
+
+
+def _closing_groups(judged: Judged, texts: Sequence[str], keys: int | None = None) -> tuple[ClosingRows, ...]:
+    """The different values of some expressions by the keys among them that close: as many as rows that have them."""
+    assert judged.part is not None
+    found = mapped_columns(judged.closes, judged.part.columns, texts)
+    closing = (one for one in found if any(column.key in range(len(texts))[:keys] for column in one.columns))
+    return tuple(replace(one, open=one.different(range(len(texts)))) for one in closing)
 
 
 def _best_of_closed(call: AggregateRead, judged: Judged, key: int) -> Closing | None:

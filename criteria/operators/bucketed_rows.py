@@ -6,6 +6,7 @@ first rows of each window or a join of windows, has to keep the rows of open buc
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from sqlglot import exp
@@ -16,7 +17,7 @@ from streambound.analyzer.columns import Column
 from streambound.criteria.operators.buckets import TimeFunction
 from streambound.criteria.operators.closing_windows import TIME
 from streambound.criteria.operators.judge import Context, NoRule
-from streambound.criteria.operators.states import BucketPart, Closing, ClosingRows, Judged
+from streambound.criteria.operators.states import BucketPart, Closing, ClosingRows, Judged, RowsOfSide
 from streambound.criteria.size import Number, Size, product
 
 _ENDS = ("start", "end", "last")
@@ -69,12 +70,20 @@ def _closing(judged: Judged, time: int, part: BucketPart) -> tuple[ClosingRows, 
         Closing(place, part.size, item, one.delay) for place, item in enumerate(part.items) if isinstance(item, str)
     )
     buckets = TimeFunction("start", part.slide, part.size).open(one.delay)
-    return (ClosingRows(columns, partial(_open, rows, part), buckets),) if columns else ()
+    sides = tuple(
+        RowsOfSide(
+            frozenset(n for n, item in enumerate(part.items) if isinstance(item, str) or item in side.columns),
+            partial(_open, side.open, part),
+        )
+        for side in rows.sides
+        if time in side.columns
+    )
+    return (ClosingRows(columns, partial(_open, rows.open, part), buckets, sides),) if columns else ()
 
 
-def _open(rows: ClosingRows, part: BucketPart, more: int) -> Size:
+def _open(open: Callable[[int], Size], part: BucketPart, more: int) -> Size:
     """Each row as often as there are buckets that it is in, if it came since the first of these has begun."""
-    return product([Number(-(-part.size // part.slide)), rows.open(part.size - 1 + more)])
+    return product([Number(-(-part.size // part.slide)), open(part.size - 1 + more)])
 
 
 def _apart(names: list[str]) -> list[str]:

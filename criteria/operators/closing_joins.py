@@ -16,7 +16,7 @@ from itertools import product as product_of
 
 from streambound.analyzer.algebra.nodes import JoinKind
 from streambound.criteria.operators.closing_rows import taken_over
-from streambound.criteria.operators.states import Closing, ClosingRows, RowTest
+from streambound.criteria.operators.states import Closing, ClosingRows, RowsOfSide, RowTest
 from streambound.criteria.size import Size, product, total
 
 _SHIFTS: dict[str, Callable[[int], int]] = {
@@ -57,12 +57,8 @@ class NearBuckets:
 
     def results(self, kind: JoinKind, shown: Sequence[str]) -> tuple[ClosingRows, ...]:
         """The closing columns of the pairs, of which these are ``shown``; of an outer join's right side none closes."""
-        mine = _later(self.left, self.more[0], partial(self._left_open, kind))
-        theirs = _later(self.right, self.more[1], self._right_open)
-        found = taken_over([mine], lambda one: [n for n, name in enumerate(shown) if name == f"l{one.key}"])
-        if kind is not JoinKind.INNER:
-            return found
-        return found + taken_over([theirs], lambda one: [n for n, name in enumerate(shown) if name == f"r{one.key}"])
+        mine = joined(self.left, "l", shown, partial(self._left_open, kind), self.more[0])
+        return mine + joined(self.right, "r", shown, self._right_open, self.more[1]) if kind is JoinKind.INNER else mine
 
     def _left_open(self, kind: JoinKind, more: int) -> Size:
         """The results whose left row was open so much earlier: its partners close ``high`` after it at most."""
@@ -80,8 +76,17 @@ class NearBuckets:
         )
 
 
-def _later(rows: ClosingRows, more: int, open: Callable[[int], Size]) -> ClosingRows:
-    return ClosingRows(tuple(replace(one, delay=one.delay + more) for one in rows.columns), open)
+def joined(
+    rows: ClosingRows, side: str, shown: Sequence[str], open: Callable[[int], Size], more: int = 0
+) -> tuple[ClosingRows, ...]:
+    """The rows of a join by the columns that rows of a side, ``l`` or ``r``, close by; they do so ``more`` later.
+
+    ``shown`` is what the join's columns are called in its pairs, and ``open`` as of `ClosingRows`.
+    """
+    every = frozenset(int(name[1:]) for name in shown if name.startswith(side))
+    sides = tuple(one.earlier(more) for one in (*rows.sides, RowsOfSide(every, rows.open)))
+    found = ClosingRows(tuple(replace(one, delay=one.delay + more) for one in rows.columns), open, None, sides)
+    return taken_over([found], lambda key: [n for n, name in enumerate(shown) if name == f"{side}{key}"])
 
 
 def near_buckets(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from sqlglot import exp
+from sqlglot import exp, parse_one
 
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.columns import Column
@@ -19,7 +19,7 @@ from streambound.criteria.count import TimestampCount, tuples
 from streambound.criteria.operators.buckets import ClosingBucket, TimeFunction, closing_bucket, function_of_time
 from streambound.criteria.operators.closing_windows import Windows, open_groups
 from streambound.criteria.operators.judge import NoRule
-from streambound.criteria.operators.states import Closing, ClosingRows
+from streambound.criteria.operators.states import Closing, ClosingRows, RowsOfSide
 from streambound.criteria.size import Number, Size, product, total
 
 NOTHING = Number(0)
@@ -50,15 +50,30 @@ def mapped_columns(
     """The closing columns of what is computed of these: those that are taken over as they are, then buckets of them."""
     given = [exp.column(column.name, quoted=True).sql("spark") for column in columns]
 
-    def places(one: Closing) -> list[int]:
-        return [place for place, text in enumerate(expressions) if text == given[one.key]]
+    def places(key: int) -> list[int]:
+        return [place for place, text in enumerate(expressions) if text == given[key]]
 
-    found = [*taken_over(closes, places)]
+    found = list[ClosingRows]()
+    for rows in closes:
+        sides = _computed(rows.sides, columns, expressions)
+        found += [replace(one, sides=sides) for one in taken_over([rows], places)]
     for place, text in enumerate(expressions):
         for rows in closes:
-            known = (_bucketed(rows, one, columns[one.key], text, place) for one in rows.columns)
+            now = replace(rows, sides=_computed(rows.sides, columns, expressions))
+            known = (_bucketed(now, one, columns[one.key], text, place) for one in rows.columns)
             found += [one for one in known if one is not None][:1]
     return tuple(found)
+
+
+def _computed(
+    sides: Sequence[RowsOfSide], columns: Sequence[Column], expressions: Sequence[str]
+) -> tuple[RowsOfSide, ...]:
+    """The columns that are computed of those of a side alone."""
+    if not sides:
+        return ()
+    names = {column.name: place for place, column in enumerate(columns)}
+    read = [{names[one.name] for one in parse_one(text, dialect="spark").find_all(exp.Column)} for text in expressions]
+    return tuple(replace(one, columns=frozenset(n for n, of in enumerate(read) if of <= one.columns)) for one in sides)
 
 
 def _bucketed(rows: ClosingRows, one: Closing, column: Column, text: str, place: int) -> ClosingRows | None:
@@ -72,13 +87,21 @@ def _bucketed(rows: ClosingRows, one: Closing, column: Column, text: str, place:
         return None
     delay = max(0, one.delay + after)
     closing = Closing(place, function.longest, function.how, delay)
-    return ClosingRows((closing,), lambda more: rows.open(more + function.longest - 1), function.open(delay))
+    sides = tuple(side.earlier(function.longest - 1) for side in rows.sides)
+    return ClosingRows((closing,), lambda more: rows.open(more + function.longest - 1), function.open(delay), sides)
 
 
-def taken_over(closes: Sequence[ClosingRows], places: Callable[[Closing], Sequence[int]]) -> tuple[ClosingRows, ...]:
+def taken_over(closes: Sequence[ClosingRows], places: Callable[[int], Sequence[int]]) -> tuple[ClosingRows, ...]:
     """The closing columns of rows in which these columns are at other places, or are no more."""
     found = [
-        replace(rows, columns=tuple(replace(one, key=place) for one in rows.columns for place in places(one)))
+        replace(
+            rows,
+            columns=tuple(replace(one, key=place) for one in rows.columns for place in places(one.key)),
+            sides=tuple(
+                replace(one, columns=frozenset(place for key in one.columns for place in places(key)))
+                for one in rows.sides
+            ),
+        )
         for rows in closes
     ]
     return tuple(rows for rows in found if rows.columns)

@@ -254,7 +254,7 @@ def _over_view(tree: Over, call: WindowCall, context: Context) -> Judged:
     states = (*judged.states, State(part.name, "Lemma 1", size, shown, "when it goes", span))
     by = part.partition if keep[0] == "all" else (part.order[0][0],)
     alike = {mapped.expressions[place] for place in by} if closing is not None else set()
-    kept = taken_over(closes, lambda one: [n for n in [one.key] if n < len(own) and mapped.expressions[n] in alike])
+    kept = taken_over(closes, lambda key: [key] if key < len(own) and mapped.expressions[key] in alike else [])
     return replace(judged, part=part, states=states, retracts=True, closes=kept)
 
 

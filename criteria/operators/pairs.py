@@ -8,7 +8,7 @@ existence only, so that where the preserved side never waits, its tables are a s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -39,6 +39,7 @@ from streambound.criteria.operators.states import (
     MapPart,
     PairPart,
     Part,
+    RowsOfSide,
     SetPart,
     State,
     UnionPart,
@@ -136,15 +137,24 @@ class _Pair:
             (column,) = one.columns
             value = facts.branch.outputs[column.key].value
             if isinstance(value, TimeValue) and value.plus.source == whole:
-                found.append(replace(one, open=partial(self._open, one, facts, column.delay)))
+                alone = partial(self._alone_open, facts, whole, column.delay)
+                rows = partial(self._open, one, alone)
+                found.append(replace(one, open=rows, sides=(RowsOfSide(self._of_whole(), alone),)))
         return tuple(found)
 
-    def _open(self, pairs: ClosingRows, facts: Facts, delay: int, more: int) -> Size:
-        """The rows that could change so much earlier: those that may have partners, and the pairs that are shown."""
-        left, right = (source.alias for source in facts.branch.sources)
-        whole = right if self.tree.kind is JoinKind.RIGHT else left
-        alone = tuples(facts, whole, TimestampCount(delay + more), ()).size if delay + more else Number(0)
-        return alone if self.asks else total([alone, pairs.open(more)])
+    def _of_whole(self) -> frozenset[int]:
+        """The columns of the side that has a row for each of its own."""
+        side = self.tree.right if self.tree.kind is JoinKind.RIGHT else self.tree.left
+        mine = {(one.name, one.alias) for one in schema(side, self.context.catalog)}
+        return frozenset(n for n, column in enumerate(self.columns) if (column.name, column.alias) in mine)
+
+    def _alone_open(self, facts: Facts, whole: str, delay: int, more: int) -> Size:
+        """The rows of this side that could change so much earlier, as they may have had partners."""
+        return tuples(facts, whole, TimestampCount(delay + more), ()).size if delay + more else Number(0)
+
+    def _open(self, pairs: ClosingRows, alone: Callable[[int], Size], more: int) -> Size:
+        """The results that could change so much earlier: those rows, and the pairs that are shown."""
+        return alone(more) if self.asks else total([alone(more), pairs.open(more)])
 
     def _retracts(self, facts: Facts, left: str, right: str) -> bool:
         """Whether a row printed without a partner is taken back: where the partner may come at a later timestamp."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 
 from streambound.analyzer.algebra.percentiles import Percentile
 from streambound.analyzer.catalog import DeclaredTable
@@ -120,17 +120,36 @@ class Closing:
 
 
 @dataclass(frozen=True, slots=True)
+class RowsOfSide:
+    """The columns of a join, by their places, that one row of a side has: rows that are open have so many of these."""
+
+    columns: frozenset[int]
+    open: Callable[[int], Size] = field(repr=False, compare=False)
+
+    def earlier(self, before: int) -> RowsOfSide:
+        """The rows that were open so much earlier already."""
+        return replace(self, open=lambda more: self.open(more + before))
+
+
+@dataclass(frozen=True, slots=True)
 class ClosingRows:
     """When a row of a view does not change any more: each of these columns says so, all the same.
 
     ``open(more)`` is the most different rows that were not closed ``more`` before the last closed timestamp, in units
     of the time; ``open(0)`` those that may still change. It raises NoRule where there is no number. ``buckets`` is the
-    most different values of these columns that such rows have; None where only the rows have a number.
+    most different values of these columns that such rows have; None where only the rows have a number. Of a join the
+    rows of a ``side`` are fewer, those of its own sides first.
     """
 
     columns: tuple[Closing, ...]
     open: Callable[[int], Size] = field(repr=False, compare=False)
     buckets: int | None = None
+    sides: tuple[RowsOfSide, ...] = ()
+
+    def different(self, places: Iterable[int]) -> Callable[[int], Size]:
+        """The most open rows that differ in the columns at these places."""
+        read = set(places)
+        return next((side.open for side in self.sides if read <= side.columns), self.open)
 
 
 @dataclass(frozen=True, slots=True)

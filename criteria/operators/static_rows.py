@@ -20,7 +20,7 @@ from streambound.analyzer.algebra.nodes import Alias, Filter, Join, JoinKind, Na
 from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.symbols import symbol
-from streambound.criteria.operators.closing_rows import taken_over
+from streambound.criteria.operators.closing_joins import joined
 from streambound.criteria.operators.join_sides import side_of
 from streambound.criteria.operators.judge import Context
 from streambound.criteria.operators.mapped import filtered
@@ -164,9 +164,9 @@ def _pairs(kind: JoinKind, mine: Size, relation: Size) -> Size:
 
 def closes_beside(kind: JoinKind, view: Judged, shown: Sequence[str], relation: Size) -> tuple[ClosingRows, ...]:
     """The closing columns of the joined rows: those of the view that are shown."""
-    found = taken_over(view.closes, lambda one: [n for n, name in enumerate(shown) if name == f"l{one.key}"])
 
     def open(rows: ClosingRows, more: int) -> Size:
         return _pairs(kind, rows.open(more), relation)
 
-    return tuple(replace(rows, open=partial(open, rows)) for rows in found)
+    found = ((rows, joined(rows, "l", shown, partial(open, rows))) for rows in view.closes)
+    return tuple(replace(one, buckets=rows.buckets) for rows, several in found for one in several)

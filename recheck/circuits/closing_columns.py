@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -15,7 +16,7 @@ from streambound.recheck.certificates.sizes import tuples_of
 from streambound.recheck.certificates.validate import symbols_of
 from streambound.recheck.circuits.buckets import StreamBucket, closing_bucket, endless_streams, function_of, lag
 from streambound.recheck.circuits.claims import NotRecheckedError
-from streambound.recheck.circuits.view import ClosesBy, ClosingColumn, View
+from streambound.recheck.circuits.view import ClosesBy, ClosingColumn, JoinedSide, View
 
 
 def closing_columns(split: Query) -> tuple[ClosesBy, ...]:
@@ -36,17 +37,25 @@ def closing_columns(split: Query) -> tuple[ClosesBy, ...]:
     return tuple(found)
 
 
-def bucketed_columns(view: View, nodes: Sequence[exp.Expr | None], given: Schema) -> tuple[ClosesBy, ...]:
-    """The expressions over a view's columns that are buckets of a closing one, by their places."""
-    found = list[ClosesBy]()
-    for place, node in enumerate(nodes):
-        read = [] if node is None or isinstance(node, exp.Column) else list(node.find_all(exp.Column))
-        at = meant(read[0], given) if len(read) == 1 else None
-        if node is not None and at is not None:
-            columns = ((rows, one) for rows in view.closing for one in rows.columns if one.place == at)
-            known = (_bucketed(rows, one, node, place, given[at]) for rows, one in columns)
+def computed_columns(view: View, nodes: Sequence[exp.Expr], given: Schema) -> View:
+    """The expressions over a view's columns: those that are columns, then those that are buckets of a closing one."""
+    read = [[meant(column, given) for column in node.find_all(exp.Column)] for node in nodes]
+    plain = [places[0] if isinstance(node, exp.Column) else None for node, places in zip(nodes, read, strict=True)]
+    closing = [replace(rows, sides=tuple(_computed(side, read) for side in rows.sides)) for rows in view.closing]
+    same = [rows.at(lambda place: [n for n, one in enumerate(plain) if one == place]) for rows in view.closing]
+    found = [replace(one, sides=rows.sides) for one, rows in zip(same, closing, strict=True) if one.columns]
+    for n, (node, places) in enumerate(zip(nodes, read, strict=True)):
+        at = places[0] if plain[n] is None and len(places) == 1 else None
+        if at is not None:
+            columns = ((rows, one) for rows in closing for one in rows.columns if one.place == at)
+            known = (_bucketed(rows, one, node, n, given[at]) for rows, one in columns)
             found += [one for one in known if one is not None][:1]
-    return tuple(found)
+    return View(view.rows, tuple(found))
+
+
+def _computed(side: JoinedSide, read: Sequence[Sequence[int | None]]) -> JoinedSide:
+    """The expressions that read columns of a side alone."""
+    return replace(side, places=frozenset(n for n, places in enumerate(read) if side.places.issuperset(places)))
 
 
 def _bucketed(rows: ClosesBy, column: ClosingColumn, node: exp.Expr, place: int, given: ViewColumn) -> ClosesBy | None:
@@ -56,8 +65,9 @@ def _bucketed(rows: ClosesBy, column: ClosingColumn, node: exp.Expr, place: int,
     if after is None or of is None:
         return None
     delay = max(0, column.delay + after)
-    closing = ClosingColumn(place, of.how, of.longest, delay)
-    return ClosesBy((closing,), lambda more: rows.open(more + of.longest - 1), StreamBucket("", of, delay).open())
+    closing, first = ClosingColumn(place, of.how, of.longest, delay), of.longest - 1
+    sides = tuple(side.before(first) for side in rows.sides)
+    return ClosesBy((closing,), lambda more: rows.open(more + first), StreamBucket("", of, delay).open(), sides)
 
 
 def _open_matches(conditions: Conditions, bucket: StreamBucket, more: int, split: Query) -> Quantity:

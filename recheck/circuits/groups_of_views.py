@@ -7,6 +7,8 @@ grouped by what the join and the keys read of it, and so many groups are joined 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 
 from sqlglot import exp
 
@@ -26,11 +28,12 @@ from streambound.analyzer.algebra.nodes import (
     Tree,
 )
 from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.preprocess.pipeline import derive
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.circuits.claims import NotRecheckedError
-from streambound.recheck.circuits.closing_columns import bucketed_columns
+from streambound.recheck.circuits.closing_columns import computed_columns
 from streambound.recheck.circuits.evidence import keys_with_values
 from streambound.recheck.circuits.joined_values import different_rows
 from streambound.recheck.circuits.late_conditions import different_results, is_late, is_marked
@@ -70,14 +73,14 @@ def groups_of_view(tree: Aggregate, states: States) -> View:
             return _SumBelow(tree, pushed, states).view()
     view = states.under(tree.input, needed)
     given = schema(tree.input, states.catalog)
-    closing = view.at(lambda place: [n for n, key in enumerate(tree.keys) if _is(key, given, place)]).closing
-    closing = (*closing, *bucketed_columns(view, [parsed(key.value) for key in tree.keys], given))
-    names = tuple(key.value.text for key in tree.keys)
+    keys = [parsed(key.value) for key in tree.keys]
+    closing, names = _values(view, keys, given), tuple(key.value.text for key in tree.keys)
     valued = [call for call in tree.calls if call.distinct or call.function in (*BEST, PERCENTILE)]
     if view.rows is None and closing:
-        open = closing[0].open
         states.line("A5", names, _open_groups(tree, closing[0], states), "when its window has closed")
-        for _ in valued:
+        for call in valued:
+            read = exp.Tuple(expressions=[parsed(one) for one in (*call.arguments, call.filter) if one is not None])
+            open = _values(view, [*keys, read], given, len(keys))[0].open
             states.line("A5", (*names, "value"), open(0), "when its window has closed")
         return View(closing=closing)
     if is_marked(tree.input):
@@ -131,9 +134,12 @@ def _groups_by_values(
     return View(most)
 
 
-def _is(key: Named, given: object, place: int) -> bool:
-    node = parsed(key.value)
-    return isinstance(node, exp.Column) and given[place].called(node.name, node.table)  # type: ignore[index]
+def _values(view: View, nodes: Sequence[exp.Expr], given: Schema, keys: int | None = None) -> tuple[ClosesBy, ...]:
+    """The different values of some expressions, by the ones among the first that close."""
+    every = frozenset(range(len(nodes)))
+    found = computed_columns(view, nodes, given).closing
+    known = (one for one in found if any(column.place < (keys or len(nodes)) for column in one.columns))
+    return tuple(replace(one, open=partial(one.open_values, every)) for one in known)
 
 
 def _is_join(tree: Tree) -> bool:

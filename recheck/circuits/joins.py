@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -29,7 +30,7 @@ from streambound.recheck.circuits.trees import (
     turned,
     under_filter,
 )
-from streambound.recheck.circuits.view import ClosesBy, View
+from streambound.recheck.circuits.view import ClosesBy, JoinedSide, View
 from streambound.recheck.circuits.view_joins import view_join
 
 _ASKING = (JoinKind.SEMI, JoinKind.ANTI)
@@ -96,7 +97,7 @@ def _as_of(tree: Join, version: AsOf, states: States) -> View:
     states.line("E3", (), rows, "when it is taken back")
     shown = schema(tree, states.catalog)
     places = [[n for n, c in enumerate(shown) if (c.alias, c.name) == (one.alias, one.name)] for one in read]
-    return _beside(tree.kind, left.at(lambda place: places[place]), rows)
+    return _beside(tree.kind, left, places, rows)
 
 
 def _is_one_stream(tree: Tree, states: States) -> bool:
@@ -130,16 +131,21 @@ def relation_join(tree: Join, kept: Tree, asked: Tree, states: States) -> View:
     most = None if mine.view.rows is None else _pairs(kind, mine.view.rows, rows)
     shown = schema(tree, states.catalog)
     places = [[n for n, c in enumerate(shown) if (c.alias, c.name) == (one.alias, one.name)] for one in mine.columns]
-    return _beside(kind, View(most, mine.view.closing).at(lambda place: places[place]), rows)
+    return _beside(kind, View(most, mine.view.closing), places, rows)
 
 
-def _beside(kind: JoinKind, view: View, rows: Quantity) -> View:
-    """Rows that are joined with so many of a relation when they come, and change no more than they do alone."""
+def _beside(kind: JoinKind, view: View, places: Sequence[Sequence[int]], rows: Quantity) -> View:
+    """Rows that are joined with so many of a relation when they come, and change no more than they do alone.
+
+    Their columns are at these ``places`` of the join's.
+    """
+    own = frozenset(n for n, places_ in enumerate(places) if places_)
 
     def beside(one: ClosesBy) -> ClosesBy:
-        return replace(one, open=lambda more: _pairs(kind, one.open(more), rows))
+        sides = (*one.sides, JoinedSide(own, one.open))
+        return replace(one, open=lambda more: _pairs(kind, one.open(more), rows), sides=sides)
 
-    return View(view.rows, tuple(map(beside, view.closing)))
+    return View(view.rows, tuple(map(beside, view.closing))).at(lambda place: places[place])
 
 
 def _pairs(kind: JoinKind, mine: Quantity, rows: Quantity) -> Quantity:

@@ -8,7 +8,7 @@ most, and let the condition leave ``low <= l - r <= high``. What a left row is j
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product as pairs_of
 
@@ -28,7 +28,7 @@ from streambound.recheck.circuits.changes import TIME
 from streambound.recheck.circuits.claims import NotRecheckedError
 from streambound.recheck.circuits.states import States
 from streambound.recheck.circuits.trees import ONE, Names, called, columns_in, scalar
-from streambound.recheck.circuits.view import ClosesBy, ClosingColumn, View
+from streambound.recheck.circuits.view import ClosesBy, ClosingColumn, JoinedSide, View
 
 _KINDS = (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI)
 _ASKING = (JoinKind.SEMI, JoinKind.ANTI)
@@ -104,7 +104,8 @@ class _Near:
             replace(c, place=own[c.place], delay=c.delay + self.waits[0]) for c in self.left.columns if c.place in own
         ]
         if moved:
-            yield ClosesBy(tuple(moved), lambda more: self._left_open(tree.kind, more))
+            sides = _sides(self.left, own, self.waits[0])
+            yield ClosesBy(tuple(moved), lambda more: self._left_open(tree.kind, more), None, sides)
         if tree.kind is JoinKind.INNER:
             first = len(schema(tree.left, states.catalog))
             places = {(one.alias, one.name): n for n, one in enumerate(shown) if n >= first}
@@ -114,7 +115,9 @@ class _Near:
                 if ((one := right.columns[c.place]).alias, one.name) in places
             ]
             if theirs:
-                yield ClosesBy(tuple(theirs), self._right_open)
+                columns = ((n, (one.alias, one.name)) for n, one in enumerate(right.columns))
+                shown_at = {n: places[name] for n, name in columns if name in places}
+                yield ClosesBy(tuple(theirs), self._right_open, None, _sides(self.right, shown_at, self.waits[1]))
 
     def _left_open(self, kind: JoinKind, more: int) -> Quantity:
         """The results whose left row was open so much earlier: its partners are at most ``high`` behind it."""
@@ -135,6 +138,15 @@ class _Near:
         """How long after their buckets rows of both sides wait."""
         waits = self.waits
         return self.left.columns[0].delay + waits[0], self.right.columns[0].delay + waits[1]
+
+
+def _sides(rows: ClosesBy, shown: Mapping[int, int], waits: int) -> tuple[JoinedSide, ...]:
+    """The sides of rows that are a join's, then these rows: their columns that it has, and how long they are open."""
+    sides = (*rows.sides, JoinedSide(frozenset(shown), rows.open))
+    return tuple(
+        replace(one, places=frozenset(shown[place] for place in one.places if place in shown)).before(waits)
+        for one in sides
+    )
 
 
 def _near(tree: Join, left: JoinedRows, right: JoinedRows, states: States) -> _Near | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -21,7 +22,7 @@ from streambound.analyzer.algebra.nodes import (
     Union,
 )
 from streambound.analyzer.algebra.schema import parsed, schema, starred_places
-from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn, meant
+from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.symbols import symbol
 from streambound.preprocess.pipeline import derive
@@ -29,13 +30,13 @@ from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.circuits.buckets import BucketOf, StreamBucket
 from streambound.recheck.circuits.changes import rows_of_relation
 from streambound.recheck.circuits.claims import NotRecheckedError
-from streambound.recheck.circuits.closing_columns import bucketed_columns, closing_columns
+from streambound.recheck.circuits.closing_columns import closing_columns, computed_columns
 from streambound.recheck.circuits.ended_keys import ended_key
 from streambound.recheck.circuits.late_conditions import tested_late
 from streambound.recheck.circuits.ranks import note_limits
 from streambound.recheck.circuits.states import States
 from streambound.recheck.circuits.trees import called, names_in, read_by, scalar, with_conditions_moved
-from streambound.recheck.circuits.view import ClosesBy, ClosingColumn, View
+from streambound.recheck.circuits.view import ClosesBy, ClosingColumn, JoinedSide, View
 from streambound.recheck.circuits.windows import TIME
 
 _ENDS = ("start", "end", "last")
@@ -78,18 +79,14 @@ def project(tree: Tree, states: States) -> View:
     else:
         below, where = with_conditions_moved(below, None, states.catalog)
     view = states.under(below, read_by(tree, where))
-    given, places = schema(below, states.catalog), list[int | None]()
+    given, nodes = schema(below, states.catalog), list[exp.Expr]()
     for item in tree.items:
         if isinstance(item, Star):
-            places += starred_places(item, given)
-            continue
-        node = parsed(item.value)
-        places.append(meant(node, given) if isinstance(node, exp.Column) else None)
-    same = view.at(lambda place: [n for n, one in enumerate(places) if one == place])
-    if any(isinstance(item, Star) for item in tree.items):
-        return same
-    nodes = [parsed(item.value) for item in tree.items if isinstance(item, Named)]
-    return View(same.rows, (*same.closing, *bucketed_columns(view, nodes, given)))
+            every = (given[place] for place in starred_places(item, given))
+            nodes += [exp.column(one.name, table=one.alias or None, quoted=True) for one in every]
+        else:
+            nodes.append(parsed(item.value))
+    return computed_columns(view, nodes, given)
 
 
 def filtered(tree: Tree, states: States) -> View:
@@ -130,7 +127,17 @@ def buckets(tree: Tree, states: States) -> View:
     ends = zip(range(len(given), len(everything)), _ENDS, strict=False)
     closing = tuple(ClosingColumn(place, end, tree.size, column.delay) for place, end in ends)
     number = StreamBucket("", BucketOf("start", tree.slide or tree.size, tree.size), column.delay).open()
-    return View(closing=(ClosesBy(closing, lambda more: each * rows.open(tree.size - 1 + more), number),))
+
+    def in_buckets(open: Callable[[int], Quantity]) -> Callable[[int], Quantity]:
+        return lambda more: each * open(tree.size - 1 + more)
+
+    last = range(len(given), len(everything))
+    sides = tuple(
+        JoinedSide(frozenset((*(own[place] for place in one.places if place < len(own)), *last)), in_buckets(one.open))
+        for one in rows.sides
+        if len(own) in one.places
+    )
+    return View(closing=(ClosesBy(closing, in_buckets(rows.open), number, sides),))
 
 
 # --- relations -------------------------------------------------------------------------------------------------------

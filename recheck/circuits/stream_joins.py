@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from sqlglot import exp
@@ -22,7 +22,7 @@ from streambound.recheck.circuits.closing_columns import closing_columns
 from streambound.recheck.circuits.evidence import Evidence, keys_with_values
 from streambound.recheck.circuits.states import States
 from streambound.recheck.circuits.trees import Names, all_of, called, names_in, node_of, scalar, under_filter
-from streambound.recheck.circuits.view import ClosesBy, View
+from streambound.recheck.circuits.view import ClosesBy, JoinedSide, View
 
 _OUTER = (JoinKind.LEFT, JoinKind.RIGHT, JoinKind.FULL)
 _ASKING = (JoinKind.SEMI, JoinKind.ANTI)
@@ -53,6 +53,7 @@ def _closing(tree: Join, split: Query, states: States) -> Iterator[ClosesBy]:
     whole = {JoinKind.RIGHT: right, JoinKind.FULL: None}.get(tree.kind, left)
     everything = schema(tree, states.catalog)
     shown = [n for n, column in enumerate(everything) if called(column, states.needed)]
+    own = schema(tree.right if tree.kind is JoinKind.RIGHT else tree.left, states.catalog)
     for pairs in closing_columns(split):
         (column,) = pairs.columns
         value = conditions.branch.outputs[column.place].value
@@ -60,11 +61,14 @@ def _closing(tree: Join, split: Query, states: States) -> Iterator[ClosesBy]:
             continue
         source = conditions.source(whole)
 
-        def open(more: int, pairs: ClosesBy = pairs, source: Source = source, delay: int = column.delay) -> Quantity:
-            alone = tuples_of(source, delay + more, symbols_of(split)) if delay + more else Quantity.number(0)
-            return alone if tree.kind in _ASKING else alone + pairs.open(more)
+        def alone(more: int, source: Source = source, delay: int = column.delay) -> Quantity:
+            return tuples_of(source, delay + more, symbols_of(split)) if delay + more else Quantity.number(0)
 
-        yield ClosesBy((replace(column, place=shown[column.place]),), open)
+        def open(more: int, pairs: ClosesBy = pairs, alone: Callable[[int], Quantity] = alone) -> Quantity:
+            return alone(more) if tree.kind in _ASKING else alone(more) + pairs.open(more)
+
+        of_side = JoinedSide(frozenset(n for n in shown if everything[n] in own), alone)
+        yield ClosesBy((replace(column, place=shown[column.place]),), open, None, (of_side,))
 
 
 def _check_never_waits(split: Query) -> None:

@@ -23,15 +23,45 @@ class ClosingColumn:
 
 
 @dataclass(frozen=True, slots=True)
+class JoinedSide:
+    """The places of columns that a join has of one row of a side, and the most such rows that could still change."""
+
+    places: frozenset[int]
+    open: Callable[[int], Quantity]
+
+    def before(self, timestamps: int) -> JoinedSide:
+        """Those that could so much earlier."""
+        return replace(self, open=lambda more: self.open(more + timestamps))
+
+
+@dataclass(frozen=True, slots=True)
 class ClosesBy:
     """Columns that say the same; ``open(more)`` are the most rows that could still change so much earlier.
 
     ``buckets`` are the most different values of these columns that rows have which may change; None for so many rows.
+    ``sides`` are those that a join is of, each after the ones that it is of itself.
     """
 
     columns: tuple[ClosingColumn, ...]
     open: Callable[[int], Quantity]
     buckets: int | None = None
+    sides: tuple[JoinedSide, ...] = ()
+
+    def open_values(self, places: frozenset[int], more: int) -> Quantity:
+        """The most different values that rows which may change have in some columns: of the first side with all."""
+        for side in self.sides:
+            if not places - side.places:
+                return side.open(more)
+        return self.open(more)
+
+    def at(self, places: Callable[[int], Sequence[int]]) -> ClosesBy:
+        """The same rows, whose columns are at other places, at several, or are no more."""
+        columns = tuple(replace(one, place=place) for one in self.columns for place in places(one.place))
+        sides = (
+            replace(side, places=frozenset(new for place in side.places for new in places(place)))
+            for side in self.sides
+        )
+        return replace(self, columns=columns, sides=tuple(sides))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +73,7 @@ class View:
 
     def at(self, places: Callable[[int], Sequence[int]]) -> View:
         """The same rows, whose columns are at other places, at several, or are no more."""
-        found = [
-            replace(one, columns=tuple(replace(c, place=p) for c in one.columns for p in places(c.place)))
-            for one in self.closing
-        ]
+        found = (one.at(places) for one in self.closing)
         return View(self.rows, tuple(one for one in found if one.columns))
 
 
