@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from streambound.analyzer.algebra.clock import scans
 from streambound.analyzer.algebra.nodes import Tree
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.closure import closed
@@ -17,14 +18,14 @@ from streambound.analyzer.emission import EmitMode
 from streambound.analyzer.errors import InputError, TooManyBranchesError, UsageError
 from streambound.analyzer.lower import Lowered, lower
 from streambound.analyzer.query import Query
-from streambound.analyzer.spans import SourceText
+from streambound.analyzer.spans import SourceText, Span
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.statements import some_statements
 from streambound.analyzer.toml_reader import suggest
 from streambound.analyzer.work import TooMuchWork, at_most
 from streambound.analyzer.workspace import Workspace
 from streambound.criteria.bound import QueryBound, counted
-from streambound.criteria.large_bound import large_bound
+from streambound.criteria.large_bound import large_bound, large_states
 from streambound.criteria.operators.decide import judged
 from streambound.criteria.operators.final import never_final
 from streambound.criteria.operators.states import CircuitBound, Judged
@@ -201,7 +202,9 @@ def _of_lowered(statement: Statement, catalog: Catalog, lowered: Lowered, provin
         decision = proved(decision, witness)
     notes = []
     if decision.bound is not None:
-        notes = [*large_bound(decision.derivation.split, decision.bound), *waiting_rows(lowered.query, catalog)]
+        split = decision.derivation.split
+        used = ((source.table, source.span) for branch in lowered.query.branches for source in branch.sources)
+        notes = [*large_bound(split, decision.bound), *waiting_rows(used, catalog, lowered.query.file)]
     diagnostics = (*decision.diagnostics, *notes)
     return Checked(
         statement, decision.verdict, diagnostics, decision, catalog, tree=lowered.tree, circuit_witness=witness
@@ -215,12 +218,14 @@ def _with_ends(query: Query) -> bool:
 
 def _circuit(statement: Statement, found: Judged, catalog: Catalog, lowered: Lowered, proving: bool) -> Checked:
     """The verdict of a query beyond select-project-join: the propositions' (`criteria.operators`)."""
-    diagnostics = _of_violations(found, statement.source.file)
+    assert lowered.tree is not None and lowered.positions is not None, "it is judged by them"
+    places = [(scan.table, lowered.positions.of(scan.syntax)) for scan in scans(lowered.tree) if scan.syntax]
+    diagnostics = _of_states(found, places, catalog, statement.source.file)
     verdict = Verdict.BOUNDED
     witness: CircuitWitness | None = None
     if found.violations and not proving:
         verdict = Verdict.UNKNOWN
-    elif found.violations and lowered.tree is not None:
+    elif found.violations:
         from streambound.criteria.operators.executed import Executed
         from streambound.criteria.operators.witness import find_circuit_witness, find_scheme
 
@@ -262,6 +267,16 @@ def search_circuit_longer(checked: Checked, times: int) -> CircuitWitness | None
     return find_circuit_witness(statement, circuit.suspects, circuit.apart, most) or find_scheme(statement, most)
 
 
+def _of_states(found: Judged, used: Iterable[tuple[str, Span]], catalog: Catalog, file: str) -> tuple[Diagnostic, ...]:
+    """What violates the propositions; of a circuit that nothing does, what is to be said of its bound.
+
+    ``used`` are the tables that it reads, with where.
+    """
+    if found.violations:
+        return _of_violations(found, file)
+    return (*large_states(CircuitBound(found.states), catalog, file), *waiting_rows(used, catalog, file))
+
+
 def _of_violations(found: Judged, file: str) -> tuple[Diagnostic, ...]:
     told = {(one.code, one.message, one.span): one for one in reversed(found.violations)}
     return tuple(
@@ -286,10 +301,12 @@ def _of_period_streams(statement: Statement, blocks: SeqStatement, catalog: Cata
     found = judged_periods(blocks, catalog)
     if isinstance(found, Diagnostic):
         return Checked(statement, _undecided([found]), (found,), catalog=catalog)
-    diagnostics = _of_violations(found.judged, statement.source.file)
-    verdict = Verdict.UNBOUNDED if diagnostics else Verdict.BOUNDED
-    witness = unbounded_periods(found.query, found.context.leaves) if diagnostics else None
-    if diagnostics and witness is None:
+    places = ((table.name, blocks.blocks[0].block.at) for table in blocks.tables)
+    diagnostics = _of_states(found.judged, places, catalog, statement.source.file)
+    rejected = bool(found.judged.violations)
+    verdict = Verdict.UNBOUNDED if rejected else Verdict.BOUNDED
+    witness = unbounded_periods(found.query, found.context.leaves) if rejected else None
+    if rejected and witness is None:
         verdict, at = Verdict.UNKNOWN, found.judged.violations[0].span
         diagnostics = (Diagnostic(Code.NO_WITNESS, _NOT_PROVED, statement.source.file, at), *diagnostics)
     return Checked(

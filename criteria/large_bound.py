@@ -5,41 +5,65 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
+from streambound.analyzer.algebra.clock import time_of
+from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.query import Comparison, Query
 from streambound.analyzer.spans import Span
 from streambound.analyzer.types import Family
 from streambound.criteria.bound import QueryBound
-from streambound.criteria.size import Number
+from streambound.criteria.operators.states import CircuitBound
+from streambound.criteria.size import Number, Size
 
 USEFUL = 10**9
 """More entries than this fit in no one machine's memory."""
+_NARROWER = "narrow the window or the domains that it comes from"
+_RATE = (
+    "a TIMESTAMP counts microseconds, and each is a point in time of its own: declare how many rows come in a longer "
+    'time, as in max_rate = { rows = 1000, per = "1 second" }'
+)
 
 
 def large_bound(split: Query, bound: QueryBound) -> Iterator[Diagnostic]:
     """An ``SB208`` note at the widest window of a split query, where its bound is beyond `USEFUL`."""
-    entries = bound.entries
-    numbers = (abs(leaf.number) for leaf in entries.leaves if isinstance(leaf, Number))
-    size = entries.value if entries.value is not None else max(numbers, default=0)
-    if size <= USEFUL:
+    if _least(bound.entries) <= USEFUL:
         return
-    message = f"the bound is proved, but it is so large (about {Decimal(size):.0e} entries) that it promises little"
     timestamps = any(
         source.max_rate is None and source.column(source.timestamp).type.family is Family.TIMESTAMP
         for branch in split.branches
         for source in branch.streams
         if source.timestamp
     )
-    help = "narrow the window or the domains that it comes from"
+    help = _RATE if timestamps else _NARROWER
     if any(table.layout.members for table in bound.tables):
         help = "say of more streams which one comes first: each set of them that may come first counts"
-    elif timestamps:
-        help = (
-            "a TIMESTAMP counts microseconds, and each is a point in time of its own: declare how many rows come in a "
-            'longer time, as in max_rate = { rows = 1000, per = "1 second" }'
-        )
-    yield Diagnostic(Code.LARGE_BOUND, message, split.file, _widest(split), help)
+    yield _note(bound.entries, split.file, _widest(split), help)
+
+
+def large_states(bound: CircuitBound, catalog: Catalog, file: str) -> Iterator[Diagnostic]:
+    """An ``SB208`` note at the operator with the largest state of a query beyond joins, as for `large_bound`."""
+    if _least(bound.entries) <= USEFUL:
+        return
+    largest = max(bound.states, key=lambda state: _least(state.size))
+    timestamps = any(
+        f"c_{table.name}" in largest.size.symbols and time.type.family is Family.TIMESTAMP
+        for table in catalog.tables
+        if (time := time_of(table)) is not None
+    )
+    yield _note(bound.entries, file, largest.span, _RATE if timestamps else _NARROWER)
+
+
+def _note(entries: Size, file: str, at: Span, help: str) -> Diagnostic:
+    number = f"{Decimal(_least(entries)):.0e}"
+    message = f"the bound is proved, but it is so large (about {number} entries) that it promises little"
+    return Diagnostic(Code.LARGE_BOUND, message, file, at, help)
+
+
+def _least(size: Size) -> int:
+    """What a size is, or the greatest number in it where it has symbols without one."""
+    numbers = (abs(leaf.number) for leaf in size.leaves if isinstance(leaf, Number))
+    return size.value if size.value is not None else max(numbers, default=0)
 
 
 def _widest(split: Query) -> Span:

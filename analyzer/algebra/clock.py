@@ -11,13 +11,13 @@ from streambound.analyzer.columns import Column
 
 def clock(tree: Tree, catalog: Catalog) -> Column | None:
     """The time of the first stream that a tree reads, or of the first changes; of others' where it reads none."""
-    read = [table for name in _scans(tree) if (table := catalog.table(name)) is not None]
+    read = [table for scan in scans(tree) if (table := catalog.table(scan.table)) is not None]
     return next((time for table in (*read, *catalog.tables) if (time := time_of(table)) is not None), None)
 
 
 def clocks(tree: Tree, catalog: Catalog) -> tuple[str, ...]:
     """The streams, and relations that change, whose timestamps are those of a tree's results, each once."""
-    read = ((name, catalog.table(name)) for name in dict.fromkeys(_scans(tree)))
+    read = ((name, catalog.table(name)) for name in dict.fromkeys(scan.table for scan in scans(tree)))
     return tuple(name for name, table in read if table is not None and time_of(table) is not None)
 
 
@@ -28,8 +28,9 @@ def time_of(table: DeclaredTable) -> Column | None:
     return None if table.changes is None else table.changes.timestamp
 
 
-def _scans(tree: Tree) -> Iterator[str]:
+def scans(tree: Tree) -> Iterator[Scan]:
+    """The places where a tree reads a stream or a relation, from left to right."""
     if isinstance(tree, Scan):
-        yield tree.table
+        yield tree
     for below in inputs(tree):
-        yield from _scans(below)
+        yield from scans(below)

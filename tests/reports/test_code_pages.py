@@ -37,6 +37,8 @@ ALSO_BEYOND_JOINS = (
     Code.UNBOUNDED_JOIN,
     Code.UNBOUNDED_EQUALITY,
     Code.SEVERAL_EXTREMA,
+    Code.LARGE_BOUND,
+    Code.NEVER_PAST,
 )
 MARK = re.compile(r"-- *(\^+)")
 

@@ -39,10 +39,11 @@ class Page:
 
     @property
     def beyond_joins(self) -> tuple[tuple[str, str], tuple[str, str]]:
-        """A statement beyond joins that has the code, and the way out; both with the catalog of the example."""
-        (first, rejected), (second, bounded) = BLOCK.findall(self.sections[BEYOND_JOINS])
-        assert (first, second) == ("sql", "sql")
-        return (self.example[0], rejected), (self.example[0], bounded)
+        """A statement beyond joins that has the code, with the example's catalog; and the way out, as a repair's."""
+        (first, rejected), (kind, way_out) = BLOCK.findall(self.sections[BEYOND_JOINS])
+        assert first == "sql" and kind in ("toml", "sql")
+        catalog = self.example[0]
+        return (catalog, rejected), ((way_out, rejected) if kind == "toml" else (catalog, way_out))
 
     def companions(self, section: str = "What it means") -> set[str]:
         """Codes that a section says come with the page's own."""
