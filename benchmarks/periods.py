@@ -164,17 +164,18 @@ def main(folder: Path, scale: float, runs: int, only: tuple[str, ...]) -> None:
     for name, sql in OURS.items():
         if only and name not in only:
             continue
-        cells = [_of_spark(t.sql(f"SEQ VT ({sql})"), runs)]
-        cells.append(_of_spark(spark.sql(PAPER[name]), runs) if name in PAPER else None)
-        cells.append(_of_spark(spark.sql(WITHOUT_TIME[name]), runs))
+        cells = [_of_spark(t.sql, f"SEQ VT ({sql})", runs)]
+        cells.append(_of_spark(spark.sql, PAPER[name], runs) if name in PAPER else None)
+        cells.append(_of_spark(spark.sql, WITHOUT_TIME[name], runs))
         cells.append(_of_duckdb(con, DUCKDB[name], runs) if name in DUCKDB else None)
         click.echo(f"{name:10} " + " ".join("       –" if cell is None else f"{cell:8.2f}" for cell in cells))
         sys.stdout.flush()
     spark.stop()
 
 
-def _of_spark(rows: Any, runs: int) -> float:
-    return seconds(lambda: rows.write.format("noop").mode("overwrite").save(), runs)
+def _of_spark(query: Callable[[str], Any], sql: str, runs: int) -> float:
+    """Of reading the statement, planning it and writing its rows."""
+    return seconds(lambda: query(sql).write.format("noop").mode("overwrite").save(), runs)
 
 
 def _of_duckdb(con: Any, sql: str, runs: int) -> float:

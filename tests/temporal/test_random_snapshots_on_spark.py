@@ -9,6 +9,8 @@ import duckdb
 import pytest
 
 from streambound.temporal import Temporal
+from streambound_runtime.periods import rows_of_key
+from streambound_runtime.periods.plan import PeriodFilter, PeriodGroup, PeriodJoin, PeriodProject, SnapshotScan
 from support.choices import Choices
 from support.profiles import MORE
 from support.snapshots import COLUMNS, HIGH, LOW, Generated, generated, history, plain
@@ -41,7 +43,10 @@ def answered(spark: Any, given: Generated) -> Counter[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("seed", range(24 * MORE))
-def test_it_is_what_the_snapshots_are(seed: int, spark: Any) -> None:
+def test_it_is_what_the_snapshots_are(seed: int, spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of every other seed keys are said to have many rows, so that both ways of finding pairs are taken."""
+    if seed % 2:
+        monkeypatch.setattr(rows_of_key, "FEW", -1)
     given = generated(Choices.seeded(seed))
     with duckdb.connect(config={"threads": 1}) as connection:
         wanted = history(given, connection)
@@ -53,6 +58,21 @@ def test_the_sample_says_something() -> None:
         results = [sum(history(generated(Choices.seeded(seed)), connection).values()) for seed in range(24)]
     assert sum(number > 0 for number in results) > 9
     assert sum(results) > 36
+
+
+def test_keys_with_many_rows_are_seen(spark: Any) -> None:
+    rows = spark.range(20_000).selectExpr("id AS c0", "id % 10 AS c1", "CAST(NULL AS INT) AS c2", "id % 141 AS c3")
+    few = {places: rows_of_key.has_few(rows, places) for places in ((0,), (1,), (2,), (0, 1), (1, 3))}
+    assert few == {(0,): True, (1,): False, (2,): True, (0, 1): True, (1, 3): True}
+
+
+def test_keys_come_from_relations() -> None:
+    left, right = SnapshotScan("L", ("a", "b")), SnapshotScan("R", ("x", "y"))
+    joined = PeriodFilter(PeriodJoin("inner", left, right, (("c0", "c0"),)), "c1 > 2")
+    assert rows_of_key.sources(joined, ["c1", "c2", "c0"]) == {left: frozenset({0, 1}), right: frozenset({0})}
+    computed = PeriodProject(PeriodGroup(joined, 1, ()), ("upper(c0)", "c0"))
+    assert rows_of_key.sources(computed, ["c0"]) == {}
+    assert rows_of_key.sources(computed, ["c1"]) == {left: frozenset({0})}
 
 
 def test_sums_of_doubles_are_exact(spark: Any) -> None:

@@ -1,8 +1,11 @@
-"""A plan over periods as a DataFrame, operator by operator: lazily, but for one small job that cuts time into bins."""
+"""A plan over periods as a DataFrame, operator by operator: lazily, but for small jobs over base rows.
+
+They cut time into bins, and count rows of keys in a sample.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -28,6 +31,7 @@ from streambound_runtime.periods.plan import (
     SnapshotScan,
     scans,
 )
+from streambound_runtime.periods.rows_of_key import has_few, sources
 from streambound_runtime.periods.times import GREATEST, LEAST, decoded, encoded, literal
 
 if TYPE_CHECKING:
@@ -56,6 +60,7 @@ class PlanExecution:
     query: SnapshotQuery
     bins: int
     made: dict[int, DataFrame] = field(default_factory=dict)
+    counted: dict[tuple[SnapshotScan, frozenset[int]], bool] = field(default_factory=dict)
 
     def result(self) -> DataFrame:
         """The rows of the result: the columns by their names, `_begin`, `_end` and `_mult`."""
@@ -98,10 +103,20 @@ class PlanExecution:
                 return set_operation(kind, self.frame(left), self.frame(right))
             case PeriodJoin(kind, left, right, keys, condition):
                 borders = [] if keys else self.borders
-                return joined(kind, pairs(self.frame(left), self.frame(right), keys, condition, borders))
+                few = self._few(left, [key for key, _ in keys]) or self._few(right, [key for _, key in keys])
+                return joined(kind, pairs(self.frame(left), self.frame(right), keys, condition, borders, few))
             case PeriodGroup(input, keys, aggregates, always):
                 ends = self._ends() if always else None
                 return grouped(self.frame(input), keys, aggregates, self.borders if always else [], ends)
+
+    def _few(self, plan: PeriodPlan, keys: Sequence[str]) -> bool:
+        """Whether keys of a side of a join have few rows each."""
+        for scan, places in sources(plan, keys).items():
+            if (scan, places) not in self.counted:
+                self.counted[scan, places] = has_few(self.frame(scan), places)
+            if self.counted[scan, places]:
+                return True
+        return False
 
     def _coalesced(self, plan: PeriodPlan, distinct: bool) -> DataFrame:
         values = literals(plan)

@@ -129,12 +129,12 @@ class Pairs:
 
 
 def pairs(
-    left: DataFrame, right: DataFrame, keys: Sequence[tuple[str, str]], condition: str, borders: list[int]
+    left: DataFrame, right: DataFrame, keys: Sequence[tuple[str, str]], condition: str, borders: list[int], few: bool
 ) -> Pairs:
     """The pairs of two sides that agree in the keys and satisfy a condition, where both are valid.
 
     Without keys time is cut at ``borders``, rows are in every bin that they touch, and a pair in that in which it
-    begins.
+    begins. ``few``: the keys have few rows each.
     """
     from pyspark.sql import functions as F
 
@@ -157,7 +157,7 @@ def pairs(
             frame.selectExpr(*given, *period, *(f"{key} AS _{side.prefix}{place}" for place, key in enumerate(own)))
         )
     keyed = [(f"_l{place}", f"_r{place}") for place in range(len(names[0]))]
-    if can_scan(prepared[0], prepared[1], keyed):
+    if not few and can_scan(prepared[0], prepared[1], keyed):
         joined = overlapping(prepared[0], prepared[1], keyed)
     else:
         joined = prepared[0].join(prepared[1], F.expr(" AND ".join([*(f"{m} = {t}" for m, t in keyed), *_OVERLAP])))
