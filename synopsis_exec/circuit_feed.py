@@ -6,19 +6,20 @@ bucket or interval of the query, so that groups and rows that wait are closed ag
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 from random import Random
 from typing import Any
 
 from streambound.analyzer.calendar_text import MICROSECONDS, parse_timestamp
 from streambound.analyzer.columns import Column
-from streambound.analyzer.errors import UsageError
 from streambound.analyzer.query import Comparison
 from streambound.analyzer.types import Family
 from streambound.synopsis_exec.adversary import RATE, Row, first_timestamp, pools
+from streambound.synopsis_exec.changing_rows import ChangingRelation, some_value
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.circuit_rows import different_blocks, fill
+from streambound.synopsis_exec.ended_rows import EndlessKeys
 from streambound.synopsis_exec.feeds import Feed, lengths
 from streambound.synopsis_exec.pace import pace
 from streambound.synopsis_exec.partition_turns import in_partitions
@@ -28,6 +29,8 @@ from streambound_runtime.operators.circuit_plan import ChangesNode, GroupNode, S
 _TIMES = 8
 """About how often the longest bucket or interval fits into the streams."""
 _VALUES = 100
+_DELETES = 0.2
+"""The share of changes that are deletes, once a relation is full."""
 _STRIDE = 7919
 """The adversary's step through a pool, a prime: the tuples of one block, which are similar, are not all in a row."""
 _MODERATE_RATE = 4
@@ -37,13 +40,9 @@ _START = parse_timestamp("2024-01-01 00:00:00")
 def circuit_feed(plan: PlannedCircuit, seed: int | None, shares: Mapping[str, float], tuples: int) -> Feed:
     """The adversary's streams, or random ones by a ``seed`` with these ``shares``; ``tuples`` will be asked for.
 
-    Raises UsageError where relations change, or punctuations end keys: what is measured are streams alone.
+    Changes of relations are among the rows; so are punctuations that end keys, of which there are ever new ones. Raises
+    UsageError where there are not.
     """
-    changing = [node.table for node in plan.circuit.nodes if isinstance(node, ChangesNode)]
-    if changing:
-        raise UsageError(f"{plan.name} reads {changing[0]}, which changes, and what is measured are streams")
-    if any(stream.ends_keys for stream in plan.streams):
-        raise UsageError(f"{plan.name} needs punctuations that end keys, which streams without an end do not have")
     random = None if seed is None else Random(f"feed {seed}")
     static: dict[str, list[Row]] = {item.name: [] for item in plan.relations}
     different: dict[str, dict[tuple[Any, ...], Row]] = {item.name: {} for item in plan.streams}
@@ -58,7 +57,9 @@ def circuit_feed(plan: PlannedCircuit, seed: int | None, shares: Mapping[str, fl
     found = {name: [*rows.values()] for name, rows in different.items()}
     known = sorted({v for rows in found.values() for row in rows for v in row.values() if isinstance(v, int)})
     fill(plan, static, known, random or Random("relations"))
-    return Feed(static, in_partitions(plan.streams, _rows(plan, found, random, shares, tuples)))
+    keys = EndlessKeys(plan.streams, random)
+    rows_in_order = keys.pass_on(_rows(plan, found, random, shares, tuples))
+    return Feed(static, in_partitions(plan.streams, rows_in_order), keys.endings if plan.circuit.final else None)
 
 
 def _rows(
@@ -73,15 +74,47 @@ def _rows(
     steps = max(1, total // at_once)
     allowed = pace(plan, rate, -(-_TIMES * _longest(plan) // steps))
     makers = {item.name: _made(plan, item, tuples[item.name], random) for item in plan.streams}
+    changes = {node.table: _changes(plan, node, random) for node in plan.circuit.nodes if isinstance(node, ChangesNode)}
     most = max(shares.get(item.name, 1.0) for item in plan.streams)
     now = _start(plan)
     while True:
         for stream in plan.streams:
             chance = 0.6 * shares.get(stream.name, 1.0) / most
             for _ in range(allowed.rows[stream.name]):
-                if random is None or random.random() < chance:
+                if random is not None and random.random() >= chance:
+                    continue
+                if stream.name not in changes:
                     yield stream.name, {**next(makers[stream.name]), str(stream.timestamp): now}
+                elif (change := changes[stream.name](now)) is not None:
+                    yield stream.name, change
         now += allowed.step * (1 if random is None else random.choice((1, 1, 1, 2, 5)))
+
+
+def _changes(plan: PlannedCircuit, node: ChangesNode, random: Random | None) -> Callable[[int], Row | None]:
+    """The next change of a relation at a time.
+
+    The adversary's has as many rows as there may be, the random one no more than values of a stream's columns.
+    """
+    item = next(item for item in plan.streams if item.name == node.table)
+    most = node.most or _VALUES
+    most = most if random is None else min(most, _VALUES)
+    chosen = random or Random(node.table)
+    relation = ChangingRelation(node, str(item.timestamp), most, chosen, _DELETES, fills=True)
+    columns = [column for column in item.declared if column.name in node.columns]
+    numbers = count()
+
+    def value(column: Column, number: int) -> Any:
+        if column.domain is not None:
+            return some_value(column, (), chosen)
+        if column.name in node.key:
+            return _value(column, number % most)
+        return _value(column, number % _VALUES if random is None else random.randrange(_VALUES))
+
+    def change(now: int) -> Row | None:
+        number = next(numbers) if random is None else random.randrange(most)
+        return relation.change(now, {column.name: value(column, number) for column in columns})
+
+    return change
 
 
 def _longest(plan: PlannedCircuit) -> int:

@@ -60,7 +60,7 @@ def _with_punctuations(plan: PlannedCircuit, rows: list[tuple[str, Row]], random
         return rows
     mine = {stream.name for stream in plan.streams}
     others = [pair for pair in rows if pair[0] not in mine]
-    found = with_punctuations(plan.streams, [pair for pair in rows if pair[0] in mine], random)
+    found = with_punctuations(plan.streams, [pair for pair in rows if pair[0] in mine], random, plan.circuit.final)
     times = {stream.name: str(stream.timestamp) for stream in plan.streams}
     return sorted([*others, *((name, row) for _, name, row in found)], key=lambda pair: int(pair[1][times[pair[0]]]))
 

@@ -5,12 +5,19 @@ This is a reading of the catalog of its own, row by row; a job's is `streambound
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from random import Random
 from typing import Any, TypeVar
 
+from streambound.analyzer.calendar_text import MICROSECONDS
 from streambound.analyzer.changes import KeyPunctuation, StreamKey
+from streambound.analyzer.columns import Column
+from streambound.analyzer.errors import UsageError
+from streambound.analyzer.types import Family
+from streambound.criteria.contract import fits_column
 from streambound.synopsis_exec.plan_ir import Input
 
 Row = dict[str, Any]
@@ -18,6 +25,10 @@ T = TypeVar("T")
 Item = tuple[T, str, Row]
 """A row of a stream, by its name, with something that it is of."""
 _OFTEN, _SELDOM = 0.7, 0.2
+_OPEN = 100
+"""Keys that are open at a time where nothing is promised."""
+_ROWS = 3
+"""After so many rows of each stream, on average, a key ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +110,12 @@ def _ordered(row: Row) -> list[tuple[str, bool, Any]]:
     return [(name, row[name] is not None, row[name]) for name in sorted(row)]
 
 
-def with_punctuations(streams: Sequence[Input], rows: Sequence[tuple[str, Row]], random: Random) -> list[Item[None]]:
+def with_punctuations(
+    streams: Sequence[Input], rows: Sequence[tuple[str, Row]], random: Random, all_end: bool = False
+) -> list[Item[None]]:
     """Rows in order of time, without those that would break a promise, with punctuations among them.
 
-    Most keys end with their last row; after some comes one that is too late.
+    Most keys end with their last row, or ``all_end`` do; after some comes one that is too late.
     """
     known = {stream.name: stream for stream in streams}
     left: list[Item[None]] = [
@@ -110,13 +123,111 @@ def with_punctuations(streams: Sequence[Input], rows: Sequence[tuple[str, Row]],
     ]
     marks: list[Item[None]] = []
     for one in _promises(streams):
-        left, more = _ended(one, left, random)
+        left, more = _ended(one, left, random, all_end)
         marks += more
     times = {stream.name: str(stream.timestamp) for stream in streams}
     return sorted([*left, *marks], key=lambda item: int(item[2][times[item[1]]]) if item[1] in times else -1)
 
 
-def _ended(one: _Promise, rows: list[Item[None]], random: Random) -> tuple[list[Item[None]], list[Item[None]]]:
+class EndlessKeys:
+    """Puts ever new keys in the place of those that rows have, and punctuations among the rows.
+
+    As many keys are open as may be. Without ``random`` they come in turn, and each ends after some rows. Raises
+    UsageError for keys of which there are only so many.
+    """
+
+    def __init__(self, streams: Sequence[Input], random: Random | None) -> None:
+        known = {stream.name: stream for stream in streams}
+        self._promises = [_Renewed(one, known, random) for one in _promises(streams)]
+
+    def pass_on(self, rows: Iterator[tuple[str, Row]]) -> Iterator[tuple[str, Row]]:
+        """The rows, which come in order of time and without an end."""
+        for one in self._promises:
+            rows = one.pass_on(rows)
+        return rows
+
+    def endings(self) -> Iterator[tuple[str, Row]]:
+        """Punctuations of the keys that are open after the rows that were passed on."""
+        for one in self._promises:
+            yield from one.endings(range(len(one.keys)))
+
+
+class _Renewed:
+    """As `EndlessKeys`, for one promise."""
+
+    def __init__(self, one: _Promise, streams: Mapping[str, Input], random: Random | None) -> None:
+        self.one, self.streams, self.random = one, streams, random
+        self.new = (_key(one, streams, number) for number in count())
+        self.keys = [next(self.new) for _ in range(one.of.max_open or _OPEN)]
+        self.had: list[Counter[str]] = [Counter() for _ in self.keys]
+        self.now: Any = None
+
+    def pass_on(self, rows: Iterator[tuple[str, Row]]) -> Iterator[tuple[str, Row]]:
+        """A key's punctuation comes at the end of a timestamp."""
+        one, turns, over = self.one, Counter[str](), set[int]()
+        for name, row in rows:
+            if row[one.times[name]] != self.now:
+                yield from self.endings(sorted(over))
+                over, self.now = set(), row[one.times[name]]
+            if name == one.stream.name and one.marks(row):  # by chance
+                row = {**row, one.of.column: None}
+            if name not in one.keys or is_punctuation(self.streams[name], row):
+                yield name, row
+                continue
+            place = turns[name] % len(self.keys) if self.random is None else self.random.randrange(len(self.keys))
+            turns[name] += 1
+            had = self.had[place]
+            if not (one.keys[name].once and had[name]):
+                had[name] += 1
+                yield name, {**row, **dict(zip(one.keys[name].attributes, self.keys[place], strict=True))}
+            if had.total() >= _ROWS * len(one.keys) or all(key.once and had[other] for other, key in one.keys.items()):
+                over.add(place)
+
+    def endings(self, places: Iterable[int]) -> Iterator[tuple[str, Row]]:
+        """The punctuations of those keys, in whose place others come."""
+        one = self.one
+        for place in places:
+            if self.had[place]:
+                nothing: Row = dict.fromkeys(column.name for column in one.stream.declared)
+                ends = {**dict(zip(one.of.attributes, self.keys[place], strict=True)), one.of.column: one.of.value}
+                yield one.stream.name, {**nothing, **ends, one.times[one.stream.name]: self.now}
+                self.keys[place], self.had[place] = next(self.new), Counter()
+
+
+def _key(one: _Promise, streams: Mapping[str, Input], number: int) -> tuple[Any, ...]:
+    """A key that has not come; raises UsageError where there are no more."""
+    columns = {name: {column.name: column for column in stream.declared} for name, stream in streams.items()}
+    mine = [columns[one.stream.name][name] for name in one.of.attributes]
+    free = any(column.domain is None for column in mine)
+    key = tuple(_value(column, 0 if free and column.domain is not None else number) for column in mine)
+    for name, own in one.keys.items():
+        for attribute, value in zip(own.attributes, key, strict=True):
+            if value is None or not fits_column(columns[name][attribute], value):
+                message = f"{name}.{attribute} has too few values: those that have ended do not come again"
+                raise UsageError(message, remedy="measure fewer tuples")
+    return key
+
+
+def _value(column: Column, number: int) -> Any:
+    """One of the values of a column, each of which has a number; None where it has fewer."""
+    domain = column.domain
+    if domain is not None and domain.values:
+        return domain.values[number] if number < len(domain.values) else None
+    if domain is not None and domain.low is not None:
+        return int(domain.low) + number
+    match column.type.family:
+        case Family.STRING:
+            return f"k{number}"
+        case Family.FLOAT:
+            return number / 2
+        case Family.TIMESTAMP:
+            return number * MICROSECONDS
+    return number
+
+
+def _ended(
+    one: _Promise, rows: list[Item[None]], random: Random, all_end: bool
+) -> tuple[list[Item[None]], list[Item[None]]]:
     mine = [(name, row) for _, name, row in rows if name in one.keys]
     kept: list[Item[None]] = [item for item in rows if item[1] not in one.keys]
     last = {one.key(name, row): row[one.times[name]] for name, row in mine}
@@ -134,7 +245,7 @@ def _ended(one: _Promise, rows: list[Item[None]], random: Random) -> tuple[list[
                 open_keys.setdefault(key, set()).add(name)
                 kept.append((None, name, row))
         for key in sorted((key for key in open_keys if last[key] == now), key=repr):
-            if random.random() < _OFTEN:
+            if random.random() < _OFTEN or all_end:
                 del open_keys[key]
                 over = next((n, row) for _, n, row in reversed(kept) if n in one.keys and one.key(n, row) == key)
                 nothing = dict.fromkeys(column.name for column in one.stream.declared)

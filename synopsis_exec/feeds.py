@@ -6,7 +6,7 @@ many as may share a timestamp; the random feed picks among them and changes some
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, islice
 from random import Random
@@ -39,10 +39,14 @@ _TEXTS = ("", "a", "b", "text 0001")
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """Rows of the relations, and pairs of a stream's name and its next row, with encoded values, without an end."""
+    """Rows of the relations, and pairs of a stream's name and its next row, with encoded values, without an end.
+
+    After the last rows that are read some ``endings`` may say what is over then.
+    """
 
     relations: dict[str, list[Row]]
     rows: Iterator[tuple[str, Row]]
+    endings: Callable[[], Iterator[tuple[str, Row]]] | None = None
 
 
 def in_order(plan: P) -> tuple[P, tuple[str, ...]]:

@@ -140,7 +140,7 @@ def measure(
         folder = Path(directory)
         counted = CountedRows(plan)
         rows = write_feed(
-            folder / "in", plan, Feed(feed.relations, counted.pass_on(feed.rows)), load.tuples, load.batches,
+            folder, plan, replace(feed, rows=counted.pass_on(feed.rows)), load.tuples, load.batches,
             lambda rows: on_rows("writing", rows),
         )  # fmt: skip
         entries, in_bytes = plan.bound.entries, state_bytes(plan.bound) if isinstance(plan, Plan) else None

@@ -10,6 +10,7 @@ from streambound.recheck.oracle.spark_batch import BatchStatement, batch_session
 from streambound.recheck.oracle.spark_results import ResultCounts, rows_counts, run_counts
 from streambound.synopsis_exec.in_process import quiet
 from streambound.synopsis_exec.native_run import NativeRun
+from streambound.synopsis_exec.recorded_streams import rows_in
 
 
 def compared(
@@ -23,7 +24,7 @@ def compared(
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     with quiet(folder / "compared.log"):
         spark = batch_session()
-    job = run_counts(spark, statement, folder / "in", folder / "out.jsonl", final)
+    job = run_counts(spark, statement, rows_in(folder), folder / "out.jsonl", final)
     if run is None or run.output is None or run.native.ended != "done":
         return job, None
     more = None if run.native.complete else run.closed

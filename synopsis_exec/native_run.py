@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from streambound.analyzer.calendar_text import MICROSECONDS
+from streambound.analyzer.catalog import Kind
 from streambound.analyzer.query import Query
 from streambound.analyzer.types import Family
 from streambound.recheck.oracle.spark_batch import BatchStatement
@@ -21,7 +22,7 @@ from streambound.synopsis_exec.memory_samples import Event, Native, samples_of
 from streambound.synopsis_exec.native_join import native_join, reads_streams
 from streambound.synopsis_exec.native_operators import native_operators
 from streambound.synopsis_exec.plan_ir import Input
-from streambound.synopsis_exec.recorded_streams import line_writer
+from streambound.synopsis_exec.recorded_streams import line_writer, rows_in
 from streambound.synopsis_exec.runner import last_meaningful_line
 from streambound.synopsis_exec.stream_sizes import CountedRows
 
@@ -76,6 +77,12 @@ def run_operators(
 ) -> NativeRun:
     """Spark's operators of a statement beyond joins over rows that were ``counted``."""
     place = _Place(folder, load)
+    changing = [item.name for item in inputs if item.kind is Kind.RELATION and item.timestamp is not None]
+    if changing:
+        return place.refused(
+            f"Spark has no such operator: a row of {changing[0]} that is replaced or deleted takes back what it made, "
+            "and its streams only ever add rows"
+        )
     found = native_operators(statement.tree, statement.catalog, inputs)
     if found.refused:
         return place.refused(found.refused)
@@ -126,7 +133,7 @@ class _Place:
 
     def link(self, name: str) -> None:
         """The first micro-batches of the input once more, without copying them."""
-        for file in (self.folder / "in").glob("*/part-*.jsonl"):
+        for file in rows_in(self.folder).glob("*/part-*.jsonl"):
             if int(file.stem.removeprefix("part-")) < self.batches:
                 target = self.folder / name / file.parent.name / file.name
                 target.parent.mkdir(parents=True, exist_ok=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streambound.analyzer.types import Family
 from streambound.analyzer.values import to_json
 from streambound.synopsis_exec.change_lines import change_writer
+from streambound.synopsis_exec.ended_rows import is_punctuation
 from streambound.synopsis_exec.feeds import Feed
 from streambound.synopsis_exec.nested_values import as_text
 from streambound.synopsis_exec.plan_ir import Input, Plan
@@ -23,6 +24,8 @@ FIRST_MODIFIED = 1_000_000_000
 """When the first file of a stream was modified, in seconds since 1970; each later one a second after it.
 
 Spark reads files in the order of their modification times."""
+
+_ROWS = "rows"
 
 
 def line_writer(item: Input) -> Callable[[Mapping[str, Any]], str]:
@@ -73,20 +76,32 @@ def write_feed(
     batches: int,
     on_rows: Callable[[int], None] = lambda rows: None,
 ) -> dict[str, int]:
-    """So many tuples of a feed as so many micro-batches; returns the rows per stream.
+    """So many tuples of a feed as so many micro-batches in ``folder / "in"``; returns the rows per stream.
 
-    In a batch, every stream has a file, though it may be empty, so that the streams stay side by side.
+    The feed's endings are in the last one. In a batch, every stream has a file, though it may be empty, so that the
+    streams stay side by side. Where some tuples are punctuations of keys, the others are in `rows_in`, too.
     """
-    write_relations(folder, plan, feed.relations)
+    ending = {item.name: item for item in plan.streams if item.ends_keys}
+    places = [folder / "in", folder / _ROWS] if ending else [folder / "in"]
+    for place in places:
+        write_relations(place, plan, feed.relations)
     writers = {item.name: line_writer(item) for item in plan.streams}
     total = dict.fromkeys(writers, 0)
     for number in range(batches):
         size = tuples * (number + 1) // batches - tuples * number // batches
-        lines: dict[str, list[str]] = {name: [] for name in writers}
-        for name, row in islice(feed.rows, size):
-            lines[name].append(writers[name](row))
+        lines: dict[str, list[tuple[str, bool]]] = {name: [] for name in writers}
+        last = feed.endings() if feed.endings is not None and number == batches - 1 else ()
+        for name, row in chain(islice(feed.rows, size), last):
+            counts = name not in ending or not is_punctuation(ending[name], row)
+            lines[name].append((writers[name](row), counts))
         for name, mine in lines.items():
-            write_part(folder, name, number, mine)
+            for place in places:
+                write_part(place, name, number, [line for line, counts in mine if counts or place == places[0]])
             total[name] += len(mine)
         on_rows(size)
     return total
+
+
+def rows_in(folder: Path) -> Path:
+    """Where the rows of the tuples are that `write_feed` wrote: without punctuations of keys, which are none."""
+    return folder / _ROWS if (folder / _ROWS).is_dir() else folder / "in"

@@ -9,6 +9,7 @@ from typing import Any
 from streambound.analyzer.symbols import symbol
 from streambound.criteria.size import Size
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
+from streambound.synopsis_exec.ended_rows import is_punctuation
 from streambound.synopsis_exec.plan_ir import Plan
 
 _LAST = 100
@@ -19,11 +20,12 @@ class CountedRows:
     """Counts the tuples of each timestamp while they pass: the rates that M may depend on.
 
     ``latest`` is the last timestamp of any of them, ``last_rows`` are the last ones of each stream. ``brought`` are two
-    rows of each finite stream: the least and the greatest values that it brings.
+    rows of each finite stream: the least and the greatest values that it brings. Punctuations of keys do not count.
     """
 
     def __init__(self, plan: Plan | PlannedCircuit) -> None:
         self.times = {stream.name: str(stream.timestamp) for stream in plan.streams}
+        self.ending = {stream.name: stream for stream in plan.streams if stream.ends_keys}
         self.latest = 0
         self.last_rows = {name: deque[dict[str, Any]](maxlen=_LAST) for name in self.times}
         self.rates = dict.fromkeys(self.times, 0)
@@ -35,6 +37,9 @@ class CountedRows:
         last: dict[str, int | None] = dict.fromkeys(self.times)
         same: Counter[str] = Counter()
         for name, row in rows:
+            if name in self.ending and is_punctuation(self.ending[name], row):
+                yield name, row
+                continue
             now = row[self.times[name]]
             same[name] = same[name] + 1 if now == last[name] else 1
             last[name] = self.latest = now

@@ -40,6 +40,18 @@ def states(changes: Iterable[RowChange], key: Sequence[int]) -> list[tuple[int, 
     return found
 
 
+def last_rows(changes: Iterable[RowChange], key: Sequence[int]) -> list[Row]:
+    """The rows that are there in the end: keys, or rows without a key, are independent of each other.
+
+    >>> last_rows([RowChange(1, False, (1, 5)), RowChange(2, False, (1, 6)), RowChange(3, False, (2, 7))], [0])
+    [(1, 6), (2, 7)]
+    """
+    apart: dict[Row, list[RowChange]] = defaultdict(list)
+    for change in changes:
+        apart[tuple(change.row[place] for place in key) if key else change.row].append(change)
+    return [row for mine in apart.values() for row in states(mine, key)[-1][1]]
+
+
 def _bag(before: Counter[Row], changes: list[RowChange]) -> Counter[Row]:
     total = Counter(before)
     for change in changes:

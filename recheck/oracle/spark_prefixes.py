@@ -21,7 +21,7 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.expressions.evident import plain_value
 from streambound.analyzer.types import Family
 from streambound.recheck.oracle.change_records import changes_in_records
-from streambound.recheck.oracle.relation_states import Row, RowChange, states
+from streambound.recheck.oracle.relation_states import Row, RowChange, last_rows, states
 from streambound.recheck.oracle.spark_batch import (
     BatchComparison,
     BatchStatement,
@@ -76,6 +76,10 @@ def compare_final(spark: SparkSession, statement: BatchStatement, folder: Path, 
             spark.catalog.clearCache()
 
 
+States = dict[str, tuple["DataFrame", list[tuple[int, list[Row]]]]]
+"""Of relations that change: no row of each, and its rows from each time of a change on."""
+
+
 @dataclass(frozen=True)
 class _Prefixes:
     """The streams' rows, what the run has printed, and all timestamps in order."""
@@ -85,29 +89,14 @@ class _Prefixes:
     names: list[str]
     streams: dict[str, tuple[DataFrame, str]]
     """All rows of each stream, and its time as a number."""
-    relations: dict[str, tuple[DataFrame, list[tuple[int, list[Row]]]]]
-    """The relations that change: no row of each, and its rows from each time of a change on."""
+    relations: States
     found: DataFrame
     moments: list[int]
 
     @staticmethod
     def of(spark: SparkSession, statement: BatchStatement, folder: Path, output: Path) -> _Prefixes:
-        from pyspark.sql.types import LongType, StructField, StructType
-
-        tables = show(spark, statement.tree, statement.catalog, folder)
         names = [f"c{number}" for number in range(len(statement.columns))]
-        relations = {
-            table.name: (spark.table(quoted(table.name)).limit(0), states(*_changes(spark, table, folder)))
-            for table in tables
-            if table.changes is not None
-        }
-        text = statement.text
-        if has_versions(statement.tree):
-            text = over_versions(statement.tree, statement.catalog)
-            for name, (none, mine) in relations.items():
-                schema = StructType([*none.schema.fields, StructField(FROM, LongType()), StructField(TO, LongType())])
-                rows = spark.createDataFrame([*versions(mine)], schema)
-                rows.createOrReplaceTempView(quoted(view_of_versions(name)))
+        tables, relations, text = _shown(spark, statement, folder)
         written = spark.sql(text)
         printed_rows = printed(spark, statement, written, output, any(map(is_moment, tables)))
         found = comparable(printed_rows.toDF(*names, TIME, NUMBER)).persist()
@@ -199,6 +188,37 @@ class _Prefixes:
         """A timestamp whose sum is wrong although the one before adds up."""
         places = range(len(self.moments))
         return bisect_left(places, True, key=lambda place: not self._adds_up(place))
+
+
+def show_last(spark: SparkSession, statement: BatchStatement, folder: Path) -> tuple[list[DeclaredTable], str]:
+    """As `show`, relations that change with the rows that they have in the end; and the statement over these views."""
+    tables, text = show(spark, statement.tree, statement.catalog, folder), statement.text
+    if has_versions(statement.tree):
+        tables, _, text = _shown(spark, statement, folder)
+    for table in (table for table in tables if table.changes is not None):
+        name = quoted(table.name)
+        rows = last_rows(*_changes(spark, table, folder))
+        spark.createDataFrame(rows, spark.table(name).schema).createOrReplaceTempView(name)
+    return tables, text
+
+
+def _shown(spark: SparkSession, statement: BatchStatement, folder: Path) -> tuple[list[DeclaredTable], States, str]:
+    """The tables that have views, the relations among them that change, and the statement over these and versions."""
+    from pyspark.sql.types import LongType, StructField, StructType
+
+    tables = show(spark, statement.tree, statement.catalog, folder)
+    relations = {
+        table.name: (spark.table(quoted(table.name)).limit(0), states(*_changes(spark, table, folder)))
+        for table in tables
+        if table.changes is not None
+    }
+    if not has_versions(statement.tree):
+        return tables, relations, statement.text
+    for name, (none, mine) in relations.items():
+        schema = StructType([*none.schema.fields, StructField(FROM, LongType()), StructField(TO, LongType())])
+        rows = spark.createDataFrame([*versions(mine)], schema)
+        rows.createOrReplaceTempView(quoted(view_of_versions(name)))
+    return tables, relations, over_versions(statement.tree, statement.catalog)
 
 
 def counted(rows: DataFrame, keys: Sequence[str]) -> DataFrame:

@@ -17,7 +17,7 @@ from streambound.recheck.oracle.spark_batch import (
     refusals,
     show,
 )
-from streambound.recheck.oracle.spark_prefixes import comparable, counted
+from streambound.recheck.oracle.spark_prefixes import comparable, counted, show_last
 from streambound.recheck.oracle.stamped import NUMBER, TIME
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ def run_counts(
     ``folder`` has a directory of JSON lines for each table. Raises StreamboundError for what Spark refuses.
     """
     with refusals():
-        tables = show(spark, statement.tree, statement.catalog, folder)
-        written, names = spark.sql(statement.text), _names(statement)
+        tables, text = show_last(spark, statement, folder)
+        written, names = spark.sql(text), _names(statement)
         rows = printed(spark, statement, written, output, any(map(is_moment, tables))).toDF(*names, TIME, NUMBER)
         number = f"abs({NUMBER}) AS {NUMBER}" if final else NUMBER
         return _counts(names, written.toDF(*names), comparable(rows).selectExpr(*names, number))

@@ -15,6 +15,7 @@ from streambound.synopsis_exec.job_file import CompiledJob, compiled
 from streambound.synopsis_exec.plan_ir import Plan
 from support.figure import FIGURE, FIGURE_CATALOG, toml
 from support.plans import plan_of
+from support.punctuated import bids
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
@@ -62,6 +63,25 @@ def test_a_statement_beyond_joins_beside_sparks_own_operators(place: Path) -> No
     assert report["compared"]["expected"] > 20 and report["compared"]["missing"] == report["compared"]["wrong"] == 0
     assert [sample["tuples"] for sample in report["native"]["samples"]] == [200, 400]
     assert report["native"]["ended"] == "done" and report["native"]["samples"][-1]["state_rows"] > 0
+
+
+def test_keys_that_punctuations_end_are_no_rows(place: Path) -> None:
+    """Every group is printed once it is over, the last ones too; Spark is not given the records that say so."""
+    promise = (
+        '[[streams.bid.punctuations]]\nattributes = ["auction"]\ncolumn = "kind"\nvalue = "closed"\nmax_open = 5\n'
+    )
+    (place / "streams.toml").write_text(f"{toml(bids(5))}\n{promise}")
+    (place / "figure.sql").write_text(
+        "-- streambound: emit final\nSELECT auction, COUNT(*) AS n FROM bid GROUP BY auction"
+    )
+    result = _memory("--tuples", "300", "--batches", "2", "--format", "json")
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout)
+    assert report["rows"]["bid"] > 300 and report["quarantined"] == 0
+    assert report["compared"]["expected"] > 50 and report["compared"]["missing"] == report["compared"]["wrong"] == 0
+    native = report["native"]
+    assert native["compared"] == report["compared"]
+    assert native["samples"][-1]["state_rows"] == report["compared"]["expected"]
 
 
 @pytest.mark.parametrize("wrong", ["its limit is lower", "it keeps more than it should"])

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from streambound.api import catalog_of
+from streambound.jobs import planned_circuit
 from streambound.recheck.oracle.spark_batch import BatchStatement
 from streambound.recheck.oracle.spark_results import ResultCounts, rows_counts, run_counts
 from streambound.synopsis_exec import memory_processes
@@ -22,7 +23,7 @@ from streambound.synopsis_exec.recorded_streams import write_part
 from streambound.synopsis_exec.stream_sizes import CountedRows
 from support.catalogs import streams
 from support.plans import plan_of
-from support.product import parsed
+from support.product import checked, parsed
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 CATALOG = streams("S T")
@@ -125,3 +126,25 @@ def test_what_a_job_printed_is_summed_up(spark: Any, tmp_path: Path) -> None:
     (tmp_path / "out.jsonl").write_text("\n".join(lines))
     found = run_counts(spark, statement, tmp_path / "in", tmp_path / "out.jsonl")
     assert asdict(found) == {"expected": 3, "missing": 1, "wrong": 2}
+
+
+def test_rows_of_a_relation_that_changes_are_those_that_are_left(spark: Any, tmp_path: Path) -> None:
+    """Batch SQL reads what replaced and deleted rows leave; for a stream of changes Spark has no operator."""
+    changes = {"timestamp": "ts", "op": "op", "key": ["k"]}
+    relation = {"columns": {"k": "bigint", "v": "bigint"}, "rows": 9, "changes": changes}
+    catalog = {**CATALOG, "relations": {"R": relation}}
+    told = [(1, 5, "insert"), (2, 5, "insert"), (1, 6, "insert"), (2, 5, "delete"), (3, 7, "insert")]
+    lines = [json.dumps({"k": k, "v": v, "op": op, "ts": ts}) + "\n" for ts, (k, v, op) in enumerate(told, start=1)]
+    write_part(tmp_path / "in", "R", 0, lines)
+    sql = "SELECT R.k, SUM(R.v) AS v FROM R GROUP BY R.k"
+    statement = BatchStatement(sql, parsed(sql), catalog_of(catalog), ("k", "v"))
+    printed = [(1, 5, 1), (2, 5, 1), (1, 5, -1), (1, 6, 1), (3, 7, 1)]
+    rows = [json.dumps({"k": k, "v": v, "_ts": "9", "_mult": number}) for k, v, number in printed]
+    (tmp_path / "out.jsonl").write_text("\n".join(rows))
+    found = run_counts(spark, statement, tmp_path / "in", tmp_path / "out.jsonl")
+    assert asdict(found) == {"expected": 2, "missing": 0, "wrong": 1}  # the row of 2 was not taken back
+    plan = planned_circuit(checked(sql, catalog), catalog_of(catalog))
+    assert plan is not None
+    load, counted = Load(5, 1, "512m", 5, 60), CountedRows(plan)
+    run = run_operators(tmp_path, statement, plan.inputs, load, counted, lambda rows: None)
+    assert run.native.refused.startswith("Spark has no such operator: a row of R that is replaced or deleted")
