@@ -24,7 +24,7 @@ def changing_rows(
 ) -> list[Row]:
     """Encoded changes in order of time, none of which is refused; ``known`` are integers that other rows have."""
     columns = {column.name: column for column in item.declared}
-    relation = ChangingRelation(node, str(item.timestamp), node.most or MOST, random)
+    relation = GeneratedChanges(node, str(item.timestamp), node.most or MOST, random)
     rows = (
         relation.change(moment, {name: some_value(columns[name], known, random) for name in node.columns})
         for moment in sorted(random.choices(moments, k=CHANGES))
@@ -32,7 +32,7 @@ def changing_rows(
     return [row for row in rows if row is not None]
 
 
-class ChangingRelation:
+class GeneratedChanges:
     """The rows of a relation, and how they change: at most ``most`` at a time, of which ``deletes`` is the share.
 
     Until there have been ``most`` no row is deleted, where it ``fills``.

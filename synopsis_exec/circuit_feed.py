@@ -16,7 +16,7 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Comparison
 from streambound.analyzer.types import Family
 from streambound.synopsis_exec.adversary import RATE, Row, first_timestamp, pools
-from streambound.synopsis_exec.changing_rows import ChangingRelation, some_value
+from streambound.synopsis_exec.changing_rows import GeneratedChanges, some_value
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.circuit_rows import different_blocks, fill
 from streambound.synopsis_exec.ended_rows import EndlessKeys
@@ -99,7 +99,7 @@ def _changes(plan: PlannedCircuit, node: ChangesNode, random: Random | None) -> 
     most = node.most or _VALUES
     most = most if random is None else min(most, _VALUES)
     chosen = random or Random(node.table)
-    relation = ChangingRelation(node, str(item.timestamp), most, chosen, _DELETES, fills=True)
+    relation = GeneratedChanges(node, str(item.timestamp), most, chosen, _DELETES, fills=True)
     columns = [column for column in item.declared if column.name in node.columns]
     numbers = count()
 
