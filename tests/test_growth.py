@@ -1,0 +1,116 @@
+"""Jobs over 10⁵ timestamps of values that never come again: what is bounded stays below M, and what is not, grows."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import streambound
+from streambound.reports.circuit_witness_report import tables_of
+from streambound.reports.witness_report import json_rows
+from streambound.synopsis_exec.simulate import rows_as_delta
+from streambound_runtime.operators.circuit import CircuitOperator
+from support.circuits import Circuit, Rows, certificate_of, checked_once, run_plan
+from support.profiles import MORE
+
+TICKS, PART = 100_000, 10_000
+CASES: list[dict[str, Any]] = [
+    json.loads(line) for line in (Path(__file__).parent / "data" / "circuits.jsonl").read_text().splitlines()
+]
+
+
+def each_proposition() -> list[dict[str, Any]]:
+    """Few bounded cases, preferably those that were made about one state, that have states by all propositions."""
+    states = dict[str, set[str]]()
+    for case in sorted(CASES, key=lambda case: case["kind"] != "trap"):
+        checked = checked_once(case["sql"], case["catalog"])
+        if case["verdict"] == "bounded" and checked.circuit is not None:
+            states[case["name"]] = {state["proposition"] for state in certificate_of(checked)["states"]}
+    found, left = list[str](), set().union(*states.values())
+    while left:
+        found.append(max(states, key=lambda name: len(states[name] & left)))
+        left -= states[found[-1]]
+    return [case for case in CASES if case["name"] in found]
+
+
+def fresh_rows(catalog: Mapping[str, Any], times: range, random: Random) -> Rows:
+    """A row of each stream at each time, half of whose values are new, unless there is a domain.
+
+    A relation that changes has a row at every second time, and none at the others.
+    """
+    found: dict[str, list[dict[str, Any]]] = {}
+    for kind, tables in catalog.items():
+        for name, body in tables.items():
+            domain, columns = body.get("domain", {}), [one for one in body["columns"] if one != "ts"]
+
+            def row(time: int, domain: Mapping[str, Any] = domain, columns: list[str] = columns) -> dict[str, Any]:
+                def value(column: str) -> int:
+                    if column in domain:
+                        return random.randint(*domain[column])
+                    return random.choice((random.randint(-1, 5), 10 + time, 9 + time, -time))
+
+                return {**{column: value(column) for column in columns}, "ts": time}
+
+            if kind == "streams":
+                found[name] = [row(time) for time in times]
+            else:
+                there = [row(time) for time in times[::2]]
+                changes = [({**one, "op": "insert"}, {**one, "op": "delete", "ts": one["ts"] + 1}) for one in there]
+                found[name] = [change for both in changes for change in both]
+    return found
+
+
+def bytes_of(operator: CircuitOperator) -> int:
+    """The size of all that a checkpoint holds."""
+    return sum(table.nbytes for table in operator.dump().values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", each_proposition(), ids=lambda case: case["name"])
+def test_what_is_bounded_stays_below_m(case: dict[str, Any]) -> None:
+    bound = checked_once(case["sql"], case["catalog"]).circuit_bound
+    assert bound is not None and bound.entries.value is not None
+    random, sizes = Random(case["name"]), []
+    operator = Circuit({**case, "input": {}}).operator()
+    for start in range(0, TICKS * MORE, PART):
+        part = Circuit({**case, "input": fresh_rows(case["catalog"], range(start, start + PART), random)})
+        given = {
+            stream.name: rows_as_delta([row[stream.timestamp] for row in rows], rows, stream)
+            for stream in part.job.streams
+            if (rows := part.rows[stream.name])
+        }
+        operator.step(given, start + PART)
+        sizes.append(bytes_of(operator))
+        assert operator.peak <= bound.entries.value
+    assert operator.peak > 0
+    assert max(sizes) <= 2 * max(sizes[:2]) + 1_000
+
+
+UNBOUNDED = {case["kind"]: case for case in CASES if case["verdict"] == "unbounded" and case["kind"] != "changing"}
+"""One of each kind; nothing is a witness whose rows are a relation's changes."""
+
+
+def peak_of_witness(case: dict[str, Any], size: int) -> int:
+    """The most entries of the job without M over a statement's witness of a size."""
+    checked = checked_once(case["sql"], case["catalog"])
+    assert checked.circuit_witness is not None
+    witness = checked.circuit_witness.of_size(size)
+    assert witness is not None
+    tables, rows = tables_of(checked.circuit_witness.statement, checked.statement), defaultdict[str, list[Any]](list)
+    for part in (witness.always, *witness.elements):
+        for name, more in json_rows(tables, part).items():
+            rows[name] += more
+    plan = streambound.compile(case["sql"], case["catalog"], unbounded=True).compiled.plan
+    return run_plan(plan, rows).peak
+
+
+@pytest.mark.parametrize("kind", UNBOUNDED)
+def test_what_is_not_bounded_grows_with_its_witness(kind: str) -> None:
+    few, many = (peak_of_witness(UNBOUNDED[kind], size) for size in (8, 32))
+    assert many >= few + 24
