@@ -17,6 +17,7 @@ CATALOG: dict[str, Any] = {
 CATALOG["relations"] = {"R": {"columns": {"k": "bigint", "x": "bigint"}, "rows": 4}}
 SOON = "(SELECT 1 FROM T WHERE T.a = S.a AND T.ts BETWEEN S.ts - 1 AND S.ts + 2)"
 OF_V = "(SELECT T.b FROM T WHERE T.v > S.v AND T.ts BETWEEN S.ts - 2 AND S.ts)"
+LATER = "(SELECT 1 FROM T WHERE T.v < S.b AND T.ts BETWEEN S.ts AND S.ts + 1)"
 BELOW_OR = {
     "exists": f"SELECT S.a, S.v FROM S WHERE S.v > 1 OR EXISTS {SOON}",
     "not exists": f"SELECT S.a, S.v FROM S WHERE S.b = 0 OR NOT EXISTS {SOON}",
@@ -25,6 +26,13 @@ BELOW_OR = {
     "below AND": f"SELECT S.a, S.v FROM S WHERE S.v > 2 OR S.b <> 1 AND (S.v < 0 OR EXISTS {SOON}) AND S.a > 0",
     "beside a condition": f"SELECT S.a, S.v FROM S WHERE S.v < 3 AND (S.a IS NULL OR NOT EXISTS {SOON})",
     "with a condition of several cases": f"SELECT S.a FROM S WHERE S.v IN (1, 2) AND (S.b = 0 OR EXISTS {SOON})",
+    "two": f"SELECT S.a, S.v FROM S WHERE EXISTS {SOON} OR S.b IN {OF_V}",
+    "two, the first without": f"SELECT S.a, S.b FROM S WHERE NOT EXISTS {SOON} OR S.b IN {OF_V}",
+    "two that have no partner": f"SELECT S.a, S.b FROM S WHERE NOT EXISTS {SOON} OR NOT EXISTS {LATER}",
+    "three": f"SELECT S.v FROM S WHERE S.v > 2 OR EXISTS {SOON} OR S.b IN {OF_V} OR NOT EXISTS {LATER}",
+    "AND of two, below OR": f"SELECT S.a, S.v FROM S WHERE S.b = 0 OR EXISTS {SOON} AND S.v < 3 AND S.b IN {OF_V}",
+    "OR of AND of two": f"SELECT S.a, S.v FROM S WHERE EXISTS {LATER} OR NOT EXISTS {SOON} AND S.b IN {OF_V}",
+    "AND of OR of two": f"SELECT S.a FROM S WHERE (EXISTS {SOON} OR S.b IN {OF_V}) AND (S.v < 0 OR NOT EXISTS {LATER})",
     "groups of a window": f"SELECT S.ts DIV 5 AS w, COUNT(*) AS n, MAX(S.v) AS m FROM S "
     f"WHERE S.v > 1 OR EXISTS {SOON} GROUP BY S.ts DIV 5",
 }
@@ -88,10 +96,11 @@ def test_conditions_of_several_cases_are_tested_above_the_join_where_that_needs_
     assert several.circuit_bound.entries.value == one.circuit_bound.entries.value
 
 
-def test_of_two_subqueries_below_or_the_message_says_so() -> None:
-    checked = checked_circuit(f"SELECT S.a FROM S WHERE EXISTS {SOON} OR S.b IN {OF_V}", CATALOG)
+def test_of_a_comparison_with_a_subquery_below_or_the_message_says_so() -> None:
+    least = "(SELECT MIN(T.v) FROM T WHERE T.a = S.a AND T.ts BETWEEN S.ts - 1 AND S.ts)"
+    checked = checked_circuit(f"SELECT S.a FROM S WHERE EXISTS {SOON} OR S.b < {least}", CATALOG)
     assert [str(one.code) for one in checked.diagnostics] == ["SB110"]
-    assert "beside another one below OR" in checked.diagnostics[0].message
+    assert "inside an expression" in checked.diagnostics[0].message
 
 
 @pytest.mark.parametrize("sql", OF_A_JOIN.values(), ids=list(OF_A_JOIN))

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from itertools import permutations
 
 from sqlglot import exp
 
@@ -45,6 +47,8 @@ _JOINS = {
 }
 
 
+_MOST_ASKED = 4
+"""Of so many subqueries in one condition the cases are told apart."""
 _Parts = list[tuple[exp.Expr, list[exp.Query]]]
 """Parts of a condition, with their subqueries over streams."""
 
@@ -117,48 +121,50 @@ class Subqueries:
     def _either(self, tree: Tree, part: exp.Expr, clause: exp.Expr) -> Tree | None:
         """``p OR EXISTS q``: the rows with p, and those of the others that have a partner. None for what is no such.
 
-        A condition of AND and OR around one [NOT] EXISTS or [NOT] IN is true where it is with FALSE in its place, and
-        where this one decides and is true: NULL, which IN may be, makes it no truer than FALSE.
+        So it is of AND and OR around several [NOT] EXISTS and [NOT] IN, case by case, each row being in one.
         """
-        if (found := self._around(part)) is None:
+        if not 0 < len(self.over_streams(part)) <= _MOST_ASKED:
             return None
-        literal, without, deciding = found
-        if without is None or deciding is None:
+        cases = self._cases([tree], part, True, clause)
+        if cases is None or len(cases) < 2:
             return None
-        joined = self._joined(self._of_these(tree, deciding, clause), literal)
-        if joined is None:
-            return None
-        rows, at = self._of_these(tree, without, clause), self.positions.of(literal)
-        return Union(rows, joined, distinct=False, syntax=literal, at=at)
+        at, cases = self.positions.of(part), sorted(cases, key=lambda case: isinstance(case, Filter))
+        return reduce(lambda others, one: Union(one, others, distinct=False, syntax=part, at=at), cases)
+
+    def _cases(self, trees: list[Tree] | None, node: exp.Expr, holds: bool, clause: exp.Expr) -> list[Tree] | None:
+        """The rows for which a condition is true, or is not, each in one of some trees; None where that is no such.
+
+        What is NULL, as IN may be, is not true, and makes AND and OR no truer than FALSE does.
+        """
+        node = node.unnest()
+        if trees is None or not self.over_streams(node):
+            fails = exp.Not(this=exp.Is(this=exp.paren(node), expression=exp.true()))
+            return trees and [self._of_these(tree, node if holds else fails, clause) for tree in trees]
+        if not isinstance(node, exp.And | exp.Or):
+            joined = [self._partners(tree, node, holds) for tree in trees]
+            return None if None in joined else [one for one in joined if one is not None]
+        sides = sorted((node.left, node.right), key=lambda side: bool(self.over_streams(side)))
+        for first, second in permutations(sides):
+            same = self._cases(trees, first, holds, clause)
+            other = same if isinstance(node, exp.And) is holds else self._cases(trees, first, not holds, clause)
+            found = self._cases(other, second, holds, clause)
+            if same is not None and found is not None:
+                return found if other is same else [*same, *found]
+        return None
+
+    def _partners(self, tree: Tree, node: exp.Expr, holds: bool) -> Tree | None:
+        """The rows for which [NOT] EXISTS or [NOT] IN is true, or is not; None for what cannot be said by a join."""
+        joined = self._joined(tree, node)
+        if holds or not isinstance(joined, Join):
+            return joined
+        kind = {JoinKind.SEMI: JoinKind.ANTI, JoinKind.ANTI: JoinKind.SEMI}.get(joined.kind)
+        return None if kind is None else replace(joined, kind=kind)
 
     def _of_these(self, tree: Tree, condition: exp.Expr, clause: exp.Expr) -> Filter:
         """The rows for which one more condition is true: a block has one condition."""
         if not isinstance(tree, Filter):
             return Filter(tree, self.scalar(condition), syntax=clause)
         return Filter(tree.input, self.scalar(exp.and_(parsed(tree.condition), condition)), syntax=clause)
-
-    def _around(self, node: exp.Expr) -> tuple[exp.Expr, exp.Expr | None, exp.Expr | None] | None:
-        """The only part of a condition that asks streams, the condition with FALSE in its place, and where it decides.
-
-        The second is None where it is never true, the third where it always decides.
-        """
-        node = node.unnest()
-        if not isinstance(node, exp.And | exp.Or):
-            return node, None, None
-        asking = [bool(self.over_streams(side)) for side in (node.left, node.right)]
-        if all(asking) or (found := self._around(node.left if asking[0] else node.right)) is None:
-            return None
-        literal, without, deciding = found
-        other = node.right if asking[0] else node.left
-        if isinstance(node, exp.And):
-            without = None if without is None else exp.and_(other, without)
-            return literal, without, other if deciding is None else exp.and_(other, deciding)
-        fails = exp.Not(this=exp.Is(this=exp.paren(other), expression=exp.true()))
-        return (
-            literal,
-            other if without is None else exp.or_(other, without),
-            fails if deciding is None else exp.and_(fails, deciding),
-        )
 
     def _filtered(self, tree: Tree, part: exp.Expr, clause: exp.Expr) -> Tree:
         holder = exp.Paren(this=part.copy())
