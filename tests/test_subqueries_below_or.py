@@ -96,6 +96,13 @@ def test_conditions_of_several_cases_are_tested_above_the_join_where_that_needs_
     assert several.circuit_bound.entries.value == one.circuit_bound.entries.value
 
 
+@pytest.mark.parametrize("rows", ["SELECT a FROM S ORDER BY v LIMIT 3", "SELECT a FROM S GROUP BY a ORDER BY a"])
+def test_what_is_refused_below_other_operators_is_told_in_words_of_sql(rows: str) -> None:
+    (told,) = checked_circuit(f"SELECT x.a, COUNT(*) AS n FROM ({rows}) AS x GROUP BY x.a", CATALOG).diagnostics
+    assert str(told.code) == "SB110"
+    assert "ORDER BY of rows" in told.message or "LIMIT of rows" in told.message
+
+
 def test_of_a_comparison_with_a_subquery_below_or_the_message_says_so() -> None:
     least = "(SELECT MIN(T.v) FROM T WHERE T.a = S.a AND T.ts BETWEEN S.ts - 1 AND S.ts)"
     checked = checked_circuit(f"SELECT S.a FROM S WHERE EXISTS {SOON} OR S.b < {least}", CATALOG)

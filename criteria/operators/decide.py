@@ -10,13 +10,16 @@ from streambound.analyzer.algebra.nodes import (
     Aggregate,
     Alias,
     Apply,
+    AsOf,
     Bucket,
     Distinct,
     Except,
     Filter,
+    FirstRows,
     Fixpoint,
     Intersect,
     Join,
+    OrderBy,
     Over,
     Project,
     Scan,
@@ -69,7 +72,15 @@ RULES: dict[type[Tree], Rule] = {
     SpjBlock: judge_marked,
 }
 """The rule of each operator that may stand above a block. To add one: its file, and a line here."""
-_WITHOUT_RULE: dict[type, str] = {Apply: "a subquery over streams inside an expression, or beside another one below OR"}
+_WITHOUT_RULE: dict[type, str] = {
+    Apply: "a subquery over streams inside an expression, or NOT IN beside another one below OR",
+}
+_INNER_ONES: dict[type, str] = {
+    OrderBy: "ORDER BY of rows that something else is made of",
+    FirstRows: "LIMIT of rows that something else is made of",
+    AsOf: "FOR SYSTEM_TIME AS OF elsewhere than to the right of JOIN",
+}
+"""What is said of operators below others; of the outermost one the reader of SQL says more."""
 
 
 def judge(tree: Tree, context: Context) -> Judged:
@@ -90,7 +101,7 @@ def _judge(tree: Tree, context: Context) -> Judged:
         return judge_block(tree, context)
     rule = RULES.get(type(tree))
     if rule is None and type(tree) not in _WITHOUT_RULE:
-        raise NoRule(type(tree).__name__)  # of the outermost operator the reader of SQL says more
+        raise NoRule(_INNER_ONES.get(type(tree), ""))
     try:
         return (rule or _no_rule)(tree, context)
     except NoRule as refusal:
