@@ -69,6 +69,11 @@ class Fix:
     hunks: tuple[Hunk, ...] = ()
     note: str = ""
 
+    @property
+    def remarks(self) -> str:
+        """What it does to results, and its note, as one text."""
+        return "; ".join(filter(None, (self.kind.words, self.note)))
+
 
 @dataclass(frozen=True, slots=True)
 class Suppression:

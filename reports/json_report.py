@@ -183,7 +183,7 @@ def _fix(fix: Fix) -> FixObject:
         "kind": FixKind.CHANGES_RESULTS if contract else fix.kind,
         "sql": fix.sql,
         "changes": list(fix.changes),
-        "note": "; ".join(filter(None, (fix.kind.words, fix.note))) if contract else fix.note,
+        "note": fix.remarks if contract else fix.note,
         "edits": [_edit(edit) for edit in fix.edits],
     }
 

@@ -163,12 +163,11 @@ def _suppression(suppression: Suppression) -> dict[str, Any]:
 
 
 def _fix(fix: Fix) -> dict[str, Any]:
-    remarks = "; ".join((fix.kind.words, fix.note) if fix.note else (fix.kind.words,))
     changes: dict[str, list[Edit]] = {}
     for edit in fix.edits:
         changes.setdefault(edit.file, []).append(edit)
     return {
-        "description": {"text": f"{fix.title} ({remarks})"},
+        "description": {"text": f"{fix.title} ({fix.remarks})"},
         "artifactChanges": [
             {"artifactLocation": _location(file), "replacements": [_replacement(edit) for edit in edits]}
             for file, edits in changes.items()

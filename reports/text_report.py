@@ -86,8 +86,7 @@ def _labelled(label: str, text: str, gutter: str, equals: str) -> Iterator[str]:
 
 def _fix_title(fix: Fix) -> str:
     """What a repair does and whether results may change: ``bound T.a from above (changes results; …)``."""
-    remarks = "; ".join((fix.kind.words, *([fix.note] if fix.note else [])))
-    return f"{fix.title} ({remarks})"
+    return f"{fix.title} ({fix.remarks})"
 
 
 def _patch_lines(fix: Fix, color: bool) -> Iterator[str]:

@@ -44,7 +44,7 @@ from streambound.criteria.operators.states import (
     numbered,
 )
 from streambound.criteria.operators.sums_below_joins import sums_below_join
-from streambound.criteria.operators.written_columns import names_in
+from streambound.criteria.operators.written_columns import called, names_in
 from streambound.criteria.size import Number, Size
 from streambound.criteria.violation import Violation
 
@@ -216,7 +216,7 @@ def _below_join(tree: Aggregate, judged: Judged, context: Context) -> Judged:
     if joined.part is None:
         return joined
     assert isinstance(joined.part, ViewJoinPart), "what a join with a view is"
-    left = [c for c in schema(below.left, context.catalog) if any(c.called(*name) for name in named)]
+    left = [c for c in schema(below.left, context.catalog) if called(c, named)]
     found = context.judge(sums_below_join(tree, below, tuple(left), joined.part.open, context), context)
     if found.part is None:
         raise NoRule("groups of a join's side without a number")

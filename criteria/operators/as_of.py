@@ -16,6 +16,7 @@ from streambound.criteria.operators.judge import Context, NoRule
 from streambound.criteria.operators.pair_tests import as_shown, names_of, pair_tests
 from streambound.criteria.operators.states import Judged, State, ViewJoinPart
 from streambound.criteria.operators.static_rows import closes_beside
+from streambound.criteria.operators.written_columns import called
 
 KINDS = (JoinKind.INNER, JoinKind.LEFT)
 
@@ -42,7 +43,7 @@ def judge_as_of(tree: Join, context: Context) -> Judged:
     rows = context.size(lambda: relation.rows, "a relation whose rows have no number")
     condition = [] if tree.condition is None else list(parsed(tree.condition).find_all(exp.Column))
     named = None if context.needed is None else [*context.needed, *((node.name, node.table) for node in condition)]
-    read = tuple(c for c in given if named is None or any(c.called(*name) for name in named))
+    read = tuple(c for c in given if called(c, named))
     left = context.judge(_project(tree, read), context)
     if left.part is None:
         return left

@@ -18,6 +18,7 @@ from streambound.criteria.operators.buckets import TimeFunction
 from streambound.criteria.operators.closing_windows import TIME
 from streambound.criteria.operators.judge import Context, NoRule
 from streambound.criteria.operators.states import BucketPart, Closing, ClosingRows, Judged, RowsOfSide
+from streambound.criteria.operators.written_columns import called
 from streambound.criteria.size import Number, Size, product
 
 _ENDS = ("start", "end", "last")
@@ -28,11 +29,7 @@ def judge_buckets(tree: Tree, context: Context) -> Judged:
     assert isinstance(tree, Bucket)
     if tree.kind is BucketKind.SESSION:
         raise NoRule("sessions of which nothing is aggregated, or that are of what is computed of several streams")
-    wanted = [
-        view
-        for view in schema(tree, context.catalog)
-        if context.needed is None or any(view.called(*name) for name in context.needed)
-    ]
+    wanted = [view for view in schema(tree, context.catalog) if called(view, context.needed)]
     given = schema(tree.input, context.catalog)
     ends = {name.lower(): end for name, end in zip(tree.columns, _ENDS, strict=False)}
     items, shown, names = list[Named](), list[int | str](), list[str]()

@@ -55,6 +55,12 @@ from streambound.criteria.operators.set_operations import judge_distinct, judge_
 from streambound.criteria.operators.states import Judged, State
 from streambound.criteria.operators.static_rows import judge_static
 
+
+def judge_subquery(tree: Tree, context: Context) -> Judged:
+    """No rule: subqueries that are decided have become joins before; raises NoRule with the words for the others."""
+    raise NoRule("a subquery over streams inside an expression, or NOT IN beside another one below OR")
+
+
 RULES: dict[type[Tree], Rule] = {
     Aggregate: judge_aggregate,
     Project: judge_project,
@@ -70,11 +76,9 @@ RULES: dict[type[Tree], Rule] = {
     Fixpoint: judge_recursion,
     Scan: judge_relation,
     SpjBlock: judge_marked,
+    Apply: judge_subquery,
 }
 """The rule of each operator that may stand above a block. To add one: its file, and a line here."""
-_WITHOUT_RULE: dict[type, str] = {
-    Apply: "a subquery over streams inside an expression, or NOT IN beside another one below OR",
-}
 _INNER_ONES: dict[type, str] = {
     OrderBy: "ORDER BY of rows that something else is made of",
     FirstRows: "LIMIT of rows that something else is made of",
@@ -100,17 +104,13 @@ def _judge(tree: Tree, context: Context) -> Judged:
     if is_block(tree, context.catalog):
         return judge_block(tree, context)
     rule = RULES.get(type(tree))
-    if rule is None and type(tree) not in _WITHOUT_RULE:
+    if rule is None:
         raise NoRule(_INNER_ONES.get(type(tree), ""))
     try:
-        return (rule or _no_rule)(tree, context)
+        return rule(tree, context)
     except NoRule as refusal:
         refusal.at = refusal.at or tree
         raise
-
-
-def _no_rule(tree: Tree, context: Context) -> Judged:
-    raise NoRule(_WITHOUT_RULE[type(tree)])
 
 
 def judged(

@@ -12,7 +12,7 @@ from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.operators.judge import Context
 from streambound.criteria.operators.mapped import columns_shown
 from streambound.criteria.operators.states import Judged
-from streambound.criteria.operators.written_columns import names_in
+from streambound.criteria.operators.written_columns import called, names_in
 
 
 def side_of(side: Tree, tree: Join, context: Context) -> tuple[Schema, Judged]:
@@ -26,7 +26,7 @@ def rows_of(side: Tree, above: Tree, context: Context) -> tuple[Schema, Judged]:
     """The rows that an operator reads, and their columns: of a block, which has no list of its own, what is needed."""
     given, needed = schema(side, context.catalog), context.needed
     if is_block(side, context.catalog) and not is_static(side, context.catalog):
-        given = tuple(view for view in given if needed is None or any(view.called(*name) for name in needed))
+        given = tuple(view for view in given if called(view, needed))
         nodes = [exp.column(view.name, table=view.alias or None, quoted=True) for view in given]
         items = tuple(Named(f"c{n}", Scalar(node.sql("spark"), node), alias=True) for n, node in enumerate(nodes))
         side = Project(

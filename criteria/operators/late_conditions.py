@@ -37,6 +37,7 @@ from streambound.criteria.bag import bag_violations
 from streambound.criteria.operators.closing_rows import block_columns
 from streambound.criteria.operators.judge import Context
 from streambound.criteria.operators.states import Judged
+from streambound.criteria.operators.written_columns import called
 from streambound.preprocess.pipeline import derive
 
 _HOLDS = "_holds"
@@ -165,7 +166,7 @@ def _columns(body: Tree, place: Span, context: Context) -> list[Named]:
     """The columns that the operators above read, by names of their own: those of several sources may have the same."""
     found = list[Named]()
     for view in schema(body, context.catalog):
-        if context.needed is None or any(view.called(*name) for name in context.needed):
+        if called(view, context.needed):
             column = made_column(view.name, place)
             if view.alias:
                 column.set("table", exp.to_identifier(view.alias))

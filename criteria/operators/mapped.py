@@ -22,7 +22,7 @@ from streambound.criteria.operators.late_conditions import judge_late
 from streambound.criteria.operators.pushed_filters import pushed
 from streambound.criteria.operators.rank_limits import note_limits
 from streambound.criteria.operators.states import Judged, MapPart, UnionPart
-from streambound.criteria.operators.written_columns import names_in
+from streambound.criteria.operators.written_columns import called, names_in
 
 
 def judge_project(tree: Tree, context: Context) -> Judged:
@@ -69,7 +69,7 @@ def columns_shown(
     """The columns of an operator that its part has: all, or those that are needed."""
     if len(given) == len(columns) or needed is None:
         return given
-    return tuple(view for view in given if any(view.called(*name) for name in needed))
+    return tuple(view for view in given if called(view, needed))
 
 
 def judge_filter(tree: Tree, context: Context) -> Judged:
@@ -87,7 +87,7 @@ def judge_filter(tree: Tree, context: Context) -> Judged:
     if judged.part is None or where is None:
         return judged
     given = columns_shown(schema(below, context.catalog), judged.part.columns, needed)
-    kept = [n for n, view in enumerate(given) if shown is None or any(view.called(*name) for name in shown)]
+    kept = [n for n, view in enumerate(given) if called(view, shown)]
     return filtered(judged, given, where, context, kept)
 
 

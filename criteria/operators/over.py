@@ -204,13 +204,8 @@ class _OverBlock:
             return "first", self.context.limits[id(call)]
         if call.function == "LAG":
             return "last", _offset(call)
-        frame = call.frame
-        if frame is None or frame.end.side is not Side.CURRENT or frame.start.side is Side.FOLLOWING:
-            raise NoRule("a frame that ends at another row")
-        if frame.start.side is Side.PRECEDING and frame.start.distance is None:
-            raise NoRule("a frame that begins with the first row")
-        distance = frame.start.distance or 0
-        return ("last" if frame.unit is Unit.ROWS else "near"), distance
+        unit, distance = _frame_before(call)
+        return ("last" if unit is Unit.ROWS else "near"), distance
 
     def _partitions(self, partition: Query, windows: Windows | None) -> Size:
         if not self.call.partition:
@@ -271,13 +266,21 @@ def _rows_before(call: WindowCall) -> int:
     """How many rows before a row its value is of, beside itself; raises NoRule where it is of others, too."""
     if call.function == "LAG":
         return _offset(call)
-    frame = call.frame
-    if call.function in _FRAMED and frame is not None and frame.unit is Unit.ROWS and frame.end.side is Side.CURRENT:
-        if frame.start.side is Side.CURRENT:
-            return 0
-        if frame.start.side is Side.PRECEDING and frame.start.distance is not None:
-            return frame.start.distance
+    if call.function in _FRAMED:
+        unit, distance = _frame_before(call)
+        if unit is Unit.ROWS:
+            return distance
     raise NoRule("a view whose rows have no number")
+
+
+def _frame_before(call: WindowCall) -> tuple[Unit, int]:
+    """How far back from its row a frame begins that ends with it; raises NoRule for other frames."""
+    frame = call.frame
+    if frame is None or frame.end.side is not Side.CURRENT or frame.start.side is Side.FOLLOWING:
+        raise NoRule("a frame that ends at another row")
+    if frame.start.side is Side.PRECEDING and frame.start.distance is None:
+        raise NoRule("a frame that begins with the first row")
+    return frame.unit, frame.start.distance or 0
 
 
 def _partitions(tree: Over, call: WindowCall, context: Context) -> Size:

@@ -17,6 +17,7 @@ from streambound.analyzer.types import Family
 from streambound.criteria.operators.judge import Context, NoRule
 from streambound.criteria.operators.relations import TIME, clock_of
 from streambound.criteria.operators.states import RowTest
+from streambound.criteria.operators.written_columns import called
 
 _OPS = {Op.LT: "<", Op.LE: "<=", Op.EQ: "==", Op.GE: ">=", Op.GT: ">", Op.NE: "!="}
 _SIDES = ("_l", "_r")
@@ -56,7 +57,7 @@ def as_shown(
     of = list(zip(names, (*sides[0], *sides[1]), strict=True))
     wanted = schema(tree, context.catalog)
     if context.needed is not None:
-        wanted = tuple(view for view in wanted if any(view.called(*name) for name in context.needed))
+        wanted = tuple(view for view in wanted if called(view, context.needed))
     shown = []
     for one in wanted:
         found = next((name for name, view in of if (view.alias, view.name) == (one.alias, one.name)), None)

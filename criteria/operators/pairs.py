@@ -46,7 +46,7 @@ from streambound.criteria.operators.states import (
 )
 from streambound.criteria.operators.static_rows import judge_relation_join, judge_with_relation_outside, relation_beside
 from streambound.criteria.operators.view_joins import judge_view_first, judge_view_join
-from streambound.criteria.operators.written_columns import named, names_in
+from streambound.criteria.operators.written_columns import called, named, names_in
 from streambound.criteria.set import set_violations
 from streambound.criteria.size import Number, Size, total
 from streambound.criteria.violation import Violation, under
@@ -104,7 +104,7 @@ class _Pair:
         self.asks = tree.kind in _ASKING
         shown = schema(tree, context.catalog)
         wanted = context.needed
-        self.columns = [c for c in shown if wanted is None or any(c.called(*name) for name in wanted)]
+        self.columns = [c for c in shown if called(c, wanted)]
 
     def judged(self) -> Judged:
         """The verdict of the join, and its plan."""
@@ -258,7 +258,7 @@ def _not_in(tree: Join, context: Context) -> Judged:
             with suppress(NoRows):
                 found.append(judge_pair(unknown, context))
             if before is not None:
-                shown = [any(column.called(*name) for name in before) for column in _Pair(equal, context).columns]
+                shown = [called(column, before) for column in _Pair(equal, context).columns]
     if not found:
         raise NoRule("NOT IN that is always true")
     parts = tuple(one.part for one in found if one.part is not None)

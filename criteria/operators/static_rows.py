@@ -27,7 +27,7 @@ from streambound.criteria.operators.mapped import filtered
 from streambound.criteria.operators.pair_tests import as_shown, pair_tests
 from streambound.criteria.operators.pushed_filters import conjuncts_of
 from streambound.criteria.operators.states import ClosingRows, Judged, RelationPart, State, ViewJoinPart
-from streambound.criteria.operators.written_columns import names_in
+from streambound.criteria.operators.written_columns import called, names_in
 from streambound.criteria.size import Size, Symbol, product, total
 
 _KEEPING = (JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI, JoinKind.NOT_IN)
@@ -39,7 +39,7 @@ _KINDS = {JoinKind.RIGHT: JoinKind.LEFT}
 def judge_static(tree: Tree, context: Context) -> Judged:
     """The rows of a relation that does not change, or of what is computed of some."""
     given, needed = schema(tree, context.catalog), context.needed
-    read = tuple(view for view in given if needed is None or any(view.called(*name) for name in needed))
+    read = tuple(view for view in given if called(view, needed))
     given = read or given[:1]
     scan = tree
     while isinstance(scan, Alias) and not scan.columns:
@@ -99,13 +99,13 @@ def judge_with_relation_outside(tree: Join, context: Context) -> Judged | None:
     join, rest = found
     needed = context.needed
     read = {**names_in(rest), **needed}
-    given = tuple(view for view in schema(tree, context.catalog) if any(view.called(*name) for name in read))
+    given = tuple(view for view in schema(tree, context.catalog) if called(view, read))
     with context.reading(read):
         judged = judge_relation_join(join, context, tree)
     if judged.part is None or not rest:
         return judged
     every = exp.and_(*rest)
-    shown = [n for n, view in enumerate(given) if any(view.called(*name) for name in needed)]
+    shown = [n for n, view in enumerate(given) if called(view, needed)]
     return filtered(judged, given, Scalar(every.sql("spark"), every), context, shown)
 
 

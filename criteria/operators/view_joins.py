@@ -52,7 +52,7 @@ from streambound.criteria.operators.pair_tests import names_of, pair_tests, plac
 from streambound.criteria.operators.pushed_filters import conjuncts_of, turned
 from streambound.criteria.operators.relations import TIME, as_stream, clock_of, relation_of
 from streambound.criteria.operators.states import ClippedColumn, Judged, Part, RowTest, State, ViewJoinPart
-from streambound.criteria.operators.written_columns import named
+from streambound.criteria.operators.written_columns import called, named
 from streambound.criteria.size import Size, product
 from streambound.criteria.violation import under
 from streambound.preprocess.pipeline import derive
@@ -87,12 +87,12 @@ class _ViewJoin:
 
     def __init__(self, tree: Join, context: Context) -> None:
         self.tree, self.given, self.context = tree, tree, context
-        self.shown = [c for c in schema(tree, context.catalog) if _wanted(c, context)]
+        self.shown = [c for c in schema(tree, context.catalog) if called(c, context.needed)]
         condition = [] if tree.condition is None else list(parsed(tree.condition).find_all(exp.Column))
         self.left = [
             column
             for column in schema(tree.left, context.catalog)
-            if _wanted(column, context) or any(column.called(node.name, node.table) for node in condition)
+            if called(column, context.needed) or any(column.called(node.name, node.table) for node in condition)
         ]
         self.right = list(schema(tree.right, context.catalog))
         scan = relation_of(tree.right)
@@ -351,10 +351,6 @@ def _replaced(tree: Tree, old: Tree, new: Tree) -> Tree:
         return new
     assert isinstance(tree, Alias | Project | Filter), "a view is a SELECT over its aggregates"
     return replace(tree, input=_replaced(tree.input, old, new))
-
-
-def _wanted(column: ViewColumn, context: Context) -> bool:
-    return context.needed is None or any(column.called(*name) for name in context.needed)
 
 
 def _keyed(view: Tree) -> bool:

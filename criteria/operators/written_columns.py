@@ -14,6 +14,11 @@ def names_in(nodes: Iterable[exp.Expr]) -> Mapping[tuple[str, str], exp.Column]:
     return {(column.name, column.table): column for node in nodes for column in node.find_all(exp.Column)}
 
 
+def called(column: ViewColumn, names: Iterable[tuple[str, str]] | None) -> bool:
+    """Whether some of the names mean a column; None means all."""
+    return names is None or any(column.called(*name) for name in names)
+
+
 def named(column: ViewColumn, written: exp.Column | None, shown: Sequence[ViewColumn]) -> exp.Column:
     """The column with its input's alias, at the place where it is ``written``, if it is.
 

@@ -113,12 +113,8 @@ class _OverRows:
             raise NotRecheckedError("rows before a row, in another order than that of time")
         if call.function == "LAG":
             return self._in_each(Quantity.number(_offset(call)))
-        frame = call.frame
-        backwards = frame is not None and frame.end.side is Side.CURRENT and frame.start.side is not Side.FOLLOWING
-        if frame is None or not backwards or (frame.start.side is Side.PRECEDING and frame.start.distance is None):
-            raise NotRecheckedError("a frame that does not end at its row, or begins with the first one")
-        distance = frame.start.distance or 0
-        if frame.unit is Unit.ROWS:
+        unit, distance = _looks_back(call)
+        if unit is Unit.ROWS:
             return self._in_each(Quantity.number(distance))
         return self._keys(), rows_of(distance)
 
@@ -164,21 +160,22 @@ def _over_view(tree: Over, call: WindowCall, states: States) -> View:
     return View(view.rows, closing)
 
 
+def _looks_back(call: WindowCall) -> tuple[Unit, int]:
+    """How many rows, or how much of the order, a frame has before its row, with which it ends."""
+    frame = call.frame
+    backwards = frame is not None and frame.end.side is Side.CURRENT and frame.start.side is not Side.FOLLOWING
+    if frame is None or not backwards or (frame.start.side is Side.PRECEDING and frame.start.distance is None):
+        raise NotRecheckedError("a frame that does not end at its row, or begins with the first one")
+    return frame.unit, frame.start.distance or 0
+
+
 def _in_turn(tree: Over, call: WindowCall, view: View, states: States) -> tuple[View, Quantity]:
     """A view ordered by what closes: beside open rows, as many closed ones of each partition as a row looks back."""
     first = parsed(call.order[0].value) if call.order and not call.order[0].descending else None
     place = meant(first, schema(tree.input, states.catalog)) if isinstance(first, exp.Column) else None
     kept = view.at(lambda one: [one] if one == place else [])
-    frame = call.frame
-    backwards = frame is not None and frame.unit is Unit.ROWS and frame.end.side is Side.CURRENT
-    if call.function == "LAG":
-        most = _offset(call)
-    elif backwards and frame is not None and frame.start.side is not Side.FOLLOWING:
-        distance = 0 if frame.start.side is Side.CURRENT else frame.start.distance
-        most = -1 if distance is None or call.function in RANKS else distance
-    else:
-        most = -1
-    if not kept.closing or most < 0:
+    unit, most = (Unit.ROWS, _offset(call)) if call.function == "LAG" else _looks_back(call)
+    if not kept.closing or unit is not Unit.ROWS or call.function in RANKS:
         raise NotRecheckedError("functions over a view without a number of rows")
     items = tuple(Named(f"c{n}", one, alias=True) for n, one in enumerate(call.partition))
     partitions = facts(Project(tree.input, items, syntax=tree.syntax), states.catalog).different if items else 1
