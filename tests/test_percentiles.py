@@ -167,6 +167,22 @@ def percentile(call: str, values: list[Any]) -> Any:
     return value_of(value, [len(values)], [held])
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_values_that_come_and_go_keep_their_order(seed: int) -> None:
+    """It is that of the values sorted again, with several NaN, and nulls, among them."""
+    rng, held, there = random.Random(seed), HeldValues(None), list[Any]()
+    for _ in range(300):
+        if there and rng.random() < 0.45:
+            held.add(there.pop(rng.randrange(len(there))), -1)
+        else:
+            value = rng.choice([None, float("nan"), -0.0, rng.randint(-5, 5), rng.randint(-5, 5) / 2])
+            there += [] if value is None else [value]
+            held.add(value, 1)
+        kept = list(map(str, held.ordered))
+        known = [one for one in held.weights if str(one) != "nan"]
+        assert kept == [*map(str, sorted(known)), *["nan"] * (len(held.weights) - len(known))]
+
+
 CALLS = {
     "MEDIAN(x)": ("median", 0.5, False, False),
     "MEDIAN(DISTINCT x)": ("median", 0.5, False, True),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import accumulate
@@ -24,11 +24,19 @@ class HeldValues:
 
     greatest: bool | None
     weights: dict[Value, int] = field(default_factory=dict)
+    _ordered: list[Value] | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def size(self) -> int:
         """How many entries they take beside the group's."""
         return len(self.weights) if self.greatest is None else 0
+
+    @property
+    def ordered(self) -> list[Value]:
+        """The values in Spark's order of numbers; it is kept from one timestamp to the next."""
+        if self._ordered is None:
+            self._ordered = sorted(self.weights, key=_place)
+        return self._ordered
 
     def add(self, value: Value, weight: int) -> int:
         """Add a value; returns by how many entries there are more."""
@@ -42,7 +50,20 @@ class HeldValues:
         self.weights[value] = self.weights.get(value, 0) + weight
         if not self.weights[value]:
             del self.weights[value]
-        return len(self.weights) - before
+        more = len(self.weights) - before
+        if more and self._ordered is not None:
+            self._reorder(value, more)
+        return more
+
+    def _reorder(self, value: Value, more: int) -> None:
+        """Put a value that has come, or none in the place of one that has gone, where it is in the order."""
+        assert self._ordered is not None
+        if isinstance(value, float) and isnan(value):  # several may be there, of which each is another key
+            self._ordered = None
+        elif more > 0:
+            insort(self._ordered, value, key=_place)
+        else:
+            del self._ordered[bisect_left(self._ordered, _place(value), key=_place)]
 
     @property
     def best(self) -> Value:
@@ -107,7 +128,7 @@ def value_of(value: GroupValue, sums: Sequence[Number], values: Sequence[HeldVal
         if value.function == "count":
             return len(held.weights)
         if value.function in _PERCENTILES:
-            return _percentile(value, held.weights) if held.weights else None
+            return _percentile(value, held) if held.weights else None
         n, total, squares = len(held.weights), sum(map(factor, held.weights)), 0
     else:
         n = int(sums[value.sums[0] + 1])
@@ -118,12 +139,12 @@ def value_of(value: GroupValue, sums: Sequence[Number], values: Sequence[HeldVal
     return None if not n else _of_total(value, n, total, squares)
 
 
-def _percentile(value: GroupValue, weights: Mapping[Value, int]) -> float:
+def _percentile(value: GroupValue, held: HeldValues) -> float:
     """The value that is at a place in their order, or what is between the two at both sides of it.
 
     In doubles, as Spark computes it (`Percentile.getPercentile`, `PercentileDisc.getPercentile`).
     """
-    ordered = sorted(weights, key=_place, reverse=value.descending)
+    ordered, weights = held.ordered[::-1] if value.descending else held.ordered, held.weights
     ends = list(accumulate(1 if value.distinct else weights[one] for one in ordered))
     if value.function == "percentile_disc":
         return _double(ordered[bisect_left(ends, ends[-1] * value.part)], value)
