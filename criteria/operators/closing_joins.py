@@ -37,12 +37,15 @@ class NearBuckets:
     right: ClosingRows
     low: int
     high: int
+    kind: JoinKind
 
     @property
     def more(self) -> tuple[int, int]:
         """How much longer than they change rows of both sides wait."""
         mine, theirs = self.left.columns[0].delay, self.right.columns[0].delay
-        return max(0, theirs - self.low - mine), max(0, mine + self.high - theirs)
+        left = max(mine, theirs - self.low)
+        until = mine if self.kind is JoinKind.INNER else left
+        return left - mine, max(0, until + self.high - theirs)
 
     @property
     def closing(self) -> tuple[Closing, Closing]:
@@ -90,7 +93,7 @@ def joined(
 
 
 def near_buckets(
-    left: Sequence[ClosingRows], right: Sequence[ClosingRows], tests: Sequence[RowTest]
+    left: Sequence[ClosingRows], right: Sequence[ClosingRows], tests: Sequence[RowTest], kind: JoinKind
 ) -> NearBuckets | None:
     """Rows of both sides that the condition of a join holds close together; None where there are none."""
     for mine, theirs in product_of(left, right):
@@ -99,7 +102,7 @@ def near_buckets(
         lows = [low for low, _ in found if low is not None]
         highs = [high for _, high in found if high is not None]
         if lows and highs:
-            return NearBuckets(mine, theirs, max(lows), min(highs))
+            return NearBuckets(mine, theirs, max(lows), min(highs), kind)
     return None
 
 

@@ -32,7 +32,11 @@ def judge_keyed_join(tree: Join, context: Context) -> Judged:
     columns = (left.part.columns[: len(given)], right.part.columns[: len(others)])
     tests = pair_tests(tree, sides, columns, context)
     shown, own = as_shown(tree, sides, columns, context)
-    near = None if left.rows is not None and right.rows is not None else near_buckets(left.closes, right.closes, tests)
+    near = (
+        None
+        if left.rows is not None and right.rows is not None
+        else near_buckets(left.closes, right.closes, tests, tree.kind)
+    )
     name, span = context.name(f"{tree.kind} join"), context.positions.of(tree.syntax or exp.Null())
     part = ViewJoinPart(name, str(tree.kind), left.part, right.part, tests, ((),), tuple(shown), own)
     if near is not None:

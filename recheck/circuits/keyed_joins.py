@@ -89,12 +89,15 @@ class _Near:
     right: ClosesBy
     low: int
     high: int
+    inner: bool
 
     @property
     def waits(self) -> tuple[int, int]:
         """How much longer than they change rows of both sides wait."""
         mine, theirs = self.left.columns[0].delay, self.right.columns[0].delay
-        return max(0, theirs - self.low - mine), max(0, mine + self.high - theirs)
+        waits = max(0, theirs - self.low - mine)
+        asked = mine if self.inner else mine + waits  # a left row's partners are counted until it goes
+        return waits, max(0, asked + self.high - theirs)
 
     def results(self, tree: Join, left: JoinedRows, right: JoinedRows, states: States) -> Iterator[ClosesBy]:
         """The closing columns of the results."""
@@ -159,7 +162,7 @@ def _near(tree: Join, left: JoinedRows, right: JoinedRows, states: States) -> _N
                 lows += [] if low is None else [low]
                 highs += [] if high is None else [high]
         if lows and highs:
-            return _Near(mine, theirs, max(lows), min(highs))
+            return _Near(mine, theirs, max(lows), min(highs), tree.kind is JoinKind.INNER)
     return None
 
 
