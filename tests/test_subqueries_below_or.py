@@ -44,6 +44,9 @@ CASES = {
     "right": "SELECT S.a, T.v FROM (SELECT * FROM T WHERE v > 0) AS T RIGHT JOIN S "
     "ON T.a = S.a AND T.ts BETWEEN S.ts - 1 AND S.ts + 2 WHERE S.b <> 1",
     "not in": f"SELECT S.ts, S.b FROM S WHERE (S.a = 1 OR S.v > 0) AND S.b NOT IN {OF_V}",
+    "three, whose last partners come later": "SELECT S.a, S.b FROM S WHERE EXISTS (SELECT 1 FROM T WHERE T.a = S.a "
+    "AND T.ts BETWEEN S.ts - 1 AND S.ts) AND NOT EXISTS (SELECT 1 FROM T WHERE T.b = S.v AND T.ts BETWEEN S.ts - 1 "
+    "AND S.ts) AND EXISTS (SELECT 1 FROM T WHERE T.v <> 3 AND T.ts BETWEEN S.ts AND S.ts + 1)",
     "values that are few": "SELECT S.v FROM S WHERE S.v IN (0, 1) AND NOT EXISTS (SELECT 1 FROM T WHERE T.b = 0)",
     "different ones": "SELECT DISTINCT S.v FROM S WHERE S.v IN (0, 1) AND EXISTS (SELECT T.a FROM T WHERE T.b = 0)",
     "a union of windows": "SELECT x.w, COUNT(*) AS n FROM (SELECT ts DIV 4 AS w FROM S WHERE v > 0 UNION ALL "
