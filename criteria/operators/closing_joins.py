@@ -3,8 +3,9 @@
 Let l and r be the last timestamps of the buckets of a left and a right row, after which they change for W_l and W_r at
 most, and let the condition say ``lo <= l - r <= hi``. What a left row is joined with changes until
 ``max(l + W_l, r + W_r)`` is closed, and ``r <= l - lo``: it waits ``max(W_l, W_r - lo)`` after l, and a right row
-``max(W_r, W_l + hi)`` after r, whatever else the rows hold. Equal buckets are the case lo = hi = 0. M is what is open
-on both sides for so long.
+``max(W_r, W_l + hi)`` after r, whatever else the rows hold. Equal buckets are the case lo = hi = 0. A semi, anti
+or left join counts a left row's partners as long as that row waits, which is then what W_l is for its right rows. M
+is what is open on both sides for so long.
 """
 
 from __future__ import annotations
