@@ -58,11 +58,11 @@ _ONE_SELECT = (Filter, Join, Project, Aggregate, Over, Distinct, OrderBy, FirstR
 def is_static(tree: Tree, catalog: Catalog, recurs: bool = False) -> bool:
     """Whether a tree's rows are read from relations that do not change; ``recurs``: so are those of `Recur`.
 
-    That is when their facts say so; these take much longer.
+    That is when their facts say so, which take much longer, but for versions of a relation as of a row's time.
     """
     match tree:
-        case AsOf():  # what a relation was at a time does not change any more
-            return True
+        case AsOf():  # another relation for each row, of which Spark's batch SQL knows nothing
+            return False
         case Scan():
             declared = catalog.table(tree.table)
             return declared is not None and declared.is_fixed

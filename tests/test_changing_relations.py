@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from typing import Any
 
+import duckdb
 import pytest
 
 from streambound.recheck.oracle.relation_states import RowChange, states
@@ -168,6 +169,43 @@ def test_as_of_the_time_of_the_stream_past_results_stay(kind: str, seed: int) ->
     assert bound is not None and bound.entries.value == 8 and 0 < run.peak <= 8
 
 
+ASKING_AS_OF = (
+    ("SELECT S.v FROM S WHERE NOT EXISTS (SELECT 1 FROM {} WHERE x.k = S.a)", 8),
+    ("SELECT S.v FROM S WHERE S.b > 0 AND EXISTS (SELECT x.z FROM {} WHERE x.k = S.a AND x.y > 1)", 8),
+    ("SELECT S.v FROM S WHERE S.a IN (SELECT x.k FROM {})", 8),
+    ("SELECT S.v FROM S SEMI JOIN {} ON x.k = S.a AND S.b >= x.y", 8),
+    ("SELECT S.v FROM S ANTI JOIN {} ON x.k = S.a", 8),
+    ("SELECT S.v FROM S WHERE S.b = 1 OR NOT EXISTS (SELECT 1 FROM {} WHERE x.k = S.a)", 8),
+)
+
+
+@pytest.mark.parametrize(("query", "bound"), ASKING_AS_OF)
+def test_asked_as_of_the_time_of_the_stream(query: str, bound: int) -> None:
+    """DuckDB asks the relation's versions, one for each time."""
+    checked, printed = checked_circuit(query.format("R FOR SYSTEM_TIME AS OF S.ts AS x"), catalog()), 0
+    assert checked.verdict == "bounded" and checked.circuit is not None and not checked.circuit.retracts
+    assert proof_of(checked, certificate_of(checked)).faults == ()
+    assert checked.circuit_bound is not None and checked.circuit_bound.entries.value == bound
+    sql = query.format("H AS x").replace("S.v FROM", "S.v, S.ts FROM").replace("x.k = S.a", "x.f = S.ts AND x.k = S.a")
+    sql = sql.replace("FROM H AS x)", "FROM H AS x WHERE x.f = S.ts)")
+    for seed in range(3):
+        rows, history, there = some_rows(seed), list[tuple[Any, ...]](), Counter[tuple[Any, ...]]()
+        for now in range(1, 41):
+            for change in (one for one in rows["R"] if one["ts"] == now):
+                there[change["k"], change["y"], change["z"]] += -1 if change["op"] == "delete" else 1
+            history += [(*row, now) for row in there.elements()]
+        with duckdb.connect() as database:
+            database.execute("CREATE TABLE S (a BIGINT, b BIGINT, v BIGINT, ts BIGINT)")
+            database.execute("CREATE TABLE H (k BIGINT, y BIGINT, z BIGINT, f BIGINT)")
+            database.executemany("INSERT INTO S VALUES (?, ?, ?, ?)", [list(row.values()) for row in rows["S"]])
+            database.executemany("INSERT INTO H VALUES (?, ?, ?, ?)", history)
+            expected = Counter(database.execute(sql).fetchall())
+        run = run_circuit(checked, rows)
+        assert run.printed == expected and 0 < run.peak <= bound
+        printed += len(expected)
+    assert printed
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_windows_above_a_join_as_of_the_time_of_the_stream_have_its_rows(seed: int) -> None:
     joined = "FROM S LEFT JOIN R FOR SYSTEM_TIME AS OF S.ts AS R ON S.a = R.k"
@@ -208,6 +246,9 @@ def test_a_version_of_a_relation_that_does_not_change_is_the_relation() -> None:
     "sql",
     [
         "SELECT S.b FROM S JOIN R FOR SYSTEM_TIME AS OF S.b AS R ON S.a = R.k",
+        "SELECT S.b FROM S WHERE EXISTS (SELECT 1 FROM R FOR SYSTEM_TIME AS OF 5 AS x WHERE S.a = x.k)",
+        "SELECT S.b FROM S WHERE S.a NOT IN (SELECT x.k FROM R FOR SYSTEM_TIME AS OF S.ts AS x)",
+        "SELECT S.b FROM S JOIN (SELECT x.k FROM R FOR SYSTEM_TIME AS OF 5 AS x) AS q ON S.a = q.k",
         "SELECT S.b FROM S JOIN T ON S.a = T.a AND T.ts > S.ts JOIN R FOR SYSTEM_TIME AS OF S.ts AS R ON S.a = R.k",
     ],
 )

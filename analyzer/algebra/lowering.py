@@ -11,7 +11,6 @@ from sqlglot.tokenizer_core import TokenType
 
 from streambound.analyzer.algebra.buckets import FLINK_COLUMNS, BucketCalls, TableFunction, is_bucket, table_function
 from streambound.analyzer.algebra.calls import is_aggregate_call, sort_keys
-from streambound.analyzer.algebra.facts import ViewKind, facts
 from streambound.analyzer.algebra.nodes import (
     Alias,
     AsOf,
@@ -251,7 +250,7 @@ class Lowering:
             at = self._keyword("using", join.args["using"], join)
         right = self.entry(entry, ctes)
         made = Join(kind, left, right, self.scalar(on, ctes) if on is not None else None, using, syntax=join, at=at)
-        if self.joining and kind is JoinKind.SEMI and facts(right, self.catalog).change is ViewKind.STATIC:
+        if self.joining and kind is JoinKind.SEMI and is_static(right, self.catalog):
             return self._subqueries(left, ctes).asked().semi_join(made)
         return made
 

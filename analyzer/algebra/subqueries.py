@@ -15,7 +15,6 @@ from sqlglot import exp
 from streambound.analyzer.algebra.asked_relations import AskedRelations, conjuncts
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.calls import Reader
-from streambound.analyzer.algebra.facts import ViewKind, facts
 from streambound.analyzer.algebra.made_columns import made_column
 from streambound.analyzer.algebra.nodes import (
     Alias,
@@ -33,11 +32,12 @@ from streambound.analyzer.algebra.nodes import (
 )
 from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.algebra.schema_columns import Schema
-from streambound.analyzer.algebra.verify import outer_columns
+from streambound.analyzer.algebra.verify import is_version, outer_columns
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.expressions.rows import outermost_queries
 from streambound.analyzer.findings import Positions
+from streambound.analyzer.relation_queries import is_static
 
 _JOINS = {
     (ApplyKind.EXISTS, False): JoinKind.SEMI,
@@ -76,7 +76,7 @@ class Subqueries:
     def over_streams(self, node: exp.Expr) -> list[exp.Query]:
         """The subqueries of an expression that read more than relations that do not change."""
         found = ((query, self.lowered(query)) for query in outermost_queries(node))
-        return [query for query, tree in found if facts(tree, self.catalog).change is not ViewKind.STATIC]
+        return [query for query, tree in found if not is_static(tree, self.catalog)]
 
     def where(self, tree: Tree, clause: exp.Expr) -> Tree:
         """The rows of a tree that satisfy a WHERE."""
@@ -245,23 +245,21 @@ class Subqueries:
             asked = asked.input
             if kind is ApplyKind.IN and values:
                 break
-        if (
-            not isinstance(asked, Filter)
-            or outer_columns(asked.input, self.catalog, self.recursive)
-            or asked.condition.syntax is None
-        ):
+        rows, parts = (asked.input, conjuncts(parsed(asked.condition))) if isinstance(asked, Filter) else (asked, [])
+        version = is_version(rows)
+        if not version and (not parts or outer_columns(rows, self.catalog, self.recursive)):
             return None
-        right, rename = self._apart(asked.input, given)
+        right, rename = self._apart(rows, given)
         if right is None:
             return None
-        inner = self.columns(asked.input)
+        inner = self.columns(rows)
         own, correlated = list[exp.Expr](), list[exp.Expr]()
-        for part in conjuncts(asked.condition.syntax):
+        for part in parts:
             mine = all(_is_own(column, part, inner, given) for column in part.find_all(exp.Column))
             nested = bool(outermost_queries(part))
             if nested and not mine:
                 return None
-            (own if mine else correlated).append(part)
+            (own if mine and not version else correlated).append(part)
         made = [_qualified(part.copy(), inner, given, rename) for part in correlated]
         listed = [_qualified(value, inner, given, rename) for value in values]
         if any(one is None for one in (*made, *listed)):
@@ -273,15 +271,17 @@ class Subqueries:
         right = self._asked_of(right, [one for one in kept if one is not None], told, asked)
         return right, [one for one in made if one is not None], [one for one in listed if one is not None]
 
-    def _asked_of(self, tree: Tree, conditions: list[exp.Expr], told: list[exp.Column], asked: Filter) -> Tree:
+    def _asked_of(self, tree: Tree, conditions: list[exp.Expr], told: list[exp.Column], asked: Tree) -> Tree:
         """The rows of a subquery that satisfy these conditions, of which only these columns matter.
 
         A relation that does not change and has none of them is asked whether it has a partner: S, R  ->  S SEMI JOIN R.
         """
         if isinstance(tree, Join) and tree.kind is JoinKind.INNER and not tree.using:
-            stream, relation = (tree.right, tree.left) if self._is_static(tree.left) else (tree.left, tree.right)
+            stream, relation = (
+                (tree.right, tree.left) if is_static(tree.left, self.catalog) else (tree.left, tree.right)
+            )
             names = self.columns(relation)
-            if self._is_static(relation) and not any(_find(column, names) for column in told):
+            if is_static(relation, self.catalog) and not any(_find(column, names) for column in told):
                 own = [] if tree.condition is None else [parsed(tree.condition)]
                 own += [one for one in conditions if any(_find(column, names) for column in one.find_all(exp.Column))]
                 told = told + [column for one in own for column in one.find_all(exp.Column)]
@@ -289,9 +289,6 @@ class Subqueries:
                 on = self.scalar(exp.and_(*own)) if own else None
                 return replace(tree, kind=JoinKind.SEMI, left=left, right=relation, condition=on)
         return Filter(tree, self.scalar(exp.and_(*conditions)), syntax=asked.syntax) if conditions else tree
-
-    def _is_static(self, tree: Tree) -> bool:
-        return facts(tree, self.catalog).change is ViewKind.STATIC
 
     def _any_rows(self, asked: Tree, given: Schema) -> Tree:
         """The rows of a subquery of which only matters whether there are any: those of its FROM, of a SELECT."""

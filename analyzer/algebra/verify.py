@@ -196,12 +196,12 @@ def _outer_columns(tree: Tree, catalog: Catalog, recursive: Schema, around: Sche
                         yield column
     for under in inputs(tree):
         inner = schema(tree.base, catalog) if isinstance(tree, Fixpoint) and under is tree.step else recursive
-        beside = left if isinstance(tree, Join) and under is tree.right and _is_as_of(under) else ()
+        beside = left if isinstance(tree, Join) and under is tree.right and is_version(under) else ()
         if isinstance(tree, Apply) and under is tree.subquery:
             beside = schema(tree.input, catalog, recursive)
         yield from _outer_columns(under, catalog, inner, (*around, *beside))
 
 
-def _is_as_of(tree: Tree) -> bool:
-    """Whether a side of a join names the other one's time."""
-    return isinstance(tree, AsOf) or (isinstance(tree, Alias) and _is_as_of(tree.input))
+def is_version(tree: Tree) -> bool:
+    """Whether a tree is a relation as of a time, which the row beside it, or outside of it, may have."""
+    return isinstance(tree, AsOf) or (isinstance(tree, Alias) and is_version(tree.input))

@@ -2,6 +2,7 @@
 
 The rows of a stream are joined when they come, with the relation's rows of their time, changes at that time included;
 no later change corrects them. So of the stream nothing is remembered, whatever its values are, and M is R's rows.
+So it is of [NOT] EXISTS and IN: the rows have a partner of their time, or none.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from streambound.criteria.operators.states import Judged, State, ViewJoinPart
 from streambound.criteria.operators.static_rows import closes_beside
 from streambound.criteria.operators.written_columns import called
 
-KINDS = (JoinKind.INNER, JoinKind.LEFT)
+KINDS = (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI)
 
 
 def version_of(tree: Tree) -> AsOf | None:
@@ -33,8 +34,10 @@ def judge_as_of(tree: Join, context: Context) -> Judged:
     version = version_of(tree.right)
     assert version is not None, "a join with a relation as of a time"
     changing = isinstance(version.input, Scan) and version.input.changes
-    if tree.kind not in KINDS or tree.using or not changing or not is_block(tree.left, context.catalog):
+    if tree.kind not in KINDS or tree.using or not changing:
         raise NoRule("a version of what is no relation that changes")
+    if not is_block(tree.left, context.catalog):
+        raise NoRule("FOR SYSTEM_TIME AS OF beside what is computed of several rows, or is joined as of a time itself")
     given = schema(tree.left, context.catalog)
     _check_time(tree, version, given, context)
     relation = context.judge(version.input, context)

@@ -75,7 +75,7 @@ def _as_of(tree: Join, version: AsOf, states: States) -> View:
     """E3: rows of a stream are joined when they come, and never again: only the relation is remembered."""
     relation = version.input
     changes = isinstance(relation, Scan) and relation.changes
-    if tree.kind not in (JoinKind.INNER, JoinKind.LEFT) or tree.using or not changes:
+    if tree.kind not in (JoinKind.INNER, JoinKind.LEFT, *_ASKING) or tree.using or not changes:
         raise NotRecheckedError("a version of what is no relation that changes")
     given, time = schema(tree.left, states.catalog), parsed(version.time)
     its_time = isinstance(time, exp.Column) and any(c.time and c.called(time.name, time.table) for c in given)
