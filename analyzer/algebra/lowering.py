@@ -43,6 +43,7 @@ from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.expressions.rows import outermost_queries
 from streambound.analyzer.findings import Positions
+from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.scopes import find_table
 from streambound.analyzer.spans import Span
 from streambound.analyzer.work import spend
