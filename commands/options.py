@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from streambound.analyzer.emission import EmitMode
+
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
@@ -102,9 +104,10 @@ def common_options(command: _F) -> _F:
 
 def emit_mode_option(command: _F) -> _F:
     """Add --emit-mode, which replaces a comment ``-- streambound: emit MODE``."""
-    return click.option("--emit-mode", type=click.Choice(("changes", "final")),
-                        help="Print changes as they happen, or results once, when they are final; by default as a "
-                             "comment before the statement says, else changes.")(command)  # fmt: skip
+    return click.option("--emit-mode", type=click.Choice([mode.value for mode in EmitMode]),
+                        help="Print changes as they happen, or results once, when they are final; of SEQ VT and SEQ TP "
+                             "over streams also fragments or parts of periods, as they become known. By default as a "
+                             "comment before the statement says, else changes (SEQ: final).")(command)  # fmt: skip
 
 
 def colored(color: bool | None) -> bool:

@@ -43,14 +43,17 @@ def test_what_is_never_final_is_refused_at_the_operator(place: Path) -> None:
     assert refused.exit_code == 1
     assert "may take results back for ever" in refused.output and "keys.sql:1:" in refused.output
     assert call("compile", "keys.sql", "--emit-mode", "changes").exit_code == 0
-    assert call("compile", "keys.sql", "--emit-mode", "parts").exit_code == 2
+    assert call("compile", "keys.sql", "--emit-mode", "sometimes").exit_code == 2
+    for mode in ("fragments", "parts"):
+        refused = call("compile", "keys.sql", "--emit-mode", mode)
+        assert refused.exit_code == 1 and f"emit {mode}" in refused.output
 
 
 def test_every_command_that_reads_a_query_has_it(place: Path) -> None:
     assert "groups 2 may take results back" in call("check", "keys.sql", "--emit-mode", "final").output
     assert call("check", "keys.sql").exit_code == call("check", "q.sql", "--emit-mode", "final").exit_code == 0
     for command in ("verify", "memory", "witness"):
-        refused = call(command, "keys.sql", "--emit-mode", "parts")
+        refused = call(command, "keys.sql", "--emit-mode", "sometimes")
         assert refused.exit_code == 2 and "--emit-mode" in refused.output
 
 
