@@ -68,6 +68,16 @@ FOUND = {
     "(SELECT b FROM T WHERE v < 3 AND T.ts <= S.ts)",
     "a name without an alias above a count": "SELECT v AS c1, b AS c2 FROM S WHERE v > 0 AND b <= "
     "(SELECT COUNT(*) AS v FROM T)",
+    **{
+        f"partners that come one by one, {upper} above {lower}": f"SELECT q1.a AS c1, q1.v AS c2 FROM S AS q1 {lower} "
+        "T AS q2 ON q1.a = q2.a AND q2.ts BETWEEN q1.ts - 3 AND q1.ts "
+        f"{upper} T AS q3 ON q3.b = q1.a AND q3.ts BETWEEN q1.ts AND q1.ts + 2"
+        for upper in ("LEFT JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN")
+        for lower in ("LEFT JOIN", "LEFT SEMI JOIN")
+    },
+    "partners that come one by one, LEFT JOIN above RIGHT JOIN": "SELECT q2.v AS c1, q3.v AS c2 FROM S AS q1 "
+    "RIGHT JOIN T AS q2 ON q1.a = q2.a AND q2.ts BETWEEN q1.ts AND q1.ts + 2 "
+    "LEFT JOIN S AS q3 ON q3.a = q2.a AND q3.ts BETWEEN q2.ts AND q2.ts + 2",
     "a correlated NOT IN": "SELECT q1.b AS c1, q1.v AS c2 FROM S AS q1 "
     "WHERE q1.b NOT IN (SELECT q2.a FROM S AS q2 WHERE q2.a = q1.b)",
 }

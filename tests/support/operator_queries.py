@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from support.any_queries import AnyQuery, _named
+from support.any_queries import _JOINS, AnyQuery, _named
 from support.choices import Choices
 
 COLUMNS = ("a", "b", "v", "k", "ts")
@@ -60,6 +60,7 @@ class OperatorQuery(AnyQuery):
             (2 * top, "session"),
             (2 * top, "versions"),
             (2 * top, "recursion"),
+            (3 * top, "joined_again"),
         ]
         form = self.choices.weighted([item for item in forms if item[0]])
         self.asks = 100 if form == "select" and top else 3 if form in ("set", "over", "recursion") else 15
@@ -141,6 +142,26 @@ class OperatorQuery(AnyQuery):
         ends = f"⟦session_window.end‖MAX({alias}.ts) + {gap}⟧", f"⟦session_window.start‖MIN({alias}.ts)⟧"
         items = [self._aggregate(columns, True), self.choices.pick(ends)]
         return f"SELECT {_named(items[:width])} FROM {source} GROUP BY {', '.join(group)}"
+
+    # --- joins above joins -------------------------------------------------------------------------------------------
+
+    def _joined_again(self, depth: int, width: int, top: bool) -> str:
+        """A join within a window above one or two others, of any kinds: each with a row of what is there already."""
+        self.used["joins above joins"] += 1
+        source = self._alias()
+        there, text = [source], f"{self.choices.pick(('S', 'T'))} AS {source}"
+        kinds = [(4, "LEFT JOIN"), *((1, kind) for kind in _JOINS[1:])]
+        for _ in range(self.choices.weighted([(3, 2), (1, 3)])):
+            join, alias, of = self.choices.weighted(kinds), self._alias(), self.choices.pick(there)
+            self.used[join.lower()] += 1
+            before, after = self.choices.integer(0, 3), self.choices.integer(0, 2)
+            first, second = (f"{name}.{self.choices.pick('ab')}" for name in (alias, of))
+            window = f"{alias}.ts BETWEEN {of}.ts - {before} AND {of}.ts + {after}"
+            text += f" {join} {self.choices.pick(('S', 'T'))} AS {alias} ON {first} = {second} AND {window}"
+            if "SEMI" not in join and "ANTI" not in join:
+                there.append(alias)
+        columns = [f"{alias}.{column}" for alias in reversed(there) for column in COLUMNS[:3]]
+        return f"SELECT {_named([self.choices.pick(columns) for _ in range(width)])} FROM {text}"
 
     # --- order, versions ---------------------------------------------------------------------------------------------
 

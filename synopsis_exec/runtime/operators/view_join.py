@@ -2,8 +2,9 @@
 
 Both sides are remembered, the left one where a row can have a partner at all: another one is decided at once. Pairs are
 bilinear: ``Δ(l ⋈ r) = Δl ⋈ r + (l − Δl) ⋈ Δr``. What an outer, semi or anti join says of a left row depends on
-whether there is a partner now. Rows of buckets of time that have closed are dropped. A join as of the left side's time
-is ``(I(r)) ↑⋈ l`` (7.6): linear in l, which is not remembered; so is one with rows that do not change.
+whether there is a partner now. Rows of buckets of time that have closed are dropped; a left row has its partners for as
+long as it is there, also those that no other left row can meet any more: they are counted. A join as of the left side's
+time is ``(I(r)) ↑⋈ l`` (7.6): linear in l, which is not remembered; so is one with rows that do not change.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from streambound_runtime.operators.protocol import State
 from streambound_runtime.operators.row_tests import any_of
 
 _SIDES = ("left rows", "right rows")
+_PARTNERS = "partners of left rows"
 
 
 class ViewJoin:
@@ -94,16 +96,29 @@ class ViewJoin:
         found = unmatched if self.plan.kind in ("left", "anti") else []
         if self.plan.kind == "inner":
             return found + self._pairs(left, right)
-        touched = set(left)
-        for row in right:
-            touched.update(one for one in self.left.at(self.right.key(row)) if self._matches(one, row))
+        partners = self._partners(right)
+        touched = {*left, *partners}
         before = [(row, -n) for row, n in self._alone(touched)]
+        new = [row for row in left if not self.left.weight(row)]
         if self.plan.kind == "left":
             found += self._pairs(left, right)
         else:
             self.left.add(left)
             self.right.add(right)
+        self.left.meet(partners)
+        self.left.meet({one: sum(self._matches(one, row) for row in self.right.at(self.left.key(one))) for one in new})
         return found + before + self._alone(touched)
+
+    def _partners(self, right: dict[Row, int]) -> dict[Row, int]:
+        """How many partners more, or fewer, the left rows that are there have by the changes of the right side."""
+        found: dict[Row, int] = {}
+        for row, weight in right.items():
+            was = self.right.weight(row)
+            change = bool(was + weight) - bool(was)
+            for one in self.left.at(self.right.key(row)) if change else ():
+                if self._matches(one, row):
+                    found[one] = found.get(one, 0) + change
+        return found
 
     def _clipped(self, row: Row) -> Row:
         """What is remembered of a left row."""
@@ -143,7 +158,7 @@ class ViewJoin:
         found = []
         for one in rows:
             n = self.left.weight(one)
-            if n and wanted == any(self._matches(one, row) for row in self.right.at(self.left.key(one))):
+            if n and wanted == bool(self.left.partners.get(one, 0)):
                 found.append((self._row(one, self.nothing), n))
         return found
 
@@ -155,15 +170,17 @@ class ViewJoin:
         return tuple(both[place] for place in self.shown)
 
     def dump(self) -> State:
-        """The rows of both sides with their weights."""
+        """The rows of both sides with their weights, and how many partners left ones have."""
         sides = zip(_SIDES, (self.left, self.right), (self.plan.left_columns, self.plan.right_columns), strict=True)
-        return {name: arrow_of_pairs(side.rows(), columns) for name, side, columns in sides}
+        found = {name: arrow_of_pairs(side.rows(), columns) for name, side, columns in sides}
+        return {**found, _PARTNERS: arrow_of_pairs(self.left.partners.items(), self.plan.left_columns)}
 
     def load(self, state: State) -> None:
         """Take over what `dump` returned."""
         for name, side in zip(_SIDES, (self.left, self.right), strict=True):
             side.clear()
             side.add({row: n for row, n in pairs_of_arrow(state[name]) if isinstance(n, int)})
+        self.left.meet({row: n for row, n in pairs_of_arrow(state[_PARTNERS]) if isinstance(n, int)})
 
 
 class _ViewSide:
@@ -175,6 +192,8 @@ class _ViewSide:
         self.by_key: dict[Row, dict[Row, int]] = {}
         self.by_end: dict[int, dict[Row, None]] = {}
         self.ends: list[int] = []
+        self.partners: dict[Row, int] = {}
+        """How many rows of the other side some rows of this one match, also such as were dropped there."""
         self.size = 0
 
     def at(self, key: Row) -> dict[Row, int]:
@@ -197,8 +216,17 @@ class _ViewSide:
             if was != bool(total):
                 self.size += 1 if total else -1
                 self._note(row, bool(total))
+            if not total:
+                self.partners.pop(row, None)
             if not mine:
                 del self.by_key[key]
+
+    def meet(self, partners: dict[Row, int]) -> None:
+        """Take in that rows which are there have so many partners more."""
+        for row, change in partners.items():
+            total = self.partners.pop(row, 0) + change
+            if total and self.weight(row):
+                self.partners[row] = total
 
     def _note(self, row: Row, comes: bool) -> None:
         """Note when a row goes, or that it is gone."""
@@ -219,6 +247,7 @@ class _ViewSide:
             for row in self.by_end.pop(heapq.heappop(self.ends)):
                 key = self.key(row)
                 del self.by_key[key][row]
+                self.partners.pop(row, None)
                 self.size -= 1
                 if not self.by_key[key]:
                     del self.by_key[key]
@@ -229,7 +258,7 @@ class _ViewSide:
 
     def clear(self) -> None:
         """Forget all rows."""
-        self.by_key, self.by_end, self.ends, self.size = {}, {}, [], 0
+        self.by_key, self.by_end, self.ends, self.partners, self.size = {}, {}, [], {}, 0
 
 
 def _sum(rows: Iterable[Weighted]) -> dict[Row, int]:
