@@ -44,6 +44,7 @@ from streambound.criteria.operators.blocks import judge_block
 from streambound.criteria.operators.bucketed_rows import judge_buckets
 from streambound.criteria.operators.each_key import judge_each_key
 from streambound.criteria.operators.ended_keys import OPEN_KEYS
+from streambound.criteria.operators.filtered_joins import with_filtered_joins
 from streambound.criteria.operators.judge import Context, NoRule, Rule
 from streambound.criteria.operators.late_conditions import judge_marked, with_late_conditions
 from streambound.criteria.operators.mapped import judge_filter, judge_named, judge_project
@@ -127,7 +128,7 @@ def judged(
     context = Context(catalog, lowered.positions, blocks, judge, unbounded=unbounded)
     try:
         check_names(lowered.tree, catalog, lowered.positions)
-        found = judge(_with_late_conditions(lowered.tree, context), context)
+        found = judge(_with_conditions_moved(lowered.tree, context), context)
         return replace(found, states=_once(found.states), clocks=clocks(lowered.tree, catalog))
     except NoRule as refusal:
         return _refused(refusal, statement, lowered.positions)
@@ -136,11 +137,11 @@ def judged(
         return None if finding.diagnostic.code is Code.TYPE_MISMATCH and _asks(lowered.tree) else finding.diagnostic
 
 
-def _with_late_conditions(tree: Tree, context: Context) -> Tree:
-    """The pass over the tree, verified; raises BrokenInvariant where it makes a tree that SQL does not have."""
-    made = with_late_conditions(tree, context)
+def _with_conditions_moved(tree: Tree, context: Context) -> Tree:
+    """The passes over the tree, verified; raises BrokenInvariant where it makes a tree that SQL does not have."""
+    made = with_late_conditions(with_filtered_joins(tree, context), context)
     if made is not tree and (wrong := violations(made, context.catalog)) and not violations(tree, context.catalog):
-        raise BrokenInvariant(f"after conditions are tested late: {'; '.join(wrong)}")
+        raise BrokenInvariant(f"after conditions are moved: {'; '.join(wrong)}")
     return made
 
 

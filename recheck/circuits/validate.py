@@ -17,6 +17,7 @@ from streambound.recheck.certificates.reading_claims import read_as
 from streambound.recheck.certificates.validate import Proof, amount_faults
 from streambound.recheck.circuits.claims import ClaimedCircuit, ClaimedState, NotRecheckedError
 from streambound.recheck.circuits.evidence import Evidence, Line
+from streambound.recheck.circuits.filtered_joins import with_filtered_joins
 from streambound.recheck.circuits.late_conditions import with_late_conditions
 from streambound.recheck.circuits.rules import RULES
 from streambound.recheck.circuits.states import States
@@ -39,7 +40,8 @@ def circuit_proved(statement: Statement, catalog: Catalog, document: Any, joinin
     blocks = BlockReader(lowered.positions, catalog, statement.name, statement.span, lowered.queries)
     try:
         evidence = Evidence(read_as(ClaimedCircuit, document))
-        States(RULES, catalog, blocks, evidence).of(with_late_conditions(lowered.tree, blocks, catalog))
+        tree = with_filtered_joins(lowered.tree, blocks, catalog)
+        States(RULES, catalog, blocks, evidence).of(with_late_conditions(tree, blocks, catalog))
     except RejectedError as error:
         return Proof((str(error),))
     except Finding as error:
