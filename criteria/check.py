@@ -192,7 +192,8 @@ def _of_lowered(statement: Statement, catalog: Catalog, lowered: Lowered, provin
         decision = decide(lowered.query)
     except TooManyBranchesError as error:
         return Checked(statement, Verdict.UNKNOWN, (_too_many_branches(error),), catalog=catalog, tree=lowered.tree)
-    if decision.bound is None and _with_ends(lowered.query):
+    undecided_set = lowered.query.distinct and decision.verdict is Verdict.UNKNOWN
+    if decision.bound is None and (_with_ends(lowered.query) or undecided_set):
         found = judged(statement, lowered, catalog)
         if isinstance(found, Judged) and found.part is not None:
             return _circuit(statement, found, catalog, lowered, proving)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+from streambound.analyzer.algebra.grouped_rows import as_groups
 from streambound.analyzer.algebra.nodes import Distinct, Tree, Union
 from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.findings import Finding
 from streambound.analyzer.query import Query
 from streambound.criteria.bag import bag_violations
 from streambound.criteria.operators.closing_rows import block_columns
 from streambound.criteria.operators.ended_keys import UNTIL_OVER, EndedKey, ended_key, key_states, one_value
-from streambound.criteria.operators.judge import Context, fewest_results, groups
+from streambound.criteria.operators.judge import Context, NoRule, fewest_results, groups
 from streambound.criteria.operators.states import BlockPart, Judged, SetPart, State
 from streambound.criteria.set import set_violations
 from streambound.criteria.violation import Violation
@@ -27,6 +31,8 @@ def judge_block(tree: Tree, context: Context) -> Judged:
         facts = Facts.of(branch)
         violations += set_violations(facts) if distinct else bag_violations(facts)
     if context.refuses(violations):
+        if (grouped := judge_once(tree, context)) is not None:
+            return grouped
         return Judged(None, (), tuple(dict.fromkeys(violations)), (split,))
     part, states = context.block(query, "set" if distinct else "bag")
     if not distinct:
@@ -39,6 +45,17 @@ def judge_block(tree: Tree, context: Context) -> Judged:
     keys = tuple(column.name for column in part.columns)
     state = State(name, "set", most, keys, "never", query.span, (counted,))
     return Judged(SetPart(name, "distinct", part, None, part.columns, grows=True), (*states, state))
+
+
+def judge_once(tree: Tree, context: Context) -> Judged | None:
+    """The rows that DISTINCT or UNION leaves as groups by all columns, where these close (A5); None where not."""
+    groups_of = as_groups(tree, context.catalog, context.positions)
+    if groups_of is None:
+        return None
+    with suppress(NoRule, Finding), context.reading(None):
+        found = context.judge(groups_of, context)
+        return found if found.part is not None else None
+    return None
 
 
 def _ending(part: BlockPart, states: tuple[State, ...], ended: EndedKey, query: Query, context: Context) -> Judged:

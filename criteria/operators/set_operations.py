@@ -34,6 +34,7 @@ from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.codes import Code
 from streambound.analyzer.query import Query
 from streambound.criteria.count import TimestampCount, tuples
+from streambound.criteria.operators.blocks import judge_once
 from streambound.criteria.operators.buckets import closing_bucket
 from streambound.criteria.operators.closing_rows import united
 from streambound.criteria.operators.join_sides import rows_of
@@ -123,7 +124,14 @@ def judge_distinct(tree: Tree, context: Context) -> Judged:
     """The distinct rows of a view of so many rows (Lemma 1)."""
     assert isinstance(tree, Distinct)
     judged = context.judge(tree.input, context)
-    return judged if judged.part is None else _distinct(judged, tree, context)
+    if judged.part is None:
+        return judged
+    try:
+        return _distinct(judged, tree, context)
+    except NoRule:
+        if (grouped := judge_once(tree, context)) is None:
+            raise
+        return grouped
 
 
 def _different(tree: Tree, context: Context) -> Size | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.grouped_rows import as_groups
 from streambound.analyzer.algebra.nodes import (
     Alias,
     Bucket,
@@ -26,6 +27,7 @@ from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.symbols import symbol
 from streambound.preprocess.pipeline import derive
+from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.circuits.buckets import BucketOf, StreamBucket
 from streambound.recheck.circuits.changes import rows_of_relation
@@ -46,7 +48,28 @@ _ENDS = ("start", "end", "last")
 
 
 def block(tree: Tree, states: States) -> View:
-    """A select-project-join block: its tables and, of a set, its results."""
+    """A select-project-join block, or what of a set is kept for each group of equal rows."""
+    return or_grouped(_block, tree, states)
+
+
+def or_grouped(rule: Callable[[Tree, States], View], tree: Tree, states: States) -> View:
+    """The states of a rule, or of the groups of equal rows, if the certificate has those of the groups (A5)."""
+    grouped = as_groups(tree, states.catalog, states.blocks.positions)
+    if grouped is None:
+        return rule(tree, states)
+    try:
+        with states.tried():
+            rule(tree, states)
+    except (RejectedError, NotRecheckedError) as error:
+        try:
+            return states.under(grouped, None)
+        except (RejectedError, NotRecheckedError):
+            raise error from None
+    return rule(tree, states)
+
+
+def _block(tree: Tree, states: States) -> View:
+    """Its tables and, of a set, its results."""
     distinct = isinstance(tree, Distinct) or (isinstance(tree, Union) and tree.distinct)
     query = states.blocks.view(tree, distinct)
     derivation = derive(query)

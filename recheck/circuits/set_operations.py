@@ -35,6 +35,7 @@ from streambound.recheck.circuits.buckets import closing_bucket, waits_for
 from streambound.recheck.circuits.claims import ClaimedKey, NotRecheckedError
 from streambound.recheck.circuits.evidence import keys_with_values
 from streambound.recheck.circuits.late_conditions import different_results, is_late
+from streambound.recheck.circuits.rows import or_grouped
 from streambound.recheck.circuits.states import States
 from streambound.recheck.circuits.trees import ONE, called, scalar
 from streambound.recheck.circuits.view import ClosesBy, View
@@ -148,7 +149,11 @@ def _on_both(left: ClosesBy, right: ClosesBy) -> ClosesBy:
 
 
 def distinct(tree: Tree, states: States) -> View:
-    """The different rows of a view of so many rows (Lemma 1)."""
+    """The different rows of a view of so many rows (Lemma 1), or groups of equal rows."""
+    return or_grouped(_different, tree, states)
+
+
+def _different(tree: Tree, states: States) -> View:
     assert isinstance(tree, Distinct)
     view, below = states.of(tree.input), tree.input
     if view.rows is None and isinstance(below, Project) and is_late(below.input):
