@@ -69,6 +69,8 @@ def fits_column(column: Column, value: Value | None) -> bool:
     """Whether a value is in its column's type and domain."""
     if value is None:
         return True
+    if isinstance(value, str) is not (column.type.family is Family.STRING) and column.type.family is not Family.OTHER:
+        return False
     low, high = value_range(column.type)
     if isinstance(value, int) and low is not None and high is not None and not low <= value <= high:
         return False

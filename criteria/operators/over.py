@@ -187,7 +187,7 @@ class _OverBlock:
                 return Number(limit), False
             value = query.branches[0].outputs[place].value if call.order else None
             if len(query.branches) > 1 or len(query.branches[0].streams) > 1 or not isinstance(value, TimeValue):
-                raise NoRule("rows of one rank without a number")
+                raise NoRule("rows of one rank without a number: ROW_NUMBER(), or an order of time, has one")
             ties = tuples(facts, facts.branch.streams[0].alias, TimestampCount(1), ()).size
             return product([Number(limit), ties]), False
         if not timed or len(call.order) > 1 or len(derive(query).split.branches) > 1:

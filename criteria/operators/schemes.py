@@ -140,9 +140,12 @@ class Ground:
         kept = tuple(dict.fromkeys(Kept(Attribute(table, name), cell.sign > 0) for table, name, cell in varies))
         return WitnessPlan(branch, kept, frozenset(row.table for row in scheme.probe), branches=(branch,))
 
-    def witness(self, scheme: Scheme, size: int) -> Witness | None:
-        """The witness of so many elements; None where types or contracts do not allow it."""
-        builder = _Builder(self, scheme, size)
+    def witness(self, scheme: Scheme, size: int, first: int = 0) -> Witness | None:
+        """The witness of so many elements; None where types or contracts do not allow it.
+
+        Their values are those of a larger witness's elements from the ``first`` on, counted from 0.
+        """
+        builder = _Builder(self, scheme, size, first)
         plan = self.plan(scheme)
         found = Witness(plan, builder.always(), builder.elements(), builder.probes(), ())
         everything = found.prefix(range(size))
@@ -158,6 +161,7 @@ class _Builder:
     ground: Ground
     scheme: Scheme
     size: int
+    first: int
 
     def always(self) -> tuple[Row, ...]:
         return tuple(self._row(row, 0, self._time(-1, place)) for place, row in enumerate(self.scheme.always))
@@ -207,11 +211,12 @@ class _Builder:
         if not cell.sign:
             return cell.constant
         far = self.ground.far
-        if cell.sign == 3:
-            return far + number + cell.more
-        place = number + 1 if abs(cell.sign) == 1 else 10 * (self.size + 1)
-        value = (1 if cell.sign > 0 else -1) * (far + far * place) + cell.more
-        return f"v{value + 10**9:012d}" if column.type.family is Family.STRING else value
+        place = self.first + number + 1 if abs(cell.sign) == 1 else 10 * (self.first + self.size + 1)
+        value = far + number if cell.sign == 3 else (1 if cell.sign > 0 else -1) * (far + far * place)
+        if column.type.family is Family.STRING:
+            return f"v{value + cell.more + 10**9:012d}"
+        unit = 10 ** (column.type.scale or 0) if column.type.family is Family.DECIMAL else 1  # constants have none
+        return (value + cell.more) * unit
 
 
 def _moment(column: Column, time: int) -> int:

@@ -22,7 +22,7 @@ from streambound.analyzer.work import TooMuchWork, at_most, spend
 from streambound.criteria.contract import fits_contract
 from streambound.criteria.operators.executed import Executed
 from streambound.criteria.operators.ranked_schemes import ranked
-from streambound.criteria.operators.schemes import Ground, Scheme, drawn
+from streambound.criteria.operators.schemes import FARTHEST, Ground, Scheme, drawn
 from streambound.criteria.results import Row
 from streambound.criteria.witness import Witness, build
 from streambound.criteria.witness_plan import WitnessPlan
@@ -44,6 +44,9 @@ EQUAL_POWERS = "0110100110010110"
 MANY = 24
 """Elements of which some subsets are compared, so that no small number saturates what is told apart."""
 SAMPLE = 3
+FEW = 3
+FAR_AWAY = (100_000, 100, 1)
+"""How far away few elements are compared, in units beyond all constants: the first for which the types have room."""
 MOST_STEPS = 800_000
 """Steps of work of all plans together, and of all schemes: together less than a statement is given."""
 _STEPS_A_ROW = 25
@@ -71,6 +74,14 @@ class CircuitWitness:
         probes = tuple(rows * of_probe for rows in found.probes)
         return replace(found, elements=elements, probes=probes, expected=())
 
+    def far_away(self) -> Iterator[Witness | None]:
+        """Witnesses of few elements whose values are those of far larger ones, the farthest first."""
+        ground, reach = Ground.of(self.statement), self.plan.reach
+        far = FARTHEST if ground is None else ground.far
+        for times in FAR_AWAY:
+            beyond = replace(reach, constant=reach.constant + far * max(times, far if times > 1 else 1))
+            yield replace(self, plan=replace(self.plan, reach=beyond)).of_size(FEW)
+
     def changes(self, witness: Witness, subset: Sequence[int]) -> tuple[ZSet, ...]:
         """What each probe changes in the statement's result, after the prefix of some elements, counted from 0.
 
@@ -93,6 +104,11 @@ class SchemeWitness(CircuitWitness):
         """The witness of so many elements; None where types or contracts do not allow it."""
         return self.ground.witness(self.scheme, size)
 
+    def far_away(self) -> Iterator[Witness | None]:
+        """Few elements of far larger witnesses, the farthest first."""
+        for times in FAR_AWAY:
+            yield self.ground.witness(self.scheme, FEW, max(times, self.ground.far if times > 1 else 1))
+
 
 def find_circuit_witness(
     statement: Executed, suspects: Iterable[Query], apart: int = 0, most: float = MOST_STEPS
@@ -108,7 +124,7 @@ def find_circuit_witness(
         circuit = translate(statement.tree, statement.catalog, statement.queries)
         with at_most(most):
             for found in candidates(statement, suspects, apart):
-                if _proved(found, circuit):
+                if _proved(found, circuit) and _far_away(found, circuit):
                     return found
     except (TooMuchWork, Untranslatable):
         pass
@@ -129,7 +145,7 @@ def find_scheme(statement: Executed, most: float = MOST_STEPS) -> CircuitWitness
             for scheme in chain(ranked(ground, statement.tree), drawn(ground)):
                 spend(_STEPS_A_ROW)
                 found = SchemeWitness(statement, ground.plan(scheme), (1, 1), ground, scheme)
-                if _proved(found, circuit) and _of_any_size(found, circuit):
+                if _proved(found, circuit) and _of_any_size(found, circuit) and _far_away(found, circuit):
                     return found
     except (TooMuchWork, Untranslatable):
         pass
@@ -204,6 +220,15 @@ def _proved(found: CircuitWitness, circuit: Circuit) -> bool:
             return False
         first = first or witness
     return True
+
+
+def _far_away(found: CircuitWitness, circuit: Circuit) -> bool:
+    """Whether elements beyond the products of constants are told apart, too, as far as types have such values.
+
+    Else a condition drops all but the first elements: only so many can matter.
+    """
+    witness = next((one for one in found.far_away() if one is not None), None)
+    return witness is None or _told_apart(found.statement, circuit, witness)
 
 
 def _of_any_size(found: CircuitWitness, circuit: Circuit) -> bool:

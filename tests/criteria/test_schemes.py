@@ -84,6 +84,43 @@ def test_what_a_few_numbers_hold_is_no_witness(sql: str) -> None:
     assert find_scheme(statement, 150_000) is None
 
 
+FEW_VALUES = {
+    "a range of decimals": ("SELECT S.d FROM S WHERE {} AND S.d > (SELECT AVG(T.d) FROM T)", "S.d BETWEEN 0 AND 10"),
+    "a range of quotients": (
+        "SELECT S.v FROM S WHERE {} AND S.v > (SELECT AVG(T.v) FROM T)",
+        "S.v DIV 1000 BETWEEN 0 AND 900",
+    ),
+    "groups above which a range is": (
+        "SELECT S.a, COUNT(*) AS n FROM S GROUP BY S.a HAVING {}",
+        "S.a BETWEEN 1 AND 9000",
+    ),
+    "rows of an outer join": (
+        "SELECT S.v FROM S LEFT JOIN T ON S.v = T.v WHERE {}",
+        "S.v DIV 1000 BETWEEN 0 AND 900",
+    ),
+}
+
+
+@pytest.mark.parametrize("sql, condition", FEW_VALUES.values(), ids=FEW_VALUES)
+def test_what_only_few_values_pass_is_not_unbounded(sql: str, condition: str) -> None:
+    """However far its end is: a witness must be one for any number of elements."""
+    table = {**STREAM, "columns": {**STREAM["columns"], "d": "decimal(10,2)"}}
+    catalog = {"streams": {"S": table, "T": table}}
+    assert str(checked_circuit(sql.format(condition), catalog).verdict) == "unknown"
+    assert str(checked_circuit(sql.format("1 = 1"), catalog).verdict) == "unbounded"
+
+
+@pytest.mark.parametrize("condition", ["T.k = 'x'", "T.k > 'x'"])
+def test_schemes_have_texts_for_texts(condition: str) -> None:
+    table = {"timestamp": "ts", "columns": {"a": "bigint", "k": "string", "ts": "bigint"}}
+    checked = checked_circuit(
+        f"SELECT S.a FROM S LEFT JOIN T ON S.a = T.a WHERE {condition}", {"streams": {"S": table, "T": table}}
+    )
+    statement = executed(checked)
+    assert statement is not None and str(checked.verdict) in ("unbounded", "unknown")
+    find_scheme(statement, 150_000)
+
+
 @pytest.mark.parametrize(
     "sql",
     [
