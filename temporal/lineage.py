@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Alias, Filter, Join, JoinKind, Named, Project, Scan, Tree
+from streambound.analyzer.algebra.sql_words import sql_words
 from streambound.analyzer.catalog import Catalog, DeclaredTable
 from streambound.analyzer.codes import Code
 from streambound.analyzer.findings import Finding
@@ -74,7 +75,7 @@ class LineageRewriter(Rewriter):
                         at = item.value.syntax or exp.Null()
                         raise finding(self.positions, "the items of a SEQ TP block are columns", at, _FORM)
                 return super().tree(tree, outer)
-        raise self._refused(tree, f"{type(tree).__name__} is outside of what SEQ TP can evaluate", _FORM)
+        raise self._refused(tree, f"{sql_words(tree)} is outside of what SEQ TP can evaluate", _FORM)
 
     def _relation(self, tree: Scan) -> Rewritten:
         table = self.catalog.table(tree.table)

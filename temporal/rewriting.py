@@ -26,6 +26,7 @@ from streambound.analyzer.algebra.nodes import (
     Tree,
     Union,
 )
+from streambound.analyzer.algebra.sql_words import sql_words
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
 from streambound.analyzer.codes import Code
 from streambound.analyzer.findings import Positions
@@ -98,7 +99,7 @@ class Rewriter:
             case Union() | Except() | Intersect():
                 return self._set_operation(tree, outer)
         at = tree.at or self.positions.of(tree.syntax or exp.Null())
-        message = f"{type(tree).__name__} is outside of what a SEQ block can evaluate"
+        message = f"{sql_words(tree)} is outside of what a SEQ block can evaluate"
         raise self.positions.finding(Code.UNSUPPORTED, message, at)
 
     def _scan(self, tree: Scan) -> Rewritten:

@@ -170,6 +170,7 @@ def test_as_of_the_time_of_the_stream_past_results_stay(kind: str, seed: int) ->
 
 
 ASKING_AS_OF = (
+    ("SELECT S.v FROM S JOIN {} ON x.k = S.a WHERE S.b > 2 * x.y - 1 AND CAST(x.z AS DOUBLE) <= S.b", 8),
     ("SELECT S.v FROM S WHERE NOT EXISTS (SELECT 1 FROM {} WHERE x.k = S.a)", 8),
     ("SELECT S.v FROM S WHERE S.b > 0 AND EXISTS (SELECT x.z FROM {} WHERE x.k = S.a AND x.y > 1)", 8),
     ("SELECT S.v FROM S WHERE S.a IN (SELECT x.k FROM {})", 8),
@@ -188,6 +189,7 @@ def test_asked_as_of_the_time_of_the_stream(query: str, bound: int) -> None:
     assert checked.circuit_bound is not None and checked.circuit_bound.entries.value == bound
     sql = query.format("H AS x").replace("S.v FROM", "S.v, S.ts FROM").replace("x.k = S.a", "x.f = S.ts AND x.k = S.a")
     sql = sql.replace("FROM H AS x)", "FROM H AS x WHERE x.f = S.ts)")
+    assert "x.f" in sql
     for seed in range(3):
         rows, history, there = some_rows(seed), list[tuple[Any, ...]](), Counter[tuple[Any, ...]]()
         for now in range(1, 41):

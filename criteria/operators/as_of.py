@@ -7,17 +7,23 @@ So it is of [NOT] EXISTS and IN: the rows have a partner of their time, or none.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from sqlglot import exp
 
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.nodes import Alias, AsOf, Join, JoinKind, Named, Project, Scalar, Scan, Tree
 from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
+from streambound.analyzer.findings import Finding
 from streambound.criteria.operators.judge import Context, NoRule
-from streambound.criteria.operators.pair_tests import as_shown, names_of, pair_tests
+from streambound.criteria.operators.mapped import filtered
+from streambound.criteria.operators.pair_tests import Columns, as_shown, names_of, pair_tests
+from streambound.criteria.operators.pushed_filters import conjuncts_of
 from streambound.criteria.operators.states import Judged, State, ViewJoinPart
 from streambound.criteria.operators.static_rows import closes_beside
-from streambound.criteria.operators.written_columns import called
+from streambound.criteria.operators.written_columns import called, names_in
 
 KINDS = (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI)
 
@@ -44,22 +50,46 @@ def judge_as_of(tree: Join, context: Context) -> Judged:
     if relation.part is None:
         return relation
     rows = context.size(lambda: relation.rows, "a relation whose rows have no number")
-    condition = [] if tree.condition is None else list(parsed(tree.condition).find_all(exp.Column))
-    named = None if context.needed is None else [*context.needed, *((node.name, node.table) for node in condition)]
+    parts = [] if tree.condition is None else conjuncts_of(parsed(tree.condition))
+    named = None if context.needed is None else {**context.needed, **names_in(parts)}
     read = tuple(c for c in given if called(c, named))
     left = context.judge(_project(tree, read), context)
     if left.part is None:
         return left
     right = schema(tree.right, context.catalog)
     columns = (left.part.columns[: len(read)], relation.part.columns)
-    tests = pair_tests(tree, (read, right), columns, context)
-    shown, own = as_shown(tree, (read, right), columns, context)
+    late = [one for one in parts if not _is_test(one, tree, (read, right), columns, context)]
+    rest = [one for one in parts if one not in late]
+    tests = pair_tests(replace(tree, condition=_all(rest) if rest else None), (read, right), columns, context)
+    with context.reading(named if late else context.needed):
+        shown, own = as_shown(tree, (read, right), columns, context)
     name, span = context.name("join as of"), context.positions.of(version.syntax or tree.syntax or exp.Null())
     names = names_of(*columns)
     part = ViewJoinPart(name, str(tree.kind), left.part, relation.part, tests, ((),), tuple(shown), own, as_of=True)
     assert set(shown) <= set(names), "columns of the sides"
     state = State(f"{name} right", "E3", rows, (), "when it is taken back", span)
-    return Judged(part, (*left.states, *relation.states, state), closes=closes_beside(tree.kind, left, shown, rows))
+    found = Judged(part, (*left.states, *relation.states, state), closes=closes_beside(tree.kind, left, shown, rows))
+    if not late:
+        return found
+    views = tuple(view for view in schema(tree, context.catalog) if called(view, named))
+    kept = [n for n, view in enumerate(views) if called(view, context.needed)]
+    return filtered(found, views, _all(late), context, kept)
+
+
+def _is_test(part: exp.Expr, tree: Join, sides: Sequence[Schema], columns: Sequence[Columns], context: Context) -> bool:
+    """Whether a condition can be tested of a pair; Spark computes others, of an inner join's results."""
+    if tree.kind is not JoinKind.INNER:
+        return True
+    try:
+        pair_tests(replace(tree, condition=_all([part])), sides, columns, context)
+    except (NoRule, Finding):
+        return False
+    return True
+
+
+def _all(parts: Sequence[exp.Expr]) -> Scalar:
+    every = exp.and_(*parts)
+    return Scalar(every.sql("spark"), every)
 
 
 def _check_time(tree: Join, version: AsOf, given: Schema, context: Context) -> None:

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Scalar, Tree
 from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.algebra.sql_words import sql_words
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.findings import Positions
 from streambound.analyzer.spans import Span
@@ -68,7 +69,7 @@ class Translator:
         """The rows of a tree; raises Untranslatable."""
         translate = self.registry.get(type(tree))
         if translate is None:
-            raise Untranslatable(f"{type(tree).__name__} has no circuit", tree.syntax, tree.at)
+            raise Untranslatable(f"{sql_words(tree)} has no circuit", tree.syntax, tree.at)
         try:
             return translate(self, tree, around)
         except Untranslatable as error:
