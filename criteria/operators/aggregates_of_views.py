@@ -22,7 +22,7 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.constants import INT
 from streambound.analyzer.query import Query
 from streambound.analyzer.types import NUMERIC
-from streambound.criteria.operators.closing_rows import mapped_columns
+from streambound.criteria.operators.closing_rows import computed_sides, mapped_columns
 from streambound.criteria.operators.columns import aggregate_type
 from streambound.criteria.operators.each_key import columns_of_key
 from streambound.criteria.operators.judge import UNLIMITED, Context, NoRule
@@ -105,9 +105,11 @@ def judge_aggregate_of_view(tree: Aggregate, context: Context) -> Judged:
     else:
         of_key = columns_of_key(judged.part, context)
         lasting = [key.value for key, (_, text) in zip(tree.keys, keys, strict=True) if text not in of_key]
-        groups = _evident(tree, judged, lasting, context) if lasting else Number(1)
+        groups = _evident(tree, judged, lasting, columns, context) if lasting else Number(1)
         values = [
-            judged.closes[0].open(0) if closed is not None else _evident(tree, judged, [*lasting, _scalar(v)], context)
+            judged.closes[0].open(0)
+            if closed is not None
+            else _evident(tree, judged, [*lasting, _scalar(v)], columns, context)
             for v, closed in zip(valued, closing_values, strict=True)
         ]
     if context.unbounded:
@@ -170,10 +172,18 @@ def _closing_item(part: Part, key: int) -> Item:
     return replace(column, name="_c"), exp.column(column.name, quoted=True).sql("spark")
 
 
-def _evident(tree: Aggregate, judged: Judged, scalars: Sequence[Scalar], context: Context) -> Size | None:
-    """How many different values some expressions have: by the view's rows, or by what they can be."""
+def _evident(
+    tree: Aggregate, judged: Judged, scalars: Sequence[Scalar], columns: Columns, context: Context
+) -> Size | None:
+    """How many different values some expressions have: by the view's rows, or by what they can be.
+
+    Those of columns of one side of a join are as many as its rows: of `GROUP BY R.y` those that R has now (E5).
+    """
     if judged.rows is not None:
-        return judged.rows
+        assert judged.part is not None
+        every = frozenset(range(len(scalars)))
+        sides = computed_sides(judged.sides, judged.part.columns, [columns.over(one) for one in scalars])
+        return next((side.open(0) for side in sides if every <= side.columns), judged.rows)
     items = tuple(Named(f"c{n}", scalar, alias=True) for n, scalar in enumerate(scalars))
     known = facts(Project(tree.input, items, syntax=tree.syntax), context.catalog).different
     return None if known is None else Number(known)

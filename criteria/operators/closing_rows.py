@@ -55,17 +55,17 @@ def mapped_columns(
 
     found = list[ClosingRows]()
     for rows in closes:
-        sides = _computed(rows.sides, columns, expressions)
+        sides = computed_sides(rows.sides, columns, expressions)
         found += [replace(one, sides=sides) for one in taken_over([rows], places)]
     for place, text in enumerate(expressions):
         for rows in closes:
-            now = replace(rows, sides=_computed(rows.sides, columns, expressions))
+            now = replace(rows, sides=computed_sides(rows.sides, columns, expressions))
             known = (_bucketed(now, one, columns[one.key], text, place) for one in rows.columns)
             found += [one for one in known if one is not None][:1]
     return tuple(found)
 
 
-def _computed(
+def computed_sides(
     sides: Sequence[RowsOfSide], columns: Sequence[Column], expressions: Sequence[str]
 ) -> tuple[RowsOfSide, ...]:
     """The columns that are computed of those of a side alone."""

@@ -6,6 +6,7 @@ Of views without a number, whose rows close close together, those are remembered
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from sqlglot import exp
 
@@ -14,7 +15,7 @@ from streambound.criteria.operators.closing_joins import near_buckets
 from streambound.criteria.operators.join_sides import side_of
 from streambound.criteria.operators.judge import Context, NoRule
 from streambound.criteria.operators.pair_tests import as_shown, pair_tests
-from streambound.criteria.operators.states import Judged, State, ViewJoinPart
+from streambound.criteria.operators.states import Judged, RowsOfSide, State, ViewJoinPart
 from streambound.criteria.size import product, total
 
 _SIDES = ("_l", "_r")
@@ -56,4 +57,7 @@ def judge_keyed_join(tree: Join, context: Context) -> Judged:
     pairs = mine if tree.kind in (JoinKind.SEMI, JoinKind.ANTI) else product([mine, theirs])
     if tree.kind is JoinKind.LEFT:
         pairs = total([mine, pairs])
-    return Judged(part, states, rows=pairs, retracts=True)
+    of_side = partial(RowsOfSide.at_a_time, shown=shown)
+    rows_of = [of_side("l", rows=mine)] if tree.kind in (JoinKind.INNER, JoinKind.LEFT) else []
+    rows_of += [of_side("r", rows=theirs)] if tree.kind is JoinKind.INNER else []  # beside NULLs of LEFT
+    return Judged(part, states, rows=pairs, retracts=True, sides=tuple(rows_of))

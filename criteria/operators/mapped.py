@@ -16,7 +16,7 @@ from streambound.analyzer.derived import untyped
 from streambound.analyzer.expressions.function import ANY
 from streambound.analyzer.expressions.reading import Refused, read
 from streambound.analyzer.types import DataType
-from streambound.criteria.operators.closing_rows import mapped_columns
+from streambound.criteria.operators.closing_rows import computed_sides, mapped_columns
 from streambound.criteria.operators.judge import Context, NoRule
 from streambound.criteria.operators.late_conditions import judge_late
 from streambound.criteria.operators.pushed_filters import pushed
@@ -138,7 +138,8 @@ def _mapped(judged: Judged, found: list[tuple[Column, str]], where: str, context
         return judged
     texts = tuple(text for _, text in found)
     closes = mapped_columns(judged.closes, part.columns, texts)
-    return replace(judged, part=MapPart(context.name("map"), part, columns, texts, where), closes=closes)
+    sides = computed_sides(judged.sides, part.columns, texts)
+    return replace(judged, part=MapPart(context.name("map"), part, columns, texts, where), closes=closes, sides=sides)
 
 
 class Columns:

@@ -250,7 +250,7 @@ def _over_view(tree: Over, call: WindowCall, context: Context) -> Judged:
     by = part.partition if keep[0] == "all" else (part.order[0][0],)
     alike = {mapped.expressions[place] for place in by} if closing is not None else set()
     kept = taken_over(closes, lambda key: [key] if key < len(own) and mapped.expressions[key] in alike else [])
-    return replace(judged, part=part, states=states, retracts=True, closes=kept)
+    return replace(judged, part=part, states=states, retracts=True, closes=kept, sides=())
 
 
 def _in_turn(call: WindowCall, closes: Sequence[ClosingRows], own: int) -> tuple[Closing, ClosingRows]:

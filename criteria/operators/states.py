@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from streambound.analyzer.algebra.percentiles import Percentile
@@ -125,6 +125,11 @@ class RowsOfSide:
 
     columns: frozenset[int]
     open: Callable[[int], Size] = field(repr=False, compare=False)
+
+    @classmethod
+    def at_a_time(cls, side: str, shown: Sequence[str], rows: Size) -> RowsOfSide:
+        """So many rows of a side, ``l`` or ``r``, of a join whose columns are called so in its pairs."""
+        return cls(frozenset(n for n, name in enumerate(shown) if name.startswith(side)), lambda _: rows)
 
     def earlier(self, before: int) -> RowsOfSide:
         """The rows that were open so much earlier already."""
@@ -451,7 +456,7 @@ class Judged:
     back; ``closes`` are the columns that say when it does not any more. Without a ``part`` there are
     ``violations``; ``suspects`` are blocks, split, of which a witness may be made, with elements so far ``apart`` in
     time that they are in different buckets of it. ``clocks`` are the tables whose timestamps are those of the results,
-    also where no row of theirs matters.
+    also where no row of theirs matters. Of a join whose rows have a number, rows of a ``side`` are fewer.
     """
 
     part: Part | None
@@ -463,6 +468,7 @@ class Judged:
     apart: int = 0
     closes: tuple[ClosingRows, ...] = ()
     clocks: tuple[str, ...] = ()
+    sides: tuple[RowsOfSide, ...] = ()
 
     @property
     def criteria(self) -> tuple[CriterionResult, ...]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from sqlglot import exp
 
@@ -51,7 +52,7 @@ from streambound.criteria.operators.open_rows import alternatives
 from streambound.criteria.operators.pair_tests import names_of, pair_tests, place_of
 from streambound.criteria.operators.pushed_filters import conjuncts_of, turned
 from streambound.criteria.operators.relations import TIME, as_stream, clock_of, relation_of
-from streambound.criteria.operators.states import ClippedColumn, Judged, Part, RowTest, State, ViewJoinPart
+from streambound.criteria.operators.states import ClippedColumn, Judged, Part, RowsOfSide, RowTest, State, ViewJoinPart
 from streambound.criteria.operators.written_columns import called, named
 from streambound.criteria.size import Size, product
 from streambound.criteria.violation import under
@@ -79,7 +80,11 @@ def judge_view_first(tree: Join, context: Context) -> Judged:
         return found
     order = sorted(range(len(part.shown)), key=[name[0] == "l" for name in part.shown].__getitem__)
     shown, columns = tuple(part.shown[place] for place in order), tuple(part.columns[place] for place in order)
-    return replace(found, part=replace(part, shown=shown, columns=columns))
+    sides = (
+        replace(side, columns=frozenset(n for n, place in enumerate(order) if place in side.columns))
+        for side in found.sides
+    )
+    return replace(found, part=replace(part, shown=shown, columns=columns), sides=tuple(sides))
 
 
 class _ViewJoin:
@@ -139,7 +144,10 @@ class _ViewJoin:
             State(f"{name} left", proposition, size, keys, "never", span, counted),
             State(f"{name} right", proposition, rows, (), "when it is taken back", span),
         )
-        return Judged(part, (*left.states, *view.states, *states), rows=self._rows(size, rows), retracts=True)
+        of_side = partial(RowsOfSide.at_a_time, shown=shown)
+        numbered = (of_side("l", rows=size), of_side("r", rows=rows)) if tree.kind is JoinKind.INNER else ()
+        every = (*left.states, *view.states, *states)
+        return Judged(part, every, rows=self._rows(size, rows), retracts=True, sides=numbered)
 
     def _narrowed(self) -> Tree:
         """The view without groups that no left row can meet: a key has the values of what it must equal (D4)."""

@@ -50,7 +50,7 @@ def computed_columns(view: View, nodes: Sequence[exp.Expr], given: Schema) -> Vi
             columns = ((rows, one) for rows in closing for one in rows.columns if one.place == at)
             known = (_bucketed(rows, one, node, n, given[at]) for rows, one in columns)
             found += [one for one in known if one is not None][:1]
-    return View(view.rows, tuple(found))
+    return View(view.rows, tuple(found), tuple(_computed(side, read) for side in view.sides))
 
 
 def _computed(side: JoinedSide, read: Sequence[Sequence[int | None]]) -> JoinedSide:

@@ -79,8 +79,7 @@ def groups_of_view(tree: Aggregate, states: States) -> View:
     if view.rows is None and closing:
         states.line("A5", names, _open_groups(tree, closing[0], states), "when its window has closed")
         for call in valued:
-            read = exp.Tuple(expressions=[parsed(one) for one in (*call.arguments, call.filter) if one is not None])
-            open = _values(view, [*keys, read], given, len(keys))[0].open
+            open = _values(view, [*keys, _read_by(call)], given, len(keys))[0].open
             states.line("A5", (*names, "value"), open(0), "when its window has closed")
         return View(closing=closing)
     if is_marked(tree.input):
@@ -89,11 +88,22 @@ def groups_of_view(tree: Aggregate, states: States) -> View:
     if rows is None and (names or valued):
         best = view.closing[0].open(0) if view.closing else None
         return _groups_by_values(tree, valued, states, different_rows, best)
-    most = rows if names and rows is not None else Quantity.number(1)
+    most = _at_a_time(view, keys, given) if names else Quantity.number(1)
     states.line("D1", names, most, "when its last row goes")
-    for _ in valued if rows is not None else ():
-        states.line("D6", (*names, "value"), rows or most, "when its last row goes")
+    for call in valued if rows is not None else ():
+        states.line("D6", (*names, "value"), _at_a_time(view, [*keys, _read_by(call)], given), "when its last row goes")
     return View(most)
+
+
+def _at_a_time(view: View, nodes: Sequence[exp.Expr], given: Schema) -> Quantity:
+    """The most different values of some expressions over rows that have a number: of one side of a join, its rows."""
+    found = computed_columns(view, nodes, given).values(frozenset(range(len(nodes))))
+    return Quantity.number(1) if found is None else found
+
+
+def _read_by(call: AggregateCall) -> exp.Expr:
+    """What a call reads of a row."""
+    return exp.Tuple(expressions=[parsed(one) for one in (*call.arguments, call.filter) if one is not None])
 
 
 def _open_groups(tree: Aggregate, closing: ClosesBy, states: States) -> Quantity:
@@ -192,13 +202,18 @@ class _SumBelow:
         for rows in (groups, right):
             states.line("E1", (), rows, "when it is taken back")
         keys = tuple(self._over(parsed(key.value)) for key in tree.keys)
+        mine = [self._is_mine(one) for key in tree.keys for one in parsed(key.value).find_all(exp.Column)]
         pairs = groups * right
-        most = pairs if keys else Quantity.number(1)
+        different = groups if all(mine) else pairs if any(mine) else right
+        most = different if keys else Quantity.number(1)
         states.line("D1", keys, most, "when its last row goes")
         kept = {(call.function, call.arguments[0].text) for call in tree.calls if call.function in BEST}
         for _ in kept:
-            states.line("D6", (*keys, "value"), pairs, "when its last row goes")
+            states.line("D6", (*keys, "value"), groups if all(mine) else pairs, "when its last row goes")
         return View(most)
+
+    def _is_mine(self, node: exp.Column) -> bool:
+        return any(column.called(node.name, node.table) for column in self.left)
 
     def _left_groups(self) -> Quantity:
         join, states = self.join, self.states

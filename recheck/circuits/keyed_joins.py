@@ -66,7 +66,10 @@ def keyed_join(tree: Join, states: States) -> View:
     if mine is not None and theirs is not None:
         for rows in (mine, theirs):
             states.line("E1", (), rows, "when it is taken back")
-        return View(_pairs(tree.kind, mine, theirs))
+        shown, numbers = schema(tree, states.catalog), {JoinKind.INNER: (mine, theirs), JoinKind.LEFT: (mine,)}
+        sides = zip((left, right), numbers.get(tree.kind, ()), strict=False)
+        numbered = (JoinedSide.at_a_time(one.columns, shown, rows) for one, rows in sides)
+        return View(_pairs(tree.kind, mine, theirs), (), tuple(numbered))
     near = _near(tree, left, right, states)
     if near is None:
         raise NotRecheckedError("joins of views without a number of rows")

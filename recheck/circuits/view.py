@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from streambound.recheck.certificates.quantity import Quantity
@@ -29,9 +29,19 @@ class JoinedSide:
     places: frozenset[int]
     open: Callable[[int], Quantity]
 
+    @classmethod
+    def at_a_time(cls, columns: Iterable[object], shown: Sequence[object], rows: Quantity) -> JoinedSide:
+        """So many rows of a side with these columns, of a join that shows those."""
+        own = list(columns)
+        return cls(frozenset(place for place, one in enumerate(shown) if one in own), lambda _: rows)
+
     def before(self, timestamps: int) -> JoinedSide:
         """Those that could so much earlier."""
         return replace(self, open=lambda more: self.open(more + timestamps))
+
+    def at(self, places: Callable[[int], Sequence[int]]) -> JoinedSide:
+        """The same rows, whose columns are at other places, at several, or are no more."""
+        return replace(self, places=frozenset(new for place in self.places for new in places(place)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,24 +67,26 @@ class ClosesBy:
     def at(self, places: Callable[[int], Sequence[int]]) -> ClosesBy:
         """The same rows, whose columns are at other places, at several, or are no more."""
         columns = tuple(replace(one, place=place) for one in self.columns for place in places(one.place))
-        sides = (
-            replace(side, places=frozenset(new for place in side.places for new in places(place)))
-            for side in self.sides
-        )
-        return replace(self, columns=columns, sides=tuple(sides))
+        return replace(self, columns=columns, sides=tuple(side.at(places) for side in self.sides))
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The rows of an operator: the most at a time, None where there is no number."""
+    """The rows of an operator: the most at a time, None where there is no number; of a join also those of its sides."""
 
     rows: Quantity | None = None
     closing: tuple[ClosesBy, ...] = ()
+    sides: tuple[JoinedSide, ...] = ()
+
+    def values(self, places: frozenset[int]) -> Quantity | None:
+        """The most different values of some columns at a time: of the first side with all of them."""
+        return next((side.open(0) for side in self.sides if not places - side.places), self.rows)
 
     def at(self, places: Callable[[int], Sequence[int]]) -> View:
         """The same rows, whose columns are at other places, at several, or are no more."""
         found = (one.at(places) for one in self.closing)
-        return View(self.rows, tuple(one for one in found if one.columns))
+        sides = (side.at(places) for side in self.sides)
+        return View(self.rows, tuple(one for one in found if one.columns), tuple(sides))
 
 
 NOTHING_KNOWN = View()

@@ -55,7 +55,7 @@ from streambound.recheck.circuits.trees import (
     scalar,
     with_input,
 )
-from streambound.recheck.circuits.view import View
+from streambound.recheck.circuits.view import JoinedSide, View
 from streambound_runtime.promises import Domain
 
 Limits = tuple[int | None, int | None]
@@ -108,7 +108,10 @@ class JoinWithView:
         states.line(proposition, keys, waiting, "never")
         states.line(proposition, (), rows, "when it is taken back")
         if tree.kind is JoinKind.INNER:
-            return View(waiting * rows)
+            shown = schema(tree, self.catalog)
+            sides = ((tree.left, waiting), (tree.right, rows))
+            of_sides = (JoinedSide.at_a_time(schema(one, self.catalog), shown, most) for one, most in sides)
+            return View(waiting * rows, (), tuple(of_sides))
         return View(waiting if tree.kind is JoinKind.SEMI else None)
 
     def look_below(self) -> Quantity:
