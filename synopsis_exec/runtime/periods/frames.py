@@ -37,6 +37,14 @@ def union(left: DataFrame, right: DataFrame) -> DataFrame:
     return left.unionAll(right)
 
 
+def together(frame: DataFrame, names: Sequence[str]) -> DataFrame:
+    """The rows, of which those with the same values are one task's: what follows moves none of them again.
+
+    Rows are moved before `events` makes two of each. Groups, which are few, are not: they are summed first.
+    """
+    return frame.repartition(*names) if names else frame
+
+
 def events(frame: DataFrame, names: Sequence[str], sums: Sequence[tuple[str, str]]) -> DataFrame:
     """What changes at the ends of each row: at ``t`` the sums are more by these expressions, or less.
 
@@ -59,15 +67,9 @@ def swept(changes: DataFrame, names: Sequence[str], sums: Sequence[str]) -> Data
     return changes.selectExpr(*names, f"t AS {BEGIN}", f"lead(t) {over} AS {END}", *running)
 
 
-def summed(changes: DataFrame, names: Sequence[str], sums: Sequence[str], apart: bool) -> DataFrame:
-    """One row for each of the values and point of time, of those at which a sum changes.
-
-    ``apart``: sums are made before rows are moved, so that they are few, and moved once more by the values later; else
-    rows are moved once, by the values.
-    """
+def summed(changes: DataFrame, names: Sequence[str], sums: Sequence[str]) -> DataFrame:
+    """One row for each of the values and point of time, of those at which a sum changes."""
     from pyspark.sql import functions as F
 
-    if names and not apart:
-        changes = changes.repartition(*names)
     found = changes.groupBy(*names, "t").agg(*(F.sum(name).alias(name) for name in sums))
     return found.where(" OR ".join(f"{name} <> 0" for name in sums))

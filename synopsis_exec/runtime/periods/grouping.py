@@ -56,7 +56,7 @@ def _summed_up(
     if ends is not None:
         found = swept_in_bins(changes, [*sums], borders, ends)
     else:
-        found = swept(summed(changes, names, [*sums], apart=True), names, [*sums]).where(f"{_ROWS} > 0")
+        found = swept(summed(changes, names, [*sums]), names, [*sums]).where(f"{_ROWS} > 0")
     values = (f"{_value(one, kinds)} AS c{keys + number}" for number, one in enumerate(aggregates))
     return found.selectExpr(*names, *values, BEGIN, END, f"1L AS {COUNT}")
 
