@@ -78,6 +78,10 @@ def _moved(join: Join, parts: Sequence[exp.Expr], above: Filter, context: Contex
         return replace(join, right=new) if right else replace(join, left=new)
 
     chosen = own if own == plain or split_join(moved(own), context.blocks) is not None else plain
+    if not chosen or not _cases(_filtered(side, chosen, above), context):
+        return join, list(
+            parts
+        )  # no side is left without rows: a job reads it for the row that aggregates have of none
     return moved(chosen), [part for part in parts if part not in chosen]
 
 

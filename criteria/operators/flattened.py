@@ -1,7 +1,8 @@
 """Aggregates of aggregates as one (proposition D3): SUM of COUNT, SUM of SUM, MIN of MIN, MAX of MAX.
 
 They need no bound on the inner keys. SUM of no rows is NULL and COUNT is 0, so SUM of COUNT(p) is the SUM of 1 for each
-p that is not NULL. No HAVING may stand between, and the outer keys read inner keys only.
+p that is not NULL, and of 0 for the others, which make groups, too; without inner keys it is the COUNT, as there is one
+group. No HAVING may stand between, and the outer keys read inner keys only.
 """
 
 from __future__ import annotations
@@ -58,14 +59,20 @@ def _call(call: AggregateCall, shown: dict[str, exp.Expr], inner: Aggregate) -> 
         return replace(found, name=call.name)
     if (call.function, found.function) != ("SUM", "COUNT"):
         return None
-    return replace(found, name=call.name, function="SUM", arguments=(_one_if_there(found),))
+    if not inner.keys:
+        return replace(found, name=call.name)
+    return replace(found, name=call.name, function="SUM", arguments=(_one_if_there(found),), filter=None)
 
 
 def _one_if_there(count: AggregateCall) -> Scalar:
-    """What each row adds to a count: 1, or 0 where an argument is NULL."""
+    """What each row adds to a count: 1, or 0 where an argument is NULL, or a FILTER does not let it in."""
     one: exp.Expr = exp.Literal.number(1)
-    if count.arguments:
-        there = [exp.Not(this=exp.Is(this=parsed(a).copy(), expression=exp.Null())) for a in count.arguments]
+    there: list[exp.Expr] = [
+        exp.Not(this=exp.Is(this=parsed(a).copy(), expression=exp.Null())) for a in count.arguments
+    ]
+    if count.filter is not None:
+        there.append(parsed(count.filter).copy())
+    if there:
         one = exp.Case(ifs=[exp.If(this=exp.and_(*there), true=one)], default=exp.Literal.number(0))
     return Scalar(one.sql("spark"), one)
 

@@ -63,18 +63,20 @@ def _moved(join: Join, parts: list[exp.Expr], above: Filter, blocks: BlockReader
         every = all_of([*conjuncts(known), *some])
         return side if not some or every is None else Filter(below, every, syntax=above.syntax)
 
-    def is_one_case(part: exp.Expr) -> bool:
-        rows = blocks.query(chosen([part]), [Named("c0", scalar(ONE), alias=True)])
-        return len(derive(rows).split.branches) < 2
+    def cases(some: Sequence[exp.Expr]) -> int:
+        rows = blocks.query(chosen(some), [Named("c0", scalar(ONE), alias=True)])
+        return len(derive(rows).split.branches)
 
     def is_below(part: exp.Expr) -> bool:
         columns = columns_in([part])
         return bool(columns) and all(_is_of(column, own) for column in columns) and not blocks.unread(side, [part])
 
     below = [part for part in parts if is_below(part)]
-    one_case = [part for part in below if is_one_case(part)]
+    one_case = [part for part in below if cases([part]) < 2]
     if len(one_case) < len(below) and split_join(replace(join, **{name: chosen(below)}), blocks) is None:  # type: ignore[arg-type]
         below = one_case
+    if not below or not cases(below):
+        return replace(above, input=join)
     made = replace(join, **{name: chosen(below)})  # type: ignore[arg-type]
     rest = all_of(part for part in parts if not any(part is one for one in below))
     return made if rest is None else replace(above, input=made, condition=rest)
