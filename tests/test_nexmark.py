@@ -15,6 +15,7 @@ import pytest
 
 import streambound
 from streambound.analyzer.catalog import Catalog, load_catalog
+from streambound.analyzer.codes import Code
 from streambound.analyzer.sql_files import read_sql
 from streambound.criteria.check import check_source
 from streambound.criteria.vocabulary import Verdict
@@ -101,7 +102,8 @@ def test_each_has_a_verdict_or_is_refused_at_a_token(name: str, catalog: Catalog
         assert found.code.acceptable, found
         assert found.message
         assert found.span.end > found.span.start
-        assert found.span != item.statement.span
+        # The operator with the largest state, where a large bound is noted, may be all of the statement.
+        assert found.span != item.statement.span or found.code is Code.LARGE_BOUND
 
 
 def test_rows_are_in_order_of_time_and_in_proportion(rows: Path) -> None:
