@@ -20,7 +20,7 @@ from streambound.analyzer.findings import Finding
 from streambound.criteria.operators.judge import Context, NoRule
 from streambound.criteria.operators.mapped import filtered
 from streambound.criteria.operators.pair_tests import Columns, as_shown, names_of, pair_tests
-from streambound.criteria.operators.pushed_filters import conjuncts_of
+from streambound.criteria.operators.pushed_filters import all_of, conjuncts_of
 from streambound.criteria.operators.states import Judged, State, ViewJoinPart
 from streambound.criteria.operators.static_rows import closes_beside
 from streambound.criteria.operators.written_columns import called, names_in
@@ -60,7 +60,7 @@ def judge_as_of(tree: Join, context: Context) -> Judged:
     columns = (left.part.columns[: len(read)], relation.part.columns)
     late = [one for one in parts if not _is_test(one, tree, (read, right), columns, context)]
     rest = [one for one in parts if one not in late]
-    tests = pair_tests(replace(tree, condition=_all(rest) if rest else None), (read, right), columns, context)
+    tests = pair_tests(replace(tree, condition=all_of(rest) if rest else None), (read, right), columns, context)
     with context.reading(named if late else context.needed):
         shown, own = as_shown(tree, (read, right), columns, context)
     name, span = context.name("join as of"), context.positions.of(version.syntax or tree.syntax or exp.Null())
@@ -73,7 +73,7 @@ def judge_as_of(tree: Join, context: Context) -> Judged:
         return found
     views = tuple(view for view in schema(tree, context.catalog) if called(view, named))
     kept = [n for n, view in enumerate(views) if called(view, context.needed)]
-    return filtered(found, views, _all(late), context, kept)
+    return filtered(found, views, all_of(late), context, kept)
 
 
 def _is_test(part: exp.Expr, tree: Join, sides: Sequence[Schema], columns: Sequence[Columns], context: Context) -> bool:
@@ -81,15 +81,10 @@ def _is_test(part: exp.Expr, tree: Join, sides: Sequence[Schema], columns: Seque
     if tree.kind is not JoinKind.INNER:
         return True
     try:
-        pair_tests(replace(tree, condition=_all([part])), sides, columns, context)
+        pair_tests(replace(tree, condition=all_of([part])), sides, columns, context)
     except (NoRule, Finding):
         return False
     return True
-
-
-def _all(parts: Sequence[exp.Expr]) -> Scalar:
-    every = exp.and_(*parts)
-    return Scalar(every.sql("spark"), every)
 
 
 def _check_time(tree: Join, version: AsOf, given: Schema, context: Context) -> None:

@@ -18,6 +18,7 @@ from streambound.analyzer.algebra.nodes import Filter, Join, JoinKind, Named, Sc
 from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.criteria.operators.judge import Context
+from streambound.criteria.operators.pushed_filters import all_of, is_of
 from streambound.preprocess.pipeline import derive
 from streambound.preprocess.split_join import split_join
 
@@ -43,7 +44,7 @@ def with_filtered_joins(tree: Tree, context: Context) -> Tree:
     if is_block(join, context.catalog):
         return replace(tree, input=join)
     join, rest = _moved(join, parts, tree, context)
-    return replace(tree, input=join, condition=_all(rest)) if rest else join
+    return replace(tree, input=join, condition=all_of(rest)) if rest else join
 
 
 def _without_padding(join: Join, parts: Sequence[exp.Expr], context: Context) -> Join:
@@ -79,9 +80,8 @@ def _moved(join: Join, parts: Sequence[exp.Expr], above: Filter, context: Contex
 
     chosen = own if own == plain or split_join(moved(own), context.blocks) is not None else plain
     if not chosen or not _cases(_filtered(side, chosen, above), context):
-        return join, list(
-            parts
-        )  # no side is left without rows: a job reads it for the row that aggregates have of none
+        # No side is left without rows: a job reads it for the row that aggregates have of none.
+        return join, list(parts)
     return moved(chosen), [part for part in parts if part not in chosen]
 
 
@@ -92,13 +92,13 @@ def _cases(side: Tree, context: Context) -> int:
 
 def _filtered(tree: Tree, conditions: Sequence[exp.Expr], above: Filter) -> Filter:
     if not isinstance(tree, Filter):
-        return Filter(tree, _all(conditions), syntax=above.syntax)
-    return replace(tree, condition=_all([*conjuncts(parsed(tree.condition)), *conditions]))
+        return Filter(tree, all_of(conditions), syntax=above.syntax)
+    return replace(tree, condition=all_of([*conjuncts(parsed(tree.condition)), *conditions]))
 
 
 def _is_of(part: exp.Expr, given: Schema) -> bool:
     columns = list(part.find_all(exp.Column))
-    return bool(columns) and all(any(one.called(c.name, c.table) for one in given) for c in columns)
+    return bool(columns) and all(is_of(column, given) for column in columns)
 
 
 def _drops(part: exp.Expr, side: Schema) -> bool:
@@ -127,7 +127,7 @@ def _is_null(node: exp.Expr, side: Schema) -> bool:
     """Whether an expression is NULL where all columns of a side are."""
     match node.unnest():
         case exp.Column() as column:
-            return any(one.called(column.name, column.table) for one in side)
+            return is_of(column, side)
         case exp.Neg(this=value) | exp.Between(this=value) | exp.Like(this=value):
             return _is_null(value, side)
         case exp.In(this=value, args=found):
@@ -135,8 +135,3 @@ def _is_null(node: exp.Expr, side: Schema) -> bool:
         case exp.Binary(this=one, expression=other) as both if isinstance(both, _STRICT):
             return _is_null(one, side) or _is_null(other, side)
     return False
-
-
-def _all(parts: Sequence[exp.Expr]) -> Scalar:
-    condition = exp.and_(*parts)
-    return Scalar(condition.sql("spark"), condition)

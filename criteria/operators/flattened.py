@@ -55,12 +55,11 @@ def _call(call: AggregateCall, shown: dict[str, exp.Expr], inner: Aggregate) -> 
     found = next((one for one in inner.calls if one.name.lower() == node.name.lower()), None)
     if found is None or found.distinct:
         return None
-    if found.function == call.function:
+    counts = (call.function, found.function) == ("SUM", "COUNT")
+    if found.function == call.function or (counts and not inner.keys):
         return replace(found, name=call.name)
-    if (call.function, found.function) != ("SUM", "COUNT"):
+    if not counts:
         return None
-    if not inner.keys:
-        return replace(found, name=call.name)
     return replace(found, name=call.name, function="SUM", arguments=(_one_if_there(found),), filter=None)
 
 

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from sqlglot import exp
@@ -40,7 +41,7 @@ def pushed(tree: Tree, where: Scalar | None, catalog: Catalog) -> tuple[Tree, Sc
             *([] if tree.condition is None else conjuncts_of(parsed(tree.condition))),
             *conjuncts_of(parsed(where)),
         ]
-        return (tree, where) if parsed(where).find(exp.Query) else (replace(tree, condition=_all(parts)), None)
+        return (tree, where) if parsed(where).find(exp.Query) else (replace(tree, condition=all_of(parts)), None)
     if is_block(tree.right, catalog):
         return tree, where
     if not is_block(tree.left, catalog) and not isinstance(tree.left, Join):
@@ -51,20 +52,20 @@ def pushed(tree: Tree, where: Scalar | None, catalog: Catalog) -> tuple[Tree, Sc
     if any(part.find(exp.Query) for part in parts):
         return tree, where
     given = schema(tree.left, catalog)
-    own = [part for part in parts if all(_is_of(node, given) for node in part.find_all(exp.Column))]
+    own = [part for part in parts if all(is_of(node, given) for node in part.find_all(exp.Column))]
     rest = [part for part in parts if part not in own]
     left = tree.left
     if own and not is_block(left, catalog):  # a join again: all of it goes below that, or nothing
-        left, over = pushed(left, _all(own), catalog)
+        left, over = pushed(left, all_of(own), catalog)
         left, rest = (left, rest) if over is None else (tree.left, [*own, *rest])
     elif own:
         more = [parsed(left.condition).copy()] if isinstance(left, Filter) else []
         below = left.input if isinstance(left, Filter) else left
-        left = Filter(below, _all([*more, *own]), syntax=tree.syntax)
+        left = Filter(below, all_of([*more, *own]), syntax=tree.syntax)
     if tree.kind is JoinKind.INNER and rest:
         known = [parsed(tree.condition).copy()] if tree.condition is not None else []
-        return replace(tree, left=left, condition=_all([*known, *rest])), None
-    return replace(tree, left=left), _all(rest) if rest else None
+        return replace(tree, left=left, condition=all_of([*known, *rest])), None
+    return replace(tree, left=left), all_of(rest) if rest else None
 
 
 def turned(tree: Join, catalog: Catalog) -> Join:
@@ -90,11 +91,13 @@ def _as_join(tree: Apply) -> Join | None:
     )
 
 
-def _is_of(node: exp.Column, given: Schema) -> bool:
+def is_of(node: exp.Column, given: Schema) -> bool:
+    """Whether a column is one of a side's."""
     return any(column.called(node.name, node.table) for column in given)
 
 
-def _all(parts: list[exp.Expr]) -> Scalar:
+def all_of(parts: Iterable[exp.Expr]) -> Scalar:
+    """The conjunction of some parts, of which there is one at least."""
     condition = exp.and_(*parts)
     return Scalar(condition.sql("spark"), condition)
 
