@@ -344,23 +344,25 @@ class _Nodes:
         return circuit_plan.RelationNode(part.name, part.table.name, names)
 
     def _over(self, part: OverPart) -> circuit_plan.OverNode:
-        names = tuple(column.name for column in part.columns)
-        argument = None if part.value is None else part.input.columns[part.value]
+        given = part.input.columns
+        calls = (
+            circuit_plan.OverValue(
+                call.function, call.type.name, call.value, call.default, call.offset, call.frame,
+                _places(None if call.value is None else given[call.value]),
+            )
+            for call in part.calls
+        )  # fmt: skip
         return circuit_plan.OverNode(
             part.name,
             self.add(part.input),
             part.width,
             part.partition,
             part.order,
-            part.function,
-            part.columns[-1].type.name,
-            part.value,
-            part.offset,
-            part.frame,
+            tuple(calls),
             *part.keep,
-            names,
+            part.after,
+            tuple(column.name for column in part.columns),
             _bucket(part.closing),
-            _places(argument),
         )
 
     def _pair(self, part: PairPart) -> circuit_plan.PairNode:

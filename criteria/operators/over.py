@@ -1,11 +1,12 @@
 """Functions over windows of rows: the first rows of each partition, what comes before a row, and views that are kept.
 
 Of rows that are only added, those that are not among the first n of their partition never will be again, whatever
-they are ordered by: n are kept for each partition (top-N, deduplication). In the order of the stream's time, LAG and a
-frame of rows before a row are final when it comes: the last rows of each partition are kept; a frame of time before it
-needs the rows of that time, whatever the partition. Partitions are bounded, or those of a bucket that closes (A5). Of a
-view of at most m rows, or whose rows go when their window closes, all are kept (Lemma 1). Ties are broken by the other
-columns.
+they are ordered by: n are kept for each partition (top-N, deduplication), and what looks at rows before one of these
+looks at one of these. In the order of the stream's time, LAG and a frame of rows before a row are final when it comes,
+LEAD and a frame of rows after it when so many others have come: the last rows of each partition are kept, as many as a
+row looks back and ahead; a frame of time needs the rows of that time, whatever the partition. Partitions are bounded,
+or those of a bucket that closes (A5). Of a view of at most m rows, or whose rows go when their window closes, all are
+kept (Lemma 1). Ties are broken by the other columns, the same way for all functions over one window.
 """
 
 from __future__ import annotations
@@ -19,29 +20,33 @@ from sqlglot import exp
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.facts import facts
 from streambound.analyzer.algebra.made_columns import made_column
-from streambound.analyzer.algebra.nodes import Named, Over, Project, Scalar, Side, Tree, Unit, WindowCall
+from streambound.analyzer.algebra.nodes import Named, Over, Project, Scalar, Tree, Unit, WindowCall
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.columns import Column
-from streambound.analyzer.constants import INT
 from streambound.analyzer.flatten import written
 from streambound.analyzer.query import Query, TimeValue
-from streambound.analyzer.types import DataType
 from streambound.criteria.bag import bag_violations
 from streambound.criteria.count import TimestampCount, tuples
 from streambound.criteria.operators.closing_rows import mapped_columns, taken_over
 from streambound.criteria.operators.closing_windows import Windows, in_a_window, open_groups, windows_of
-from streambound.criteria.operators.columns import aggregate_type
 from streambound.criteria.operators.endless import endless
 from streambound.criteria.operators.judge import UNLIMITED, Context, NoRule, groups
 from streambound.criteria.operators.mapped import Columns, judge_below
+from streambound.criteria.operators.over_calls import (
+    RANKS,
+    Looks,
+    argument_items,
+    check_call,
+    over_columns,
+    reach_of,
+    window_of,
+)
 from streambound.criteria.operators.states import Closing, ClosingRows, Judged, MapPart, OverPart, Part, State
 from streambound.criteria.size import Number, Size, product, total
 from streambound.criteria.violation import Violation, under
 from streambound.preprocess.pipeline import derive
 
-RANKS = ("ROW_NUMBER", "RANK", "DENSE_RANK")
-_FRAMED = ("COUNT", "SUM", "MIN", "MAX", "AVG")
 _NAME = "OVER"
 
 
@@ -51,24 +56,35 @@ def judge_over(tree: Tree, context: Context) -> Judged:
     if not tree.calls:
         raise NoRule("QUALIFY without a function over a window")
     for call in tree.calls:
-        if call.distinct or call.filter is not None or call.ignore_nulls:
-            raise NoRule("DISTINCT, FILTER or IGNORE NULLS over a window")
-        if call.function not in (*RANKS, *_FRAMED, "LAG"):
-            raise NoRule
+        check_call(call)
     if is_block(tree.input, context.catalog):
         return _over_block(tree, context)
-    *before, last = tree.calls
-    below = replace(tree, input=replace(tree, calls=tuple(before)), calls=(last,)) if before else tree
+    before, last = split_calls(tree.calls)
+    below = replace(tree, input=replace(tree, calls=before), calls=last) if before else tree
     return _over_view(below, last, context)
 
 
+def split_calls(calls: tuple[WindowCall, ...]) -> tuple[tuple[WindowCall, ...], tuple[WindowCall, ...]]:
+    """The functions over the window of the last one that stand beside it, and those before them."""
+    first = len(calls)
+    while first and window_of(calls[first - 1]) == window_of(calls[-1]):
+        first -= 1
+    return calls[:first], calls[first:]
+
+
 def _over_block(tree: Over, context: Context) -> Judged:
-    """Functions over the rows of a block, one after the other: a rank last, since it takes rows back."""
-    ranks = [call for call in tree.calls if call.function in RANKS]
-    if len(ranks) > 1:
-        raise NoRule("several ranks of rows that are only added")
-    calls = [*(call for call in tree.calls if call.function not in RANKS), *ranks]
-    several = [_OverBlock(tree, call, context, f"_{n}" if len(calls) > 1 else "") for n, call in enumerate(calls)]
+    """Functions over the rows of a block, one window after the other: last those of one that takes rows back."""
+    windows: dict[object, list[WindowCall]] = {}
+    for call in tree.calls:
+        unit = Unit.ROWS if call.function in RANKS else reach_of(call).unit
+        windows.setdefault((window_of(call), unit), []).append(call)
+    several = [
+        _OverBlock(tree, tuple(calls), context, f"_{n}" if len(windows) > 1 else "")
+        for n, calls in enumerate(windows.values())
+    ]
+    several.sort(key=lambda one: one.retracts)
+    if sum(one.retracts for one in several) > 1:
+        raise NoRule("ranks, or functions of later rows, over several windows of rows that are only added")
     violations = [violation for one in several for violation in one.violations()]
     if context.refuses(violations):
         suspects = tuple(query for one in several for query in one.suspects())
@@ -83,7 +99,7 @@ def _over_block(tree: Over, context: Context) -> Judged:
         part, state = one.above(_in_order(part, [*others, *(item.name for item in one.items)], context), len(others))
         states += (state,)
     part = _in_order(part, [*(item.name for item in own), *(call.name for call in tree.calls)], context)
-    return Judged(part, states, retracts=bool(ranks))
+    return Judged(part, states, retracts=several[-1].retracts)
 
 
 def _in_order(part: Part, names: Sequence[str], context: Context) -> Part:
@@ -97,22 +113,34 @@ def _in_order(part: Part, names: Sequence[str], context: Context) -> Part:
 
 @dataclass
 class _OverBlock:
-    """A function over the rows of a block, which are only added; what it is given is called by a ``prefix``."""
+    """Functions over a window of a block's rows, which are only added; ``prefix`` begins what they take."""
 
     tree: Over
-    call: WindowCall
+    calls: tuple[WindowCall, ...]
     context: Context
     prefix: str
 
     def __post_init__(self) -> None:
-        call = self.call
+        call = self.call = self.calls[0]
+        ranks = [one for one in self.calls if one.function in RANKS]
+        if len(ranks) > 1:
+            raise NoRule("several ranks of rows that are only added")
+        self.rank = ranks[0] if ranks else None
+        self.reach = _together(self.calls)
+        if ranks and (self.reach.after or self.reach.unit is not Unit.ROWS):
+            raise NoRule("ranks beside functions of later rows")
         self.columns = self._columns()
-        self.items = [*self._partition(), *self._order(), *self._argument()]
+        self.items = [*self._partition(), *self._order(), *argument_items(self.calls, self.prefix)]
         self.query = self._query([*self.columns, *self.items])
         one = Named("_p", Scalar("1", exp.Literal.number(1)), alias=True)
         self.partition = self._query(self._partition() or [one])
         self.windows = windows_of(self.partition, len(call.partition), None)
         self.kept, self.rated = self._kept(self.query, len(self.columns))
+
+    @property
+    def retracts(self) -> bool:
+        """Whether a row that comes changes what has been said of others."""
+        return self.rank is not None or self.reach.after > 0
 
     def violations(self) -> list[Violation]:
         """What the bag criterion says of the rows, and whether there are so many partitions."""
@@ -130,13 +158,13 @@ class _OverBlock:
         return (split, keyed, replace(keyed, distinct=True), replace(split, distinct=True))
 
     def above(self, rows: Part, width: int) -> tuple[OverPart, State]:
-        """The function of rows whose columns after so many are those that it is given; what it remembers."""
+        """The functions of rows whose columns after so many are those that they are given; what is remembered."""
         call, context = self.call, self.context
         size = self.kept if self.rated else product([self.kept, self._partitions(self.partition, self.windows)])
         closing = None if self.windows is None else _closing(self.windows, width)
-        part = _part(context, rows, width, call, rows.columns, self._keep(), closing)
+        part = _part(context, rows, width, self.calls, rows.columns, self._keep(), self.reach.after, closing)
         shown = tuple(one.text for one in call.partition)
-        freed = "when others come before it" if call.function in RANKS else "when it is too old"
+        freed = "when it is too old" if self.rank is None else "when others come before it"
         counted: tuple[Query, ...] = ()
         if call.partition and not self.rated and not context.unbounded:
             split = derive(self.partition).split
@@ -162,9 +190,6 @@ class _OverBlock:
     def _order(self) -> list[Named]:
         return [Named(f"{self.prefix}_o{n}", one.value, alias=True) for n, one in enumerate(self.call.order, 1)]
 
-    def _argument(self) -> list[Named]:
-        return [Named(f"{self.prefix}_v", one, alias=True) for one in self.call.arguments[:1]]
-
     def _in_time(self, query: Query, place: int) -> bool:
         """Whether rows come in their order: that of the time of the one stream there is, and of nothing else."""
         first = query.branches[0].outputs[place].value if self.call.order else None
@@ -175,37 +200,33 @@ class _OverBlock:
     def _kept(self, query: Query, width: int) -> tuple[Size, bool]:
         """How many rows are kept of each partition; True: of all of them together."""
         call, place = self.call, width + len(self.call.partition)
-        limit = self.context.limits.get(id(call))
-        timed = self._in_time(query, place)
         facts = Facts.of(derive(query).split.branches[0]) if derive(query).split.branches else None
         if facts is None:
             raise NoRule("no rows")
-        if call.function in RANKS:
+        if self.rank is not None:
+            limit = self.context.limits.get(id(self.rank))
             if limit is None:
                 raise NoRule("ranks without a limit")
-            if call.function == "ROW_NUMBER":
+            if self.rank.function == "ROW_NUMBER":
                 return Number(limit), False
             value = query.branches[0].outputs[place].value if call.order else None
             if len(query.branches) > 1 or len(query.branches[0].streams) > 1 or not isinstance(value, TimeValue):
                 raise NoRule("rows of one rank without a number: ROW_NUMBER(), or an order of time, has one")
             ties = tuples(facts, facts.branch.streams[0].alias, TimestampCount(1), ()).size
             return product([Number(limit), ties]), False
-        if not timed or len(call.order) > 1 or len(derive(query).split.branches) > 1:
-            raise NoRule("rows before a row, in another order than that of time")
-        keep = self._keep()
-        if keep[0] == "near":
-            return tuples(facts, facts.branch.streams[0].alias, TimestampCount(keep[1]), ()).size, True
-        return Number(keep[1]), False
+        near = self.reach.unit is Unit.RANGE
+        if not self._in_time(query, place) or (near and len(call.order) > 1) or len(derive(query).split.branches) > 1:
+            raise NoRule("rows before or after a row, in another order than that of time")
+        keep = self._keep()[1]
+        if near:
+            return tuples(facts, facts.branch.streams[0].alias, TimestampCount(keep), ()).size, True
+        return Number(keep), False
 
     def _keep(self) -> tuple[str, int]:
         """Which rows are kept: the first of a partition, by number or by rank, the last, or those of a time."""
-        call = self.call
-        if call.function in RANKS:
-            return "first", self.context.limits[id(call)]
-        if call.function == "LAG":
-            return "last", _offset(call)
-        unit, distance = _frame_before(call)
-        return ("last" if unit is Unit.ROWS else "near"), distance
+        if self.rank is not None:
+            return "first", self.context.limits[id(self.rank)]
+        return ("last" if self.reach.unit is Unit.ROWS else "near"), self.reach.before + self.reach.after
 
     def _partitions(self, partition: Query, windows: Windows | None) -> Size:
         if not self.call.partition:
@@ -215,8 +236,16 @@ class _OverBlock:
         return self.context.size(lambda: known(split), "partitions without a number")
 
 
-def _over_view(tree: Over, call: WindowCall, context: Context) -> Judged:
-    """A function over a view all of whose rows are kept."""
+def _together(calls: Sequence[WindowCall]) -> Looks:
+    """How far some functions look that look as far by rows, or by the order's values."""
+    found = [reach_of(call) for call in calls if call.function not in RANKS]
+    unit = found[0].unit if found else Unit.ROWS
+    return Looks(unit, max([0, *(one.before for one in found)]), max([0, *(one.after for one in found)]))
+
+
+def _over_view(tree: Over, calls: Sequence[WindowCall], context: Context) -> Judged:
+    """Functions over one window of a view all of whose rows are kept."""
+    call = calls[0]
     with context.reading(None):
         judged = judge_below(tree.input, context)
     if judged.part is None:
@@ -224,7 +253,7 @@ def _over_view(tree: Over, call: WindowCall, context: Context) -> Judged:
     columns = Columns(schema(tree.input, context.catalog), judged.part.columns)
     items = [(f"_p{n}", one) for n, one in enumerate(call.partition, 1)]
     items += [(f"_o{n}", one.value) for n, one in enumerate(call.order, 1)]
-    items += [("_v", one) for one in call.arguments[:1]]
+    items += [(one.name, one.value) for one in argument_items(calls)]
     texts = [(name, columns.over(scalar), scalar) for name, scalar in items]
     more = [Column(name, columns.kind(scalar, text, context)) for name, text, scalar in texts]
     own = [Column(f"_c{n}", column.type) for n, column in enumerate(judged.part.columns, 1)]
@@ -239,11 +268,13 @@ def _over_view(tree: Over, call: WindowCall, context: Context) -> Judged:
         keys = range(len(own), len(own) + len(call.partition))
         found = next(((one, rows) for rows in closes for one in rows.columns if one.key in keys), None)
         if found is None:
-            found, keep = _in_turn(call, closes, len(own)), ("open", _rows_before(call))
+            reach = _rows_beside(calls)
+            found, keep = _in_turn(call, closes, len(own)), ("open", reach.before + reach.after)
+            closes = closes if not reach.after else ()  # a closed row still waits for those after it
         closing, size = found[0], found[1].open(0)
         if keep[1]:
             size = total([size, product([Number(keep[1]), _partitions(tree, call, context)])])
-    part = _part(context, mapped, len(own), call, given, keep, closing)
+    part = _part(context, mapped, len(own), calls, given, keep, 0, closing)
     span = context.positions.of(written(call))
     shown = tuple(one.text for one in call.partition)
     states = (*judged.states, State(part.name, "Lemma 1", size, shown, "when it goes", span))
@@ -262,25 +293,13 @@ def _in_turn(call: WindowCall, closes: Sequence[ClosingRows], own: int) -> tuple
     return column
 
 
-def _rows_before(call: WindowCall) -> int:
-    """How many rows before a row its value is of, beside itself; raises NoRule where it is of others, too."""
-    if call.function == "LAG":
-        return _offset(call)
-    if call.function in _FRAMED:
-        unit, distance = _frame_before(call)
-        if unit is Unit.ROWS:
-            return distance
+def _rows_beside(calls: Sequence[WindowCall]) -> Looks:
+    """How many rows beside a row its values are of; raises NoRule where that is no number."""
+    if all(call.function not in RANKS for call in calls):
+        units = {reach_of(call).unit for call in calls}
+        if units == {Unit.ROWS}:
+            return _together(calls)
     raise NoRule("a view whose rows have no number")
-
-
-def _frame_before(call: WindowCall) -> tuple[Unit, int]:
-    """How far back from its row a frame begins that ends with it; raises NoRule for other frames."""
-    frame = call.frame
-    if frame is None or frame.end.side is not Side.CURRENT or frame.start.side is Side.FOLLOWING:
-        raise NoRule("a frame that ends at another row")
-    if frame.start.side is Side.PRECEDING and frame.start.distance is None:
-        raise NoRule("a frame that begins with the first row")
-    return frame.unit, frame.start.distance or 0
 
 
 def _partitions(tree: Over, call: WindowCall, context: Context) -> Size:
@@ -296,48 +315,18 @@ def _part(
     context: Context,
     rows: Part,
     width: int,
-    call: WindowCall,
+    calls: Sequence[WindowCall],
     given: tuple[Column, ...],
     keep: tuple[str, int],
+    after: int,
     closing: Closing | None,
 ) -> OverPart:
-    partition = tuple(range(width, width + len(call.partition)))
+    partition = tuple(range(width, width + len(calls[0].partition)))
     first = width + len(partition)
-    order = tuple((first + n, key.descending, key.nulls_first) for n, key in enumerate(call.order))
-    value = first + len(order) if call.arguments else None
-    kind = _kind(call, None if value is None else given[value])
-    frame = None
-    if call.frame is not None and call.function in _FRAMED:
-        start, end = (_end(one.side, one.distance) for one in (call.frame.start, call.frame.end))
-        frame = (call.frame.unit is Unit.ROWS, start, end)
-    columns = (*given[:width], Column(call.name, kind))
-    offset = _offset(call) if call.function == "LAG" else 0
-    function = call.function.lower()
-    name = context.name("over")
-    return OverPart(name, rows, width, partition, order, function, value, offset, frame, keep, closing, columns)
-
-
-def _kind(call: WindowCall, argument: Column | None) -> DataType:
-    if call.function in RANKS:
-        return INT
-    if call.function == "LAG":
-        assert argument is not None
-        return argument.type
-    return aggregate_type(call.function, argument.type if argument is not None else None)
-
-
-def _end(side: Side, distance: int | None) -> int | None:
-    if side is Side.CURRENT:
-        return 0
-    return None if distance is None else -distance if side is Side.PRECEDING else distance
-
-
-def _offset(call: WindowCall) -> int:
-    """How many rows before; raises NoRule for another argument, or a default."""
-    more = [written(one) for one in call.arguments[1:]]
-    if len(more) > 1 or any(not isinstance(one, exp.Literal) or not one.is_int for one in more):
-        raise NoRule("LAG with a default")
-    return int(more[0].this) if more else 1
+    order = tuple((first + n, key.descending, key.nulls_first) for n, key in enumerate(calls[0].order))
+    found = over_columns(calls, given, first + len(order))
+    columns = (*given[:width], *(Column(call.name, one.type) for call, one in zip(calls, found, strict=True)))
+    return OverPart(context.name("over"), rows, width, partition, order, found, keep, after, closing, columns)
 
 
 def _closing(windows: Windows, width: int) -> Closing:

@@ -10,6 +10,7 @@ from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Condition, Constant, Query
 from streambound.analyzer.spans import Span
+from streambound.analyzer.types import DataType
 from streambound.criteria.bound import QueryBound
 from streambound.criteria.size import Number, Size, total
 from streambound.criteria.violation import CriterionResult, Violation
@@ -289,14 +290,29 @@ class PairPart:
 
 
 @dataclass(frozen=True, slots=True)
+class OverColumn:
+    """A function over windows of rows: the places of what it is of, and of what LAG and LEAD are without such a row.
+
+    A ``frame`` is of rows, or else of values, from and to so far from the current row, None without end; ``offset`` is
+    that of LAG and LEAD.
+    """
+
+    function: str
+    type: DataType
+    value: int | None
+    default: int | None
+    offset: int
+    frame: tuple[bool, int | None, int | None] | None
+
+
+@dataclass(frozen=True, slots=True)
 class OverPart:
-    """A function over windows of rows: each row's first ``width`` columns, with its value.
+    """Functions over the same windows of rows: each row's first ``width`` columns, with their values.
 
     ``partition`` are places of the input's columns, ``order`` those with whether values fall and whether NULL comes
-    first, ``value`` that of the function's argument. A ``frame`` is of rows, or else of
-    values, from and to so far from the current row, None without end; ``offset`` is LAG's. ``keep`` says which rows are
-    kept: "all", the "first" so many of a partition, the "last" so many, those "near", of so much time before, the
-    "open" ones with so many before them.
+    first. ``keep`` says which rows are kept: "all", the "first" so many of a partition, the "last" so many, those
+    "near", of so much time before, the "open" ones with so many before them. Of the last ones and those near, values
+    may change of the last ``after`` rows, or of those of so much time before.
     """
 
     name: str
@@ -304,11 +320,9 @@ class OverPart:
     width: int
     partition: tuple[int, ...]
     order: tuple[tuple[int, bool, bool], ...]
-    function: str
-    value: int | None
-    offset: int
-    frame: tuple[bool, int | None, int | None] | None
+    calls: tuple[OverColumn, ...]
     keep: tuple[str, int]
+    after: int
     closing: Closing | None
     columns: tuple[Column, ...]
 

@@ -46,16 +46,24 @@ def over(to: Translator, tree: Tree, around: Around) -> BoundView:
     syntaxes = [to.scalar(one) for call in tree.calls for one in _scalars(call)]
     view = to.reaching(view, around, syntaxes)
     view, replaced = with_subqueries(to, view, syntaxes, around, to.place(tree))
+    width, windows = len(view.columns), dict[object, list[WindowCall]]()
     for call in tree.calls:
-        partition = tuple(bind(to.scalar(one), view, replaced) for one in call.partition)
-        order = row_order(to, call.order, view, replaced)
-        function = _function(to, call, view, order, replaced)
+        windows.setdefault((call.partition, call.order), []).append(call)
+    for calls in windows.values():  # functions over one window agree on which of equal rows is which
+        partition = tuple(bind(to.scalar(one), view, replaced) for one in calls[0].partition)
+        order = row_order(to, calls[0].order, view, replaced)
+        functions = tuple(_function(to, call, view, replaced) for call in calls)
         keys = (*(view.column(at) for at in range(view.prefix)), *partition)
-        columns = (*view.columns, NamedColumn("", call.name, function.kind))
-        span = to.span(call.syntax) or to.place(tree)
-        node = to.add(GroupOp(keys, OverPartition(order, (function,))), (view.node,), columns, span)
+        named = (NamedColumn("", call.name, of.kind) for call, of in zip(calls, functions, strict=True))
+        columns = (*view.columns, *named)
+        span = to.span(calls[0].syntax) or to.place(tree)
+        node = to.add(GroupOp(keys, OverPartition(order, functions)), (view.node,), columns, span)
         view = replace(view, node=node, columns=columns)
-    return view
+    made = [call for calls in windows.values() for call in calls]
+    if made == list(tree.calls):
+        return view
+    places = [*range(width), *(width + made.index(call) for call in tree.calls)]
+    return replace(to.kept(view, places), prefix=view.prefix)
 
 
 def _scalars(call: WindowCall) -> list[Scalar]:
@@ -70,9 +78,7 @@ def row_order(
     return tuple(RowOrder(bind(to.scalar(key.value), view, replaced), key.descending, key.nulls_first) for key in order)
 
 
-def _function(
-    to: Translator, call: WindowCall, view: BoundView, order: tuple[RowOrder, ...], replaced: dict[int, int]
-) -> WindowOf:
+def _function(to: Translator, call: WindowCall, view: BoundView, replaced: dict[int, int]) -> WindowOf:
     """A call over the rows of a partition."""
     text = call.function if not call.arguments else f"{call.function}({', '.join(a.text for a in call.arguments)})"
     if call.ignore_nulls:

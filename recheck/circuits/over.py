@@ -27,6 +27,7 @@ from streambound.recheck.circuits.states import States
 from streambound.recheck.circuits.view import View
 from streambound.recheck.circuits.windows import groups_in_windows, windows_of
 
+_BESIDE = ("LAG", "LEAD")
 _FRAMED = ("COUNT", "SUM", "MIN", "MAX", "AVG")
 
 
@@ -34,37 +35,71 @@ def over(tree: Tree, states: States) -> View:
     """The rows that functions over windows need."""
     assert isinstance(tree, Over)
     for call in tree.calls:
-        if call.function not in (*RANKS, *_FRAMED, "LAG") or call.distinct or call.filter or call.ignore_nulls:
+        if call.function not in (*RANKS, *_FRAMED, *_BESIDE) or call.distinct or call.filter or call.ignore_nulls:
             raise NotRecheckedError(f"{call.function} over a window")
     if is_block(tree.input, states.catalog):
         return _over_block(tree, states)
-    *before, last = tree.calls
-    return _over_view(replace(tree, input=replace(tree, calls=tuple(before))) if before else tree, last, states)
+    last = tree.calls[-1]
+    beside = [number for number, call in enumerate(tree.calls) if not _same_window(call, last)]
+    cut = beside[-1] + 1 if beside else 0
+    below = replace(tree, input=replace(tree, calls=tree.calls[:cut])) if cut else tree
+    return _over_view(below, tree.calls[cut:], states)
+
+
+def _same_window(one: WindowCall, other: WindowCall) -> bool:
+    return one.partition == other.partition and one.order == other.order
 
 
 def _over_block(tree: Over, states: States) -> View:
-    ranks = [call for call in tree.calls if call.function in RANKS]
-    if len(ranks) > 1:
-        raise NotRecheckedError("several ranks of rows that are only added")
-    calls = [*(call for call in tree.calls if call.function not in RANKS), *ranks]
-    several = [_OverRows(tree, call, states, f"_{n}" if len(calls) > 1 else "") for n, call in enumerate(calls)]
+    groups = list[list[WindowCall]]()
+    for call in tree.calls:
+        alike = (g for g in groups if _same_window(g[0], call) and _is_of_values(g[0]) == _is_of_values(call))
+        group = next(alike, None)
+        if group is None:
+            groups.append([call])
+        else:
+            group.append(call)
+    several = [_OverRows(tree, calls, states, f"_{n}" if len(groups) > 1 else "") for n, calls in enumerate(groups)]
+    changing = [one for one in several if one.ranks or one.looks[1]]
+    if len(changing) > 1:
+        raise NotRecheckedError("several windows that take rows back")
+    several = [one for one in several if one not in changing] + changing
     items = [*several[0].columns, *(item for one in several for item in one.items)]
     rows = derive(states.blocks.query(tree.input, items))
     states.evidence.block(rows.split, "OVER", False, together=rows.together)
     for one in several:
-        freed = "when others come before it" if one.call.function in RANKS else "when it is too old"
-        states.line("OVER", *one.rows(), freed)
+        states.line("OVER", *one.rows(), "when others come before it" if one.ranks else "when it is too old")
     return View()
+
+
+def _is_of_values(call: WindowCall) -> bool:
+    """Whether a frame is of values of the order."""
+    return call.function in _FRAMED and call.frame is not None and call.frame.unit is Unit.RANGE
 
 
 @dataclass(frozen=True, slots=True)
 class _OverRows:
-    """A function over the rows of a block, which are only added."""
+    """Functions over a window of the rows of a block, which are only added."""
 
     tree: Over
-    call: WindowCall
+    calls: list[WindowCall]
     states: States
     prefix: str
+
+    @property
+    def call(self) -> WindowCall:
+        """The one that has the window that all have."""
+        return self.calls[0]
+
+    @property
+    def ranks(self) -> list[WindowCall]:
+        """Those that say which row of the partition one is."""
+        return [call for call in self.calls if call.function in RANKS]
+
+    @property
+    def looks(self) -> tuple[int, int]:
+        """How far back and ahead of a row the others look."""
+        return _looks([call for call in self.calls if call.function not in RANKS])
 
     @property
     def columns(self) -> list[Named]:
@@ -86,8 +121,11 @@ class _OverRows:
     def items(self) -> list[Named]:
         """The columns that the function is given."""
         order = [Named(f"{self.prefix}_o{n}", one.value, alias=True) for n, one in enumerate(self.call.order, 1)]
-        value = [Named(f"{self.prefix}_v", one, alias=True) for one in self.call.arguments[:1]]
-        return [*self.partition, *order, *value]
+        values = []
+        for n, call in enumerate(self.calls, 1):
+            for sign, some in (("v", call.arguments[:1]), ("d", call.arguments[2:])):
+                values += [Named(f"{self.prefix}_{sign}{n}", one, alias=True) for one in some]
+        return [*self.partition, *order, *values]
 
     def rows(self) -> tuple[tuple[ClaimedKey, ...], Quantity]:
         """The keys of the partitions, and the most rows that are kept."""
@@ -103,20 +141,23 @@ class _OverRows:
         def rows_of(timestamps: int) -> Quantity:
             return tuples_of(conditions.source(conditions.streams[0]), timestamps, symbols_of(split))
 
-        if call.function in RANKS:
-            limit = self.states.limits.get(id(call))
-            if limit is None or (call.function != "ROW_NUMBER" and not by_time):
+        back, ahead = self.looks
+        if self.ranks:
+            limit = self.states.limits.get(id(self.ranks[0]))
+            if len(self.ranks) > 1 or ahead or any(map(_is_of_values, self.calls)):
+                raise NotRecheckedError("a rank beside another one, or beside what looks ahead")
+            numbered = self.ranks[0].function == "ROW_NUMBER"
+            if limit is None or not (numbered or by_time):
                 raise NotRecheckedError("ranks without a limit, or rows of one rank without a number")
             each = Quantity.number(limit)
-            return self._in_each(each if call.function == "ROW_NUMBER" else each * rows_of(1))
-        if not by_time or len(call.order) > 1 or call.order[0].descending or len(split.branches) > 1:
-            raise NotRecheckedError("rows before a row, in another order than that of time")
-        if call.function == "LAG":
-            return self._in_each(Quantity.number(_offset(call)))
-        unit, distance = _looks_back(call)
-        if unit is Unit.ROWS:
-            return self._in_each(Quantity.number(distance))
-        return self._keys(), rows_of(distance)
+            return self._in_each(each if numbered else each * rows_of(1))
+        if not by_time or call.order[0].descending or len(split.branches) > 1:
+            raise NotRecheckedError("rows beside a row, in another order than that of time")
+        if not _is_of_values(call):
+            return self._in_each(Quantity.number(back + ahead))
+        if len(call.order) > 1:
+            raise NotRecheckedError("a frame of values of several columns")
+        return self._keys(), rows_of(back + ahead)
 
     def _keys(self) -> tuple[ClaimedKey, ...]:
         return tuple(ClaimedKey(key.text, None) for key in self.call.partition)
@@ -137,15 +178,38 @@ class _OverRows:
         return self.states.blocks.query(self.tree.input, items)
 
 
-def _offset(call: WindowCall) -> int:
-    more = [written(one) for one in call.arguments[1:]]
-    if len(more) > 1 or any(not isinstance(one, exp.Literal) or not one.is_int for one in more):
-        raise NotRecheckedError("LAG with a default")
-    return int(more[0].this) if more else 1
+def _looks(calls: Sequence[WindowCall]) -> tuple[int, int]:
+    """How far back and ahead some functions look, in rows or in the order's values; neither is negative."""
+    ends = [_ends(call) for call in calls]
+    return max((-low for low, _ in ends if low < 0), default=0), max((high for _, high in ends if high > 0), default=0)
 
 
-def _over_view(tree: Over, call: WindowCall, states: States) -> View:
-    """A function over a view of which all rows are kept, or those that may still change."""
+def _ends(call: WindowCall) -> tuple[int, int]:
+    """From where to where a function looks, its own row being 0."""
+    if call.function in _BESIDE:
+        step = 1
+        if len(call.arguments) > 1:
+            literal = parsed(call.arguments[1])
+            if not isinstance(literal, exp.Literal) or not literal.is_int:
+                raise NotRecheckedError(f"{call.function} by what is no number")
+            step = int(literal.this)
+        place = step if call.function == "LEAD" else -step
+        return place, place
+    if call.frame is None:
+        raise NotRecheckedError("an aggregate of all rows")
+    sides = {Side.PRECEDING: -1, Side.CURRENT: 0, Side.FOLLOWING: 1}
+    low, high = (
+        None if end.side is not Side.CURRENT and end.distance is None else sides[end.side] * (end.distance or 0)
+        for end in (call.frame.start, call.frame.end)
+    )
+    if low is None or high is None or (_is_of_values(call) and not low <= 0 <= high):
+        raise NotRecheckedError("a frame up to the first or last row, or of values without its own row's")
+    return low, high
+
+
+def _over_view(tree: Over, calls: Sequence[WindowCall], states: States) -> View:
+    """Functions over a view of which all rows are kept, or those that may still change."""
+    call = calls[0]
     view, given = states.under(tree.input, None), schema(tree.input, states.catalog)
     partition = [meant(node, given) for one in call.partition if isinstance(node := parsed(one), exp.Column)]
     rows, closing = view.rows, ()
@@ -154,31 +218,25 @@ def _over_view(tree: Over, call: WindowCall, states: States) -> View:
     if rows is None:
         before = Quantity.number(0)
         if not kept.closing:
-            kept, before = _in_turn(tree, call, view, states)
-        rows, closing = kept.closing[0].open(0) + before, kept.closing  # type: ignore[assignment]
+            kept, before = _in_turn(tree, calls, view, states)
+            closing = () if _looks(calls)[1] else kept.closing  # type: ignore[assignment]
+        else:
+            closing = kept.closing  # type: ignore[assignment]
+        rows = kept.closing[0].open(0) + before
     states.line("Lemma 1", names, rows, "when it goes")
     return View(view.rows, closing)
 
 
-def _looks_back(call: WindowCall) -> tuple[Unit, int]:
-    """How many rows, or how much of the order, a frame has before its row, with which it ends."""
-    frame = call.frame
-    backwards = frame is not None and frame.end.side is Side.CURRENT and frame.start.side is not Side.FOLLOWING
-    if frame is None or not backwards or (frame.start.side is Side.PRECEDING and frame.start.distance is None):
-        raise NotRecheckedError("a frame that does not end at its row, or begins with the first one")
-    return frame.unit, frame.start.distance or 0
-
-
-def _in_turn(tree: Over, call: WindowCall, view: View, states: States) -> tuple[View, Quantity]:
-    """A view ordered by what closes: beside open rows, as many closed ones of each partition as a row looks back."""
+def _in_turn(tree: Over, calls: Sequence[WindowCall], view: View, states: States) -> tuple[View, Quantity]:
+    """A view ordered by what closes: beside open rows, as many closed ones of each partition as functions look far."""
+    call = calls[0]
     first = parsed(call.order[0].value) if call.order and not call.order[0].descending else None
     place = meant(first, schema(tree.input, states.catalog)) if isinstance(first, exp.Column) else None
     kept = view.at(lambda one: [one] if one == place else [])
-    unit, most = (Unit.ROWS, _offset(call)) if call.function == "LAG" else _looks_back(call)
-    if not kept.closing or unit is not Unit.ROWS or call.function in RANKS:
+    if not kept.closing or any(one.function in RANKS or _is_of_values(one) for one in calls):
         raise NotRecheckedError("functions over a view without a number of rows")
     items = tuple(Named(f"c{n}", one, alias=True) for n, one in enumerate(call.partition))
     partitions = facts(Project(tree.input, items, syntax=tree.syntax), states.catalog).different if items else 1
     if partitions is None:
         raise NotRecheckedError("functions over partitions without a number")
-    return kept, Quantity.number(most * partitions)
+    return kept, Quantity.number(sum(_looks(calls)) * partitions)

@@ -88,6 +88,10 @@ OF_EACH_KIND = {
         "SELECT R.k, S.a FROM w JOIN R ON w.y = R.y JOIN S ON S.a = w.y JOIN V ON V.k = S.a) SELECT x, y FROM w"
     ),
     "the row before": "SELECT v, LAG(v, 2) OVER (PARTITION BY a ORDER BY ts) AS l FROM S",
+    "rows after": (
+        "SELECT v, LEAD(v, 1, 0) OVER (PARTITION BY a ORDER BY ts, b) AS l, "
+        "SUM(v) OVER (PARTITION BY a ORDER BY ts, b ROWS BETWEEN 2 PRECEDING AND 2 FOLLOWING) AS m FROM S"
+    ),
     "rows of a time": (
         "SELECT v, SUM(v) OVER (PARTITION BY b ORDER BY ts RANGE BETWEEN 9 PRECEDING AND CURRENT ROW) AS l FROM S"
     ),

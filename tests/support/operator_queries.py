@@ -55,6 +55,7 @@ class OperatorQuery(AnyQuery):
             (2, "distinct"),
             (2 * (depth > 0), "over"),
             (2 * top, "ranked"),
+            (2 * top, "beside"),
             (3 * top, "windowed"),
             (2 * top, "hopping"),
             (2 * top, "session"),
@@ -180,11 +181,48 @@ class OperatorQuery(AnyQuery):
             over = over.replace(f"⟦‖, {ties}⟧", "")
         self.used[function.split("(")[0].lower() + " over"] += 1
         where = self._where([f"{inner}.{column}" for column in COLUMNS[:3]], 0)
-        rows = f"SELECT {inner}.*, {function} {over} AS f FROM {table} AS {inner}{where}"
-        items = [f"{outer}.{column}" for column in (key, "v")]
+        shown, before = "v", ""
+        if function == "ROW_NUMBER()" and self.choices.chance(30):
+            shown, before = "g", f", LAG({inner}.v) {over} AS g"
+            self.used["lag over"] += 1
+        rows = f"SELECT {inner}.*, {function} {over} AS f{before} FROM {table} AS {inner}{where}"
+        items = [f"{outer}.{column}" for column in (key, shown)]
         return (
             f"SELECT {_named(items[:width])} FROM ({rows}) AS {outer} WHERE {outer}.f <= {self.choices.integer(1, 2)}"
         )
+
+    def _beside(self, depth: int, width: int, top: bool) -> str:
+        """Values of the rows before and after each one, in order of time."""
+        table, inner, outer = self.choices.pick(("S", "T")), self._alias(), self._alias()
+        key = self.choices.pick(("a", "b", "k", ""))
+        window = (f"PARTITION BY {inner}.{key} " if key else "") + f"ORDER BY {inner}.ts"
+        ties = ", ".join(f"{inner}.{column}" for column in COLUMNS[:4])
+        calls = []
+        for _ in range(self.choices.weighted([(2, 1), (1, 2), (1, 3)])):
+            column, far = f"{inner}.{self.choices.pick('abv')}", self.choices.integer(1, 2)
+            function = self.choices.pick(("LAG", "LEAD", "LEAD", "rows", "range"))
+            self.used[f"{function.lower()} over"] += 1
+            if function in ("LAG", "LEAD"):
+                more = self.choices.pick(("", f", {far}", f", {far}, 7", f", {far}, {inner}.b"))
+                calls.append(f"{function}({column}{more}) OVER ({window}⟦‖, {ties}⟧)")
+                continue
+            low = self.choices.pick(
+                ("CURRENT ROW", f"{far} PRECEDING", *(["1 FOLLOWING"] if function == "rows" else []))
+            )
+            high = "2 FOLLOWING" if low == "1 FOLLOWING" else self.choices.pick(("CURRENT ROW", "1 FOLLOWING"))
+            ordered = f"{window}⟦‖, {ties}⟧" if function == "rows" else window
+            aggregate = self.choices.pick((f"SUM({column})", "COUNT(*)", f"MAX({column})"))
+            calls.append(f"{aggregate} OVER ({ordered} {function.upper()} BETWEEN {low} AND {high})")
+        made = ", ".join(f"{call} AS f{number}" for number, call in enumerate(calls, 1))
+        where = self._where([f"{inner}.{column}" for column in COLUMNS[:3]], 0)
+        rows = f"SELECT {inner}.*, {made} FROM {table} AS {inner}{where}"
+        columns = [f"{outer}.{column}" for column in (*(f"f{number + 1}" for number in range(len(calls))), "v")]
+        if self.choices.chance(30):
+            by = f"{outer}.{key or 'b'}"
+            items = [self._aggregate(columns, False), by]
+            return f"SELECT {_named(items[:width])} FROM ({rows}) AS {outer} GROUP BY {by}"
+        kept = f" WHERE {columns[0]} IS NOT NULL" if self.choices.chance(25) else ""
+        return f"SELECT {_named(columns[:width])} FROM ({rows}) AS {outer}{kept}"
 
     def _versions(self, depth: int, width: int, top: bool) -> str:
         self.used["as of"] += 1

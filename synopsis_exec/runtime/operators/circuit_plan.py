@@ -228,16 +228,31 @@ class SetNode:
 
 
 @dataclass(frozen=True, slots=True)
+class OverValue:
+    """A function of the rows of a window, of this ``type``: the places of its argument and of a ``default``.
+
+    A ``frame`` is of rows, or else of values of the order, from and to so far from the current row, None without end;
+    ``offset`` is that of LAG and LEAD. A decimal argument has so many ``places``.
+    """
+
+    function: str
+    type: str
+    value: int | None
+    default: int | None
+    offset: int
+    frame: tuple[bool, int | None, int | None] | None
+    places: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class OverNode:
-    """A function over windows of rows: a row's first ``width`` columns, and its value, of this ``type``.
+    """Functions over the same windows of rows: a row's first ``width`` columns, and the values of its ``calls``.
 
     ``partition`` are places of the input's columns, ``order`` those with whether values fall and whether NULL comes
-    first; what is equal then is in order of the columns, NULL first. ``value`` is the argument's place. A ``frame`` is
-    of rows, or else of values of the order, from and to so far from the current row, None without end; ``offset`` is
-    LAG's. ``keep`` says which rows are kept: "all"; the "first" ``most`` of a partition, or up to that rank, of rows
-    that are only added; of rows that come in their order the "last" ``most``, or those "near", ``most`` before; those
-    whose bucket is "open", and of each partition the last ``most`` others.
-    A decimal argument has so many ``places``.
+    first; what is equal then is in order of the columns, NULL first. ``keep`` says which rows are kept: "all"; the
+    "first" ``most`` of a partition, or up to that rank, of rows that are only added; of rows that come in their order
+    the "last" ``most``, or those "near", ``most`` before, where the values of the last ``after``, or of those so much
+    before, may change; those whose bucket is "open", and of each partition the last ``most`` others.
     """
 
     name: str
@@ -245,16 +260,12 @@ class OverNode:
     width: int
     partition: tuple[int, ...]
     order: tuple[tuple[int, bool, bool], ...]
-    function: str
-    type: str
-    value: int | None
-    offset: int
-    frame: tuple[bool, int | None, int | None] | None
+    calls: tuple[OverValue, ...]
     keep: str
     most: int
+    after: int
     columns: tuple[str, ...]
     bucket: TimeBucket | None = None
-    places: int = 0
 
 
 @dataclass(frozen=True, slots=True)

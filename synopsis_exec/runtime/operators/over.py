@@ -11,7 +11,7 @@ import numpy as np
 from streambound_runtime.arrays import Integers
 from streambound_runtime.operators.buckets import last_of
 from streambound_runtime.operators.by_tick import Changes, Row, Ticks, Weighted, rows_by_time
-from streambound_runtime.operators.circuit_plan import GroupValue, OverNode
+from streambound_runtime.operators.circuit_plan import GroupValue, OverNode, OverValue
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.entries import arrow_of_pairs, pairs_of_arrow
 from streambound_runtime.operators.group_values import value_of
@@ -32,8 +32,10 @@ class OverOperator:
     def __init__(self, plan: OverNode) -> None:
         self.plan = plan
         self.kept: dict[Row, list[Row]] = {}
-        width = plan.width + len(plan.partition) + len(plan.order) + (plan.value is not None)
+        given = [place for call in plan.calls for place in (call.value, call.default) if place is not None]
+        width = plan.width + len(plan.partition) + len(plan.order) + len(given)
         self.names = tuple(map(str, range(width)))
+        self.rank = next((place for place, call in enumerate(plan.calls) if call.function in _RANKS), 0)
         self.ends: list[tuple[int, int, Row]] = []
         self.number = 0
         self.sizes: Integers = np.zeros(0, dtype=np.int64)
@@ -73,14 +75,16 @@ class OverOperator:
             for _ in range(weight):
                 insort(after, row, key=self._place)
         if plan.keep in ("last", "near"):
-            # Rows come in their order: those before have their values, and only the new ones get some.
-            found = zip(after[len(before) :], self._values(after, len(before)), strict=True)
-            changes = [((*row[: plan.width], value), 1) for row, value in found]
+            # Rows come in their order: of those before only the last ones look at what comes after them.
+            begin = self._begin(before, rows[0][0])
+            old, new = zip(before[begin:], self._values(before, begin), strict=True), self._values(after, begin)
+            values = zip(after[begin:], new, strict=True)
         else:
-            after, values = self._first(after)
             old = zip(before, self._values(before), strict=True)
-            changes = [((*row[: plan.width], value), -1) for row, value in old]
-            changes += [((*row[: plan.width], value), 1) for row, value in zip(after, values, strict=True)]
+            after, first = self._first(after)
+            values = zip(after, first, strict=True)
+        changes = [((*row[: plan.width], *mine), -1) for row, mine in old]
+        changes += [((*row[: plan.width], *mine), 1) for row, mine in values]
         if plan.keep == "last":
             after = after[len(after) - min(plan.most, len(after)) :]
         if after:
@@ -89,12 +93,21 @@ class OverOperator:
             self.kept.pop(key, None)
         return changes
 
-    def _first(self, rows: list[Row]) -> tuple[list[Row], list[Value]]:
+    def _begin(self, before: list[Row], new: Row) -> int:
+        """The first of the rows before a new one whose values depend on it."""
+        after = self.plan.after
+        if self.plan.keep == "last":
+            return max(0, len(before) - after)
+        place = self.plan.order[0][0]
+        now = integer(new[place])
+        return next((n for n, row in enumerate(before) if integer(row[place]) + after >= now), len(before))
+
+    def _first(self, rows: list[Row]) -> tuple[list[Row], list[Row]]:
         """The rows that may still be asked for, with their values."""
         values = self._values(rows)
         if self.plan.keep in ("all", "open"):
             return rows, values
-        kept = sum(integer(value) <= self.plan.most for value in values)
+        kept = sum(integer(value[self.rank]) <= self.plan.most for value in values)
         return rows[:kept], values[:kept]
 
     def _forget(self, now: int) -> None:
@@ -135,21 +148,22 @@ class OverOperator:
 
     # --- values -----------------------------------------------------------------------------------------------------
 
-    def _values(self, rows: list[Row], begin: int = 0) -> list[Value]:
-        """The function's value of each row from the one at ``begin`` on."""
-        plan = self.plan
-        if plan.function in _RANKS:
-            return [*_ranks(plan.function, [self._peers(row) for row in rows])[begin:]]
-        if plan.function == "lag":
-            assert plan.value is not None
-            before = [None] * min(plan.offset, len(rows))
-            return [*before, *(row[plan.value] for row in rows[: len(rows) - len(before)])][begin:]
-        frame = self._frame(rows)
-        return [self._aggregate(rows[start:end]) for start, end in map(frame, range(begin, len(rows)))]
+    def _values(self, rows: list[Row], begin: int = 0) -> list[Row]:
+        """The functions' values of each row from the one at ``begin`` on."""
+        return [*zip(*(self._column(call, rows, begin) for call in self.plan.calls), strict=True)]
 
-    def _frame(self, rows: list[Row]) -> Callable[[int], tuple[int, int]]:
+    def _column(self, call: OverValue, rows: list[Row], begin: int) -> list[Value]:
+        if call.function in _RANKS:
+            return [*_ranks(call.function, [self._peers(row) for row in rows])[begin:]]
+        if call.function in ("lag", "lead"):
+            step = -call.offset if call.function == "lag" else call.offset
+            return [_beside(call, rows, place, place + step) for place in range(begin, len(rows))]
+        frame = self._frame(call, rows)
+        return [_aggregate(call, rows[start:end]) for start, end in map(frame, range(begin, len(rows)))]
+
+    def _frame(self, call: OverValue, rows: list[Row]) -> Callable[[int], tuple[int, int]]:
         """The first row of a row's frame, and the one after its last."""
-        frame, size = self.plan.frame, len(rows)
+        frame, size = call.frame, len(rows)
         keys = [self._peers(row) for row in rows]
         if frame is None:
             return lambda place: (0, size)
@@ -177,15 +191,6 @@ class OverOperator:
         distance = minus(mine, its) if descending else minus(its, mine)
         return COMPARISONS[">=" if other < place else "<="](distance, limit)
 
-    def _aggregate(self, rows: list[Row]) -> Value:
-        plan = self.plan
-        values = [1 if plan.value is None else row[plan.value] for row in rows]
-        there = [value for value in values if value is not None]
-        if plan.function in ("min", "max"):
-            return (least if plan.function == "min" else greatest)(there) if there else None
-        sums = [len(rows), len(there), 0 if plan.function == "count" else sum(map(factor, there))]
-        return value_of(GroupValue(plan.columns[-1], plan.function, plan.type, (0, 1), places=plan.places), sums, ())
-
     # --- state ------------------------------------------------------------------------------------------------------
 
     def dump(self) -> State:
@@ -209,6 +214,22 @@ class OverOperator:
             self.kept.setdefault(key, []).extend([row] * weight)
         for rows in self.kept.values():
             rows.sort(key=self._place)
+
+
+def _beside(call: OverValue, rows: list[Row], place: int, other: int) -> Value:
+    assert call.value is not None, "what is shown of another row"
+    if 0 <= other < len(rows):
+        return rows[other][call.value]
+    return None if call.default is None else rows[place][call.default]
+
+
+def _aggregate(call: OverValue, rows: list[Row]) -> Value:
+    values = [1 if call.value is None else row[call.value] for row in rows]
+    there = [value for value in values if value is not None]
+    if call.function in ("min", "max"):
+        return (least if call.function == "min" else greatest)(there) if there else None
+    sums = [len(rows), len(there), 0 if call.function == "count" else sum(map(factor, there))]
+    return value_of(GroupValue("", call.function, call.type, (0, 1), places=call.places), sums, ())
 
 
 def _ranks(function: str, keys: list[OrderKey]) -> list[int]:

@@ -1,0 +1,121 @@
+"""Functions over windows of rows, one by one: how far each looks from its row, and what it is of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.nodes import Named, Side, Unit, WindowCall
+from streambound.analyzer.columns import Column
+from streambound.analyzer.constants import INT
+from streambound.analyzer.flatten import written
+from streambound.analyzer.types import DataType, Family
+from streambound.criteria.operators.columns import aggregate_type
+from streambound.criteria.operators.judge import NoRule
+from streambound.criteria.operators.states import OverColumn
+
+RANKS = ("ROW_NUMBER", "RANK", "DENSE_RANK")
+_BESIDE = ("LAG", "LEAD")
+_FRAMED = ("COUNT", "SUM", "MIN", "MAX", "AVG")
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """How far a function looks before and after its row: so many rows, or so much of what they are ordered by."""
+
+    unit: Unit
+    before: int
+    after: int
+
+
+def check_call(call: WindowCall) -> None:
+    """Raises NoRule for a function that is none of those decided here."""
+    if call.distinct or call.filter is not None or call.ignore_nulls:
+        raise NoRule("DISTINCT, FILTER or IGNORE NULLS over a window")
+    if call.function not in (*RANKS, *_BESIDE, *_FRAMED):
+        raise NoRule
+    if call.function in _FRAMED and call.frame is not None and call.frame.unit is Unit.RANGE:
+        low, high = _frame_of(call)
+        if (low is not None and low > 0) or (high is not None and high < 0):
+            raise NoRule("a frame of RANGE without its own row")
+
+
+def window_of(call: WindowCall) -> object:
+    """What functions over the same window have in common."""
+    return call.partition, call.order
+
+
+def reach_of(call: WindowCall) -> Looks:
+    """How far a function that is no rank looks; raises NoRule where that is as far as there are rows."""
+    if call.function in _BESIDE:
+        offset = _offset(call)
+        return Looks(Unit.ROWS, offset, 0) if call.function == "LAG" else Looks(Unit.ROWS, 0, offset)
+    low, high = _frame_of(call)
+    if call.frame is None or low is None:
+        raise NoRule("a frame that begins with the first row")
+    if high is None:
+        raise NoRule("a frame that ends with the last row")
+    return Looks(call.frame.unit, max(0, -low), max(0, high))
+
+
+def argument_items(calls: Sequence[WindowCall], prefix: str = "") -> list[Named]:
+    """What some functions are of, and what LAG and LEAD are without such a row, by names of their own."""
+    found = []
+    for number, call in enumerate(calls, 1):
+        found += [Named(f"{prefix}_v{number}", one, alias=True) for one in call.arguments[:1]]
+        found += [Named(f"{prefix}_d{number}", one, alias=True) for one in call.arguments[2:]]
+    return found
+
+
+def over_columns(calls: Sequence[WindowCall], given: Sequence[Column], place: int) -> tuple[OverColumn, ...]:
+    """Functions of columns, which are those of `argument_items`, the first of them at a place."""
+    found = []
+    for call in calls:
+        value = place if call.arguments else None
+        place += bool(call.arguments)
+        default = place if len(call.arguments) > 2 else None
+        place += default is not None
+        argument = None if value is None else given[value].type
+        if default is not None and not _fits(given[default].type, argument):
+            raise NoRule(f"{call.function} with a default of another type")
+        frame = None
+        if call.function in _FRAMED and call.frame is not None:
+            frame = (call.frame.unit is Unit.ROWS, *_frame_of(call))
+        offset = _offset(call) if call.function in _BESIDE else 0
+        found.append(OverColumn(call.function.lower(), _kind(call, argument), value, default, offset, frame))
+    return tuple(found)
+
+
+def _fits(default: DataType, values: DataType | None) -> bool:
+    return default == values or (values is not None and default.family is values.family is Family.INTEGER)
+
+
+def _kind(call: WindowCall, argument: DataType | None) -> DataType:
+    if call.function in RANKS:
+        return INT
+    if call.function in _BESIDE:
+        assert argument is not None
+        return argument
+    return aggregate_type(call.function, argument)
+
+
+def _frame_of(call: WindowCall) -> tuple[int | None, int | None]:
+    """Where a frame begins and ends, from its row; None: with the first row, or the last."""
+    frame = call.frame
+    if frame is None:
+        return None, None
+    ends = []
+    for one in (frame.start, frame.end):
+        distance = 0 if one.side is Side.CURRENT else one.distance
+        ends.append(-distance if distance is not None and one.side is Side.PRECEDING else distance)
+    return ends[0], ends[1]
+
+
+def _offset(call: WindowCall) -> int:
+    """How many rows before or after; raises NoRule for what is no number."""
+    offset = written(call.arguments[1]) if len(call.arguments) > 1 else exp.Literal.number(1)
+    if not isinstance(offset, exp.Literal) or not offset.is_int:
+        raise NoRule(f"{call.function} by what is not a whole number")
+    return int(offset.this)
