@@ -18,6 +18,7 @@ from streambound.analyzer.conditions import ConditionReader
 from streambound.analyzer.constants import BIGINT, DOUBLE, STRING, VOID, Folded, decimal, is_interval
 from streambound.analyzer.derived import rows_of, with_derived
 from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.emission import EmitMode
 from streambound.analyzer.expansion import Sizer
 from streambound.analyzer.findings import Finding, Positions
 from streambound.analyzer.flatten import Flattener, Select, written
@@ -72,8 +73,7 @@ def lower(statement: Statement, catalog: Catalog, joining: bool = False) -> Lowe
     try:
         Sizer(positions, catalog).query(statement.tree, {})
         tree = lowering.query(statement.tree, {})
-        if statement.other_mode is not None:
-            asked = statement.other_mode
+        if (asked := statement.other_mode) is not None and asked.mode is not EmitMode.FINAL:
             message = f"emit {asked.mode} is outside the query language so far: results are printed as changes"
             raise positions.finding(Code.UNSUPPORTED, message, asked.at, "leave it out")
         flattener = Flattener(positions, catalog, _is_set(tree, positions), queries=lowering.queries)

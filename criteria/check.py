@@ -14,7 +14,7 @@ from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.closure import closed
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
-from streambound.analyzer.emission import EmitMode
+from streambound.analyzer.emission import Emission, EmitMode
 from streambound.analyzer.errors import InputError, TooManyBranchesError, UsageError
 from streambound.analyzer.lower import Lowered, lower
 from streambound.analyzer.query import Query
@@ -28,7 +28,7 @@ from streambound.criteria.bound import QueryBound, counted
 from streambound.criteria.large_bound import large_bound, large_states
 from streambound.criteria.operators.decide import judged
 from streambound.criteria.operators.final import never_final
-from streambound.criteria.operators.states import CircuitBound, Judged
+from streambound.criteria.operators.states import CircuitBound, Judged, PairPart, Part
 from streambound.criteria.paper import MOST_STRICT, strict_branches, weak_joins
 from streambound.criteria.periods.decide import judged_periods, reads_streams
 from streambound.criteria.periods.endless import PeriodWitness, unbounded_periods
@@ -173,18 +173,12 @@ def _of_lowered(statement: Statement, catalog: Catalog, lowered: Lowered, provin
     if isinstance(found, Diagnostic):
         errors = lowered.diagnostics if _undecided(lowered.diagnostics) is Verdict.ERROR else (found,)
         return Checked(statement, _undecided(errors), errors, catalog=catalog, tree=lowered.tree)
-    if found is not None and (asked is None or found.part is None):
-        return _circuit(statement, found, catalog, lowered, proving)
-    if found is not None and found.part is not None:
-        open = never_final(found.part)
-        if open is None:
+    if found is not None:
+        open = None if asked is None else never_final(found)
+        if asked is None or open is None:
             return _circuit(statement, found, catalog, lowered, proving)
-        states = [state for state in found.states if state.name == open.name]
-        if states:
-            message = f"emit final is outside the query language here: {open.name} may take results back for ever"
-            help = "group by a bucket of time, or print changes"
-            refused = Diagnostic(Code.UNSUPPORTED, message, statement.source.file, states[0].span, help)
-            return Checked(statement, Verdict.UNSUPPORTED, (refused,), catalog=catalog, tree=lowered.tree)
+        refused = _never_final(statement, asked, found, open)
+        return Checked(statement, Verdict.UNSUPPORTED, (refused,), catalog=catalog, tree=lowered.tree)
     if lowered.query is None:
         undecided = _undecided(lowered.diagnostics)
         return Checked(statement, undecided, lowered.diagnostics, catalog=catalog, tree=lowered.tree)
@@ -210,6 +204,17 @@ def _of_lowered(statement: Statement, catalog: Catalog, lowered: Lowered, provin
     return Checked(
         statement, decision.verdict, diagnostics, decision, catalog, tree=lowered.tree, circuit_witness=witness
     )
+
+
+def _never_final(statement: Statement, asked: Emission, found: Judged, open: Part) -> Diagnostic:
+    """Why results are not known to become final, at the operator that may change them."""
+    message = f"emit final is outside the query language here: {open.name} may take results back for ever"
+    waits = isinstance(open, PairPart)
+    help = "limit how much later a partner may come" if waits else "group by a bucket of time"
+    names = (open.name, open.joint.name) if isinstance(open, PairPart) else (open.name,)
+    spans = [state.span for state in found.states if state.name.startswith(names)]
+    at = spans[0] if spans else asked.at
+    return Diagnostic(Code.UNSUPPORTED, message, statement.source.file, at, f"{help}, or print changes")
 
 
 def _with_ends(query: Query) -> bool:

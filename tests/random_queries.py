@@ -25,7 +25,7 @@ EACH = 20
 """Queries over the same catalog and rows."""
 OFTEN = 10
 """After so many seeds the counts are written."""
-_COUNTED = ("bounded", "retired", "retracted")
+_COUNTED = ("bounded", "retired", "retracted", "final")
 
 
 @dataclass

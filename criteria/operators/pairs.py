@@ -126,7 +126,7 @@ class _Pair:
         part, states = context.block(query, "B1" if distinct else "B3" if self.asks else "B4")
         name = context.name(f"{tree.kind} join")
         pair = PairPart(name, str(tree.kind), part, first, second, left, right, part.columns)
-        return Judged(pair, states, retracts=self._retracts(facts, first, second), closes=self._closes(split, facts))
+        return Judged(pair, states, retracts=_retracts(pair, facts), closes=self._closes(split, facts))
 
     def _closes(self, split: Query, facts: Facts) -> tuple[ClosingRows, ...]:
         """The times of a side that has a row for each of its own: until no partner comes any more, it may change."""
@@ -155,12 +155,6 @@ class _Pair:
     def _open(self, pairs: ClosingRows, alone: Callable[[int], Size], more: int) -> Size:
         """The results that could change so much earlier: those rows, and the pairs that are shown."""
         return alone(more) if self.asks else total([alone(more), pairs.open(more)])
-
-    def _retracts(self, facts: Facts, left: str, right: str) -> bool:
-        """Whether a row printed without a partner is taken back: where the partner may come at a later timestamp."""
-        waiting = {JoinKind.SEMI: (), JoinKind.RIGHT: ((right, left),), JoinKind.FULL: ((left, right), (right, left))}
-        pairs = waiting.get(self.tree.kind, ((left, right),))
-        return any((lag := facts.lag(partner, row)) is None or lag > 0 for row, partner in pairs)
 
     def joint(self) -> Query:
         """The inner join."""
@@ -209,7 +203,7 @@ class _Pair:
         bag = list(bag_violations(facts))
         if not self.asks:
             return under("B4", bag), False
-        waits = bool(facts.later[left])
+        waits = _later(facts, right, left)
         mine = [one for one in bag if one.stream == left]
         theirs = [one for one in bag if one.stream == right]
         if not theirs:
@@ -220,6 +214,16 @@ class _Pair:
         if waits:
             raise NoRule("a side that waits beside one of which extrema are kept")
         return [], True
+
+
+def _retracts(pair: PairPart, facts: Facts) -> bool:
+    """Whether a row printed without a partner is taken back."""
+    return any(_later(facts, partner, row) for row, partner in pair.waiting)
+
+
+def _later(facts: Facts, partner: str, row: str) -> bool:
+    """Whether a partner may come at a later timestamp than a row."""
+    return (lag := facts.lag(partner, row)) is None or lag > 0
 
 
 def _not_in(tree: Join, context: Context) -> Judged:

@@ -288,6 +288,12 @@ class PairPart:
     right_alone: Query = field(repr=False)
     columns: tuple[Column, ...]
 
+    @property
+    def waiting(self) -> tuple[tuple[str, str], ...]:
+        """The sides of which a row is a result for want of a partner, each with the other side."""
+        both = (self.left, self.right), (self.right, self.left)
+        return {"semi": (), "right": both[1:], "full": both}.get(self.kind, both[:1])
+
 
 @dataclass(frozen=True, slots=True)
 class OverColumn:

@@ -35,7 +35,7 @@ LEFT_OUT = "leave it out"
         ("emit finl", FOLLOWED, "did you mean final?"),
         ("emit", FOLLOWED, ""),
         ("emit final now", FOLLOWED, "did you mean final?"),
-        ("emit final", f"emit final {OUTSIDE}", LEFT_OUT),
+        ("emit fragments", f"emit fragments {OUTSIDE}", LEFT_OUT),
         ("emit parts", f"emit parts {OUTSIDE}", LEFT_OUT),
     ],
 )
@@ -59,6 +59,7 @@ def test_what_is_unbounded_is_so_in_any_mode() -> None:
         assert item.verdict is Verdict.UNBOUNDED, mode
 
 
-def test_changes_are_what_every_query_prints() -> None:
-    ((_, result),) = lowered("-- streambound: emit changes\nSELECT a FROM S")
-    assert result.query is not None
+def test_changes_are_what_every_query_prints_and_joins_never_change_them() -> None:
+    for mode in ("changes", "final"):
+        ((_, result),) = lowered(f"-- streambound: emit {mode}\nSELECT a FROM S")
+        assert result.query is not None

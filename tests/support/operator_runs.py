@@ -24,6 +24,7 @@ from streambound.analyzer.lower import lower
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import split_statements
 from streambound.criteria.operators.decide import judged
+from streambound.criteria.operators.final import never_final
 from streambound.criteria.operators.states import Judged
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit, make_circuit_plan
 from streambound.synopsis_exec.job_spec import job_spec
@@ -120,7 +121,7 @@ class Outcome:
     """What became of a query: ``refused`` by the product, in words, or how it ran.
 
     ``results`` is whether something was printed, ``retired`` whether entries went, ``retracted`` whether rows did.
-    ``different`` names a difference, or entries above M.
+    ``different`` names a difference, or entries above M. ``final`` results were compared, too.
     """
 
     refused: str = ""
@@ -129,6 +130,7 @@ class Outcome:
     retired: bool = False
     retracted: bool = False
     different: str = ""
+    final: bool = False
 
 
 def outcome(world: World, text: str) -> Outcome:
@@ -136,7 +138,7 @@ def outcome(world: World, text: str) -> Outcome:
     planned = plan_of(world, text)
     if isinstance(planned, str):
         return Outcome(planned)
-    plan, bounded = planned
+    plan, bounded, final = planned
     if plan.computed:
         return Outcome("only Spark computes a relation of it")
     try:
@@ -158,12 +160,24 @@ def outcome(world: World, text: str) -> Outcome:
             different = different or f"at {time}: DuckDB {dict(wanted.get(time, {}))}, the job {dict(total)}"
     if bounded and limit is not None and max(entries, default=0) > limit:
         different = different or f"{max(entries)} entries, at most {limit} were to be"
+    if final is not None:
+        different = different or _wrong_in_the_end(final, world, wanted[times[-1]] if times else Counter())
     retired = any(later < before for before, later in pairwise(entries))
-    return Outcome("", bounded, any(views.values()), retired, retracted, different)
+    return Outcome("", bounded, any(views.values()), retired, retracted, different, final is not None)
 
 
-def plan_of(world: World, text: str) -> tuple[PlannedCircuit, bool] | str:
-    """The job's plan, and whether the query is bounded; why there is none."""
+def _wrong_in_the_end(plan: PlannedCircuit, world: World, wanted: Counter[tuple[Any, ...]]) -> str:
+    """What is wrong with final results: each is of the last view, and none is taken back; or entries above M."""
+    views, entries, limit, retracted = run(plan, world.rows)
+    found = sum(views.values(), Counter[tuple[Any, ...]]())
+    if retracted or found != wanted:
+        return f"final: DuckDB {dict(wanted)}, the job {dict(found)}{', retracted' * retracted}"
+    most = max(entries, default=0)
+    return f"final: {most} entries, at most {limit} were to be" if limit is not None and most > limit else ""
+
+
+def plan_of(world: World, text: str) -> tuple[PlannedCircuit, bool, PlannedCircuit | None] | str:
+    """The job's plan, whether the query is bounded, and the plan of final results; why there is none."""
     (statement,) = split_statements(SourceText("random.sql", in_words_of(text, duckdb=False)))
     lowered = lower(statement, world.catalog)
     if lowered.query is not None:
@@ -177,7 +191,9 @@ def plan_of(world: World, text: str) -> tuple[PlannedCircuit, bool] | str:
     if found is None or found.part is None:
         return next((one.message for one in lowered.diagnostics), "no plan")
     try:
-        return make_circuit_plan(found, statement, world.catalog, grows=not bounded), bounded
+        plan = make_circuit_plan(found, statement, world.catalog, grows=not bounded)
+        last = bounded and never_final(found) is None
+        return plan, bounded, make_circuit_plan(found, statement, world.catalog, final=True) if last else None
     except StreamboundError as error:
         return error.message
 

@@ -158,7 +158,7 @@ class CircuitOperator:
                     self.nodes[node.name] = StandingRelation(node, relations)
                     self.inputs[node.name] = ()
                 case PairNode():
-                    self.nodes[node.name] = PairJoin(node, relations)
+                    self.nodes[node.name] = PairJoin(node, relations, plan.final and node.name in printed)
                 case GroupNode():
                     kind = GroupBy if node.session is None else SessionGroups
                     self.nodes[node.name] = kind(node, plan.final and node.name in printed)

@@ -2,7 +2,8 @@
 
 What is remembered are the tables of the inner join. Of a preserved side's entries it is also known how many rows have
 no partner yet: those are printed with NULLs, or kept from a semi join, until one comes. A row that no row of the other
-side can match is decided at once.
+side can match is decided at once. Of ``final`` results a row without a partner is printed once none comes any more: as
+its entry is dropped.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from streambound_runtime.operators.interpreter import BranchByRows, Env, Then
 from streambound_runtime.operators.protocol import State
 from streambound_runtime.operators.row_tests import ValueOf, every_test, one_test, term_value
 from streambound_runtime.operators.sums import Weight, times
+from streambound_runtime.operators.values import integer
 from streambound_runtime.row_values import Value
 
 _ALONE = "{} without a partner"
@@ -70,9 +72,29 @@ class _Side:
             entry = {name: place for place, name in enumerate(pattern)}
             self.of_entry = [_value(term, entry) for term in side.remembered]
             self.entry_places = [matching.places[name] for name in pattern]
+            self.deadline = table.deadline
+            self.ages = [(entry[plan.age(stream)], expires) for stream, expires, _ in table.ages if expires is not None]
         self.row_places = [matching.places[name] for name in scan.kept]
         self.alone = Counted()
         self.waiting: dict[Key, Weight] = {}
+
+    def end(self, entry: Key) -> int:
+        """The timestamp after which no row can match an entry; of what waits for a bounded time."""
+        ends = [integer(entry[place]) + expires for place, expires in self.ages]
+        return min(ends if self.deadline is None else (*ends, self.deadline))
+
+    def over(self, now: int | None) -> dict[int, list[Weighted]]:
+        """The rows without a partner that get none once a timestamp is closed, or all, by when that is so; they go."""
+        entries = list(self.alone.entries) if now is None else self.alone.ended(self.end, now)
+        found: dict[int, list[Weighted]] = {}
+        for entry in entries:
+            found.setdefault(self.end(entry), []).append(self.row(entry, self.alone.entries[entry]))
+        self.alone.remove(entries)
+        return found
+
+    def row(self, entry: Key, n: Weight) -> Weighted:
+        """The row of an entry without a partner."""
+        return tuple([value(entry) for value in self.of_entry]), times(n)
 
     def arrived(self, rows: list[dict[str, Value]], now: int) -> tuple[dict[Key, dict[Row, int]], dict[Row, int]]:
         """Rows that may have partners, by what the join knows of them, and the others, each as it is without one."""
@@ -94,7 +116,7 @@ class _Side:
 class PairJoin:
     """The operator of a `PairNode`; it reads two streams, neither of which takes rows back."""
 
-    def __init__(self, node: PairNode, relations: Mapping[str, list[dict[str, Value]]]) -> None:
+    def __init__(self, node: PairNode, relations: Mapping[str, list[dict[str, Value]]], final: bool = False) -> None:
         self.plan: PairNode = resolved(node, dict(relations))
         self.found: list[tuple[int, list[Value], Weight]] = []
         self.matching = _Matching(self.plan.joint, self.plan.distinct, self._note)
@@ -102,6 +124,8 @@ class PairJoin:
         self.sides = tuple(_Side(side, self.matching) for side in (self.plan.left, self.plan.right))
         kind = self.plan.kind
         self.preserved = kind in ("left", "full", "semi", "anti"), kind in ("right", "full")
+        waiting = (side for side, whole in zip(self.sides, self.preserved, strict=True) if whole and kind != "semi")
+        self.kept_back = [side for side in waiting if final and side.plan.table is not None]
         self.pairs = kind in ("left", "right", "full")
         self.streams = {scan.table for scan in self.plan.joint.scans}
         self.sizes: Integers = np.zeros(0, dtype=np.int64)
@@ -120,10 +144,28 @@ class PairJoin:
         changes, sizes = Changes(self.plan.columns), []
         rows = {name: _named(delta) for name, delta in deltas.items() if name in self.streams}
         for now in ticks.times.tolist():
+            self._add_over(now - 1, changes)
             changes.add(now, self._tick(now, {name: mine.get(now, []) for name, mine in rows.items()}))
             sizes.append(self.entries())
+        if ticks.over:
+            self._add_over(None, changes)
+        elif ticks.until is not None:
+            self._add_over(ticks.until - 1, changes)
         self.sizes = np.array(sizes, dtype=np.int64)
         return changes.delta
+
+    def _add_over(self, now: int | None, changes: Changes) -> None:
+        """Print the rows that get no partner any more once a timestamp is closed, or none is open."""
+        over = self._over(now)
+        for end in sorted(over):
+            changes.add(end, over[end])
+
+    def _over(self, now: int | None) -> dict[int, list[Weighted]]:
+        found: dict[int, list[Weighted]] = {}
+        for side in self.kept_back:
+            for end, rows in side.over(now).items():
+                found.setdefault(end, []).extend(rows)
+        return found
 
     def _tick(self, now: int, rows: _Rows) -> list[Weighted]:
         matching = self.matching
@@ -137,10 +179,13 @@ class PairJoin:
         for side, mine in zip(self.sides, arrived, strict=True):
             matching.arrived[side.plan.scan] = Counted({key: sum(group.values()) for key, group in mine.items()})
         changes = self._matched(now, arrived)
+        for others, whole in zip(rest, self.preserved, strict=True):
+            if whole and self.plan.kind != "semi":
+                changes += others.items()
+        for rows_over in self._over(now).values():
+            changes += rows_over
         for number, side in enumerate(self.sides):
-            if self.preserved[number] and self.plan.kind != "semi":
-                changes += rest[number].items()
-            self._keep(side, number, now)
+            self._keep(side, number, now, changes)
         return changes
 
     def _matched(self, now: int, arrived: list[dict[Key, dict[Row, int]]]) -> list[Weighted]:
@@ -183,15 +228,19 @@ class PairJoin:
         for entry in entries:
             n = times(side.alone.entries.get(entry, 0))
             if n:
-                changes.append((tuple([value(entry) for value in side.of_entry]), n if semi else -n))
+                if side not in self.kept_back:
+                    changes.append(side.row(entry, n if semi else -n))
                 side.alone.remove([entry])
         if not self.pairs and side.plan.table is not None:
             table = self.matching.tables[side.plan.table]
             table.remove([entry for entry in entries if entry in table.entries])
         return changes
 
-    def _keep(self, side: _Side, place: int, now: int) -> None:
-        """Keep a side's rows that later ones may match, and drop what is of no use."""
+    def _keep(self, side: _Side, place: int, now: int, changes: list[Weighted]) -> None:
+        """Keep a side's rows that later ones may match, and drop what is of no use.
+
+        Rows that are kept without a partner are kept back from the ``changes`` where results are final.
+        """
         table, matching = side.plan.table, self.matching
         if table is None:
             return
@@ -204,6 +253,8 @@ class PairJoin:
             self._extend(table, env)
             alone, matching.new[table] = matching.new[table], {}
             matching.arrived[side.plan.scan] = every if self.pairs else Counted(side.waiting)
+            if side in self.kept_back:
+                changes += [side.row(entry, -times(n)) for entry, n in alone.items() if side.end(entry) > now]
         self._extend(table, env)
         matching.keepers[table](now)
         if self.preserved[place]:
