@@ -1,34 +1,37 @@
 """A temporal-probabilistic left join against the same written by hand in Spark SQL: a join, a union and NOT EXISTS.
 
-    python benchmarks/tp_join.py [ROWS …]
+    python benchmarks/tp_join.py [ROWS …] [--only webkit] [--without hand]
 
 Data shaped as that of Papaioannou, Theobald, Böhlen, Section VII: Webkit, versions of files, joined on the file; Meteo,
 few stations and metrics with many rows each, joined on the metric between different stations. Both sides have ROWS rows
-(20,000 and 200,000 unless said). Sinks are included, results compared, medians of three runs of each told.
+(20,000 and 200,000 unless said). Sinks are included, results compared, in one session and a heap of 2 GiB; medians of
+the runs, by the clock and of the processor's time. By hand, one run of more than ten minutes is enough.
 """
 
 from __future__ import annotations
 
 import os
 import random
-import statistics
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+import click
 import pyarrow as pa
 import pyarrow.parquet as pq
+from measuring import in_turn
 from pyspark.sql import DataFrame, SparkSession
 
 from streambound_runtime.periods.plan import PeriodJoin, SnapshotScan
 from streambound_runtime.tp.execution import LineageRelation, executed_lineage
 from streambound_runtime.tp.plan import LineageQuery
 
-RUNS, CUT_OFF = 3, 600
-"""Runs of each, and the seconds after which a peer counts as slower."""
+CUT_OFF = 600
+"""Seconds after which one run of a peer is enough."""
 Row = tuple[int, int, int, float, int, int]
 """Two values of a fact, the key, the probability, begin and end."""
 
@@ -120,11 +123,9 @@ def by_hand(spark: SparkSession, name: str) -> DataFrame:
     return spark.sql(BY_HAND.format(on=on, inside=inside))
 
 
-def timed(frame: DataFrame) -> float:
-    """Seconds to compute all rows."""
-    start = perf_counter()
+def computed(frame: DataFrame) -> None:
+    """All rows."""
     frame.write.format("noop").mode("overwrite").save()
-    return perf_counter() - start
 
 
 def told(frame: DataFrame) -> tuple[Any, ...]:
@@ -133,42 +134,62 @@ def told(frame: DataFrame) -> tuple[Any, ...]:
     return tuple(row or ())
 
 
-def main() -> None:
-    sizes = [int(size.replace(",", "")) for size in sys.argv[1:]] or [20_000, 200_000]
+@click.command()
+@click.argument("sizes", nargs=-1, type=int)
+@click.option("--runs", default=3, show_default=True)
+@click.option("--only", type=click.Choice(list(MAKERS)), multiple=True, help="Data; all by default.")
+@click.option("--without", type=click.Choice(["hand"]), multiple=True, help="What is left out.")
+def main(sizes: tuple[int, ...], runs: int, only: tuple[str, ...], without: tuple[str, ...]) -> None:
+    """Measure and print a table of seconds."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     spark = (
         SparkSession.builder.master("local[2]").config("spark.sql.shuffle.partitions", "4")
+        .config("spark.driver.memory", "2g")
         .config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false").getOrCreate()
     )  # fmt: skip
     spark.sparkContext.setLogLevel("ERROR")
-    print("| data | rows a side | result | windows | by hand | ratio | bytes of lineage a row |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
+    print("| data | rows a side | result | bytes of lineage a row | windows | by hand | ratio | processor time |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory() as folder:
-        for size in sizes:
-            for name, made in MAKERS.items():
+        for size in sizes or (20_000, 200_000):
+            for name in only or MAKERS:
                 for seed, side in enumerate(("r", "s")):
-                    spark.read.parquet(written(Path(folder), f"{name}_{side}_{size}", made(size, seed))) \
+                    spark.read.parquet(written(Path(folder), f"{name}_{side}_{size}", MAKERS[name](size, seed))) \
                         .createOrReplaceTempView(side)  # fmt: skip
-                print(measured(spark, name, size), flush=True)
+                print(measured(spark, name, size, runs, "hand" not in without), flush=True)
 
 
-def measured(spark: SparkSession, name: str, size: int) -> str:
+def measured(spark: SparkSession, name: str, size: int, runs: int, hand: bool) -> str:
     """A line of the table."""
-    mine, theirs = ours(spark, name), by_hand(spark, name)
-    found = told(mine)
-    length = mine.selectExpr("avg(length(_lineage))").head()
-    first = timed(mine)
-    fast = statistics.median([first, *(timed(mine) for _ in range(RUNS - 1))])
-    start = perf_counter()
-    other = told(theirs) if size <= 200_000 else None
-    slow = perf_counter() - start
-    if other is not None and other != found:
-        raise SystemExit(f"{name} {size}: windows {found}, by hand {other}")
-    if other is not None and slow < CUT_OFF:
-        slow = statistics.median([timed(theirs) for _ in range(RUNS)])
-    peer = "not run" if other is None else f"{slow:.1f} s"
-    ratio = "" if other is None else f"{slow / fast:.1f}"
-    return f"| {name} | {size:,} | {found[0]:,} | {fast:.1f} s | {peer} | {ratio} | {length[0] if length else 0:.0f} |"
+    frames = {"windows": ours(spark, name), **({"by hand": by_hand(spark, name)} if hand else {})}
+    found = told(frames["windows"])
+    length = frames["windows"].selectExpr("avg(length(_lineage))").head()
+    cells = [name, f"{size:,}", f"{found[0]:,}", f"{length[0] if length else 0:.0f}"]
+    slow = None
+    if hand:
+        start = perf_counter()
+        other = told(frames["by hand"])
+        if other != found:
+            raise SystemExit(f"{name} {size}: windows {found}, by hand {other}")
+        if perf_counter() - start > CUT_OFF:
+            slow = perf_counter() - start
+            del frames["by hand"]
+    times = in_turn({kind: partial(computed, frame) for kind, frame in frames.items()}, runs)
+    fast, peer = times["windows"], times.get("by hand")
+    cells.append(f"{fast.clock:.2f} s")
+    if peer is not None:
+        cells += [
+            f"{peer.clock:.2f} s",
+            f"{peer.clock / fast.clock:.1f}",
+            f"{fast.processor:.1f} s to {peer.processor:.1f} s",
+        ]
+    else:
+        cells += [
+            f"{slow:.0f} s" if slow else "not run",
+            f"{slow / fast.clock:.1f}" if slow else "",
+            f"{fast.processor:.1f} s",
+        ]
+    return f"| {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

@@ -71,7 +71,7 @@ def joined(
     blanks = {"LEFT": (False, True), "RIGHT": (True, False)}.get(how, (False, False))
     join = WindowJoin(widths, how != "LEFT ANTI", WINDOWS[how], blanks, left[0] != right[0])
     made = windows(join, overlaps(scan, batches(rows, schema, sizes)))
-    if how == "FULL":
+    if how == "FULL" or left[0] == right[0]:
         made = derivations(shown, limits, resorted(shown, as_operand(shown, made), sizes))
     results = as_result(shown, limits, False, made)
     return [row for batch in results for row in zip(*batch.to_pydict().values(), strict=True)]

@@ -38,8 +38,8 @@ def test_the_pairs_are_those_that_overlap(seed: int) -> None:
     columns = zip(*rows, strict=True) if rows else [()] * 5
     key, begin, end, side, number = (list(column) for column in columns)
     table = pa.table({
-        "_k0": pa.array(key, pa.float64()), "_begin": pa.array(begin, pa.int64()), "_end": pa.array(end, pa.int64()),
-        "_side": pa.array(side, pa.int32()), "l": pa.array(number, pa.int64()), "r": pa.array(number, pa.int64()),
+        "_k0": pa.array(key, pa.float64()), "_b": pa.array(begin, pa.int64()), "_e": pa.array(end, pa.int64()),
+        "side": pa.array(side, pa.int32()), "l": pa.array(number, pa.int64()), "r": pa.array(number, pa.int64()),
     })  # fmt: skip
     found = Counter[tuple[int, int]]()
     for batch in PairScan(("_k0",), ("l",), ("r",)).pairs(iter(table.to_batches(choices.choice([1, 2, 7, 100])))):

@@ -7,19 +7,19 @@ preservation). The input has all rows with the same values after each other, in 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
 
 from streambound_runtime.lineage.absorption import absorbed
 from streambound_runtime.lineage.diagrams import equivalent
 from streambound_runtime.lineage.formulas import Formula, disjunction
 from streambound_runtime.lineage.too_large import LineageTooLargeError
+from streambound_runtime.periods.scanning import changes
 from streambound_runtime.tp.limits import Limits
-from streambound_runtime.tp.rows import BEGIN, END, LINEAGE, Carried, P, formula_of, same, starts
+from streambound_runtime.tp.rows import BEGIN, END, LINEAGE, Carried, P, formula_of, same, values_at
 from streambound_runtime.tp.segments import Segment, Segments, Valid
-from streambound_runtime.tp.windows import Swept
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from streambound_runtime.tp.swept import FormulaLineages, Swept
 
 
 def derivations(names: Sequence[str], limits: Limits, batches: Iterator[pa.RecordBatch]) -> Iterator[Swept]:
@@ -35,12 +35,12 @@ def derivations(names: Sequence[str], limits: Limits, batches: Iterator[pa.Recor
             continue
         first, output = carried.add(batch), _DerivedRows()
         values = [batch.column(name) for name in names]
-        changes = starts(values, batch.num_rows)
-        changes[0] = last is None or not same(last, [column[0] for column in values])
+        starts = changes(values, batch.num_rows)
+        starts[0] = last is None or not same(last, [column[0] for column in values])
         last = [column[len(column) - 1] for column in values]
         columns = (batch.column(name).to_pylist() for name in (BEGIN, END, LINEAGE, P))
         for place, (begin, end, lineage, p) in enumerate(zip(*columns, strict=True), start=first):
-            if fact is None or changes[place - first]:
+            if fact is None or starts[place - first]:
                 output.take(fact)
                 fact = _OpenFact(names, carried, place, begin, limits)
             fact.end = max(fact.end, end)
@@ -68,7 +68,7 @@ class _OpenFact:
         try:
             return equivalent(segment.lineage, lineage, self._limits.nodes)
         except LineageTooLargeError as error:
-            fact = [self._carried.column(name, [self.place])[0].as_py() for name in self._names]
+            fact = [self._carried.rows.column(name)[self.place].as_py() for name in self._names]
             raise self._limits.error(error, fact, segment.begin, to) from error
 
 
@@ -80,7 +80,7 @@ class _DerivedRows:
     """The rows that are put out for a batch."""
 
     def __init__(self) -> None:
-        self.places: list[int | None] = []
+        self.places: list[int] = []
         self.begins: list[int] = []
         self.ends: list[int] = []
         self.lineages: list[Formula] = []
@@ -99,5 +99,7 @@ class _DerivedRows:
 
     def made(self, names: Sequence[str], carried: Carried) -> Swept:
         """The rows, from the places of their facts."""
-        columns = [carried.column(name, self.places) for name in names]
-        return Swept(columns, self.begins, self.ends, self.lineages)
+        places = pa.array(self.places, pa.int64())
+        begins, ends = (np.array(points, dtype=np.int64) for points in (self.begins, self.ends))
+        columns = [values_at(carried.rows, name, places) for name in names]
+        return Swept(columns, begins, ends, FormulaLineages(self.lineages))

@@ -22,7 +22,8 @@ from streambound_runtime.tp.overlaps import OverlapScan, overlaps
 from streambound_runtime.tp.plan import WINDOWS, LineageQuery, independent, keeps_facts, merges
 from streambound_runtime.tp.rows import BEGIN, END, LINEAGE, P
 from streambound_runtime.tp.sides import OWN, pairs, tagged, value_fields
-from streambound_runtime.tp.windows import Swept, WindowJoin, windows
+from streambound_runtime.tp.swept import Swept
+from streambound_runtime.tp.windows import WindowJoin, windows
 from streambound_runtime.tp.written import DAG, as_operand, as_result, as_swept
 
 if TYPE_CHECKING:
@@ -136,7 +137,9 @@ class _Execution:
                 return not keeps_facts(plan) or self._meet(input)
             case PeriodJoin(kind=kind, keys=keys):
                 # Of a full join, rows without any value of either side, and without a match, are one fact.
-                return merges(plan) or kind == "full" or bool(not keys and self._borders)
+                # One without any value that is joined with itself has the same lineage whatever else matches it.
+                same = kind in ("left", "right") and not independent(plan)
+                return merges(plan) or kind == "full" or same or bool(not keys and self._borders)
         return False
 
     def _joined(self, join: PeriodJoin) -> _Sweeping:

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from streambound_runtime.arrays import Mask
+from streambound_runtime.arrays import Integers
 from streambound_runtime.lineage.encoding import decoded
 from streambound_runtime.lineage.formulas import Formula, variable
+from streambound_runtime.periods.scanning import changes
 
 BEGIN, END, LINEAGE, P = "_b", "_e", "_lineage", "_p"
 
@@ -30,62 +28,38 @@ def formula_of(lineage: str, p: float | None) -> Formula:
 _decoded = lru_cache(maxsize=1024)(decoded)
 
 
-def starts(columns: Sequence[pa.Array], count: int) -> list[bool]:
-    """For each row whether it differs from the one before, as the first does; NULLs are equal, and so are NaNs."""
-    changes = np.zeros(count, dtype=bool)
-    if count:
-        changes[0] = True
-    for column in columns:
-        changes[1:] |= _differs(column)
-    found: list[bool] = changes.tolist()
-    return found
-
-
 def same(left: Sequence[pa.Scalar], right: Sequence[pa.Scalar]) -> bool:
     """Whether two rows, each a scalar a column, have equal values."""
-    return not any(
-        _differs(pa.concat_arrays([_array(one), _array(other)])).any() for one, other in zip(left, right, strict=True)
-    )
+    pairs = zip(left, right, strict=True)
+    return not changes([pa.array([one.as_py(), other.as_py()], one.type) for one, other in pairs], 2)[1]
 
 
-def _array(scalar: pa.Scalar) -> pa.Array:
-    return pa.array([scalar.as_py()], scalar.type)
-
-
-def _differs(column: pa.Array) -> Mask:
-    """Whether each value but the first differs from the one before."""
-    if pa.types.is_nested(column.type):
-        values = column.to_pylist()
-        return np.array([one != other for one, other in pairwise(values)], dtype=bool)
-    before, after = column.slice(0, len(column) - 1), column.slice(1)
-    unequal = pc.fill_null(pc.not_equal(before, after), False)
-    if pa.types.is_floating(column.type):
-        unequal = pc.and_(unequal, pc.invert(pc.fill_null(pc.and_(pc.is_nan(before), pc.is_nan(after)), False)))
-    one_is_null = pc.xor(pc.is_null(before), pc.is_null(after))
-    found: Mask = pc.or_(unequal, one_is_null).to_numpy(zero_copy_only=False)
-    return found
+def values_at(rows: pa.Table, name: str, places: pa.Array) -> pa.Array:
+    """A column's values at some places; NULL at NULL."""
+    found = rows.column(name).take(places)
+    return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
 
 
 class Carried:
     """The rows of earlier batches that are still needed, before those of the current one."""
 
     def __init__(self) -> None:
-        self.table: pa.Table | None = None
+        self._rows: pa.Table | None = None
+
+    @property
+    def rows(self) -> pa.Table:
+        """All of them, once there is a batch."""
+        assert self._rows is not None, "there is a batch"
+        return self._rows
 
     def add(self, batch: pa.RecordBatch) -> int:
         """Take in a batch; returns the place of its first row."""
-        table = pa.Table.from_batches([batch])
-        before = 0 if self.table is None else self.table.num_rows
-        self.table = table if not before else pa.concat_tables([self.table, table]).combine_chunks()
+        rows = pa.Table.from_batches([batch])
+        before = 0 if self._rows is None else self._rows.num_rows
+        self._rows = pa.concat_tables([self._rows, rows]).combine_chunks() if before else rows
         return before
 
-    def keep(self, places: Sequence[int]) -> None:
+    def keep(self, places: Sequence[int] | Integers) -> None:
         """Forget all rows but these; the first of them is at place 0 now."""
-        if self.table is not None:
-            self.table = self.table.take(pa.array(places, pa.int64()))
-
-    def column(self, name: str, places: Sequence[int | None]) -> pa.Array:
-        """A column's values at some places; NULL at None."""
-        assert self.table is not None, "there is a batch"
-        found = self.table.column(name).take(pa.array(places, pa.int64()))
-        return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+        if self._rows is not None:
+            self._rows = self._rows.take(pa.array(places, pa.int64()))

@@ -8,20 +8,20 @@ lineage ``r``; negating ones r, where S(t) is the same, of lineage ``r & !(s1 | 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
-from heapq import heappop, heappush
-from typing import TYPE_CHECKING, NamedTuple
 
-from streambound_runtime.lineage.formulas import FALSE, Formula
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from streambound_runtime.arrays import Integers, Mask
+from streambound_runtime.periods.scanning import in_order, ranges, stretches
+from streambound_runtime.periods.times import GREATEST, LEAST
+from streambound_runtime.tp.cuts import Cuts
 from streambound_runtime.tp.overlaps import LETTERS, SIDES
-from streambound_runtime.tp.padding import goes_on, padded, paired
-from streambound_runtime.tp.rows import BEGIN, END, LINEAGE, Carried, P, formula_of
-from streambound_runtime.tp.segments import Segments
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from streambound_runtime.tp.rows import BEGIN, END, LINEAGE, Carried, P, values_at
+from streambound_runtime.tp.swept import Lineages, PaddedLineages, PairLineages, RowLineages, Swept
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,148 +45,115 @@ class WindowJoin:
         return (0, 1) if self.overlapping else (0,)
 
 
-@dataclass(frozen=True, slots=True)
-class Swept:
-    """Rows of a result: the values of each column, and for each row its period and lineage."""
-
-    columns: list[pa.Array]
-    begins: list[int]
-    ends: list[int]
-    lineages: list[Formula]
-
-
-class _OpenRow:
-    """A row whose windows are being found."""
-
-    __slots__ = ("end", "lineage", "place", "segments")
-
-    def __init__(self, place: int, begin: int, end: int, lineage: Formula, independent: bool) -> None:
-        self.place, self.end, self.lineage = place, end, lineage
-        self.segments = Segments(begin, partial(padded, lineage, independent), goes_on)
-
-
-class _OpenRows:
-    """The open rows of one side."""
-
-    def __init__(self) -> None:
-        self.rows: dict[int, _OpenRow] = {}
-        self._ends: list[tuple[int, int]] = []
-
-    def open(self, number: int, row: _OpenRow) -> None:
-        """A row whose pairs are to come."""
-        self.rows[number] = row
-        heappush(self._ends, (row.end, number))
-
-    def closed(self, up_to: int | None) -> Iterator[_OpenRow]:
-        """The rows that end up to a point, which are open no more; all of them for None."""
-        while self._ends and (up_to is None or self._ends[0][0] <= up_to):
-            yield self.rows.pop(heappop(self._ends)[1])
-
-
-class _WindowRows:
-    """The places, periods and lineages of the rows that are put out."""
-
-    def __init__(self) -> None:
-        self.places: tuple[list[int | None], list[int | None]] = ([], [])
-        self.begins: list[int] = []
-        self.ends: list[int] = []
-        self.lineages: list[Formula] = []
-
-    def pair(self, place: int, begin: int, end: int, lineage: Formula) -> None:
-        """An overlapping window: both sides' values are in one row of the input."""
-        if lineage is not FALSE:
-            self._add((place, place), begin, end, lineage)
-
-    def windows(self, side: int, row: _OpenRow) -> None:
-        """All windows of a row that has ended."""
-        at = (row.place, None) if side == 0 else (None, row.place)
-        for begin, end, lineage in row.segments.close(row.end):
-            self._add(at, begin, end, lineage)
-
-    def _add(self, places: tuple[int | None, int | None], begin: int, end: int, lineage: Formula) -> None:
-        self.places[0].append(places[0])
-        self.places[1].append(places[1])
-        self.begins.append(begin)
-        self.ends.append(end)
-        self.lineages.append(lineage)
-
-
-class _PairedRow(NamedTuple):
-    """A row of one side, in a batch of pairs."""
-
-    number: int
-    begin: int
-    end: int
-    lineage: Formula
-
-
 def windows(join: WindowJoin, batches: Iterator[pa.RecordBatch]) -> Iterator[Swept]:
     """The rows of a join from the pairs that satisfy its condition; memory is the rows valid at a time, and a batch."""
-    carried, sides, group = Carried(), (_OpenRows(), _OpenRows()), None
+    carried, begin = Carried(), np.zeros(0, dtype=np.int64)
     for batch in batches:
         if not batch.num_rows:
             continue
-        first, output = carried.add(batch), _WindowRows()
-        blank = tuple(_blank(batch, side, join.widths[side]) if join.blanks[side] else None for side in (0, 1))
-        pairs = zip(batch.column("group").to_pylist(), _rows(batch, 0), _rows(batch, 1), strict=True)
-        for place, (found, left, right) in enumerate(pairs, start=first):
-            begin = max(row.begin for row in (left, right) if row is not None)
-            _close(sides, begin if found == group else None, output)
-            group = found
-            if left is None or right is None:
-                for side, row in zip(sides, (left, right), strict=True):
-                    if row is not None:
-                        side.open(row.number, _OpenRow(place, row.begin, row.end, row.lineage, join.independent))
+        first = carried.add(batch)
+        given = _Given(join, carried.rows, first, begin)
+        group = np.asarray(carried.rows.column("group"))
+        valid = (group == group[-1]) & (given.end > given.begin[-1])
+        yield from given.swept(valid, int(given.begin[-1]))
+        begin = given.begin[valid]
+        carried.keep(np.flatnonzero(valid))
+    if len(begin):
+        given = _Given(join, carried.rows, len(begin), begin)
+        yield from given.swept(np.zeros(len(begin), dtype=bool), GREATEST)
+
+
+class _Given:
+    """Rows alone and pairs, the first of them carried: what is known of a row before its ``begin`` is told."""
+
+    def __init__(self, join: WindowJoin, rows: pa.Table, first: int, begin: Integers) -> None:
+        self.join, self.rows, self.first = join, rows, first
+        self.numbers = [_filled(rows.column(name), -1) for name in SIDES]
+        self.begin = np.maximum(*(_filled(rows.column(f"{letter}{BEGIN}"), LEAST) for letter in LETTERS))
+        self.end = np.minimum(*(_filled(rows.column(f"{letter}{END}"), GREATEST) for letter in LETTERS))
+        self.begin[:first] = begin
+        self.paired = (self.numbers[0] >= 0) & (self.numbers[1] >= 0)
+        self.blank = [
+            self._blank(side) if join.blanks[side] else np.zeros(rows.num_rows, dtype=bool) for side in (0, 1)
+        ]
+
+    def swept(self, valid: Mask, frontier: int) -> Iterator[Swept]:
+        """The rows of the result that are known, where those that are ``valid`` are known up to a frontier.
+
+        The begins of valid rows become those of what is not known of them.
+        """
+        if self.join.overlapping:
+            yield from self._pairs()
+        for side in (0, 1):
+            if self.join.windows[side]:
+                yield from self._windows(side, valid, frontier)
+
+    def _pairs(self) -> Iterator[Swept]:
+        """Overlapping windows: both sides' values are in one row of the input."""
+        shown = self.paired & ~self.blank[0] & ~self.blank[1]
+        shown[: self.first] = False
+        places = np.flatnonzero(shown)
+        if not len(places):
+            return
+        lineages = PairLineages(self._lineages(0, places), self._lineages(1, places), self.join.independent)
+        yield self._made((places, places), self.begin[places], self.end[places], lineages)
+
+    def _windows(self, side: int, valid: Mask, frontier: int) -> Iterator[Swept]:
+        """Unmatched and negating windows of the rows of a side."""
+        rows, pairs = np.flatnonzero(~self.paired & (self.numbers[side] >= 0)), np.flatnonzero(self.paired)
+        if not len(rows):
+            return
+        of = np.searchsorted(self.numbers[side][rows], self.numbers[side][pairs])
+        matches, blank = self._lineages(1 - side, pairs), self.blank[1 - side][pairs]
+        order = np.lexsort((_ranks(matches.texts), of))
+        pairs, of, matches, blank = pairs[order], of[order], matches.at(order), blank[order]
+        known = np.where(valid[rows], frontier, self.end[rows])
+        cuts = Cuts(self.begin[rows], self.end[rows], known, of, self.begin[pairs], self.end[pairs], ~blank)
+        for part in stretches(cuts.counts):
+            low, high = np.searchsorted(of, (cuts.of[part.start], cuts.of[part.stop - 1] + 1))
+            which, at = ranges(*(np.clip(ends[low:high], part.start, part.stop) for ends in (cuts.low, cuts.high)))
+            which = low + which[in_order(at, part.start)]
+            told = part.start + np.flatnonzero(~cuts.last[part])
+            if not len(told):
                 continue
-            end = min(left.end, right.end)
-            blanks = [marks is not None and marks[place - first] for marks in blank]
-            if join.windows[0]:
-                sides[0].rows[left.number].segments.push(begin, end, right.lineage, blanks[1])
-            if join.windows[1]:
-                sides[1].rows[right.number].segments.push(begin, end, left.lineage, blanks[0])
-            if join.overlapping and not any(blanks):
-                output.pair(place, begin, end, paired(left.lineage, right.lineage, join.independent))
-        yield _made(join, carried, output)
-        _forget(carried, sides)
-    output = _WindowRows()
-    _close(sides, None, output)
-    if output.lineages:
-        yield _made(join, carried, output)
+            places, none = rows[cuts.of[told]], np.full(len(told), -1)
+            lineages = PaddedLineages(
+                self._lineages(side, places), cuts.counts[told], matches.at(which), blank[which], self.join.independent
+            )
+            yield self._made(
+                (places, none) if side == 0 else (none, places), cuts.at[told], cuts.at[told + 1], lineages
+            )
+        going = valid[rows]
+        self.begin[rows[going]] = cuts.at[cuts.last][going]
+
+    def _made(self, places: tuple[Integers, Integers], begins: Integers, ends: Integers, lineages: Lineages) -> Swept:
+        """Rows of the result from the places of either side's values, -1 where there are none."""
+        columns = []
+        for side in self.join.sides_shown:
+            at = pa.array(places[side], mask=places[side] < 0)
+            columns += [values_at(self.rows, f"{LETTERS[side]}{place}", at) for place in range(self.join.widths[side])]
+        return Swept(columns, begins, ends, lineages)
+
+    def _lineages(self, side: int, places: Integers) -> RowLineages:
+        at = pa.array(places)
+        return RowLineages(*(values_at(self.rows, f"{LETTERS[side]}{name}", at) for name in (LINEAGE, P)))
+
+    def _blank(self, side: int) -> Mask:
+        """Whether all values of a side are NULL."""
+        missing = [self.rows.column(f"{LETTERS[side]}{place}").is_null() for place in range(self.join.widths[side])]
+        found: Mask = np.logical_and.reduce([np.asarray(column) for column in missing])
+        return found
 
 
-def _rows(batch: pa.RecordBatch, side: int) -> Iterator[_PairedRow | None]:
-    letter = LETTERS[side]
-    numbers = batch.column(SIDES[side]).to_pylist()
-    begins, ends = (batch.column(f"{letter}{name}").to_pylist() for name in (BEGIN, END))
-    lineages, chances = (batch.column(f"{letter}{name}").to_pylist() for name in (LINEAGE, P))
-    for number, begin, end, lineage, p in zip(numbers, begins, ends, lineages, chances, strict=True):
-        yield None if number is None else _PairedRow(number, begin, end, formula_of(lineage, p))
+def _filled(column: pa.ChunkedArray, value: int) -> Integers:
+    found: Integers = np.asarray(pc.fill_null(column, value))
+    return found
 
 
-def _blank(batch: pa.RecordBatch, side: int, width: int) -> list[bool]:
-    """For each row whether all values of a side are NULL."""
-    nulls = [batch.column(f"{LETTERS[side]}{place}").is_null() for place in range(width)]
-    return [all(row) for row in zip(*(column.to_pylist() for column in nulls), strict=True)]
-
-
-def _close(sides: Sequence[_OpenRows], up_to: int | None, output: _WindowRows) -> None:
-    for number, side in enumerate(sides):
-        for row in side.closed(up_to):
-            output.windows(number, row)
-
-
-def _forget(carried: Carried, sides: Sequence[_OpenRows]) -> None:
-    """Keep the rows whose windows are still being found, and tell them their new places."""
-    rows = [row for side in sides for row in side.rows.values()]
-    carried.keep([row.place for row in rows])
-    for place, row in enumerate(rows):
-        row.place = place
-
-
-def _made(join: WindowJoin, carried: Carried, output: _WindowRows) -> Swept:
-    columns = [
-        carried.column(f"{LETTERS[side]}{place}", output.places[side])
-        for side in join.sides_shown
-        for place in range(join.widths[side])
-    ]
-    return Swept(columns, output.begins, output.ends, output.lineages)
+def _ranks(texts: pa.Array) -> Integers:
+    """Numbers in the order of the texts, which is that of their code points."""
+    encoded = texts.dictionary_encode()
+    ranks = np.empty(len(encoded.dictionary), dtype=np.int64)
+    ranks[np.asarray(pc.sort_indices(encoded.dictionary))] = np.arange(len(ranks))
+    found: Integers = ranks[np.asarray(encoded.indices)]
+    return found
