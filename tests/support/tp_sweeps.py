@@ -59,7 +59,7 @@ def joined(
         *tagged(left[0], 0, left[1], keys[0] if keys else None, widths),
         *tagged(right[0], 1, right[1], keys[1] if keys else None, widths),
     ]
-    rows.sort(key=lambda row: (row[0] is not None, row[0] or 0, row[-4], row[1]))
+    rows.sort(key=lambda row: (row[0] is not None, row[0] or 0, row[-4]))
     names = [f"l{i}" for i in range(widths[0])] + [f"r{i}" for i in range(widths[1])]
     values = [(name, pa.int64()) for name in names]
     schema = pa.schema(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import repeat
 
 import pytest
@@ -74,8 +75,16 @@ def test_windows_are_those_of_each_point(how: str, seed: int, monkeypatch: pytes
     rng = random.Random(f"{how} {seed}")
     monkeypatch.setattr(scanning, "_AT_A_TIME", rng.choice([1, 5, 2**16]))
     left, right = drawn(rng, 25), drawn(rng, 25)
-    given = ("a", left), ("b", right), (1, 1), (2, 2)
-    assert Counter(joined(how, *given, sizes(rng))) == by_point(how, left, right)
+    scale = rng.choice([1, 2**58])  # from the least time nearly to the greatest, or close together
+    sides = [
+        [replace(row, begin=row.begin * scale - 2**62, end=row.end * scale - 2**62) for row in rows]
+        for rows in (left, right)
+    ]
+    found = joined(how, ("a", sides[0]), ("b", sides[1]), (1, 1), (2, 2), sizes(rng))
+    near = (
+        (*values, (begin + 2**62) // scale, (end + 2**62) // scale, text, p) for *values, begin, end, text, p in found
+    )
+    assert Counter(near) == by_point(how, left, right)
 
 
 def sizes(rng: random.Random) -> Iterator[int]:

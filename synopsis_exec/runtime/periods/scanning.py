@@ -88,8 +88,8 @@ def _pairs(
 ) -> Iterator[tuple[slice, Integers, Integers]]:
     """The pairs of which one row, at least, is at the place ``first`` or after it."""
     size = len(begin)
-    _, ranks = np.unique(np.concatenate([begin, end]), return_inverse=True)
-    starts, ends = (groups * (2 * size + 1) + part for part in (ranks[:size], ranks[size:]))
+    codes = keyed(np.concatenate([groups, groups]), np.concatenate([begin, end]))
+    starts, ends = codes[:size], codes[size:]
     until = np.searchsorted(starts, ends, side="left")  # the first row that begins no more before each ends
     counts = np.zeros(size, dtype=np.int64)
     met = []
@@ -108,6 +108,15 @@ def _pairs(
             found[mine].append(rows[which])
             found[1 - mine].append(others[other])
         yield new, np.concatenate(found[0]), np.concatenate(found[1])
+
+
+def keyed(rows: Integers, times: Integers) -> Integers:
+    """A number for each row and time, in the order of these; rows are numbers from 0."""
+    least, most = int(times.min(initial=0)), int(times.max(initial=0))
+    if (int(rows.max(initial=0)) + 1) * (most - least + 1) < 2**63:
+        return rows * (most - least + 1) + (times - least)
+    points, ranks = np.unique(times, return_inverse=True)
+    return rows * len(points) + ranks
 
 
 def ranges(low: Integers, high: Integers) -> tuple[Integers, Integers]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from streambound_runtime.arrays import Integers, Mask
-from streambound_runtime.periods.scanning import covering
+from streambound_runtime.periods.scanning import covering, keyed
 
 
 class Cuts:
@@ -30,9 +30,8 @@ class Cuts:
         closed, ended = np.flatnonzero(end <= known), np.flatnonzero(pair_end <= known[of])
         cut = np.concatenate([rows, closed, of, of[ended]])
         times = np.concatenate([begin, end[closed], np.maximum(pair_begin, begin[of]), pair_end[ended]])
-        points, ranks = np.unique(times, return_inverse=True)
-        keys, places = np.unique(cut * len(points) + ranks, return_inverse=True)
-        self.of, self.at = keys // len(points), points[keys % len(points)]
+        _, firsts, places = np.unique(keyed(cut, times), return_index=True, return_inverse=True)
+        self.of, self.at = cut[firsts], times[firsts]
         self.low = places[len(rows) + len(closed) :][: len(of)]
         self.high = np.searchsorted(self.of, of, side="right")
         self.high[ended] = places[len(times) - len(ended) :]

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 Sweep = Callable[["Iterator[pa.RecordBatch]"], Iterator[Swept]]
 BINS = 16
 """How many tasks at most share a join without an equality: a row is in every bin that it touches."""
+_INTEGERS = ("tinyint", "smallint", "int", "bigint")
 _DAG_TYPE = "ARRAY<STRUCT<op: STRING, var: STRING, args: ARRAY<INT>>>"
 
 
@@ -165,11 +166,14 @@ class _Execution:
 
         given = self.relations[plan.table.lower()]
         begin, end = (encoded(given.kind, quoted(name)) for name in given.period)
-        key = F.col(quoted(given.key)).cast("string")
-        escaped = F.concat(F.lit('"'), F.replace(key, F.lit('"'), F.lit('""')), F.lit('"'))
-        named = F.when(key.rlike(r"\A[A-Za-z0-9_]+\z"), key).otherwise(escaped)
-        # A number of 32 bits is read by its shortest decimal text, too.
-        p = F.col(quoted(given.probability)).cast("string").cast("double")
+        key, p = F.col(quoted(given.key)), F.col(quoted(given.probability))
+        (_, key_kind), (_, p_kind) = given.frame.select(key, p).dtypes
+        plain = key >= 0 if key_kind in _INTEGERS else key.cast("string").rlike(r"\A[A-Za-z0-9_]+\z")
+        text = key.cast("string")
+        escaped = F.concat(F.lit('"'), F.replace(text, F.lit('"'), F.lit('""')), F.lit('"'))
+        named = F.when(plain, text).otherwise(escaped)
+        if p_kind != "double":
+            p = p.cast("string").cast("double")  # a number of 32 bits is read by its shortest decimal text, too
         values = [F.col(quoted(name)).alias(f"c{place}") for place, name in enumerate(plan.columns)]
         variable = F.concat(F.lit(f"{variable_part(given.name)}."), named)
         own = [F.expr(begin).alias(BEGIN), F.expr(end).alias(END), variable.alias(LINEAGE), p.alias(P)]

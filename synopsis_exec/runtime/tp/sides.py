@@ -44,14 +44,14 @@ def tagged(join: PeriodJoin, left: DataFrame, right: DataFrame, borders: list[in
     scanned = (*keys, BIN) if borders else tuple(keys)
     scan = OverlapScan(scanned, widths, WINDOWS[join.kind], tuple(keys))
     if not scanned:
-        return both.repartition(1).sortWithinPartitions(BEGIN, "side"), scan
+        return both.repartition(1).sortWithinPartitions(BEGIN), scan
     if keys:
         no_key = " OR ".join(f"{key} IS NULL" for key in keys)
         salt = F.expr(f"CASE WHEN {no_key} THEN xxhash64({LINEAGE}, {BEGIN}) ELSE 0L END")
         both = both.repartition(*scanned, salt)
     else:
         both = both.repartition(*scanned)
-    return both.sortWithinPartitions(*scanned, BEGIN, "side"), scan
+    return both.sortWithinPartitions(*scanned, BEGIN), scan
 
 
 def pairs(rows: DataFrame, scan: OverlapScan, condition: str) -> DataFrame:

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streambound_runtime.arrays import Integers, Mask
-from streambound_runtime.periods.scanning import in_order, ranges, stretches
+from streambound_runtime.periods.scanning import in_order, keyed, ranges, stretches
 from streambound_runtime.periods.times import GREATEST, LEAST
 from streambound_runtime.tp.cuts import Cuts
 from streambound_runtime.tp.overlaps import LETTERS, SIDES
@@ -105,7 +105,7 @@ class _Given:
             return
         of = np.searchsorted(self.numbers[side][rows], self.numbers[side][pairs])
         matches, blank = self._lineages(1 - side, pairs), self.blank[1 - side][pairs]
-        order = np.lexsort((_ranks(matches.texts), of))
+        order = np.argsort(keyed(of, _ranks(matches.texts)))
         pairs, of, matches, blank = pairs[order], of[order], matches.at(order), blank[order]
         known = np.where(valid[rows], frontier, self.end[rows])
         cuts = Cuts(self.begin[rows], self.end[rows], known, of, self.begin[pairs], self.end[pairs], ~blank)
