@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 import time
 import traceback
@@ -74,7 +75,8 @@ class Tally:
 
 
 def main() -> int:
-    """Try seeds for so long; print the counts."""
+    """Try seeds for so long, or until it is ended; print the counts."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=0, help="the first seed: of a catalog, its rows, and some queries")
     parser.add_argument("--seeds", type=int, default=1_000_000, help="how many")
@@ -82,16 +84,19 @@ def main() -> int:
     parser.add_argument("--report", type=Path, help="a file that the counts are written to, now and then")
     told = parser.parse_args()
     tally, began = Tally(), time.monotonic()
-    for number in range(told.seeds):
-        known = len(tally.wrong)
-        tally.seed(told.seed + number)
-        for one in tally.wrong[known:]:
-            print(one, flush=True)
-        over = time.monotonic() - began > told.seconds
-        if told.report and (over or number % OFTEN == OFTEN - 1):
-            told.report.write_text(tally.told)
-        if over:
-            break
+    try:
+        for number in range(told.seeds):
+            known = len(tally.wrong)
+            tally.seed(told.seed + number)
+            for one in tally.wrong[known:]:
+                print(one, flush=True)
+            over = time.monotonic() - began > told.seconds
+            if told.report and (over or number % OFTEN == OFTEN - 1):
+                told.report.write_text(tally.told)
+            if over:
+                break
+    except KeyboardInterrupt:
+        print("Ended early.")
     print(tally.told)
     return 1 if tally.wrong else 0
 

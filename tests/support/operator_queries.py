@@ -62,6 +62,7 @@ class OperatorQuery(AnyQuery):
             (2 * top, "versions"),
             (2 * top, "recursion"),
             (3 * top, "joined_again"),
+            (2 * top, "several_subqueries"),
         ]
         form = self.choices.weighted([item for item in forms if item[0]])
         self.asks = 100 if form == "select" and top else 3 if form in ("set", "over", "recursion") else 15
@@ -163,6 +164,57 @@ class OperatorQuery(AnyQuery):
                 there.append(alias)
         columns = [f"{alias}.{column}" for alias in reversed(there) for column in COLUMNS[:3]]
         return f"SELECT {_named([self.choices.pick(columns) for _ in range(width)])} FROM {text}"
+
+    # --- subqueries below AND and OR ---------------------------------------------------------------------------------
+
+    def _several_subqueries(self, depth: int, width: int, top: bool) -> str:
+        """Rows of a stream for which a formula of two to four subqueries holds, most of them within a window."""
+        self.used["several subqueries"] += 1
+        outer, table = self._alias(), self.choices.pick(("S", "T"))
+        left = self.choices.integer(2, 4)
+        condition = self._formula(outer, left)
+        columns = [f"{outer}.{column}" for column in COLUMNS[:3]]
+        items = [self.choices.pick(columns) for _ in range(width)]
+        return f"SELECT {_named(items)} FROM {table} AS {outer} WHERE {condition}"
+
+    def _formula(self, outer: str, subqueries: int) -> str:
+        if subqueries == 1:
+            found = self._of_another_row(outer)
+        else:
+            first = self.choices.integer(1, subqueries - 1)
+            word = self.choices.pick((" OR ", " OR ", " AND "))
+            found = f"({word.join(self._formula(outer, part) for part in (first, subqueries - first))})"
+        if not self.choices.chance(15):
+            return found
+        own = self.choices.pick((f"{outer}.a > 1", f"{outer}.b IS NULL", f"{outer}.v <> 2", f"{outer}.a IN (0, 2)"))
+        return f"({own} {self.choices.pick(('OR', 'AND'))} {found})"
+
+    def _of_another_row(self, outer: str) -> str:
+        """[NOT] EXISTS or [NOT] IN of a stream's rows near a row's time."""
+        inner, own = self._alias(), self.choices.pick("abv")
+        before, after = self.choices.integer(0, 2), self.choices.integer(0, 2)
+        when = self.choices.pick(
+            (
+                f"{inner}.ts BETWEEN {outer}.ts - {before} AND {outer}.ts + {after}",
+                f"{inner}.ts BETWEEN {outer}.ts - {before} AND {outer}.ts",
+                f"{inner}.ts <= {outer}.ts AND {inner}.a = {before}",
+            )
+        )
+        more = self.choices.pick(
+            (
+                f"{inner}.a = {outer}.{own}",
+                f"{inner}.b < {outer}.{own}",
+                f"{inner}.b = {outer}.b AND {inner}.v >= {outer}.{own}",
+                f"{inner}.v <> {after}",
+            )
+        )
+        rows, word = (
+            f"FROM {self.choices.pick('ST')} AS {inner} WHERE {more} AND {when}",
+            self.choices.pick(("", "NOT ")),
+        )
+        if self.choices.chance(35):
+            return f"{outer}.{own} {word}IN (SELECT {inner}.b {rows})"
+        return f"{word}EXISTS (SELECT 1 {rows})"
 
     # --- order, versions ---------------------------------------------------------------------------------------------
 
