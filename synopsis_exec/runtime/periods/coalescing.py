@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from streambound_runtime.periods.frames import BEGIN, COUNT, END, columns_of, events, normal, summed, swept, together
+from streambound_runtime.periods.frames import BEGIN, COUNT, END, columns_of, events, normal, segments, together
 from streambound_runtime.periods.hot import swept_in_bins
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def coalesced(frame: DataFrame, distinct: bool = False) -> DataFrame:
     """Maximal periods of constant multiplicity; with ``distinct`` each value once at a time."""
     names = columns_of(frame)
     changes = events(together(normal(frame), names), names, [(COUNT, COUNT)])
-    found = swept(summed(changes, names, [COUNT]), names, [COUNT]).where(f"{COUNT} > 0")
+    found = segments(changes, names, [COUNT]).where(f"{COUNT} > 0")
     return found.selectExpr(*names, BEGIN, END, f"1L AS {COUNT}") if distinct else found
 
 
@@ -55,5 +55,5 @@ def set_operation(kind: str, left: DataFrame, right: DataFrame) -> DataFrame:
     both = normal(tagged[0].unionAll(tagged[1]))
     names = [name for name in columns_of(both) if name not in (_LEFT, _RIGHT)]
     changes = events(together(both, names), names, [(_LEFT, _LEFT), (_RIGHT, _RIGHT)])
-    found = swept(summed(changes, names, [_LEFT, _RIGHT]), names, [_LEFT, _RIGHT])
+    found = segments(changes, names, [_LEFT, _RIGHT])
     return found.selectExpr(*names, BEGIN, END, f"{_KEPT[kind]} AS {COUNT}").where(f"{COUNT} > 0 AND {END} IS NOT NULL")

@@ -50,19 +50,31 @@ def events(frame: DataFrame, names: Sequence[str], sums: Sequence[tuple[str, str
 
     ``sums`` are the name and the expression of each.
     """
-    begins = ", ".join(f"{expression} AS {name}" for name, expression in sums)
-    ends = ", ".join(f"-({expression}) AS {name}" for name, expression in sums)
-    made = f"inline(array(struct({BEGIN} AS t, {begins}), struct({END} AS t, {ends})))"
-    return frame.selectExpr(*names, made)
+    ends = frame.selectExpr("*", "explode(array(1, -1)) AS _sign")
+    changes = (f"_sign * ({expression}) AS {name}" for name, expression in sums)
+    return ends.selectExpr(*names, f"CASE WHEN _sign = 1 THEN {BEGIN} ELSE {END} END AS t", *changes)
+
+
+def segments(changes: DataFrame, names: Sequence[str], sums: Sequence[str]) -> DataFrame:
+    """The sums from each point at which one of them changes to the next of the same values: columns ``_b`` and ``_e``.
+
+    They are summed in order of time, which needs one sort; `swept` of what `summed` has made says the same, and is for
+    rows that have few values and points of time, or are not distributed by the values.
+    """
+    over = _over(names)
+    running = (f"sum({name}) {over[:-1]} ROWS UNBOUNDED PRECEDING) AS {name}" for name in sums)
+    found = changes.selectExpr(*names, "t", *running, f"lead(t) {over} AS _next").where("NOT t <=> _next")
+    before = (f"lag({name}, 1, 0L) {over} AS _before_{name}" for name in sums)
+    found = found.selectExpr("*", *before).where(" OR ".join(f"{name} <> _before_{name}" for name in sums))
+    return found.selectExpr(*names, f"t AS {BEGIN}", f"lead(t) {over} AS {END}", *sums)
 
 
 def swept(changes: DataFrame, names: Sequence[str], sums: Sequence[str]) -> DataFrame:
     """The sums from each point at which something changes to the next of the same values: columns ``_b`` and ``_e``.
 
-    ``changes`` has one row for each of the values and point; it is distributed by the values where they are some.
+    ``changes`` has one row for each of the values and point.
     """
-    by = f"PARTITION BY {', '.join(names)} " if names else ""
-    over = f"OVER ({by}ORDER BY t)"
+    over = _over(names)
     running = (f"sum({name}) {over} AS {name}" for name in sums)
     return changes.selectExpr(*names, f"t AS {BEGIN}", f"lead(t) {over} AS {END}", *running)
 
@@ -73,3 +85,8 @@ def summed(changes: DataFrame, names: Sequence[str], sums: Sequence[str]) -> Dat
 
     found = changes.groupBy(*names, "t").agg(*(F.sum(name).alias(name) for name in sums))
     return found.where(" OR ".join(f"{name} <> 0" for name in sums))
+
+
+def _over(names: Sequence[str]) -> str:
+    by = f"PARTITION BY {', '.join(names)} " if names else ""
+    return f"OVER ({by}ORDER BY t)"
