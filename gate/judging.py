@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from streambound.analyzer.work import Allowance
     from streambound.criteria.check import Checked
 
-FILE = 2_400_000
+FILE = 8_000_000
 """Steps of work for all statements of a file that is no longer than ``LENGTH``, or of each such length of it."""
 LENGTH = 100_000
 REPAIRS = 600_000
