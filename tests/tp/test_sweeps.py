@@ -60,6 +60,20 @@ def test_joins_of_everything_with_itself(how: str) -> None:
     assert (found > 100) != (how == "LEFT ANTI")
 
 
+@pytest.mark.parametrize("how", WINDOWS)
+def test_joins_of_everything_with_another_relation(how: str) -> None:
+    """Rows without any value match: they are the same fact as none."""
+    rng = random.Random(how)
+    found = 0
+    for _ in range(50):
+        left, right = drawn(rng), drawn(rng)
+        query = Joined(how, A, B, "1 = 1", lambda r, s: True)
+        printed = joined(how, ("a", left), ("b", right), None, (2, 2), sizes(rng))
+        assert differences(iter(printed), query, {"a": left, "b": right}) == [], (left, right)
+        found += len(printed)
+    assert found > 60
+
+
 def test_the_inputs_on_which_the_printed_algorithms_fail() -> None:
     """The maximum that LAWAU forgets, and −1, which is a time."""
     left, right = [Row((0, 1), 1, "0.5", 2, 10)], [Row((0, 1), 1, "0.5", 3, 9), Row((1, 1), 2, "0.5", 4, 5)]

@@ -14,6 +14,7 @@ from itertools import repeat
 import pytest
 
 from streambound_runtime.periods import scanning
+from streambound_runtime.tp.rows import Carried
 from support.profiles import MORE
 from support.tp_sweeps import WINDOWS, joined
 from support.tp_worlds import Row
@@ -95,10 +96,9 @@ def sizes(rng: random.Random) -> Iterator[int]:
         yield rng.choice([1, 2, 3, 100])
 
 
-def test_a_row_that_is_valid_for_long_does_not_keep_what_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The rows held are those valid at a time, though one of them has matches in every batch."""
-    from streambound_runtime.tp.rows import Carried
-
+@pytest.mark.parametrize(("how", "windows", "most"), [("LEFT", 2 * 2000 - 1, 3), ("INNER", 0, 0)])
+def test_what_has_ended_is_not_kept(how: str, windows: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows held are those valid at a time, though one of them has matches in every batch; of pairs alone, none."""
     held: list[int] = []
     keep = Carried.keep
 
@@ -109,5 +109,5 @@ def test_a_row_that_is_valid_for_long_does_not_keep_what_has_ended(monkeypatch: 
     monkeypatch.setattr(Carried, "keep", kept)
     left = [Row((0, 1), 0, "0.5", 0, 4000)]
     right = [Row((i, 1), i, "0.5", 2 * i, 2 * i + 3) for i in range(2000)]
-    found = joined("LEFT", ("a", left), ("b", right), (1, 1), (2, 2), repeat(50))
-    assert (len(found), max(held)) == (2000 + 2 * 2000 - 1, 3)
+    found = joined(how, ("a", left), ("b", right), (1, 1), (2, 2), repeat(50))
+    assert (len(found), max(held)) == (2000 + windows, most)

@@ -95,7 +95,7 @@ def _pairs(
     met = []
     for mine in (0, 1):
         rows, others = np.flatnonzero(side == mine), np.flatnonzero(side != mine)
-        low = np.searchsorted(others, np.maximum(rows + 1, first))
+        low = np.searchsorted(others, rows)
         high = np.maximum(np.searchsorted(others, until[rows]), low)
         counts[others] = covering(low, high, len(others))
         met.append((rows, others, low, high))

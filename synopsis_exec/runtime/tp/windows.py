@@ -46,7 +46,10 @@ class WindowJoin:
 
 
 def windows(join: WindowJoin, batches: Iterator[pa.RecordBatch]) -> Iterator[Swept]:
-    """The rows of a join from the pairs that satisfy its condition; memory is the rows valid at a time, and a batch."""
+    """The rows of a join from the pairs that satisfy its condition.
+
+    Memory is a batch and, where windows are wanted, the rows and pairs that are valid at a time.
+    """
     carried, begin = Carried(), np.zeros(0, dtype=np.int64)
     for batch in batches:
         if not batch.num_rows:
@@ -54,7 +57,7 @@ def windows(join: WindowJoin, batches: Iterator[pa.RecordBatch]) -> Iterator[Swe
         first = carried.add(batch)
         given = _Given(join, carried.rows, first, begin)
         group = np.asarray(carried.rows.column("group"))
-        valid = (group == group[-1]) & (given.end > given.begin[-1])
+        valid = (group == group[-1]) & (given.end > given.begin[-1]) & any(join.windows)
         yield from given.swept(valid, int(given.begin[-1]))
         begin = given.begin[valid]
         carried.keep(np.flatnonzero(valid))
