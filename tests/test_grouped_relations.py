@@ -81,6 +81,16 @@ QUERIES = {
                               f"WHERE {SOON}) GROUP BY S.a",
     "values of a full join": "SELECT T.a, MIN(S.a) AS m, COUNT(DISTINCT S.a) AS n FROM S FULL JOIN T ON T.a = S.a AND "
                              "T.ts BETWEEN S.ts - 1 AND S.ts + 2 GROUP BY T.a",
+    "kept": "SELECT R.a, R.b, S.a AS c, S.b AS d FROM R LEFT JOIN S ON S.b = R.a",
+    "kept, right": "SELECT S.b AS c, R.b FROM S RIGHT JOIN R ON S.b = R.a AND S.a > 1",
+    "kept, full": "SELECT R.b, S.b AS c FROM S FULL JOIN R ON R.a = S.b AND S.a > R.b",
+    "kept, not exists": f"SELECT R.b FROM R WHERE NOT EXISTS (SELECT 1 FROM S JOIN T ON {SOON} WHERE S.b > R.a) "
+                        "AND R.a > 0",
+    "kept, exists": "SELECT R.b FROM R WHERE EXISTS (SELECT 1 FROM S WHERE S.b = R.a)",
+    "kept, not in": "SELECT R.a, R.b FROM R WHERE R.a NOT IN (SELECT S.b FROM S)",
+    "kept, groups": "SELECT R.a, COUNT(S.b) AS n, MIN(R.b) AS m FROM R LEFT JOIN S ON S.b = R.b GROUP BY R.a",
+    "kept, beside groups": "SELECT R.b, q.n FROM (SELECT a, COUNT(*) AS n FROM S GROUP BY a) AS q FULL JOIN R "
+                           "ON q.n = R.a",
     "except": "SELECT a FROM R EXCEPT SELECT a FROM S",
     "except all": "SELECT a FROM R EXCEPT ALL SELECT a FROM S",
     "intersect": "SELECT a FROM S INTERSECT ALL SELECT a FROM R",

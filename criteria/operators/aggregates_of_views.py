@@ -179,11 +179,11 @@ def _evident(
 
     Those of columns of one side of a join are as many as its rows: of `GROUP BY R.y` those that R has now (E5).
     """
-    if judged.rows is not None:
-        assert judged.part is not None
-        every = frozenset(range(len(scalars)))
-        sides = computed_sides(judged.sides, judged.part.columns, [columns.over(one) for one in scalars])
-        return next((side.open(0) for side in sides if every <= side.columns), judged.rows)
+    assert judged.part is not None
+    sides = computed_sides(judged.sides, judged.part.columns, [columns.over(one) for one in scalars])
+    found = next((side.open(0) for side in sides if len(side.columns) == len(scalars)), judged.rows)
+    if found is not None:
+        return found
     items = tuple(Named(f"c{n}", scalar, alias=True) for n, scalar in enumerate(scalars))
     known = facts(Project(tree.input, items, syntax=tree.syntax), context.catalog).different
     return None if known is None else Number(known)

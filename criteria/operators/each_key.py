@@ -119,7 +119,7 @@ def _of_all(judged: Judged, found: _Keyed, context: Context) -> Judged:
     states = tuple(map(all_of, judged.states))
     if found.names:
         states = (*key_states(found.key, context.catalog, judged.states[0].span), *states)
-    return replace(judged, states=states, rows=None, closes=())  # what is over stays in the view
+    return replace(judged, states=states, rows=None, closes=(), sides=())  # what is over stays in the view
 
 
 class _NotOfOneKey(Exception):

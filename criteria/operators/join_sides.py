@@ -1,13 +1,17 @@
-"""A side of a join, or of a union, of views: judged with the columns that the condition reads and the results show."""
+"""A side of a join, or of a union, of views: judged with the columns that the condition reads and the results show.
+
+Also both sides as an inner join.
+"""
 
 from __future__ import annotations
 
 from sqlglot import exp
 
 from streambound.analyzer.algebra.blocks import is_block
-from streambound.analyzer.algebra.nodes import Join, Named, Project, Scalar, Tree
-from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.analyzer.algebra.nodes import Filter, Join, JoinKind, Named, Project, Scalar, Tree
+from streambound.analyzer.algebra.schema import parsed, qualified, schema
 from streambound.analyzer.algebra.schema_columns import Schema
+from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.operators.judge import Context
 from streambound.criteria.operators.mapped import columns_shown
@@ -34,3 +38,14 @@ def rows_of(side: Tree, above: Tree, context: Context) -> tuple[Schema, Judged]:
         )
     judged = context.judge(side, context)
     return given if judged.part is None else columns_shown(given, judged.part.columns, needed), judged
+
+
+def inner_join(tree: Join, catalog: Catalog) -> Tree:
+    """The inner join of both sides, with their conditions above it."""
+    left, right = (side.input if isinstance(side, Filter) else side for side in (tree.left, tree.right))
+    body: Tree = Join(JoinKind.INNER, left, right, tree.condition, syntax=tree.syntax)
+    filters = [side for side in (tree.left, tree.right) if isinstance(side, Filter)]
+    if not filters:
+        return body
+    every = exp.and_(*(qualified(side.condition, schema(side.input, catalog)).copy() for side in filters))
+    return Filter(body, Scalar(every.sql("spark"), every), syntax=tree.syntax)

@@ -17,10 +17,9 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.nodes import Filter, Join, JoinKind, Named, Scalar, Tree
-from streambound.analyzer.algebra.schema import qualified, schema
+from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import ViewColumn
 from streambound.analyzer.boundedness import Facts
-from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.flatten import written
 from streambound.analyzer.query import Query, TimeValue
 from streambound.analyzer.relation_queries import is_static
@@ -29,7 +28,9 @@ from streambound.criteria.count import TimestampCount, tuples
 from streambound.criteria.operators.as_of import judge_as_of, version_of
 from streambound.criteria.operators.buckets import closing_bucket
 from streambound.criteria.operators.closing_rows import block_columns
+from streambound.criteria.operators.join_sides import inner_join
 from streambound.criteria.operators.judge import UNLIMITED, Context, NoRows, NoRule, groups
+from streambound.criteria.operators.kept_relations import judge_kept_relation, keeps_relation
 from streambound.criteria.operators.keyed_joins import judge_keyed_join
 from streambound.criteria.operators.open_rows import alternatives
 from streambound.criteria.operators.states import (
@@ -72,6 +73,8 @@ def judge_pair(tree: Tree, context: Context) -> Judged:
         return judge_as_of(tree, context)
     if relation_beside(tree, context):
         return judge_relation_join(tree, context)
+    if keeps_relation(tree, context.catalog):
+        return judge_kept_relation(tree, context)
     if is_block(tree.left, context.catalog) and not is_block(tree.right, context.catalog):
         return judge_view_join(tree, context)
     if not is_block(tree.left, context.catalog):
@@ -83,8 +86,6 @@ def judge_pair(tree: Tree, context: Context) -> Judged:
             return judge_view_first(tree, context)
     if tree.kind not in _KINDS or tree.using:
         raise NoRule(f"a {tree.kind} join")
-    if is_static(tree.left, context.catalog) or is_static(tree.right, context.catalog):
-        raise NoRule("a relation whose rows are kept while no row of a stream is their partner")
     return _Pair(tree, context).judged()
 
 
@@ -158,7 +159,7 @@ class _Pair:
 
     def joint(self) -> Query:
         """The inner join."""
-        return self._query(_inner(self.tree, self.context.catalog), len(self.columns))
+        return self._query(inner_join(self.tree, self.context.catalog), len(self.columns))
 
     def _without_partners(self, left: Query, right: Query) -> Judged:
         """No row ever has a partner: each is printed at once."""
@@ -236,6 +237,9 @@ def _not_in(tree: Join, context: Context) -> Judged:
         raise NoRule("NOT IN of several columns")
     x, y = member.this, member.expression
     anti = replace(tree, kind=JoinKind.ANTI, member=None)
+    if is_static(tree.left, context.catalog):  # whose rows are kept as they are
+        partner = exp.or_(member.copy(), _is_null(x), _is_null(y))
+        return context.judge(replace(anti, condition=_both(tree, partner)), context)
     if is_static(tree.right, context.catalog):  # whose rows are there before any of the left side
         left = replace(anti, condition=_both(tree, member))
         left = replace(anti, left=left, right=_where(tree.right, y, True))
@@ -351,17 +355,6 @@ def _where(side: Tree, column: exp.Expr, null: bool) -> Tree:
 
 def _is_null(column: exp.Expr) -> exp.Expr:
     return exp.Is(this=column.copy(), expression=exp.Null())
-
-
-def _inner(tree: Join, catalog: Catalog) -> Tree:
-    """The inner join of both sides, with their conditions above it."""
-    left, right = (side.input if isinstance(side, Filter) else side for side in (tree.left, tree.right))
-    body: Tree = Join(JoinKind.INNER, left, right, tree.condition, syntax=tree.syntax)
-    filters = [side for side in (tree.left, tree.right) if isinstance(side, Filter)]
-    if not filters:
-        return body
-    every = exp.and_(*(qualified(side.condition, schema(side.input, catalog)).copy() for side in filters))
-    return Filter(body, _scalar(every), syntax=tree.syntax)
 
 
 def _scalar(node: exp.Expr) -> Scalar:

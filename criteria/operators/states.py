@@ -245,7 +245,7 @@ RowTests = tuple[tuple[RowTest, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class SetPart:
-    """EXCEPT, INTERSECT (``all``, or of distinct rows), or the distinct rows of one part.
+    """EXCEPT, INTERSECT (``all``, or of distinct rows), semi and anti join by whole rows, or one part's distinct rows.
 
     ``open`` says of each side which rows may still change the result, None for all; ``grows`` that neither side takes
     rows back; rows go when the bucket that they have is ``closing``, or their key ``ends``.
@@ -476,7 +476,7 @@ class Judged:
     back; ``closes`` are the columns that say when it does not any more. Without a ``part`` there are
     ``violations``; ``suspects`` are blocks, split, of which a witness may be made, with elements so far ``apart`` in
     time that they are in different buckets of it. ``clocks`` are the tables whose timestamps are those of the results,
-    also where no row of theirs matters. Of a join whose rows have a number, rows of a ``side`` are fewer.
+    also where no row of theirs matters. Of a join there are so many rows of a ``side`` at a time.
     """
 
     part: Part | None

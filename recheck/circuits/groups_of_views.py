@@ -85,6 +85,8 @@ def groups_of_view(tree: Aggregate, states: States) -> View:
     if is_marked(tree.input):
         return _groups_by_values(tree, valued, states, different_results)
     rows = view.rows
+    if rows is None:
+        rows = _of_a_side(view, [keys, *([*keys, _read_by(call)] for call in valued)], given)
     if rows is None and (names or valued):
         best = view.closing[0].open(0) if view.closing else None
         return _groups_by_values(tree, valued, states, different_rows, best)
@@ -99,6 +101,13 @@ def _at_a_time(view: View, nodes: Sequence[exp.Expr], given: Schema) -> Quantity
     """The most different values of some expressions over rows that have a number: of one side of a join, its rows."""
     found = computed_columns(view, nodes, given).values(frozenset(range(len(nodes))))
     return Quantity.number(1) if found is None else found
+
+
+def _of_a_side(view: View, several: Sequence[Sequence[exp.Expr]], given: Schema) -> Quantity | None:
+    """The rows of the sides that all of some lists of expressions are of; None where others are read, too."""
+    found = [computed_columns(view, nodes, given).values(frozenset(range(len(nodes)))) for nodes in several]
+    known = [one for one in found if one is not None]
+    return known[0] if len(known) == len(found) else None
 
 
 def _read_by(call: AggregateCall) -> exp.Expr:

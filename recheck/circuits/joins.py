@@ -10,10 +10,12 @@ from sqlglot import exp
 from streambound.analyzer.algebra.blocks import decided_on_arrival, is_block
 from streambound.analyzer.algebra.nodes import AsOf, Filter, Join, JoinKind, Named, Project, Scan, Tree
 from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.analyzer.relation_queries import is_static
 from streambound.preprocess.split_join import SplitJoin, split_join
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.circuits.claims import NotRecheckedError
+from streambound.recheck.circuits.kept_relations import keeps_relation, kept_relation, without_member
 from streambound.recheck.circuits.keyed_joins import keyed_join, side
 from streambound.recheck.circuits.rows import static_rows
 from streambound.recheck.circuits.states import States
@@ -45,11 +47,14 @@ def join(tree: Tree, states: States) -> View:
     if (forms := split_join(tree, states.blocks)) is not None:
         return _of_cases(forms, states)
     if tree.kind is JoinKind.NOT_IN:
-        return not_in(tree, states)
+        of_relation = is_static(tree.left, states.catalog)
+        return states.of(without_member(tree)) if of_relation else not_in(tree, states)
     if isinstance(version := plain_aliases(tree.right), AsOf):
         return _as_of(tree, version, states)
     if not tree.using and (sides := _asking_relation(tree, states)) is not None:
         return relation_join(tree, *sides, states)
+    if keeps_relation(tree, states):
+        return kept_relation(tree, states)
     left_is_block, right_is_block = (is_block(one, states.catalog) for one in (tree.left, tree.right))
     if left_is_block and not right_is_block:
         return view_join(tree, states)

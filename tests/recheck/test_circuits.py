@@ -79,6 +79,16 @@ OF_EACH_KIND = {
     "groups beside a relation": (
         "SELECT g.a, V.y FROM (SELECT a, COUNT(*) AS n FROM S GROUP BY a) AS g LEFT JOIN V ON g.n = V.k"
     ),
+    "rows of a relation": "SELECT V.k, S.v FROM V LEFT JOIN S ON S.v = V.k AND S.v > V.y",
+    "rows of a relation beside groups": (
+        "SELECT V.y, g.n FROM (SELECT a, COUNT(*) AS n FROM S GROUP BY a) AS g FULL JOIN V ON g.n = V.k"
+    ),
+    "groups of a relation's rows": (
+        "SELECT V.k, COUNT(S.v) AS n, MAX(V.y) AS m FROM S FULL JOIN V ON S.v = V.k GROUP BY V.k"
+    ),
+    "rows of a relation that nothing equals": (
+        "SELECT SUM(V.y) AS n FROM V WHERE V.k NOT IN (SELECT S.v FROM S WHERE S.b > V.y)"
+    ),
     "a recursion": (
         "WITH RECURSIVE r(x, y) AS (SELECT a, b FROM E UNION SELECT r.x, E.b FROM r JOIN E ON r.y = E.a) "
         "SELECT x, y FROM r"

@@ -56,6 +56,7 @@ class OperatorQuery(AnyQuery):
             (2 * (depth > 0), "over"),
             (2 * top, "ranked"),
             (2 * top, "beside"),
+            (2 * top, "kept_relation"),
             (3 * top, "windowed"),
             (2 * top, "hopping"),
             (2 * top, "session"),
@@ -215,6 +216,40 @@ class OperatorQuery(AnyQuery):
         if self.choices.chance(35):
             return f"{outer}.{own} {word}IN (SELECT {inner}.b {rows})"
         return f"{word}EXISTS (SELECT 1 {rows})"
+
+    def _kept_relation(self, depth: int, width: int, top: bool) -> str:
+        """A relation that does not change whose rows are kept: by an outer join, or as EXISTS and IN ask for them."""
+        relation, stream = self._alias(), self._alias()
+        source = self.choices.pick(("S", "T"))
+        if self.choices.chance(20):
+            source = f"(SELECT a, COUNT(*) AS b, MAX(v) AS v FROM {source} WHERE a BETWEEN 0 AND 3 GROUP BY a)"
+        own = [f"{relation}.a", f"{relation}.b"]
+        on = f"{relation}.{self.choices.pick('ab')} = {stream}.{self.choices.pick('ab')}"
+        more = self.choices.pick(("", f" AND {stream}.v > {own[1]}", f" AND {stream}.v > 1", f" AND {own[1]} > 0"))
+        if not more and self.choices.chance(30):
+            on = f"({on} OR {own[1]} = {stream}.v)"
+        kind = self.choices.pick(("LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "EXISTS", "NOT EXISTS", "IN", "NOT IN"))
+        self.used[f"{kind.lower()} of a relation's rows"] += 1
+        kept = self.choices.chance(30)
+        if kind.endswith("JOIN"):
+            sides = [f"{STATIC} AS {relation}", f"{source} AS {stream}"]
+            if kind == "RIGHT JOIN" or (kind == "FULL JOIN" and self.choices.chance(50)):
+                sides.reverse()
+            text = f"FROM {sides[0]} {kind} {sides[1]} ON {on}{more}"
+            text += f" WHERE {own[1]} <= 2 OR {own[1]} IS NULL" * kept
+            columns = [*own, *(f"{stream}.{column}" for column in COLUMNS[:3])]
+        else:
+            asked = f"SELECT 1 FROM {source} AS {stream} WHERE {on}{more}"
+            if kind.endswith("IN"):
+                only = f" WHERE {on}" if self.choices.chance(30) else ""
+                kind, asked = f"{own[0]} {kind}", f"SELECT {stream}.b FROM {source} AS {stream}{only}"
+            text = f"FROM {STATIC} AS {relation} WHERE {kind} ({asked})" + f" AND {own[1]} <= 2" * kept
+            columns = own
+        if self.choices.chance(30):
+            key = self.choices.pick(own)
+            items = [self._aggregate(columns, False), key]
+            return f"SELECT {_named(items[:width])} {text} GROUP BY {key}"
+        return f"SELECT {_named([self.choices.pick(columns) for _ in range(width)])} {text}"
 
     # --- order, versions ---------------------------------------------------------------------------------------------
 

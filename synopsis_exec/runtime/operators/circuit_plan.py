@@ -210,6 +210,7 @@ class MapNode:
 class SetNode:
     """``except``, ``intersect``, with ``all`` or of distinct rows; without a right side, the ``distinct`` rows of left.
 
+    ``semi`` and ``anti`` are the rows of left that right has, or has not, as often as left has them.
     ``open`` are, for each side, alternatives of tests that a row passes while the result may still change by it; None
     where every row does. Others pass an EXCEPT at once. With ``grows`` no side takes anything back, so that it only
     matters what is there. Rows of a key that ``ends`` are forgotten.

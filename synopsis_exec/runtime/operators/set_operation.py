@@ -1,4 +1,6 @@
-"""EXCEPT, INTERSECT and duplicate elimination over bags that change: weights of rows, while their fate is open.
+"""EXCEPT, INTERSECT, semi and anti joins by whole rows, and duplicate elimination over bags that change.
+
+What is kept are weights of rows, while their fate is open.
 
 ``EXCEPT ALL = pos(a − b)`` and ``INTERSECT ALL = a − pos(a − b)``, so that the integral of ``a − b`` is all there is;
 EXCEPT and INTERSECT are of what is there at all (``distinct(a)``: Budiu et al., *DBSP*, §4.2).
@@ -20,6 +22,8 @@ from streambound_runtime.operators.protocol import State
 from streambound_runtime.operators.row_tests import Passes, any_of
 
 _ROWS = "rows {}"
+_JOINS = ("semi", "anti")
+"""Operations whose results have a row as often as the left side has it."""
 
 
 class SetOperation:
@@ -94,7 +98,7 @@ class SetOperation:
     def _count(self, counts: list[int], side: int, weight: int) -> None:
         if self.plan.all:
             counts[0] += weight if side == 0 else -weight
-        elif self.plan.grows:
+        elif self.plan.grows and (side == 1 or self.plan.operation not in _JOINS):
             counts[side] = 1
         else:
             counts[side] += weight
@@ -110,6 +114,10 @@ class SetOperation:
                 return int(left > 0 and right <= 0)
             case "intersect":
                 return int(left > 0 and right > 0)
+            case "semi":
+                return left if right > 0 else 0
+            case "anti":
+                return left if right <= 0 else 0
         return int(left > 0)
 
     def dump(self) -> State:
