@@ -176,6 +176,11 @@ ASKING_AS_OF = (
     ("SELECT S.v FROM S WHERE S.a IN (SELECT x.k FROM {})", 8),
     ("SELECT S.v FROM S SEMI JOIN {} ON x.k = S.a AND S.b >= x.y", 8),
     ("SELECT S.v FROM S ANTI JOIN {} ON x.k = S.a", 8),
+    (
+        "SELECT S.v FROM S WHERE EXISTS (SELECT 1 FROM {0} WHERE x.k = S.a AND x.y > 0) "
+        "AND NOT EXISTS (SELECT 1 FROM {0} WHERE x.k = S.a AND x.y > 1)",
+        12,
+    ),
     ("SELECT S.v FROM S WHERE S.b = 1 OR NOT EXISTS (SELECT 1 FROM {} WHERE x.k = S.a)", 8),
 )
 

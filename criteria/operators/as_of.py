@@ -2,7 +2,8 @@
 
 The rows of a stream are joined when they come, with the relation's rows of their time, changes at that time included;
 no later change corrects them. So of the stream nothing is remembered, whatever its values are, and M is R's rows.
-So it is of [NOT] EXISTS and IN: the rows have a partner of their time, or none.
+So it is of [NOT] EXISTS and IN: the rows have a partner of their time, or none. So it is, too, of the results of a join
+as of the time of the stream that has their last row, and of what such a join gives: they come at that time.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from dataclasses import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.blocks import is_block
-from streambound.analyzer.algebra.nodes import Alias, AsOf, Join, JoinKind, Named, Project, Scalar, Scan, Tree
+from streambound.analyzer.algebra.nodes import Alias, AsOf, Filter, Join, JoinKind, Named, Project, Scalar, Scan, Tree
 from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
+from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.findings import Finding
+from streambound.analyzer.query import Branch, TimeValue
 from streambound.criteria.operators.judge import Context, NoRule
 from streambound.criteria.operators.mapped import filtered
 from streambound.criteria.operators.pair_tests import Columns, as_shown, names_of, pair_tests
@@ -24,6 +27,7 @@ from streambound.criteria.operators.pushed_filters import all_of, conjuncts_of
 from streambound.criteria.operators.states import Judged, State, ViewJoinPart
 from streambound.criteria.operators.static_rows import closes_beside
 from streambound.criteria.operators.written_columns import called, names_in
+from streambound.preprocess.pipeline import derive
 
 KINDS = (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI)
 
@@ -36,14 +40,12 @@ def version_of(tree: Tree) -> AsOf | None:
 
 
 def judge_as_of(tree: Join, context: Context) -> Judged:
-    """``S JOIN R FOR SYSTEM_TIME AS OF S.ts ON …``, of one stream; raises NoRule for another time."""
+    """``S JOIN R FOR SYSTEM_TIME AS OF S.ts ON …``; raises NoRule for another time than that at which rows come."""
     version = version_of(tree.right)
     assert version is not None, "a join with a relation as of a time"
     changing = isinstance(version.input, Scan) and version.input.changes
     if tree.kind not in KINDS or tree.using or not changing:
         raise NoRule("a version of what is no relation that changes")
-    if not is_block(tree.left, context.catalog):
-        raise NoRule("FOR SYSTEM_TIME AS OF beside what is computed of several rows, or is joined as of a time itself")
     given = schema(tree.left, context.catalog)
     _check_time(tree, version, given, context)
     relation = context.judge(version.input, context)
@@ -88,14 +90,30 @@ def _is_test(part: exp.Expr, tree: Join, sides: Sequence[Schema], columns: Seque
 
 
 def _check_time(tree: Join, version: AsOf, given: Schema, context: Context) -> None:
-    """Raise NoRule where the time is not that of the one stream on the left, whose rows come at it."""
-    node = parsed(version.time)
-    times = [c for c in given if c.time]
-    mine = isinstance(node, exp.Column) and any(c.called(node.name, node.table) for c in times)
-    items = [Named("c0", Scalar("1", exp.Literal.number(1)), alias=True)]
-    query = context.blocks.query(tree.left, items)
-    if not mine or any(len(branch.streams) != 1 for branch in query.branches):
-        raise NoRule("a version as of another time than that of the one stream beside it")
+    """Raise NoRule where the rows on the left do not come at the time: that of a stream whose row is their last one.
+
+    What is joined as of a time comes at it, too.
+    """
+    block, node = tree.left, parsed(version.time)
+    while isinstance(block, Filter) or (isinstance(block, Join) and block.kind in KINDS and version_of(block.right)):
+        block = block.input if isinstance(block, Filter) else block.left
+    if not is_block(block, context.catalog):
+        raise NoRule("FOR SYSTEM_TIME AS OF beside what is computed of several rows")
+    mine = isinstance(node, exp.Column) and any(c.called(node.name, node.table) for c in given if c.time)
+    branches = (
+        derive(context.blocks.query(block, [Named("c0", version.time, alias=True)])).split.branches if mine else ()
+    )
+    if not branches or not all(map(_comes_at, branches)):
+        raise NoRule("a version as of another time than that at which the rows beside it come")
+
+
+def _comes_at(branch: Branch) -> bool:
+    """Whether a result comes at the time that it shows: no other stream's row comes later."""
+    facts, shown = Facts.of(branch), branch.outputs[0].value
+    if not isinstance(shown, TimeValue) or shown.minus is not None or shown.offset:
+        return False
+    lags = [facts.lag(s.alias, shown.plus.source) for s in branch.streams if s.alias != shown.plus.source]
+    return all(lag is not None and lag <= 0 for lag in lags)
 
 
 def _project(tree: Join, columns: tuple[ViewColumn, ...]) -> Tree:

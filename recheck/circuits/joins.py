@@ -10,10 +10,14 @@ from sqlglot import exp
 from streambound.analyzer.algebra.blocks import decided_on_arrival, is_block
 from streambound.analyzer.algebra.nodes import AsOf, Filter, Join, JoinKind, Named, Project, Scan, Tree
 from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.analyzer.query import TimeValue
 from streambound.analyzer.relation_queries import is_static
+from streambound.preprocess.pipeline import derive
 from streambound.preprocess.split_join import SplitJoin, split_join
 from streambound.recheck.certificates.claims import RejectedError
+from streambound.recheck.certificates.conditions import Conditions
 from streambound.recheck.certificates.quantity import Quantity
+from streambound.recheck.circuits.buckets import lag
 from streambound.recheck.circuits.claims import NotRecheckedError
 from streambound.recheck.circuits.kept_relations import keeps_relation, kept_relation, without_member
 from streambound.recheck.circuits.keyed_joins import keyed_join, side
@@ -84,9 +88,8 @@ def _as_of(tree: Join, version: AsOf, states: States) -> View:
         raise NotRecheckedError("a version of what is no relation that changes")
     given, time = schema(tree.left, states.catalog), parsed(version.time)
     its_time = isinstance(time, exp.Column) and any(c.time and c.called(time.name, time.table) for c in given)
-    alone = is_block(tree.left, states.catalog) and _is_one_stream(tree.left, states)
-    if not its_time or not alone:
-        raise NotRecheckedError("a version as of another time than that of the one stream beside it")
+    if not its_time or not _come_at(tree.left, version, states):
+        raise NotRecheckedError("a version as of another time than that at which the rows beside it come")
     with states.tried():  # the stream comes first, but what is wrong of the relation is told
         states.of(relation)
     names = None
@@ -105,9 +108,25 @@ def _as_of(tree: Join, version: AsOf, states: States) -> View:
     return _beside(tree.kind, left, places, rows)
 
 
-def _is_one_stream(tree: Tree, states: States) -> bool:
-    query = states.blocks.query(tree, [Named("c0", scalar(ONE), alias=True)])
-    return all(len(branch.streams) == 1 for branch in query.branches)
+def _come_at(tree: Tree, version: AsOf, states: States) -> bool:
+    """Whether rows come at the time of a version: their stream's, or that of the stream that has their last row."""
+    while not is_block(tree, states.catalog):
+        below, _ = under_filter(tree)
+        if isinstance(below, Join) and isinstance(plain_aliases(below.right), AsOf) and not below.using:
+            below = below.left
+        if below is tree:
+            return False
+        tree = below
+    split = derive(states.blocks.query(tree, [Named("time", version.time, alias=True)])).split
+    for branch in split.branches:
+        conditions, value = Conditions(branch), branch.outputs[0].value
+        if not isinstance(value, TimeValue) or value.minus is not None or value.offset != 0:
+            return False
+        for stream in conditions.streams:
+            found = 0 if stream == value.plus.source else lag(conditions, stream, value.plus.source)
+            if found is None or found > 0:
+                return False
+    return bool(split.branches)
 
 
 # --- relations that do not change ------------------------------------------------------------------------------------

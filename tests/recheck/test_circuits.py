@@ -76,6 +76,10 @@ OF_EACH_KIND = {
     "the best beside a relation that changes": "SELECT MIN(S.v) AS m FROM S JOIN R ON S.a = R.k",
     "groups of a relation that changes": "SELECT y, COUNT(*) AS n, MIN(k) AS m FROM R GROUP BY y",
     "a relation as of a time": "SELECT S.v, R.y FROM S JOIN R FOR SYSTEM_TIME AS OF S.ts AS R ON S.v = R.k",
+    "relations as of a time": (
+        "SELECT S.v, R.y, T.a FROM S JOIN T ON S.a = T.a AND T.ts <= S.ts JOIN R FOR SYSTEM_TIME AS OF S.ts AS R "
+        "ON S.v = R.k LEFT JOIN R FOR SYSTEM_TIME AS OF S.ts AS Q ON Q.k = R.y"
+    ),
     "groups beside a relation": (
         "SELECT g.a, V.y FROM (SELECT a, COUNT(*) AS n FROM S GROUP BY a) AS g LEFT JOIN V ON g.n = V.k"
     ),

@@ -319,17 +319,30 @@ class OperatorQuery(AnyQuery):
         on = f"{left}.{self.choices.pick(('a', 'b'))} = {right}.a"
         if self.choices.chance(30):
             on += f" AND {right}.b <= {left}.{self.choices.pick(('b', 'v'))}"
-        holds = f"{right}._from <= {left}.ts AND ({right}._to IS NULL OR {left}.ts < {right}._to)"
-        source = (
-            f"{table} AS {left} {join} ⟦{CHANGING} FOR SYSTEM_TIME AS OF {left}.ts AS {right} ON {on}"
-            f"‖{CHANGING}_versions AS {right} ON {on} AND {holds}⟧"
-        )
+        source = f"{table} AS {left}"
+        if self.choices.chance(25):
+            other = self._alias()
+            near = self.choices.pick((f"{other}.ts = {left}.ts", f"{other}.ts BETWEEN {left}.ts - 2 AND {left}.ts"))
+            source += f" JOIN {'T' if table == 'S' else 'S'} AS {other} ON {other}.a = {left}.b AND {near}"
+        source += self._version_beside(left, right, join, on)
+        if self.choices.chance(30):
+            second = self._alias()
+            self.used["as of, twice"] += 1
+            source += self._version_beside(left, second, join, f"{second}.b = {self.choices.pick((left, right))}.a")
         columns = [f"{left}.a", f"{left}.v", f"{right}.b"]
         if self.choices.chance(50):
             return f"SELECT {_named([self.choices.pick(columns) for _ in range(width)])} FROM {source}"
         key = self.choices.pick((f"{left}.a", f"{right}.b", f"{left}.ts DIV 2"))
         items = [self._aggregate(columns, True), key]
         return f"SELECT {_named(items[:width])} FROM {source} GROUP BY {key}"
+
+    def _version_beside(self, left: str, right: str, join: str, on: str) -> str:
+        """A join with the relation that changes, as of the time of the rows on the left."""
+        holds = f"{right}._from <= {left}.ts AND ({right}._to IS NULL OR {left}.ts < {right}._to)"
+        return (
+            f" {join} ⟦{CHANGING} FOR SYSTEM_TIME AS OF {left}.ts AS {right} ON {on}"
+            f"‖{CHANGING}_versions AS {right} ON {on} AND {holds}⟧"
+        )
 
     # --- parts -------------------------------------------------------------------------------------------------------
 
