@@ -83,6 +83,16 @@ BOUNDED = {
     f"SELECT a, b, AVG(v) {OVER} ROWS 3 PRECEDING) AS w FROM S": 12,
     f"SELECT a, b, COUNT(a) {OVER} RANGE BETWEEN 3 PRECEDING AND CURRENT ROW) AS w FROM S": 6,
     "SELECT a, v, MIN(v) OVER (PARTITION BY a ORDER BY ts RANGE BETWEEN 4 PRECEDING AND CURRENT ROW) AS w FROM S": 8,
+    first("ROW_NUMBER", "ts", "v > 2"): 4,
+    f"SELECT a, SUM(v) {OVER}) AS s, COUNT(a) {OVER} ROWS UNBOUNDED PRECEDING) AS n, AVG(v) {OVER}) AS m FROM S": 4,
+    f"SELECT a, MIN(v) {OVER}) AS l, MAX(a) {OVER} ROWS UNBOUNDED PRECEDING) AS g, COUNT(*) {OVER}, a) AS n FROM S": 8,
+    f"SELECT v, FIRST_VALUE(v) {OVER}, v) AS f, LAST_VALUE(a) {OVER}, v) AS g, RANK() {OVER}, v) AS r FROM S": 4,
+    "SELECT a, ROW_NUMBER() OVER (ORDER BY ts) AS r, DENSE_RANK() OVER (ORDER BY ts, a DESC) AS d, "
+    "RANK() OVER (ORDER BY ts) AS k FROM S WHERE v > -2": 2,
+    "SELECT a, SUM(v) OVER (PARTITION BY ts DIV 4, a ORDER BY ts) AS s FROM S": 8,
+    f"SELECT a, SUM(v) {OVER}) AS s, LAG(v) {OVER}) AS w, LEAD(v) {OVER}) AS u FROM S": 12,
+    f"SELECT a, v, FIRST_VALUE(a) {OVER} ROWS 2 PRECEDING) AS f, LAST_VALUE(v) {OVER} ROWS 1 PRECEDING) AS l FROM S": 8,
+    f"SELECT b, SUM(n) OVER (ORDER BY b) AS s, FIRST_VALUE(n) OVER (ORDER BY b DESC) AS f FROM {GROUPED}": 8,
 }
 """Statements, and the entries of the function; None where there are others below, or their number does not matter."""
 
@@ -114,7 +124,10 @@ def test_the_number_of_rows_kept(sql: str, entries: int) -> None:
     [
         (first("ROW_NUMBER", "ts DESC", "r = 1", "PARTITION BY a"), "unbounded"),
         (first("ROW_NUMBER", "v DESC", "r <= 2", "PARTITION BY a, b"), "unbounded"),
-        (first("ROW_NUMBER", "ts", "v > 2"), "unsupported"),
+        (first("ROW_NUMBER", "v", "v > 2"), "unsupported"),
+        ("SELECT a, SUM(v) OVER (PARTITION BY a ORDER BY ts) AS s FROM S", "unbounded"),
+        (f"SELECT a, SUM(v) {OVER} DESC) AS s FROM S", "unsupported"),
+        (f"SELECT a, SUM(v) {OVER} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS s FROM S", "unsupported"),
         (f"SELECT LAG(v) {OVER}) AS w, LAG(a) OVER (PARTITION BY a ORDER BY ts) AS u FROM S", "unbounded"),
         (first("RANK", "v", "r <= 2"), "unsupported"),
         ("SELECT a, b, LAG(v) OVER (PARTITION BY a ORDER BY ts) AS w FROM S", "unbounded"),
@@ -152,7 +165,7 @@ def test_a_job_that_is_restarted_prints_the_same(sql: str, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("kind", ["double", "decimal(9,2)"])
 @pytest.mark.parametrize(
-    "frame", ["ROWS BETWEEN 2 PRECEDING AND CURRENT ROW", "RANGE BETWEEN 3 PRECEDING AND CURRENT ROW"]
+    "frame", ["ROWS BETWEEN 2 PRECEDING AND CURRENT ROW", "RANGE BETWEEN 3 PRECEDING AND CURRENT ROW", ""]
 )
 def test_sums_over_windows_of_decimals_and_doubles(kind: str, frame: str) -> None:
     """A decimal is encoded as so many hundredths, its mean with four places more; rounded half up."""

@@ -48,6 +48,8 @@ from streambound.criteria.violation import Violation, under
 from streambound.preprocess.pipeline import derive
 
 _NAME = "OVER"
+_RUNNING = "running"
+"""How functions of all rows before theirs are kept: by a value for each function, not by rows."""
 
 
 def judge_over(tree: Tree, context: Context) -> Judged:
@@ -76,8 +78,7 @@ def _over_block(tree: Over, context: Context) -> Judged:
     """Functions over the rows of a block, one window after the other: last those of one that takes rows back."""
     windows: dict[object, list[WindowCall]] = {}
     for call in tree.calls:
-        unit = Unit.ROWS if call.function in RANKS else reach_of(call).unit
-        windows.setdefault((window_of(call), unit), []).append(call)
+        windows.setdefault((window_of(call), _manner(call, context)), []).append(call)
     several = [
         _OverBlock(tree, tuple(calls), context, f"_{n}" if len(windows) > 1 else "")
         for n, calls in enumerate(windows.values())
@@ -102,6 +103,14 @@ def _over_block(tree: Over, context: Context) -> Judged:
     return Judged(part, states, retracts=several[-1].retracts)
 
 
+def _manner(call: WindowCall, context: Context) -> str:
+    """How a function of rows that are only added looks at them."""
+    if call.function in RANKS:
+        return Unit.ROWS if id(call) in context.limits else _RUNNING
+    looks = reach_of(call)
+    return _RUNNING if looks.before is None else looks.unit
+
+
 def _in_order(part: Part, names: Sequence[str], context: Context) -> Part:
     """A part with its columns in another order, without what a function was given."""
     if [column.name for column in part.columns] == names:
@@ -122,11 +131,12 @@ class _OverBlock:
 
     def __post_init__(self) -> None:
         call = self.call = self.calls[0]
-        ranks = [one for one in self.calls if one.function in RANKS]
+        self.running = _manner(call, self.context) == _RUNNING
+        ranks = [one for one in self.calls if one.function in RANKS and not self.running]
         if len(ranks) > 1:
             raise NoRule("several ranks of rows that are only added")
         self.rank = ranks[0] if ranks else None
-        self.reach = _together(self.calls)
+        self.reach = Looks(Unit.ROWS, 0, 0) if self.running else _together(self.calls)
         if ranks and (self.reach.after or self.reach.unit is not Unit.ROWS):
             raise NoRule("ranks beside functions of later rows")
         self.columns = self._columns()
@@ -165,6 +175,8 @@ class _OverBlock:
         part = _part(context, rows, width, self.calls, rows.columns, self._keep(), self.reach.after, closing)
         shown = tuple(one.text for one in call.partition)
         freed = "when it is too old" if self.rank is None else "when others come before it"
+        if self.running:
+            freed = "never" if self.windows is None else "when its window has closed"
         counted: tuple[Query, ...] = ()
         if call.partition and not self.rated and not context.unbounded:
             split = derive(self.partition).split
@@ -214,6 +226,11 @@ class _OverBlock:
                 raise NoRule("rows of one rank without a number: ROW_NUMBER(), or an order of time, has one")
             ties = tuples(facts, facts.branch.streams[0].alias, TimestampCount(1), ()).size
             return product([Number(limit), ties]), False
+        if self.running:
+            if not self._in_time(query, place) or len(derive(query).split.branches) > 1:
+                what = "ranks without a limit" if call.function in RANKS else "a frame that begins with the first row"
+                raise NoRule(f"{what}, of rows in another order than that of time")
+            return Number(1), False
         near = self.reach.unit is Unit.RANGE
         if not self._in_time(query, place) or (near and len(call.order) > 1) or len(derive(query).split.branches) > 1:
             raise NoRule("rows before or after a row, in another order than that of time")
@@ -226,7 +243,9 @@ class _OverBlock:
         """Which rows are kept: the first of a partition, by number or by rank, the last, or those of a time."""
         if self.rank is not None:
             return "first", self.context.limits[id(self.rank)]
-        return ("last" if self.reach.unit is Unit.ROWS else "near"), self.reach.before + self.reach.after
+        if self.running:
+            return _RUNNING, 1
+        return ("last" if self.reach.unit is Unit.ROWS else "near"), (self.reach.before or 0) + self.reach.after
 
     def _partitions(self, partition: Query, windows: Windows | None) -> Size:
         if not self.call.partition:
@@ -240,7 +259,7 @@ def _together(calls: Sequence[WindowCall]) -> Looks:
     """How far some functions look that look as far by rows, or by the order's values."""
     found = [reach_of(call) for call in calls if call.function not in RANKS]
     unit = found[0].unit if found else Unit.ROWS
-    return Looks(unit, max([0, *(one.before for one in found)]), max([0, *(one.after for one in found)]))
+    return Looks(unit, max([0, *(one.before or 0 for one in found)]), max([0, *(one.after for one in found)]))
 
 
 def _over_view(tree: Over, calls: Sequence[WindowCall], context: Context) -> Judged:
@@ -269,7 +288,7 @@ def _over_view(tree: Over, calls: Sequence[WindowCall], context: Context) -> Jud
         found = next(((one, rows) for rows in closes for one in rows.columns if one.key in keys), None)
         if found is None:
             reach = _rows_beside(calls)
-            found, keep = _in_turn(call, closes, len(own)), ("open", reach.before + reach.after)
+            found, keep = _in_turn(call, closes, len(own)), ("open", (reach.before or 0) + reach.after)
             closes = closes if not reach.after else ()  # a closed row still waits for those after it
         closing, size = found[0], found[1].open(0)
         if keep[1]:
@@ -296,8 +315,8 @@ def _in_turn(call: WindowCall, closes: Sequence[ClosingRows], own: int) -> tuple
 def _rows_beside(calls: Sequence[WindowCall]) -> Looks:
     """How many rows beside a row its values are of; raises NoRule where that is no number."""
     if all(call.function not in RANKS for call in calls):
-        units = {reach_of(call).unit for call in calls}
-        if units == {Unit.ROWS}:
+        looks = [reach_of(call) for call in calls]
+        if all(one.unit is Unit.ROWS and one.before is not None for one in looks):
             return _together(calls)
     raise NoRule("a view whose rows have no number")
 

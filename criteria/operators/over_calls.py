@@ -18,15 +18,19 @@ from streambound.criteria.operators.states import OverColumn
 
 RANKS = ("ROW_NUMBER", "RANK", "DENSE_RANK")
 _BESIDE = ("LAG", "LEAD")
-_FRAMED = ("COUNT", "SUM", "MIN", "MAX", "AVG")
+_ENDS = ("FIRST_VALUE", "LAST_VALUE")
+_FRAMED = ("COUNT", "SUM", "MIN", "MAX", "AVG", *_ENDS)
 
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """How far a function looks before and after its row: so many rows, or so much of what they are ordered by."""
+    """How far a function looks before and after its row: so many rows, or so much of what they are ordered by.
+
+    ``before`` is None where it looks back to the first row.
+    """
 
     unit: Unit
-    before: int
+    before: int | None
     after: int
 
 
@@ -48,16 +52,16 @@ def window_of(call: WindowCall) -> object:
 
 
 def reach_of(call: WindowCall) -> Looks:
-    """How far a function that is no rank looks; raises NoRule where that is as far as there are rows."""
+    """How far a function that is no rank looks; raises NoRule where that is up to the last row."""
     if call.function in _BESIDE:
         offset = _offset(call)
         return Looks(Unit.ROWS, offset, 0) if call.function == "LAG" else Looks(Unit.ROWS, 0, offset)
     low, high = _frame_of(call)
-    if call.frame is None or low is None:
-        raise NoRule("a frame that begins with the first row")
-    if high is None:
+    if call.frame is None or high is None:
         raise NoRule("a frame that ends with the last row")
-    return Looks(call.frame.unit, max(0, -low), max(0, high))
+    if low is None and high:
+        raise NoRule("a frame that begins with the first row and does not end with its own")
+    return Looks(call.frame.unit, None if low is None else max(0, -low), max(0, high))
 
 
 def argument_items(calls: Sequence[WindowCall], prefix: str = "") -> list[Named]:
@@ -95,7 +99,7 @@ def _fits(default: DataType, values: DataType | None) -> bool:
 def _kind(call: WindowCall, argument: DataType | None) -> DataType:
     if call.function in RANKS:
         return INT
-    if call.function in _BESIDE:
+    if call.function in (*_BESIDE, *_ENDS):
         assert argument is not None
         return argument
     return aggregate_type(call.function, argument)

@@ -25,10 +25,10 @@ from streambound.recheck.circuits.evidence import keys_with_values
 from streambound.recheck.circuits.ranks import RANKS
 from streambound.recheck.circuits.states import States
 from streambound.recheck.circuits.view import View
-from streambound.recheck.circuits.windows import groups_in_windows, windows_of
+from streambound.recheck.circuits.windows import BucketColumn, groups_in_windows, windows_of
 
 _BESIDE = ("LAG", "LEAD")
-_FRAMED = ("COUNT", "SUM", "MIN", "MAX", "AVG")
+_FRAMED = ("COUNT", "SUM", "MIN", "MAX", "AVG", "FIRST_VALUE", "LAST_VALUE")
 
 
 def over(tree: Tree, states: States) -> View:
@@ -53,7 +53,8 @@ def _same_window(one: WindowCall, other: WindowCall) -> bool:
 def _over_block(tree: Over, states: States) -> View:
     groups = list[list[WindowCall]]()
     for call in tree.calls:
-        alike = (g for g in groups if _same_window(g[0], call) and _is_of_values(g[0]) == _is_of_values(call))
+        manner = _manner(call, states)
+        alike = (g for g in groups if _same_window(g[0], call) and _manner(g[0], states) == manner)
         group = next(alike, None)
         if group is None:
             groups.append([call])
@@ -68,8 +69,24 @@ def _over_block(tree: Over, states: States) -> View:
     rows = derive(states.blocks.query(tree.input, items))
     states.evidence.block(rows.split, "OVER", False, together=rows.together)
     for one in several:
-        states.line("OVER", *one.rows(), "when others come before it" if one.ranks else "when it is too old")
+        states.line("OVER", *one.rows(), one.freed)
     return View()
+
+
+def _is_running(call: WindowCall, states: States) -> bool:
+    """Whether a function is of all rows up to its own, and no rank that a condition limits."""
+    if call.function in RANKS:
+        return id(call) not in states.limits
+    start, end = (None, None) if call.frame is None else (call.frame.start, call.frame.end)
+    if start is None or end is None or start.side is not Side.PRECEDING or start.distance is not None:
+        return False
+    return end.side is Side.CURRENT or end.distance == 0
+
+
+def _manner(call: WindowCall, states: States) -> tuple[bool, bool]:
+    """What functions over a window have in common where one state is enough for them."""
+    running = _is_running(call, states)
+    return running, not running and _is_of_values(call)
 
 
 def _is_of_values(call: WindowCall) -> bool:
@@ -92,14 +109,26 @@ class _OverRows:
         return self.calls[0]
 
     @property
+    def running(self) -> bool:
+        """Whether they are of all rows up to their own."""
+        return _is_running(self.call, self.states)
+
+    @property
     def ranks(self) -> list[WindowCall]:
-        """Those that say which row of the partition one is."""
-        return [call for call in self.calls if call.function in RANKS]
+        """Those that say which of the first rows of the partition one is."""
+        return [] if self.running else [call for call in self.calls if call.function in RANKS]
+
+    @property
+    def freed(self) -> str:
+        """When a row goes."""
+        if self.running:
+            return "when its window has closed" if self._windows is not None else "never"
+        return "when others come before it" if self.ranks else "when it is too old"
 
     @property
     def looks(self) -> tuple[int, int]:
         """How far back and ahead of a row the others look."""
-        return _looks([call for call in self.calls if call.function not in RANKS])
+        return (0, 0) if self.running else _looks([call for call in self.calls if call.function not in RANKS])
 
     @property
     def columns(self) -> list[Named]:
@@ -153,8 +182,8 @@ class _OverRows:
             return self._in_each(each if numbered else each * rows_of(1))
         if not by_time or call.order[0].descending or len(split.branches) > 1:
             raise NotRecheckedError("rows beside a row, in another order than that of time")
-        if not _is_of_values(call):
-            return self._in_each(Quantity.number(back + ahead))
+        if self.running or not _is_of_values(call):
+            return self._in_each(Quantity.number(1 if self.running else back + ahead))
         if len(call.order) > 1:
             raise NotRecheckedError("a frame of values of several columns")
         return self._keys(), rows_of(back + ahead)
@@ -166,13 +195,20 @@ class _OverRows:
         """So many rows in each partition that there is, or that is open."""
         if not self.call.partition:
             return (), rows
-        query = self._query(self.partition)
-        split, names = derive(query).split, tuple(key.text for key in self.call.partition)
-        windows = windows_of(query, split, len(names))
+        split, names = derive(self._query(self.partition)).split, tuple(key.text for key in self.call.partition)
+        windows = self._windows
         if windows is not None:
             return self._keys(), groups_in_windows(split, windows, self.states.evidence)(0) * rows
         found = self.states.evidence.results([split])
         return keys_with_values(names, split, found.tables), found.entries * rows
+
+    @property
+    def _windows(self) -> BucketColumn | None:
+        """The windows of time that the partitions are in."""
+        if not self.call.partition:
+            return None
+        query = self._query(self.partition)
+        return windows_of(query, derive(query).split, len(self.call.partition))
 
     def _query(self, items: Sequence[Named]) -> Query:
         return self.states.blocks.query(self.tree.input, items)

@@ -40,6 +40,7 @@ from streambound_runtime.operators.pair_join import PairJoin
 from streambound_runtime.operators.periods import PeriodOperator
 from streambound_runtime.operators.protocol import State, StatefulOperator
 from streambound_runtime.operators.rejected_row import RejectedRow
+from streambound_runtime.operators.running import RunningOperator, over_operator
 from streambound_runtime.operators.session_groups import SessionGroups
 from streambound_runtime.operators.set_operation import SetOperation
 from streambound_runtime.operators.standing_relation import StandingRelation
@@ -168,7 +169,7 @@ class CircuitOperator:
                     self.nodes[node.name] = MapOperator(node, evaluate)
                     self.inputs[node.name] = (node.input,)
                 case OverNode():
-                    self.nodes[node.name] = OverOperator(node)
+                    self.nodes[node.name] = over_operator(node)
                     self.inputs[node.name] = (node.input,)
                 case BucketNode():
                     self.nodes[node.name] = Buckets(node, node.name in printed)
@@ -280,7 +281,7 @@ def _of_one_key(plan: KeyedNode, relations: Relations) -> OneKey:
         case PairNode() as node:
             return PairJoin(node, relations)
         case OverNode() as node:
-            return OverOperator(node)
+            return over_operator(node)
         case ViewJoinNode() as node:
             return ViewJoin(node)
 
@@ -288,7 +289,7 @@ def _of_one_key(plan: KeyedNode, relations: Relations) -> OneKey:
 def _step_of_one_key(operator: OneKey, deltas: Mapping[str, Delta], inputs: Sequence[Delta], ticks: Ticks) -> Delta:
     if isinstance(operator, BlockOperator | PairJoin):
         return operator.step_of(deltas, ticks)
-    assert isinstance(operator, OverOperator | ViewJoin), "what there is for each key"
+    assert isinstance(operator, OverOperator | RunningOperator | ViewJoin), "what there is for each key"
     return operator.step(inputs, ticks)
 
 

@@ -11,11 +11,12 @@ import numpy as np
 from streambound_runtime.arrays import Integers
 from streambound_runtime.operators.buckets import last_of
 from streambound_runtime.operators.by_tick import Changes, Row, Ticks, Weighted, rows_by_time
-from streambound_runtime.operators.circuit_plan import GroupValue, OverNode, OverValue
+from streambound_runtime.operators.circuit_plan import GroupValue, OverNode, OverValue, TimeBucket
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.entries import arrow_of_pairs, pairs_of_arrow
 from streambound_runtime.operators.group_values import value_of
 from streambound_runtime.operators.protocol import State
+from streambound_runtime.operators.sums import Number
 from streambound_runtime.operators.values import COMPARISONS, factor, greatest, integer, least, minus
 from streambound_runtime.periods.aggregating import Reversed
 from streambound_runtime.row_values import Value
@@ -23,11 +24,12 @@ from streambound_runtime.row_values import Value
 ROWS = "rows"
 OrderKey = tuple[object, ...]
 """What rows are put in order by: NULL and descending order are in it."""
-_RANKS = ("row_number", "rank", "dense_rank")
+RANKS = ("row_number", "rank", "dense_rank")
+ENDS = ("first_value", "last_value")
 
 
 class OverOperator:
-    """The operator of an `OverNode` node."""
+    """The operator of an `OverNode` node that keeps rows."""
 
     def __init__(self, plan: OverNode) -> None:
         self.plan = plan
@@ -35,7 +37,7 @@ class OverOperator:
         given = [place for call in plan.calls for place in (call.value, call.default) if place is not None]
         width = plan.width + len(plan.partition) + len(plan.order) + len(given)
         self.names = tuple(map(str, range(width)))
-        self.rank = next((place for place, call in enumerate(plan.calls) if call.function in _RANKS), 0)
+        self.rank = next((place for place, call in enumerate(plan.calls) if call.function in RANKS), 0)
         self.ends: list[tuple[int, int, Row]] = []
         self.number = 0
         self.sizes: Integers = np.zeros(0, dtype=np.int64)
@@ -57,10 +59,7 @@ class OverOperator:
         return changes.delta
 
     def _tick(self, rows: list[Weighted]) -> list[Weighted]:
-        touched: dict[Row, list[Weighted]] = {}
-        for row, weight in rows:
-            touched.setdefault(tuple(row[place] for place in self.plan.partition), []).append((row, weight))
-        return [change for key, mine in touched.items() for change in self._partition(key, mine)]
+        return [change for key, mine in by_partition(self.plan, rows).items() for change in self._partition(key, mine)]
 
     def _partition(self, key: Row, rows: list[Weighted]) -> list[Weighted]:
         plan, before = self.plan, self.kept.get(key, [])
@@ -134,17 +133,16 @@ class OverOperator:
         """Until when a row may change."""
         bucket = self.plan.bucket
         assert bucket is not None, "rows that close have a bucket"
-        return last_of(bucket, row[bucket.key]) + bucket.delay
+        return end_of(bucket, row[bucket.key])
 
     # --- order ------------------------------------------------------------------------------------------------------
 
     def _place(self, row: Row) -> OrderKey:
         """What a row is put in order by."""
-        plan = self.plan
-        return (self._peers(row), tuple((value is not None, value) for value in row[: plan.width]))
+        return place_of(self.plan, row)
 
     def _peers(self, row: Row) -> OrderKey:
-        return tuple(_key(row[place], descending, first) for place, descending, first in self.plan.order)
+        return peers_of(self.plan, row)
 
     # --- values -----------------------------------------------------------------------------------------------------
 
@@ -153,7 +151,7 @@ class OverOperator:
         return [*zip(*(self._column(call, rows, begin) for call in self.plan.calls), strict=True)]
 
     def _column(self, call: OverValue, rows: list[Row], begin: int) -> list[Value]:
-        if call.function in _RANKS:
+        if call.function in RANKS:
             return [*_ranks(call.function, [self._peers(row) for row in rows])[begin:]]
         if call.function in ("lag", "lead"):
             step = -call.offset if call.function == "lag" else call.offset
@@ -216,6 +214,35 @@ class OverOperator:
             rows.sort(key=self._place)
 
 
+def by_partition(plan: OverNode, rows: Sequence[Weighted]) -> dict[Row, list[Weighted]]:
+    """Rows by their partition."""
+    found: dict[Row, list[Weighted]] = {}
+    for row, weight in rows:
+        found.setdefault(tuple(row[place] for place in plan.partition), []).append((row, weight))
+    return found
+
+
+def peers_of(plan: OverNode, row: Row) -> OrderKey:
+    """What rows agree in that the order leaves equal."""
+    return tuple(_key(row[place], descending, first) for place, descending, first in plan.order)
+
+
+def place_of(plan: OverNode, row: Row) -> OrderKey:
+    """What a row is put in order by: after the order's, by its columns."""
+    return (peers_of(plan, row), tuple((value is not None, value) for value in row[: plan.width]))
+
+
+def end_of(bucket: TimeBucket, value: Value) -> int:
+    """Until when rows with such a value of a bucket's column may come."""
+    return last_of(bucket, value) + bucket.delay
+
+
+def aggregate(call: OverValue, rows: int, count: int, total: Number) -> Value:
+    """The value of COUNT, SUM or AVG of so many rows, of which so many have a value, that add up to a total."""
+    value = GroupValue("", call.function, call.type, (0, 1), places=call.places)
+    return value_of(value, [rows, count, total], ())
+
+
 def _beside(call: OverValue, rows: list[Row], place: int, other: int) -> Value:
     assert call.value is not None, "what is shown of another row"
     if 0 <= other < len(rows):
@@ -225,11 +252,12 @@ def _beside(call: OverValue, rows: list[Row], place: int, other: int) -> Value:
 
 def _aggregate(call: OverValue, rows: list[Row]) -> Value:
     values = [1 if call.value is None else row[call.value] for row in rows]
+    if call.function in ENDS:
+        return values[0 if call.function == "first_value" else -1] if values else None
     there = [value for value in values if value is not None]
     if call.function in ("min", "max"):
         return (least if call.function == "min" else greatest)(there) if there else None
-    sums = [len(rows), len(there), 0 if call.function == "count" else sum(map(factor, there))]
-    return value_of(GroupValue("", call.function, call.type, (0, 1), places=call.places), sums, ())
+    return aggregate(call, len(rows), len(there), 0 if call.function == "count" else sum(map(factor, there)))
 
 
 def _ranks(function: str, keys: list[OrderKey]) -> list[int]:

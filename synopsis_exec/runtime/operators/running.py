@@ -1,0 +1,167 @@
+"""Functions of all rows of a partition up to each, which come in their order: what they are so far, and no row."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+import numpy as np
+
+from streambound_runtime.arrays import Integers
+from streambound_runtime.operators.by_tick import Changes, Row, Ticks, Weighted, rows_by_time
+from streambound_runtime.operators.circuit_plan import OverNode, OverValue
+from streambound_runtime.operators.delta import Delta
+from streambound_runtime.operators.entries import arrow_of_pairs, pairs_of_arrow
+from streambound_runtime.operators.over import (
+    RANKS,
+    OverOperator,
+    aggregate,
+    by_partition,
+    end_of,
+    peers_of,
+    place_of,
+)
+from streambound_runtime.operators.protocol import State
+from streambound_runtime.operators.sums import Number, Sums
+from streambound_runtime.operators.values import factor, greatest, least
+from streambound_runtime.row_values import Value
+
+PARTITIONS = "partitions"
+
+
+def over_operator(plan: OverNode) -> OverOperator | RunningOperator:
+    """The operator of an `OverNode` node."""
+    return RunningOperator(plan) if plan.keep == "running" else OverOperator(plan)
+
+
+class RunningOperator:
+    """The operator of an `OverNode` node that keeps what its functions are so far."""
+
+    def __init__(self, plan: OverNode) -> None:
+        self.plan = plan
+        self.partitions: dict[Row, _RowsSoFar] = {}
+        self.ends: list[tuple[int, int, Row]] = []
+        self.number = 0
+        self.sizes: Integers = np.zeros(0, dtype=np.int64)
+
+    def entries(self) -> int:
+        """The partitions that there are."""
+        return len(self.partitions)
+
+    def step(self, inputs: Sequence[Delta], ticks: Ticks) -> Delta:
+        """Close timestamps; in each, the rows that come are put out with their values."""
+        changes, sizes = Changes(self.plan.columns), []
+        (given,) = inputs
+        by_time = rows_by_time(given)
+        for now in ticks.times.tolist():
+            touched = by_partition(self.plan, by_time.get(now, []))
+            changes.add(now, [change for key, rows in touched.items() for change in self._partition(key, rows)])
+            while self.ends and self.ends[0][0] <= now:
+                self.partitions.pop(heapq.heappop(self.ends)[2], None)
+            sizes.append(self.entries())
+        self.sizes = np.array(sizes, dtype=np.int64)
+        return changes.delta
+
+    def _partition(self, key: Row, rows: list[Weighted]) -> Iterator[Weighted]:
+        if key not in self.partitions:
+            self._open(key, _RowsSoFar([_ValueSoFar(call) for call in self.plan.calls]))
+        known = self.partitions[key]
+        assert all(weight > 0 for _, weight in rows), "rows are only added"
+        listed = [row for row, weight in rows for _ in range(weight)]
+        listed.sort(key=lambda row: place_of(self.plan, row))
+        for _, peers in groupby(listed, lambda row: peers_of(self.plan, row)):
+            same = list(peers)
+            for row, values in zip(same, known.add(same), strict=True):
+                yield (*row[: self.plan.width], *values), 1
+
+    def _open(self, key: Row, known: _RowsSoFar) -> None:
+        bucket = self.plan.bucket
+        if bucket is not None:
+            end = end_of(bucket, key[self.plan.partition.index(bucket.key)])
+            self.number += 1
+            heapq.heappush(self.ends, (end, self.number, key))
+        self.partitions[key] = known
+
+    def dump(self) -> State:
+        """The partitions, with what is known of each."""
+        width, calls = len(self.plan.partition), len(self.plan.calls)
+        pairs = [((*key, *known.values), known.numbers) for key, known in self.partitions.items()]
+        return {PARTITIONS: arrow_of_pairs(pairs, tuple(map(str, range(width + calls))), 1 + 2 * calls)}
+
+    def load(self, state: State) -> None:
+        """Take over what `dump` returned."""
+        self.partitions, self.ends = {}, []
+        width = len(self.plan.partition)
+        for row, numbers in pairs_of_arrow(state[PARTITIONS]):
+            assert isinstance(numbers, Sums), "there are sums"
+            rows, peers, *sums = numbers
+            found = [
+                _ValueSoFar(call, int(sums[2 * place]), sums[2 * place + 1], row[width + place])
+                for place, call in enumerate(self.plan.calls)
+            ]
+            self._open(row[:width], _RowsSoFar(found, int(rows), int(peers)))
+
+
+class _RowsSoFar:
+    """What is known of the rows of a partition: how many there are, and how many that the order tells apart."""
+
+    def __init__(self, calls: list[_ValueSoFar], rows: int = 0, peers: int = 0) -> None:
+        self.calls, self.rows, self.peers = calls, rows, peers
+
+    @property
+    def numbers(self) -> Sums:
+        """What has to be known again, but for `values`."""
+        return Sums([self.rows, self.peers, *(number for one in self.calls for number in (one.count, one.total))])
+
+    @property
+    def values(self) -> list[Value]:
+        """The value that each function keeps; None where it keeps none."""
+        return [one.kept for one in self.calls]
+
+    def add(self, peers: list[Row]) -> list[list[Value]]:
+        """Take in the next rows, which the order leaves equal; returns the functions' values of each."""
+        before, found = self.rows, list[list[Value]]()
+        self.peers += 1
+        for row in peers:
+            for one in self.calls:
+                one.add(row, not self.rows)
+            self.rows += 1
+            found.append([self._rank(one.call.function, before) or one.value(self.rows) for one in self.calls])
+        for place, one in enumerate(self.calls):
+            if one.call.frame is not None and not one.call.frame[0]:
+                for values in found:
+                    values[place] = found[-1][place]
+        return found
+
+    def _rank(self, function: str, before: int) -> int | None:
+        """The rank of the last row; None for what is no rank."""
+        ranks = (self.rows, before + 1, self.peers)
+        return dict(zip(RANKS, ranks, strict=True)).get(function)
+
+
+class _ValueSoFar:
+    """One function of the rows so far: how many have a value, what they add up to, and the value that is kept."""
+
+    def __init__(self, call: OverValue, count: int = 0, total: Number = 0, kept: Value = None) -> None:
+        self.call, self.count, self.total, self.kept = call, count, total, kept
+
+    def add(self, row: Row, first: bool) -> None:
+        """One more row."""
+        function, value = self.call.function, 1 if self.call.value is None else row[self.call.value]
+        if function == "last_value" or (function == "first_value" and first):
+            self.kept = value
+        if value is None:
+            return
+        self.count += 1
+        if function in ("sum", "avg"):
+            self.total += factor(value)
+        if function in ("min", "max"):
+            better = least if function == "min" else greatest
+            self.kept = value if self.kept is None else better([self.kept, value])
+
+    def value(self, rows: int) -> Value:
+        """The value of so many rows."""
+        if self.call.function in ("count", "sum", "avg"):
+            return aggregate(self.call, rows, self.count, self.total)
+        return self.kept
