@@ -101,6 +101,10 @@ OF_EACH_KIND = {
         "WITH RECURSIVE w(x, y) AS (SELECT S.a, R.y FROM S JOIN R ON S.a = R.k UNION "
         "SELECT R.k, S.a FROM w JOIN R ON w.y = R.y JOIN S ON S.a = w.y JOIN V ON V.k = S.a) SELECT x, y FROM w"
     ),
+    "running totals and numbers": (
+        "SELECT v, SUM(v) OVER (PARTITION BY a ORDER BY ts) AS s, ROW_NUMBER() OVER (PARTITION BY a ORDER BY ts) AS r, "
+        "MAX(v) OVER (PARTITION BY a, b ORDER BY ts ROWS UNBOUNDED PRECEDING) AS m FROM S"
+    ),
     "the row before": "SELECT v, LAG(v, 2) OVER (PARTITION BY a ORDER BY ts) AS l FROM S",
     "rows after": (
         "SELECT v, LEAD(v, 1, 0) OVER (PARTITION BY a ORDER BY ts, b) AS l, "
