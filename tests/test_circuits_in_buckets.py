@@ -48,7 +48,7 @@ WINDOWS = [
     for sql in (
         "SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY b ORDER BY v DESC) AS r FROM S) WHERE r <= 2",
         "SELECT a, b, ts, LAG(v, 3) OVER (PARTITION BY b ORDER BY ts) AS w FROM S",
-        "SELECT a, b, SUM(v) OVER (PARTITION BY b ORDER BY ts) AS w, RANK() OVER (PARTITION BY b ORDER BY ts) AS r FROM S",
+        "SELECT a, SUM(v) OVER (PARTITION BY b ORDER BY ts) AS w, RANK() OVER (PARTITION BY b ORDER BY ts) AS r FROM S",
         "SELECT a, MAX(v) AS x, COUNT(DISTINCT v) AS d FROM S GROUP BY a, session_window(ts, '2 seconds')",
     )
 ]  # fmt: skip

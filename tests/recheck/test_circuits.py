@@ -103,7 +103,7 @@ OF_EACH_KIND = {
     ),
     "running totals and numbers": (
         "SELECT v, SUM(v) OVER (PARTITION BY a ORDER BY ts) AS s, ROW_NUMBER() OVER (PARTITION BY a ORDER BY ts) AS r, "
-        "MAX(v) OVER (PARTITION BY a, b ORDER BY ts ROWS UNBOUNDED PRECEDING) AS m FROM S"
+        "MAX(v) OVER (ORDER BY ts ROWS UNBOUNDED PRECEDING) AS m FROM S"
     ),
     "the row before": "SELECT v, LAG(v, 2) OVER (PARTITION BY a ORDER BY ts) AS l FROM S",
     "rows after": (
