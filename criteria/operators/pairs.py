@@ -3,7 +3,8 @@
 B4: an outer join is bounded iff the inner one with the same select list is, under the closure of ON: a row that cannot
 match is final at once, and one that can must be kept for the inner join's sake. B3: of a semi or anti join only the
 preserved side's attributes are shown, and it waits where the other side may come later. B1: the other side is asked for
-existence only, so that where the preserved side never waits, its tables are a set's.
+existence only, so that where the preserved side never waits, its tables are a set's. Where a side is a join itself,
+only what waits within a window is known (W2): its rows and those of the other side are views that close (A5).
 """
 
 from __future__ import annotations
@@ -86,7 +87,13 @@ def judge_pair(tree: Tree, context: Context) -> Judged:
             return judge_view_first(tree, context)
     if tree.kind not in _KINDS or tree.using:
         raise NoRule(f"a {tree.kind} join")
-    return _Pair(tree, context).judged()
+    try:
+        return _Pair(tree, context).judged()
+    except NoRule:
+        with suppress(NoRule):
+            if (judged := judge_keyed_join(tree, context)).part is not None:
+                return judged
+        raise
 
 
 def _of_cases(forms: SplitJoin, context: Context) -> Judged:
@@ -193,7 +200,9 @@ class _Pair:
             items.append(Named(f"c{n}", _scalar(node), alias=True))
         query = self.context.blocks.query(side, items)
         split = derive(query).split
-        if len(split.branches) > 1 or any(len(one.sources) != 1 for one in query.branches):
+        if any(len(one.sources) != 1 for one in query.branches):
+            raise NoRule(f"a {self.tree.kind} join beside a join, unless windows say until when rows wait for partners")
+        if len(split.branches) > 1:
             raise NoRule("a side that is no stream with one condition")
         return split
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from sqlglot import exp
@@ -67,7 +68,18 @@ def join(tree: Tree, states: States) -> View:
             numbered = states.of(tree.left).rows is not None
         if numbered:
             return view_join(turned(tree, states.catalog), states)
-    return stream_join(tree, states) if left_is_block else keyed_join(tree, states)
+    return _of_blocks(tree, states) if left_is_block else keyed_join(tree, states)
+
+
+def _of_blocks(tree: Join, states: States) -> View:
+    """A join of two streams, or, where the certificate says so, of blocks as views whose rows close."""
+    rule: Callable[[Join, States], View] = stream_join
+    for other in (stream_join, keyed_join):
+        with suppress(RejectedError, NotRecheckedError), states.tried():
+            other(tree, states)
+            rule = other
+            break
+    return rule(tree, states)
 
 
 def _of_cases(forms: SplitJoin, states: States) -> View:

@@ -1,0 +1,73 @@
+"""Outer, semi and anti joins of which a side is a join of streams, within windows: views of rows that close.
+
+Each job prints what the reference evaluator says of every prefix, and keeps at most M.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from support.circuits import certificate_of, checked_circuit, proof_of, random_rows, reference, run_circuit
+from support.profiles import MORE
+
+CATALOG: dict[str, Any] = {
+    "streams": {
+        name: {
+            "timestamp": "ts",
+            "columns": {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"},
+            "domain": {"b": [0, 2]},
+            "max_per_timestamp": 2,
+        }
+        for name in ("S", "T")
+    }
+}
+JOINED = "S AS p JOIN T AS l ON l.a = p.a AND l.ts BETWEEN p.ts - 1 AND p.ts + 2"
+LATER = "r.a = p.a AND r.ts BETWEEN p.ts AND p.ts + 3"
+BOUNDED = {
+    "of the first stream": f"SELECT p.a, l.v, r.v AS w FROM {JOINED} LEFT JOIN T AS r ON {LATER}",
+    "of the second stream": f"SELECT p.a, l.v, r.v AS w FROM {JOINED} LEFT JOIN S AS r ON r.v = l.v "
+    "AND r.ts BETWEEN l.ts - 2 AND l.ts + 1",
+    "of both": f"SELECT p.a, l.v, r.v AS w FROM {JOINED} LEFT JOIN T AS r ON {LATER} AND r.v > l.v",
+    "semi": f"SELECT p.a, l.v FROM {JOINED} LEFT SEMI JOIN T AS r ON {LATER}",
+    "anti": f"SELECT p.a, l.v FROM {JOINED} LEFT ANTI JOIN T AS r ON {LATER}",
+    "not exists": f"SELECT p.a, l.v FROM {JOINED} WHERE NOT EXISTS (SELECT 1 FROM T AS r WHERE {LATER} AND r.v < l.v)",
+    "the inner side": "SELECT p.a, p.v FROM S AS p WHERE NOT EXISTS (SELECT 1 FROM T AS l JOIN T AS r ON l.b = r.b "
+    "AND r.ts BETWEEN l.ts AND l.ts + 1 WHERE l.a = p.a AND l.ts BETWEEN p.ts - 1 AND p.ts + 2)",
+}
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_a_job_prints_the_changes_of_every_prefix(name: str) -> None:
+    checked = checked_circuit(BOUNDED[name], CATALOG)
+    assert checked.verdict == "bounded", checked.diagnostics
+    bound = checked.circuit_bound
+    assert bound is not None and bound.entries.value is not None
+    printed = 0
+    for seed in range(2 * MORE):
+        rows = random_rows(1, seed, 20)
+        run = run_circuit(checked, rows)
+        assert run.printed == reference(BOUNDED[name], CATALOG, rows)
+        assert run.peak <= bound.entries.value
+        printed += len(run.printed)
+    assert printed
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_recheck_proves_the_bound_and_no_smaller_one(name: str) -> None:
+    checked = checked_circuit(BOUNDED[name], CATALOG)
+    certificate = certificate_of(checked)
+    assert not proof_of(checked, certificate).faults
+    for place, state in enumerate(certificate["states"]):
+        if state["proposition"] == "A5":
+            smaller = [*certificate["states"]]
+            smaller[place] = {**state, "entries": "1"}
+            assert proof_of(checked, {**certificate, "states": smaller}).faults
+
+
+@pytest.mark.parametrize("join", ["LEFT JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN"])
+def test_what_waits_without_end_is_refused(join: str) -> None:
+    checked = checked_circuit(f"SELECT p.b FROM {JOINED} {join} T AS r ON r.b = p.b AND r.ts >= p.ts", CATALOG)
+    (found,) = checked.diagnostics
+    assert checked.verdict == "unsupported" and "unless windows say until when rows wait" in found.message
