@@ -36,6 +36,8 @@ class Looks:
 
 def check_call(call: WindowCall) -> None:
     """Raises NoRule for a function that is none of those decided here."""
+    if call.function not in _BESIDE and len(call.arguments) > 1:  # COUNT(a, b), FIRST_VALUE(v, true)
+        raise NoRule(f"{call.function} of several arguments over a window")
     if call.distinct or call.filter is not None or call.ignore_nulls:
         raise NoRule("DISTINCT, FILTER or IGNORE NULLS over a window")
     if call.function not in (*RANKS, *_BESIDE, *_FRAMED):

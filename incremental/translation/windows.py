@@ -92,6 +92,8 @@ def _function(to: Translator, call: WindowCall, view: BoundView, replaced: dict[
         return WindowOf(name, value.kind, value, offset, more[1] if len(more) > 1 else None, text=text)
     frame = None if call.frame is None else _bounds(call.frame)
     if call.function in _ENDS:
+        if len(call.arguments) > 1:
+            raise Untranslatable(f"{call.function} of more than a value has no circuit", call.syntax)
         value = bind(to.scalar(call.arguments[0]), view, replaced)
         return WindowOf(name, value.kind, value, frame=frame, text=text)
     if call.distinct:

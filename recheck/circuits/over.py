@@ -37,6 +37,8 @@ def over(tree: Tree, states: States) -> View:
     for call in tree.calls:
         if call.function not in (*RANKS, *_FRAMED, *_BESIDE) or call.distinct or call.filter or call.ignore_nulls:
             raise NotRecheckedError(f"{call.function} over a window")
+        if call.function not in _BESIDE and len(call.arguments) > 1:
+            raise NotRecheckedError(f"{call.function} of several arguments")
     if is_block(tree.input, states.catalog):
         return _over_block(tree, states)
     last = tree.calls[-1]

@@ -297,8 +297,13 @@ class OperatorQuery(AnyQuery):
                 ("CURRENT ROW", f"{far} PRECEDING", *(["1 FOLLOWING"] if function == "rows" else []))
             )
             high = "2 FOLLOWING" if low == "1 FOLLOWING" else self.choices.pick(("CURRENT ROW", "1 FOLLOWING"))
+            if self.choices.chance(25):
+                low, high = "UNBOUNDED PRECEDING", "CURRENT ROW"
+                self.used["running total"] += 1
             ordered = f"{window}⟦‖, {ties}⟧" if function == "rows" else window
             aggregate = self.choices.pick((f"SUM({column})", "COUNT(*)", f"MAX({column})"))
+            if function == "rows" and self.choices.chance(30):
+                aggregate = self.choices.pick((f"FIRST_VALUE({column})", f"LAST_VALUE({column})"))
             calls.append(f"{aggregate} OVER ({ordered} {function.upper()} BETWEEN {low} AND {high})")
         made = ", ".join(f"{call} AS f{number}" for number, call in enumerate(calls, 1))
         where = self._where([f"{inner}.{column}" for column in COLUMNS[:3]], 0)
