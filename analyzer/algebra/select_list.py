@@ -36,6 +36,11 @@ from streambound.analyzer.findings import Positions
 from streambound.analyzer.spans import Span
 from streambound.analyzer.toml_reader import suggest
 
+_SEVERAL_GROUPINGS: dict[type[exp.Expr], str] = {
+    exp.Rollup: "rollup", exp.Cube: "cube", exp.GroupingSets: "grouping_sets"
+}  # fmt: skip
+"""What makes several groupings of one GROUP BY where it is a key, and as a part of the clause."""
+
 
 @dataclass
 class SelectList:
@@ -97,10 +102,15 @@ class SelectList:
         group = self.node.args.get("group")
         if group is None:
             return []
+        several = next(
+            (kind for kind in _SEVERAL_GROUPINGS if any(isinstance(one, kind) for one in group.expressions)), None
+        )
         for name in ("rollup", "cube", "grouping_sets", "totals"):
-            if group.args.get(name):
+            if group.args.get(name) or (several is not None and _SEVERAL_GROUPINGS[several] == name):
                 words = name.upper().replace("_", " ")
-                raise self.positions.finding(Code.UNSUPPORTED, f"{words} is outside the query language", self._at(name))
+                help = "write each grouping as a SELECT of its own, and UNION ALL between them"
+                message = f"{words} is outside the query language"
+                raise self.positions.finding(Code.UNSUPPORTED, message, self._at(name), help)
         if group.args.get("all"):
             return [one.unalias().copy() for one in self.node.expressions if not self._aggregates(one)]
         return [self._key(key) for key in group.expressions]
