@@ -44,7 +44,8 @@ def pair_tests(
     except TypeError:
         raise NoRule("a condition of several cases between views") from None
     if any(attribute not in of for atom in atoms for attribute in atom.attributes):
-        raise NoRule("a condition on what is computed of a row, or of numbers of two types, beside a view")
+        way = "in a view or subquery compute it there: (SELECT 2 * AVG(x) …) for 2 * (SELECT AVG(x) …)"
+        raise NoRule(f"a condition on what is computed of a row, or of numbers of two types, beside a view; {way}")
     return tuple(_test(atom, of, branch) for atom in atoms)
 
 
