@@ -190,3 +190,11 @@ def test_sums_over_windows_of_decimals_and_doubles(kind: str, frame: str) -> Non
             mean = floor(abs(whole) + Fraction(1, 2)) * (1 if whole > 0 else -1)
         expected[a, ts, total, mean, now] += n
     assert found == expected != Counter()
+
+
+def test_an_infinite_number_that_is_added_up_is_an_error_with_a_way_out() -> None:
+    catalog = {"streams": {"S": {**CATALOG["streams"]["S"], "columns": {**COLUMNS, "v": "double"}}}}
+    rows = [{"a": 1, "b": 1, "v": value, "ts": ts} for ts, value in enumerate((1.5, float("-inf")), 1)]
+    checked = checked_circuit(f"SELECT AVG(v) {OVER}) AS s FROM S", catalog)
+    with pytest.raises(OverflowError, match="added up is -inf, and sums are of finite numbers: leave it out in WHERE"):
+        run_circuit(checked, {"S": rows})

@@ -8,6 +8,7 @@ these one by one.
 from __future__ import annotations
 
 from fractions import Fraction
+from math import isinf
 
 Number = int | Fraction
 
@@ -46,8 +47,16 @@ def times(weight: Weight) -> int:
 
 
 def exact(value: int | float | Fraction) -> Number:
-    """A factor as an exact number: a double is a fraction."""
-    return value if isinstance(value, int | Fraction) else Fraction(value)
+    """A factor as an exact number: a double is a fraction.
+
+    Raises OverflowError for an infinite one, which no sum gives back when it is taken back.
+    """
+    if isinstance(value, int | Fraction):
+        return value
+    if isinf(value):
+        way = "leave it out in WHERE, or declare a domain of its column, outside of which rows are quarantined"
+        raise OverflowError(f"a number that is added up is {value}, and sums are of finite numbers: {way}")
+    return Fraction(value)
 
 
 def as_text(number: Number) -> str:
