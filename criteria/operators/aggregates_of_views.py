@@ -9,12 +9,14 @@ keys. Rows of windows that have closed are taken back no more: of these MIN and 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from sqlglot import exp
 
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.facts import facts
+from streambound.analyzer.algebra.hidden_keys import with_hidden_keys
 from streambound.analyzer.algebra.nodes import Aggregate, Apply, Filter, Join, JoinKind, Named, Project, Scalar, Tree
 from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.codes import Code
@@ -48,11 +50,26 @@ from streambound.criteria.operators.written_columns import called, names_in
 from streambound.criteria.size import Number, Size
 from streambound.criteria.violation import Violation
 
+BEST = ("MIN", "MAX")
 _CLOSED = "when its window has closed"
 
 
 def judge_aggregate_of_view(tree: Aggregate, context: Context) -> Judged:
-    """Aggregates of what another operator gives; raises NoRule where its rows have no number."""
+    """Aggregates of what another operator gives; raises NoRule where its rows have no number.
+
+    Where MIN or MAX is of groups whose windows are not shown, these say nevertheless when rows are taken back no more.
+    """
+    found = _judged(tree, context)
+    if found.part is None and any(call.function in BEST for call in tree.calls):
+        shown = with_hidden_keys(tree.input, context.positions)
+        if shown is not None:
+            with suppress(NoRule):
+                other = _judged(replace(tree, input=shown), context)
+                return other if other.part is not None else found
+    return found
+
+
+def _judged(tree: Aggregate, context: Context) -> Judged:
     joined = _joins(tree.input)
     needed = _read(tree) if joined or is_marked(tree.input) else None
     with context.reading(needed):
@@ -151,7 +168,7 @@ def _best_of_closed(call: AggregateRead, judged: Judged, key: int) -> Closing | 
 
     None where all rows can be kept, or no window says when they do not change any more, or all values count.
     """
-    if call.function not in ("MIN", "MAX") or judged.rows is not None or not judged.closes:
+    if call.function not in BEST or judged.rows is not None or not judged.closes:
         return None
     return replace(judged.closes[0].columns[0], key=key)
 

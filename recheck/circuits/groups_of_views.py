@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.facts import facts
+from streambound.analyzer.algebra.hidden_keys import with_hidden_keys
 from streambound.analyzer.algebra.nodes import (
     Aggregate,
     AggregateCall,
@@ -60,7 +61,24 @@ _LEFT = "_l"
 
 
 def groups_of_view(tree: Aggregate, states: States) -> View:
-    """The groups of the rows of an operator."""
+    """The groups of the rows of an operator, or of all keys of the groups below, if the certificate has those (D2)."""
+    shown = None
+    if any(call.function in BEST for call in tree.calls):
+        shown = with_hidden_keys(tree.input, states.blocks.positions)
+    if shown is None:
+        return _groups(tree, states)
+    try:
+        with states.tried():
+            _groups(tree, states)
+    except (RejectedError, NotRecheckedError) as error:
+        try:
+            return _groups(replace(tree, input=shown), states)
+        except (RejectedError, NotRecheckedError):
+            raise error from None
+    return _groups(tree, states)
+
+
+def _groups(tree: Aggregate, states: States) -> View:
     joined = _is_join(tree.input)
     needed = _read(tree) if joined or is_marked(tree.input) else None
     if joined and (pushed := _join_below(tree, states)) is not None:

@@ -132,6 +132,9 @@ OF_EACH_KIND = {
         "SELECT window(ts, '10 seconds', '5 seconds') AS w, COUNT(*) AS n FROM E "
         "GROUP BY window(ts, '10 seconds', '5 seconds')"
     ),
+    "the best of windows that are not shown": (
+        "SELECT MAX(n) AS m, MIN(n) AS l FROM (SELECT b, COUNT(*) AS n FROM S GROUP BY ts DIV 9, b) AS x"
+    ),
     "windows joined": (
         f"SELECT x.b, y.n FROM ({_WINDOWS.format('S')}) AS x "
         f"JOIN ({_WINDOWS.format('T')}) AS y ON x.w = y.w AND x.b = y.b"
