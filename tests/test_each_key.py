@@ -49,6 +49,7 @@ OF_VIEWS = (
 )
 HAVING = f"SELECT a.id, COUNT(*) AS n FROM {BLOCK} GROUP BY a.id HAVING COUNT(*) > 1"
 THREE = "SELECT b.price, c.price AS other FROM bid AS b JOIN bid AS c ON b.auction = c.auction AND c.ts = b.ts + 2"
+RUNNING = "SELECT auction, bidder, SUM(price) OVER (PARTITION BY auction ORDER BY ts) AS total FROM bid"
 ONE_STREAM = "SELECT auction, COUNT(*) AS n, MAX(price) AS best FROM bid GROUP BY auction"
 
 QUERIES = {
@@ -71,6 +72,7 @@ QUERIES = {
     "of views": (OF_VIEWS, None),
     "having": (HAVING, None),
     "one stream": (ONE_STREAM, 3),
+    "running": (RUNNING, 3),
 }
 """With the entries for each key that is open, where that is plain: two are to know it."""
 
