@@ -75,6 +75,8 @@ def states_lines(circuit: Judged) -> list[str]:
         for state in (state for state in circuit.states if state.proposition == result.name):
             keys = f" for each {', '.join(state.keys)}" if state.keys else ""
             lines.append(f"  {state.name}: at most {state.size.text}{keys}; dropped {state.freed}")
+            if state.name.startswith("over "):
+                lines.append("    rows that ORDER BY leaves equal are in order of their other columns, NULL first")
     return lines or ["nothing is remembered"]
 
 

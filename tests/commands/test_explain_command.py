@@ -140,3 +140,8 @@ def test_explain_lists_the_codes_when_there_is_no_such_one() -> None:
     result = call("explain", "SB999")
     assert result.exit_code == 2
     assert all(rule in result.output for rule in Code)
+
+
+def test_the_states_of_functions_over_windows_say_how_equal_rows_are_ordered(project: Path) -> None:
+    file = write(project, "SELECT S.a, LAG(S.a) OVER (ORDER BY S.ts) AS l FROM S")
+    assert "equal are in order of their other columns, NULL first" in call("explain", file, "--emit", "states").output
