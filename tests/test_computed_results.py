@@ -4,19 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from support.circuits import TWO_STREAMS as CATALOG
 from support.circuits import checked_circuit, random_rows, reference, run_circuit
 
-CATALOG = {
-    "streams": {
-        name: {
-            "timestamp": "ts",
-            "columns": {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"},
-            "domain": {"b": [0, 2]},
-            "max_per_timestamp": 2,
-        }
-        for name in ("S", "T")
-    }
-}
 PAIRS = "FROM S JOIN T ON S.ts > T.ts"
 NEAR = f"{PAIRS} AND S.ts < T.ts + 9"
 BOUNDED = [

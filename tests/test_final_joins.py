@@ -9,20 +9,10 @@ from typing import Any
 
 import pytest
 
+from support.circuits import TWO_STREAMS as CATALOG
 from support.circuits import Circuit, Printed, checked_circuit, random_rows, reference, run_circuit
 from support.profiles import MORE
 
-CATALOG: dict[str, Any] = {
-    "streams": {
-        name: {
-            "timestamp": "ts",
-            "columns": {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"},
-            "domain": {"b": [0, 2]},
-            "max_per_timestamp": 2,
-        }
-        for name in ("S", "T")
-    }
-}
 LAST = 40
 """No row comes so late, nor waits until then."""
 LATER, AROUND = "T.ts BETWEEN S.ts AND S.ts + 3", "T.ts BETWEEN S.ts - 2 AND S.ts + 3"

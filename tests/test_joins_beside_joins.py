@@ -5,24 +5,12 @@ Each job prints what the reference evaluator says of every prefix, and keeps at 
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
+from support.circuits import TWO_STREAMS as CATALOG
 from support.circuits import certificate_of, checked_circuit, proof_of, random_rows, reference, run_circuit
 from support.profiles import MORE
 
-CATALOG: dict[str, Any] = {
-    "streams": {
-        name: {
-            "timestamp": "ts",
-            "columns": {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"},
-            "domain": {"b": [0, 2]},
-            "max_per_timestamp": 2,
-        }
-        for name in ("S", "T")
-    }
-}
 JOINED = "S AS p JOIN T AS l ON l.a = p.a AND l.ts BETWEEN p.ts - 1 AND p.ts + 2"
 LATER = "r.a = p.a AND r.ts BETWEEN p.ts AND p.ts + 3"
 BOUNDED = {

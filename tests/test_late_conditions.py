@@ -4,19 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from support.circuits import TWO_STREAMS as CATALOG
 from support.circuits import certificate_of, checked_circuit, proof_of, random_rows, reference, run_circuit
 
-CATALOG = {
-    "streams": {
-        name: {
-            "timestamp": "ts",
-            "columns": {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"},
-            "domain": {"b": [0, 2]},
-            "max_per_timestamp": 2,
-        }
-        for name in ("S", "T")
-    }
-}
 NEAR = "S.ts > T.ts AND S.ts <= T.ts + 5"
 BOUNDED = {
     f"SELECT S.a, T.v FROM S JOIN T ON {NEAR} AND abs(S.v - T.v) > 2": 10,

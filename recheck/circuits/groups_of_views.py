@@ -67,15 +67,8 @@ def groups_of_view(tree: Aggregate, states: States) -> View:
         shown = with_hidden_keys(tree.input, states.blocks.positions)
     if shown is None:
         return _groups(tree, states)
-    try:
-        with states.tried():
-            _groups(tree, states)
-    except (RejectedError, NotRecheckedError) as error:
-        try:
-            return _groups(replace(tree, input=shown), states)
-        except (RejectedError, NotRecheckedError):
-            raise error from None
-    return _groups(tree, states)
+    other = replace(tree, input=shown)
+    return states.either(lambda: _groups(tree, states), lambda: _groups(other, states))
 
 
 def _groups(tree: Aggregate, states: States) -> View:

@@ -27,7 +27,6 @@ from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.symbols import symbol
 from streambound.preprocess.pipeline import derive
-from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.circuits.buckets import BucketOf, StreamBucket
 from streambound.recheck.circuits.changes import rows_of_relation
@@ -57,15 +56,7 @@ def or_grouped(rule: Callable[[Tree, States], View], tree: Tree, states: States)
     grouped = as_groups(tree, states.catalog, states.blocks.positions)
     if grouped is None:
         return rule(tree, states)
-    try:
-        with states.tried():
-            rule(tree, states)
-    except (RejectedError, NotRecheckedError) as error:
-        try:
-            return states.under(grouped, None)
-        except (RejectedError, NotRecheckedError):
-            raise error from None
-    return rule(tree, states)
+    return states.either(lambda: rule(tree, states), lambda: states.under(grouped, None))
 
 
 def _block(tree: Tree, states: States) -> View:

@@ -12,6 +12,7 @@ from streambound.analyzer.algebra.nodes import Tree
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.relation_queries import is_static
+from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.circuits.claims import ClaimedKey, NotRecheckedError
 from streambound.recheck.circuits.evidence import Evidence, Line
@@ -76,6 +77,18 @@ class States:
                 yield
             finally:
                 self.relations, self.open_keys, self.needed = before
+
+    def either(self, rule: Callable[[], View], other: Callable[[], View]) -> View:
+        """The states of a rule, or of another one, if the certificate has those and not the first one's."""
+        try:
+            with self.tried():
+                rule()
+        except (RejectedError, NotRecheckedError) as error:
+            try:
+                return other()
+            except (RejectedError, NotRecheckedError):
+                raise error from None
+        return rule()
 
     def line(
         self, proposition: str, keys: tuple[ClaimedKey, ...] | tuple[str, ...], entries: Quantity, lifetime: str

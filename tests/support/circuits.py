@@ -35,6 +35,19 @@ Rows = Mapping[str, list[dict[str, Any]]]
 Printed = Counter[tuple[Any, ...]]
 """Values and the timestamp of each row, with its multiplicity."""
 
+TWO_STREAMS: dict[str, Any] = {
+    "streams": {
+        name: {
+            "timestamp": "ts",
+            "columns": {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"},
+            "domain": {"b": [0, 2]},
+            "max_per_timestamp": 2,
+        }
+        for name in ("S", "T")
+    }
+}
+"""S and T, alike, of which b has few values."""
+
 
 def checked_circuit(sql: str, catalog: Catalog | Mapping[str, Any]) -> Checked:
     """A statement, checked."""
