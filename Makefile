@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-PACKAGES := analyzer commands criteria gate importing preprocess punctuation recheck reports synopsis_exec
+PACKAGES := analyzer commands criteria gate importing incremental preprocess punctuation recheck reports synopsis_exec temporal
 # Some dependencies come as source only; older pips would build them in a way they warn about.
 PIP_INSTALL := PIP_USE_PEP517=1 $(BIN)/pip install --quiet --disable-pip-version-check
 LOCK_VENV := build/lock

@@ -88,6 +88,7 @@ QUERIES = {
                         "AND R.a > 0",
     "kept, exists": "SELECT R.b FROM R WHERE EXISTS (SELECT 1 FROM S WHERE S.b = R.a)",
     "kept, not in": "SELECT R.a, R.b FROM R WHERE R.a NOT IN (SELECT S.b FROM S)",
+    "kept, counted": "SELECT COUNT(*) AS n FROM R WHERE R.b >= 0 AND R.a NOT IN (SELECT S.b FROM S WHERE S.a > 0)",
     "kept, groups": "SELECT R.a, COUNT(S.b) AS n, MIN(R.b) AS m FROM R LEFT JOIN S ON S.b = R.b GROUP BY R.a",
     "kept, beside groups": "SELECT R.b, q.n FROM (SELECT a, COUNT(*) AS n FROM S GROUP BY a) AS q FULL JOIN R "
                            "ON q.n = R.a",

@@ -38,10 +38,6 @@ class NoRule(Exception):
     at: Tree | None = None
 
 
-class NoRows(NoRule):
-    """A join whose conditions contradict each other, so that it has no rows."""
-
-
 @dataclass
 class Context:
     """One statement while it is judged: how its blocks are read, and names for its operators.

@@ -54,7 +54,7 @@ class _KeptRelation:
         self.names = None if context.needed is None else {**condition, **context.needed}
         self.read = [place for place in own if called(self.columns[place], self.names)] or [own[0]]
         within = own if tree.kind in _ASKING else range(len(self.columns))
-        self.shown = [place for place in within if called(self.columns[place], context.needed)] or self.read[:1]
+        self.shown = [place for place in within if called(self.columns[place], context.needed)]
         self.others = [place for place in self.shown if place not in own]
 
     def judged(self) -> Judged:

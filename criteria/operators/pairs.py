@@ -30,7 +30,7 @@ from streambound.criteria.operators.as_of import judge_as_of, version_of
 from streambound.criteria.operators.buckets import closing_bucket
 from streambound.criteria.operators.closing_rows import block_columns
 from streambound.criteria.operators.join_sides import inner_join
-from streambound.criteria.operators.judge import UNLIMITED, Context, NoRows, NoRule, groups
+from streambound.criteria.operators.judge import UNLIMITED, Context, NoRule, groups
 from streambound.criteria.operators.kept_relations import judge_kept_relation, keeps_relation
 from streambound.criteria.operators.keyed_joins import judge_keyed_join
 from streambound.criteria.operators.open_rows import alternatives
@@ -169,11 +169,10 @@ class _Pair:
         return self._query(inner_join(self.tree, self.context.catalog), len(self.columns))
 
     def _without_partners(self, left: Query, right: Query) -> Judged:
-        """No row ever has a partner: each is printed at once."""
+        """No row ever has a partner: each is printed at once, and of a semi join there is none."""
         kept = {JoinKind.RIGHT: [right], JoinKind.FULL: [left, right], JoinKind.SEMI: []}.get(self.tree.kind, [left])
-        parts = tuple(self.context.block(query, "B4")[0] for query in kept if query.branches)
-        if not parts:
-            raise NoRows("a join that never has a row")
+        blocks = [query for query in kept if query.branches] or [self.joint()]
+        parts = tuple(self.context.block(query, "B4")[0] for query in blocks)
         given = zip(parts[0].columns, self.columns, strict=True)  # a side's columns are NULL, of no type, in the other
         columns = tuple(column if view.type is None else replace(column, type=view.type) for column, view in given)
         return Judged(UnionPart(self.context.name("union"), parts, columns))
@@ -256,12 +255,10 @@ def _not_in(tree: Join, context: Context) -> Judged:
     equal = replace(anti, condition=_both(tree, member), left=_where(tree.left, x, False))
     unknown = replace(anti, left=_where(tree.left, x, True))
     null = replace(anti, right=_where(tree.right, y, True))
-    found = []
-    for one in (equal, unknown):
-        with suppress(NoRows):
-            found.append(judge_pair(one, context))
+    cases = [one for one in (equal, unknown) if _has_rows(one.left, context)] or [equal]
+    found = [judge_pair(one, context) for one in cases]
     third = _Pair(null, context)
-    if nullable := bool(derive(third.joint()).split.branches):
+    if nullable := equal in cases and bool(derive(third.joint()).split.branches):
         found.append(third.judged())
     violations = [replace(v, condition=f"B5: {v.condition}") for one in found for v in one.violations]
     if violations:
@@ -271,13 +268,10 @@ def _not_in(tree: Join, context: Context) -> Judged:
     if nullable:
         before = context.needed
         with context.reading(_deciding(equal, context)):
-            found = [_but_for_nulls(equal, replace(null, kind=JoinKind.SEMI), context)]
-            with suppress(NoRows):
-                found.append(judge_pair(unknown, context))
+            excepted = _but_for_nulls(equal, replace(null, kind=JoinKind.SEMI), context)
+            found = [excepted, *(judge_pair(one, context) for one in cases if one is unknown)]
             if before is not None:
                 shown = [called(column, before) for column in _Pair(equal, context).columns]
-    if not found:
-        raise NoRule("NOT IN that is always true")
     parts = tuple(one.part for one in found if one.part is not None)
     states = tuple(state for one in found for state in one.states)
     union: Part = parts[0] if len(parts) == 1 else UnionPart(context.name("union"), parts, parts[0].columns)
@@ -360,6 +354,12 @@ def _where(side: Tree, column: exp.Expr, null: bool) -> Tree:
         test = exp.and_(written(side.condition).copy(), test)
         side = side.input
     return Filter(side, _scalar(test), syntax=side.syntax)
+
+
+def _has_rows(side: Tree, context: Context) -> bool:
+    """Whether a side has rows at all: its condition does not contradict itself."""
+    one = Named("c0", _scalar(exp.Literal.number(1)), alias=True)
+    return bool(derive(context.blocks.query(side, [one])).split.branches)
 
 
 def _is_null(column: exp.Expr) -> exp.Expr:

@@ -8,7 +8,6 @@ outside Z. M is the sum over Z of the products of these columns' values.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
@@ -38,7 +37,7 @@ from streambound.criteria.operators.blocks import judge_once
 from streambound.criteria.operators.buckets import closing_bucket
 from streambound.criteria.operators.closing_rows import united
 from streambound.criteria.operators.join_sides import rows_of
-from streambound.criteria.operators.judge import Context, NoRows, NoRule, groups
+from streambound.criteria.operators.judge import Context, NoRule, groups
 from streambound.criteria.operators.open_rows import alternatives
 from streambound.criteria.operators.states import Closing, Judged, RowTests, SetPart, State, UnionPart
 from streambound.criteria.size import Number, Size, product, total
@@ -95,15 +94,7 @@ def judge_set_operation(tree: Tree, context: Context) -> Judged:
 def judge_union(tree: Tree, context: Context) -> Judged:
     """UNION ALL of views, whose states add up; UNION is that without duplicates (C3)."""
     assert isinstance(tree, Union)
-    sides, names = list[Judged](), [[c.name for c in schema(side, context.catalog)] for side in (tree.left, tree.right)]
-    for side in (tree.left, tree.right):
-        with suppress(*([NoRows] if names[0] == names[1] else [])):
-            sides.append(_rows(side, tree, context))
-    if not sides:
-        raise NoRows("a union of what never has a row")
-    left, right = sides[0], sides[-1]
-    if left is right:
-        return _distinct(left, tree, context) if tree.distinct and left.part is not None else left
+    left, right = (_rows(side, tree, context) for side in (tree.left, tree.right))
     if left.part is None or right.part is None:
         return Judged(None, (), (*left.violations, *right.violations), (*left.suspects, *right.suspects))
     if len(left.part.columns) != len(right.part.columns):
