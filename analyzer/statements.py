@@ -15,21 +15,18 @@ from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.emission import Emission, emission
 from streambound.analyzer.enclosed_queries import Enclosed, enclosed
 from streambound.analyzer.errors import InputError
-from streambound.analyzer.expressions.dialect import SparkAsWritten
+from streambound.analyzer.expressions.dialect import parsed_tokens, tokens_of
 from streambound.analyzer.file_views import FileView, Views, with_views
 from streambound.analyzer.foreign_comments import foreign_comments
 from streambound.analyzer.foreign_forms import known_forms, named_form
-from streambound.analyzer.numerals import whole_numerals
 from streambound.analyzer.seq_blocks import SeqBlock, cut_blocks, whole_tree
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.statement_names import Name, statement_names
-from streambound.analyzer.strings import whole_strings
 from streambound.analyzer.syntax_errors import parse_error, short_list, string_as_name, syntax_error, unreadable_text
 from streambound.analyzer.templates import NO_MODELS, Models, Templates, templates
 from streambound.analyzer.work import spend
 
-_DIALECT = SparkAsWritten()
 _STEPS = 20
 """What it takes to parse a token."""
 
@@ -44,7 +41,7 @@ def split_statements(
     """
     read = templates(source, models)
     try:
-        tokens = whole_strings(whole_numerals(_DIALECT.tokenize(read.text), read.text), read.text)
+        tokens = tokens_of(read.text)
     except TokenError:
         whole = source.span(0, len(source.text))
         return (Statement(Path(source.file).stem, source, whole, (), None, (unreadable_text(source),)),)
@@ -137,7 +134,7 @@ def _parsed(source: SourceText, chunk: Sequence[Token]) -> exp.Expr | Diagnostic
     if wrong := string_as_name(source, chunk):
         return wrong
     try:
-        trees = _DIALECT.parser().parse(list(chunk), source.text)
+        trees = parsed_tokens(chunk, source.text)
     except ParseError as error:
         return named_form(source, chunk, lambda rest: _parses(source, rest)) or parse_error(source, chunk, error)
     except RecursionError:
@@ -151,6 +148,6 @@ def _parsed(source: SourceText, chunk: Sequence[Token]) -> exp.Expr | Diagnostic
 def _parses(source: SourceText, chunk: Sequence[Token]) -> bool:
     spend(_STEPS * len(chunk))
     try:
-        return bool(_DIALECT.parser().parse(list(chunk), source.text))
+        return bool(parsed_tokens(chunk, source.text))
     except (ParseError, RecursionError):
         return False

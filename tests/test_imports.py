@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import tomllib
 from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
 
 import grimp
 import networkx
@@ -13,6 +15,13 @@ from support.command_line import ROOT
 
 FOLDERS = {"streambound": ROOT, "streambound_runtime": ROOT / "synopsis_exec" / "runtime"}
 PACKAGES = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
+
+
+def _modules() -> Iterator[tuple[Path, ast.Module]]:
+    for name in PACKAGES:
+        package, *folders = name.split(".")
+        for file in FOLDERS[package].joinpath(*folders).glob("*.py"):
+            yield file, ast.parse(file.read_text(encoding="utf-8"))
 
 
 def test_there_are_no_import_circles() -> None:
@@ -30,11 +39,27 @@ def test_there_are_no_import_circles() -> None:
 def test_there_is_one_class_of_each_name() -> None:
     """In the package and in the runtime together: a compiled job spells its plan with the runtime's."""
     places = defaultdict(list)
-    for name in PACKAGES:
-        package, *folders = name.split(".")
-        for file in FOLDERS[package].joinpath(*folders).glob("*.py"):
-            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.ClassDef):
-                    places[node.name].append(str(file.relative_to(ROOT)))
+    for file, tree in _modules():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(str(file.relative_to(ROOT)))
     assert {file.startswith("synopsis_exec/runtime/") for files in places.values() for file in files} == {False, True}
     assert {name: files for name, files in places.items() if len(files) > 1} == {}
+
+
+def test_no_class_is_derived_from_one_of_sqlglot() -> None:
+    """Another package may bring ``sqlglotc``, the compiled build: its classes refuse to be derived from."""
+    derived, modules = [], 0
+    for file, tree in _modules():
+        theirs = {
+            alias.asname or alias.name
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "sqlglot"
+            for alias in node.names
+        }
+        modules += bool(theirs)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                names = {ast.unparse(base).split(".")[0] for base in node.bases}
+                derived += [f"{file.relative_to(ROOT)}:{node.lineno}"] * bool(names & theirs)
+    assert modules > 50 and derived == []

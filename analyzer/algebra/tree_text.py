@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import MISSING, fields, replace
 from enum import StrEnum
 
-from sqlglot import exp, parse_one
+from sqlglot import exp
 
 from streambound.analyzer.algebra.calls import aggregate_call, call_syntax, sort_keys, window_call
 from streambound.analyzer.algebra.nodes import (
@@ -33,7 +33,7 @@ from streambound.analyzer.algebra.nodes import (
     WindowCall,
     inputs,
 )
-from streambound.analyzer.expressions.dialect import SparkAsWritten, parsed
+from streambound.analyzer.expressions.dialect import parsed, parsed_text
 
 _PLACES = {field.name for field in fields(Operator)}
 _BY_NAME = {operator.__name__: operator for operator in OPERATORS}
@@ -60,10 +60,10 @@ def _literal(value: object) -> object:
         case Scalar(text):
             return text
         case Named():
-            named = exp.alias_(parse_one(value.value.text, dialect=SparkAsWritten), value.name, quoted=True)
+            named = exp.alias_(parsed_text(value.value.text), value.name, quoted=True)
             return named.sql("spark") if value.alias else value.value.text
         case AggregateCall(name=name) | WindowCall(name=name):
-            call = call_syntax(value, lambda scalar: parse_one(scalar.text, dialect=SparkAsWritten))
+            call = call_syntax(value, lambda scalar: parsed_text(scalar.text))
             return exp.alias_(call, name, quoted=True).sql("spark")
         case SortKey():
             return _ordered(value)
@@ -168,12 +168,12 @@ def _window(text: str) -> WindowCall:
 
 
 def _sort_key(text: str) -> SortKey:
-    query = parse_one(f"SELECT 1 ORDER BY {text}", dialect=SparkAsWritten)
+    query = parsed_text(f"SELECT 1 ORDER BY {text}")
     return sort_keys(query.args["order"], _scalar)[0]
 
 
 def _item(text: str) -> Item:
-    node = parse_one(text, dialect=SparkAsWritten)
+    node = parsed_text(text)
     if isinstance(node, exp.Alias):
         return Named(node.alias, Scalar(node.this.sql("spark")), alias=True)
     star = node if isinstance(node, exp.Star) else node.this

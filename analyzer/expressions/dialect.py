@@ -7,12 +7,14 @@ aggregates, casts and what has a syntax of its own get nodes of their own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import ClassVar
+from itertools import pairwise
 
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.parsers.spark import SparkParser
+from sqlglot.tokenizer_core import Token, TokenType
 
 from streambound.analyzer.numerals import whole_numerals
 from streambound.analyzer.strings import whole_strings
@@ -30,26 +32,51 @@ AGGREGATES = frozenset(
 """The names of the aggregates that sqlglot knows."""
 
 
-class SparkAsWritten(Spark):
-    """Spark, of whose functions only aggregates and casts are told from others."""
+_SPARK = Spark()
+_KEPT = {*AGGREGATES, *_CASTS, *_SYNTAX, *SparkParser.NO_PAREN_FUNCTION_PARSERS} - {*_WITHIN_GROUP}
+_WRITTEN = frozenset({*SparkParser.FUNCTIONS, *SparkParser.FUNCTION_PARSERS} - _KEPT)
+"""Functions of which the parser would make a node of its own."""
+_MARK = "\0"
+"""What their names begin with while they are parsed, so that they mean nothing to the parser.
 
-    class Parser(SparkParser):
-        """Reads a call of any other function as a call by its name."""
+A subclass of it would not do: those of a compiled sqlglot, which another package may bring, have none.
+"""
 
-        FUNCTIONS: ClassVar = {
-            n: build for n, build in SparkParser.FUNCTIONS.items() if n in {*AGGREGATES, *_CASTS} - {*_WITHIN_GROUP}
-        }
-        FUNCTION_PARSERS: ClassVar = {
-            name: read for name, read in SparkParser.FUNCTION_PARSERS.items() if name in (*_SYNTAX, *AGGREGATES)
-        }
+
+def tokens_of(text: str) -> list[Token]:
+    """The tokens of a text; raises `sqlglot.errors.TokenError`."""
+    return whole_strings(whole_numerals(_SPARK.tokenize(text), text), text)
+
+
+def parsed_tokens(tokens: Sequence[Token], text: str) -> list[exp.Expr | None]:
+    """The statements of a text's tokens, calls as they are written; raises `sqlglot.errors.ParseError`."""
+    marked = list(tokens)
+    for place, (name, after) in enumerate(pairwise(tokens)):
+        if after.token_type is TokenType.L_PAREN and name.text.upper() in _WRITTEN:
+            marked[place] = _named(name, _MARK + name.text)
+    trees = _SPARK.parser().parse(marked, text)
+    for node in (node for tree in trees if tree is not None for node in tree.walk()):
+        if isinstance(node, exp.Anonymous | exp.Identifier) and isinstance(node.this, str):
+            node.set("this", node.this.removeprefix(_MARK))
+    return trees
+
+
+def parsed_text(text: str) -> exp.Expr:
+    """The syntax tree of a text that is one statement, or one expression."""
+    (tree,) = parsed_tokens(tokens_of(text), text)
+    assert tree is not None, text
+    return tree
+
+
+def _named(token: Token, text: str) -> Token:
+    place = {"line": token.line, "col": token.col, "start": token.start, "end": token.end}
+    return Token(token.token_type, text, **place, comments=token.comments)
 
 
 @lru_cache(maxsize=1024)
 def parsed(text: str, alias: bool = False) -> exp.Expr:
     """The syntax tree of an expression's text; with its AS, if it has one and ``alias`` says so."""
-    selected, dialect = f"SELECT {text}", SparkAsWritten()
-    tokens = whole_strings(whole_numerals(dialect.tokenize(selected), selected), selected)
-    (statement,) = dialect.parser().parse(tokens, selected)
+    statement = parsed_text(f"SELECT {text}")
     assert isinstance(statement, exp.Select), text
     item = statement.expressions[0]
     return item if alias else item.unalias()  # type: ignore[no-any-return]

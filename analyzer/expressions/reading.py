@@ -1,4 +1,4 @@
-"""A syntax tree of Spark's SQL, as `SparkAsWritten` parses it, as an expression over a row."""
+"""A syntax tree of Spark's SQL, as `dialect` parses it, as an expression over a row."""
 
 from __future__ import annotations
 
