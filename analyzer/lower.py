@@ -72,7 +72,7 @@ def lower(statement: Statement, catalog: Catalog, joining: bool = False) -> Lowe
     lowering = Lowering(positions, catalog, joining=joining)
     try:
         Sizer(positions, catalog).query(statement.tree, {})
-        tree = lowering.query(statement.tree, {})
+        tree = lowering.statement(statement.tree)
         if (asked := statement.other_mode) is not None and asked.mode is not EmitMode.FINAL:
             message = f"emit {asked.mode} is outside the query language so far: results are printed as changes"
             raise positions.finding(Code.UNSUPPORTED, message, asked.at, "leave it out")

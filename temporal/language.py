@@ -53,4 +53,4 @@ def block_tree(block: SeqBlock, source: SourceText, catalog: Catalog) -> tuple[T
             raise finding(positions, "recursion is outside of what a SEQ block can evaluate", clause.expressions[0])
     refusals(block.query, positions)
     lowering = SnapshotLowering(positions, catalog)
-    return lowering.query(block.query, {}), lowering, positions
+    return lowering.statement(block.query), lowering, positions

@@ -75,7 +75,7 @@ def _around(statement: Statement, blocks: tuple[Block, ...], catalog: Catalog) -
     made = [_declared(block) for block in blocks]
     beside = Catalog(catalog.file, (*catalog.tables, *made))
     lowering = Lowering(positions, beside)
-    tree = lowering.query(statement.tree, {})
+    tree = lowering.statement(statement.tree)
     if wrong := violations(tree, beside):
         raise _unknown(wrong[0], statement.tree, positions)
     outer = statement.tree.copy()

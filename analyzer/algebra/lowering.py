@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
@@ -39,6 +40,7 @@ from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.select_list import SelectList
 from streambound.analyzer.algebra.subqueries import Subqueries
 from streambound.analyzer.algebra.valid_rows import valid_rows
+from streambound.analyzer.algebra.window_structs import WindowStructs
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.expressions.rows import outermost_queries
@@ -97,6 +99,7 @@ class Cte:
     recursive: bool = False
 
 
+Node = TypeVar("Node", bound=exp.Expr)
 Ctes = Mapping[str, "Cte | Recur"]
 """What is in scope by the names of CTEs, in small letters."""
 
@@ -105,7 +108,8 @@ Ctes = Mapping[str, "Cte | Recur"]
 class Lowering:
     """Makes trees of the queries of one statement; raises Finding for what no operator stands for.
 
-    ``queries`` collects those of subqueries in expressions, by the identity of their syntax, which ``kept`` holds.
+    ``queries`` collects those of subqueries in expressions, by the identity of their syntax, which ``kept`` holds;
+    ``apart`` the columns that are ends of windows (`window_structs`).
     ``recursive`` has the columns of the recursive relations around what is being lowered. ``joining``: what asks
     relations is joined with them, where that is the same (`asked_relations`).
     """
@@ -116,6 +120,19 @@ class Lowering:
     kept: list[exp.Query] = field(default_factory=list)
     recursive: list[Schema] = field(default_factory=list)
     joining: bool = False
+    apart: set[str] = field(default_factory=set)
+
+    @property
+    def windows(self) -> WindowStructs:
+        """What makes two columns of windows, and one again."""
+        return WindowStructs(self.positions, self._columns, self.apart)
+
+    def _columns(self, tree: Tree) -> Schema:
+        return schema(tree, self.catalog, self.recursive[-1] if self.recursive else ())
+
+    def statement(self, node: exp.Expr) -> Tree:
+        """The tree of a whole statement."""
+        return self.windows.whole(self.query(node, {}))
 
     def query(self, node: exp.Expr, ctes: Ctes) -> Tree:
         """The tree of a query expression."""
@@ -148,7 +165,7 @@ class Lowering:
         self.reject(node, ("this", "expression", "distinct", "with_", "by_name", "order", "limit", "offset"))
         if node.args.get("by_name"):
             raise self.positions.finding(Code.UNSUPPORTED, "UNION BY NAME is outside the query language", node)
-        left, right = self.query(node.this, ctes), self.query(node.expression, ctes)
+        left, right = self.windows.alike(self.query(node.this, ctes), self.query(node.expression, ctes))
         make = _SET_OPERATIONS[node.key]
         words = {"union": TokenType.UNION, "except": TokenType.EXCEPT, "intersect": TokenType.INTERSECT}[node.key]
         at = self.positions.keyword_before(self.positions.of(node.expression).start, words)
@@ -160,6 +177,7 @@ class Lowering:
         if distinct is not None and distinct.args.get("on"):
             raise self.positions.finding(Code.UNSUPPORTED, "DISTINCT ON is outside the query language", distinct)
         tree = self.nothing(node) if node.args.get("from_") is None else self.joined(node, ctes)
+        written, node = node, self._by_ends(node, tree)
         where = node.args.get("where")
         valid = self._valid_first(node, ctes)
         if valid is not None:
@@ -168,8 +186,14 @@ class Lowering:
             tree = self.where(tree, where, ctes)
         tree = self._listed(node, tree, ctes)
         if distinct is not None:
-            tree = Distinct(tree, syntax=node, at=self.positions.eliminates_duplicates(node))
+            at = self.positions.eliminates_duplicates(written)
+            tree = Distinct(self.windows.split(tree), syntax=written, at=at)
         return self._ordered(node, ctes, tree)
+
+    def _by_ends(self, node: Node, *trees: Tree) -> Node:
+        """A clause over the rows of trees, with the ends of windows in the place of these."""
+        given = tuple(column for tree in trees for column in self._columns(tree)) if self.apart else ()
+        return self.windows.by_ends(node, given)
 
     def where(self, tree: Tree, where: exp.Where, ctes: Ctes) -> Tree:
         """The rows of a FROM that a WHERE lets pass; subqueries over streams become joins."""
@@ -250,6 +274,9 @@ class Lowering:
         if using and inner:
             at = self._keyword("using", join.args["using"], join)
         right = self.entry(entry, ctes)
+        if self.apart:
+            using = self.windows.using(using, self._columns(left), self._columns(right))
+            on = on and self._by_ends(on, left, right)
         made = Join(kind, left, right, self.scalar(on, ctes) if on is not None else None, using, syntax=join, at=at)
         if self.joining and kind is JoinKind.SEMI and is_static(right, self.catalog):
             return self._subqueries(left, ctes).asked().semi_join(made)
@@ -290,7 +317,8 @@ class Lowering:
             return self._table(node, ctes) if cte is None else self._cte(node, cte)
         if isinstance(node, exp.Subquery):
             self.reject(node, ("this", "alias"))
-            return Alias(self.query(node.this, ctes), node.alias_or_name, _column_names(node), syntax=node)
+            tree, names = self.windows.renamed(self.query(node.this, ctes), _column_names(node))
+            return Alias(tree, node.alias_or_name, names, syntax=node)
         called = {"values": "VALUES", "lateral": "LATERAL"}.get(node.key, "this source")
         raise self.positions.finding(Code.UNSUPPORTED, f"{called} in FROM is outside the query language", node)
 
@@ -327,7 +355,8 @@ class Lowering:
             return Alias(recur, alias, names, syntax=node) if names else recur
         body, name = cte.node.this, cte.node.alias
         tree = self._recursive(cte) if cte.recursive and _reads(body, name) else self.query(body, cte.scope)
-        return Alias(tree, alias, names or _column_names(cte.node), syntax=node)
+        tree, names = self.windows.renamed(tree, names or _column_names(cte.node))
+        return Alias(tree, alias, names, syntax=node)
 
     def _recursive(self, cte: Cte) -> Tree:
         """``WITH RECURSIVE name AS (base UNION step)``."""
@@ -338,11 +367,11 @@ class Lowering:
             message = "a recursive query is a UNION of what it starts with and what it makes of itself"
             raise self.positions.finding(Code.UNSUPPORTED, message, body)
         inner = self._with(body, cte.scope)
-        base = self.query(body.this, inner)
+        base = self.windows.whole(self.query(body.this, inner))
         if names := _column_names(cte.node):
             base = Alias(base, name, names, syntax=cte.node)
         self.recursive.append(schema(base, self.catalog, self.recursive[-1] if self.recursive else ()))
-        step = self.query(body.expression, {**inner, name.lower(): Recur(name, name)})
+        step = self.windows.whole(self.query(body.expression, {**inner, name.lower(): Recur(name, name)}))
         self.recursive.pop()
         return Fixpoint(name, base, step, bool(body.args.get("distinct")), syntax=cte.node, at=at)
 
@@ -355,7 +384,7 @@ class Lowering:
     def _subquery(self, query: exp.Query, ctes: Ctes) -> Tree:
         """The tree of a subquery in an expression, which is lowered once."""
         if id(query) not in self.queries:
-            self.queries[id(query)] = self.query(query, ctes)
+            self.queries[id(query)] = self.windows.whole(self.query(query, ctes))
             self.kept.append(query)
         return self.queries[id(query)]
 

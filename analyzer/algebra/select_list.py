@@ -86,6 +86,8 @@ class SelectList:
             return replace(item, without=(*item.without, *added)) if not item.alias else item
         inner = node.unalias().unnest()
         value = self.scalar(inner)
+        if isinstance(node, exp.Alias) and not item.alias:  # a bucket, which is called as its function
+            return Named(node.alias, value, alias=True)
         return replace(item, value=value, alias=item.alias or value.text != item.value.text)
 
     def _roots(self) -> Iterator[exp.Expr]:

@@ -53,7 +53,10 @@ def parsed_tokens(tokens: Sequence[Token], text: str) -> list[exp.Expr | None]:
     marked = list(tokens)
     for place, (name, after) in enumerate(pairwise(tokens)):
         if after.token_type is TokenType.L_PAREN and name.text.upper() in _WRITTEN:
-            marked[place] = _named(name, _MARK + name.text)
+            marked[place] = _named(name, _MARK + name.text, name.token_type)
+    for place, token in enumerate(tokens):
+        if token.token_type is TokenType.WINDOW and not _names_window(tokens[place + 1 : place + 3]):
+            marked[place] = _named(token, token.text, TokenType.VAR)
     trees = _SPARK.parser().parse(marked, text)
     for node in (node for tree in trees if tree is not None for node in tree.walk()):
         if isinstance(node, exp.Anonymous | exp.Identifier) and isinstance(node.this, str):
@@ -68,9 +71,14 @@ def parsed_text(text: str) -> exp.Expr:
     return tree
 
 
-def _named(token: Token, text: str) -> Token:
+def _names_window(after: Sequence[Token]) -> bool:
+    """Whether WINDOW is a keyword, as ``w AS`` comes after it, and no name, as in ``GROUP BY window``."""
+    return len(after) > 1 and after[1].token_type is TokenType.ALIAS
+
+
+def _named(token: Token, text: str, kind: TokenType) -> Token:
     place = {"line": token.line, "col": token.col, "start": token.start, "end": token.end}
-    return Token(token.token_type, text, **place, comments=token.comments)
+    return Token(kind, text, **place, comments=token.comments)
 
 
 @lru_cache(maxsize=1024)
