@@ -35,6 +35,8 @@ _SAME = {
     "CARDINALITY": "SIZE",
 }
 """Names of one meaning, by others."""
+_OF_TRUTH = {"BOOL_AND": "MIN", "BOOL_OR": "MAX"}
+"""Aggregates of truth values as others: false comes before true."""
 _WITHOUT_FRAME = ("ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE", "LAG", "LEAD")
 _AROUND = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
 """What stands around a call and belongs to it."""
@@ -61,8 +63,9 @@ def aggregate_call(node: exp.Expr, name: str, scalar: Reader) -> AggregateCall:
     found = _parts(node, scalar)
     if found.function == "COUNT_IF" and found.filter is None and not found.distinct:
         found = replace(found, function="COUNT", arguments=(), filter=found.arguments[0])
+    function = _OF_TRUTH.get(found.function, found.function)
     return AggregateCall(
-        name, found.function, found.arguments, found.distinct, found.filter, found.order, found.ignore_nulls, node
+        name, function, found.arguments, found.distinct, found.filter, found.order, found.ignore_nulls, node
     )
 
 

@@ -9,7 +9,7 @@ from itertools import count
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import Tree
+from streambound.analyzer.algebra.nodes import AggregateCall, Tree
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.catalog import Catalog
@@ -30,12 +30,12 @@ from streambound.preprocess.pipeline import Derivation, derive
 
 
 class NoRule(Exception):
-    """No proposition speaks of an operator, ``at`` the one whose rule says so: the statement stays unsupported.
+    """No proposition speaks of an operator, or a call, ``at`` the one whose rule says so: the statement is unsupported.
 
     Without words the front end has better ones, such as those for a function that it does not know.
     """
 
-    at: Tree | None = None
+    at: Tree | AggregateCall | None = None
 
 
 @dataclass

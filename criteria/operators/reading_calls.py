@@ -33,7 +33,9 @@ def call_of(call: AggregateCall) -> AggregateRead:
     """A call of the algebra; raises NoRule for an aggregate that no proposition speaks of."""
     percentile = percentile_of(call)
     if call.function not in KNOWN or (call.order and percentile is None):
-        raise NoRule
+        refusal = NoRule(f"the aggregate {call.function}")
+        refusal.at = call
+        raise refusal
     condition = written(call.filter) if call.filter is not None else None
     if percentile is not None:
         value, best = written(percentile.value), percentile.extreme

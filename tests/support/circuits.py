@@ -11,6 +11,8 @@ from functools import cache
 from random import Random
 from typing import Any
 
+import duckdb
+
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.expressions.values import derived_value
 from streambound.analyzer.spans import SourceText
@@ -150,6 +152,23 @@ def random_rows(unit: int, seed: int, number: int = 40) -> dict[str, list[dict[s
             for time in kept
         ]
     return found
+
+
+def in_the_end(printed: Printed) -> Counter[tuple[Any, ...]]:
+    """The rows that all changes together leave, without times."""
+    total = Counter[tuple[Any, ...]]()
+    for (*row, _), number in printed.items():
+        total[tuple(row)] += number
+    return Counter({row: number for row, number in total.items() if number})
+
+
+def in_duckdb(sql: str, rows: Rows) -> Counter[tuple[Any, ...]]:
+    """What DuckDB returns of rows of `random_rows`, all of them."""
+    with duckdb.connect(config={"threads": 1}) as database:
+        for name, given in rows.items():
+            database.execute(f"CREATE TABLE {name} (a BIGINT, b BIGINT, v BIGINT, ts BIGINT)")
+            database.executemany(f"INSERT INTO {name} VALUES (?, ?, ?, ?)", [list(row.values()) for row in given])
+        return Counter(database.execute(sql.replace(" DIV ", " // ")).fetchall())
 
 
 def rounded(value: Any) -> Any:

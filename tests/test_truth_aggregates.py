@@ -1,0 +1,48 @@
+"""BOOL_AND, BOOL_OR and their other names: the least and the greatest truth value, of which false is the lesser."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.circuits import (
+    certificate_of,
+    checked_circuit,
+    in_duckdb,
+    in_the_end,
+    proof_of,
+    random_rows,
+    run_circuit,
+)
+
+STREAM = {"columns": {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"}, "timestamp": "ts"}
+CATALOG = {"streams": {"S": {**STREAM, "domain": {"b": [0, 2]}}, "T": STREAM}}
+QUERIES = (
+    "SELECT b, BOOL_AND(v > 0) AS every, BOOL_OR(a = 1) AS some, COUNT(*) AS n FROM S GROUP BY b",
+    "SELECT BOOL_OR(v > 3 AND a IS NULL) AS found FROM S WHERE b = 1",
+    "SELECT ts DIV 5 AS w, BOOL_AND(v < 4) AS every FROM S GROUP BY ts DIV 5 HAVING BOOL_OR(v < -2)",
+    "SELECT x.b, BOOL_AND(x.n > 1) AS every FROM (SELECT b, ts DIV 5 AS w, COUNT(*) AS n FROM S GROUP BY b, ts DIV 5) "
+    "AS x GROUP BY x.b",
+)
+
+
+@pytest.mark.parametrize("sql", QUERIES)
+def test_they_are_what_duckdb_says(sql: str) -> None:
+    checked = checked_circuit(sql, CATALOG)
+    assert str(checked.verdict) == "bounded", [one.message for one in checked.diagnostics]
+    assert proof_of(checked, certificate_of(checked)).faults == ()
+    assert checked.circuit_bound is not None and checked.circuit_bound.entries.value is not None
+    printed = 0
+    for seed in range(8):
+        rows = random_rows(1, seed)
+        found = run_circuit(checked, rows)
+        assert in_the_end(found.printed) == in_duckdb(sql, rows)
+        assert found.peak <= checked.circuit_bound.entries.value
+        printed += len(found.printed)
+    assert printed
+
+
+@pytest.mark.parametrize("aggregate", ["COLLECT_LIST(a)", "MAX_BY(a, v)", "APPROX_COUNT_DISTINCT(a)"])
+def test_another_aggregate_is_refused_where_it_stands(aggregate: str) -> None:
+    (told,) = checked_circuit(f"SELECT b, {aggregate} AS x FROM S GROUP BY b", CATALOG).diagnostics
+    assert str(told.code) == "SB110" and told.message.endswith(f"the aggregate {aggregate.split('(', maxsplit=1)[0]}")
+    assert (told.span.column, told.span.end_column) == (11, 11 + len(aggregate))
