@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+CLASSES := $(VENV)/spark.jsa
 PACKAGES := analyzer commands criteria gate importing incremental preprocess punctuation recheck reports synopsis_exec temporal
 # Some dependencies come as source only; older pips would build them in a way they warn about.
 PIP_INSTALL := PIP_USE_PEP517=1 $(BIN)/pip install --quiet --disable-pip-version-check
@@ -24,7 +25,7 @@ setup: $(STAMP) ## install streambound and its tools in .venv, from requirements
 demo: java setup ## analyse, compile and run the example queries on Spark
 	@$(BIN)/streambound demo
 
-test: java lint ## run every check and every test; ARGS="tests/analyzer -k closure" picks tests
+test: java lint $(CLASSES) ## run every check and every test; ARGS="tests/analyzer -k closure" picks tests
 	@# Without new workers for lost ones: pytest-xdist 3.8 then waits forever for their groups.
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup --max-worker-restart 0 $(ARGS)
 
@@ -68,6 +69,10 @@ $(STAMP): pyproject.toml requirements.lock | python
 	@# As pip does for what it copies: half of a short command's time goes into compiling otherwise.
 	@$(BIN)/python -m compileall -q $(PACKAGES) *.py
 	@touch $@
+
+# Java's classes as a first job has loaded them, for the jobs of all tests.
+$(CLASSES): $(STAMP)
+	@$(BIN)/python tests/support/quick_java.py $@
 
 python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \

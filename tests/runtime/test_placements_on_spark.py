@@ -22,6 +22,7 @@ from streambound_runtime.errors import JobError
 from streambound_runtime.placement import on_driver, state_owner
 from support.jobs import job_of, read, run_with, write
 from support.quick_java import QUICKLY
+from support.submitting import environment
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
@@ -262,18 +263,16 @@ def test_what_cannot_be_placed_so_is_refused(spark: Any) -> None:
 
 def command(folder: Path, recorded: Path, files: str) -> tuple[list[str], dict[str, str]]:
     """`python job.py` on a cluster of two processes."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_", "PYTHON"))}
+    kept = {key: value for key, value in environment(folder).items() if not key.startswith("PYTHON")}
     cluster = ["--master", "local-cluster[2,1,1024]", "--driver-memory", "512m"]
     quickly = f"spark.executor.extraJavaOptions={QUICKLY}"
     settings = [
         part for name in ("spark.executor.memory=600m", "spark.ui.enabled=false", quickly) for part in ("--conf", name)
     ]
     submit = " ".join(f'"{part}"' for part in (*cluster, *settings, "pyspark-shell"))
-    spark = {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_WORKER_DIR": str(folder / "work")}
-    environment = {**kept, **spark, "PYSPARK_SUBMIT_ARGS": submit, "PYSPARK_PYTHON": sys.executable}
     options = ["--input", str(recorded), "--files-per-batch", files, "--checkpoint", f"file:{folder}/checkpoint"]
     options += ["--output", str(folder / "output"), "--report", "json"]
-    return [sys.executable, "-P", str(folder / "job.py"), *options], environment
+    return [sys.executable, "-P", str(folder / "job.py"), *options], {**kept, "PYSPARK_SUBMIT_ARGS": submit}
 
 
 @pytest.mark.parametrize("placement", ["driver", "buckets"])
@@ -285,10 +284,10 @@ def test_a_cluster_that_is_killed_and_started_again_gives_the_same(
     run_with(spark, here.compiled.job, arguments(recorded, tmp_path / "here"))
     folder = tmp_path / "there"
     streambound.compile(sql, CATALOG, placement=placement, unbounded=True).write(folder)
-    call, environment = command(folder, recorded, "1")
+    call, variables = command(folder, recorded, "1")
     with (folder / "log").open("w") as log:
         started = subprocess.Popen(
-            call, env=environment, stdout=subprocess.PIPE, stderr=log, text=True, cwd=folder, start_new_session=True
+            call, env=variables, stdout=subprocess.PIPE, stderr=log, text=True, cwd=folder, start_new_session=True
         )
         assert started.stdout is not None
         for line in started.stdout:
@@ -297,7 +296,7 @@ def test_a_cluster_that_is_killed_and_started_again_gives_the_same(
         os.killpg(started.pid, signal.SIGKILL)
         started.wait()
     time.sleep(1)
-    done = subprocess.run(call, env=environment, capture_output=True, text=True, check=False, cwd=folder, timeout=300)
+    done = subprocess.run(call, env=variables, capture_output=True, text=True, check=False, cwd=folder, timeout=300)
     assert done.returncode == 0, (folder / "log").read_text()[-2000:] + done.stderr[-3000:]
     assert (folder / "output").read_text() == (tmp_path / "here" / "output").read_text()
     assert (folder / "checkpoint" / "buckets").is_dir() == (placement == "buckets")

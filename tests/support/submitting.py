@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from support.quick_java import QUICKLY
+from support.quick_java import OPTIONS
 
 
 def program(name: str) -> str:
@@ -19,9 +19,8 @@ def program(name: str) -> str:
 def environment(folder: Path) -> dict[str, str]:
     """Without what this process's own Spark may have set, but for how every Java of the tests runs."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_"))}
-    java = {f"SPARK_{of}_OPTS": QUICKLY for of in ("SUBMIT", "LAUNCHER", "DAEMON_JAVA")}
     more = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOG_DIR": str(folder)}
-    return {**kept, **java, **more, "SPARK_WORKER_DIR": str(folder / "work")}
+    return {**kept, **OPTIONS, **more, "SPARK_WORKER_DIR": str(folder / "work")}
 
 
 def spark_submit(master: str, *settings: str) -> list[str]:
