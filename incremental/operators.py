@@ -78,7 +78,7 @@ class FilterOp(Declared):
 
     def apply(self, rows: ZSet) -> ZSet:
         """Sigma."""
-        return rows.filter(self.condition.holds)
+        return rows.filter(remembered(self.condition))
 
 
 @dataclass(frozen=True, slots=True)

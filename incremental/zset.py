@@ -28,7 +28,14 @@ class ZSet:
         summed: dict[Row, int] = {}
         for row, weight in pairs:
             summed[row] = summed.get(row, 0) + weight
-        self._weights = {row: weight for row, weight in summed.items() if weight}
+        self._weights = summed if all(summed.values()) else {row: weight for row, weight in summed.items() if weight}
+
+    @classmethod
+    def _made(cls, weights: dict[Row, int]) -> ZSet:
+        """A Z-set of weights that are not 0, each row once: rows are hashed slowly, and those of a Z-set differ."""
+        made = cls()
+        made._weights = weights
+        return made
 
     @classmethod
     def of(cls, rows: Iterable[Row]) -> ZSet:
@@ -62,21 +69,27 @@ class ZSet:
             return self
         if not self:
             return other
-        return ZSet((*self.items(), *other.items()))
+        summed = self._weights.copy()
+        for row, weight in other.items():
+            if total := summed.get(row, 0) + weight:
+                summed[row] = total
+            else:
+                del summed[row]
+        return ZSet._made(summed)
 
     def __neg__(self) -> ZSet:
-        return ZSet((row, -weight) for row, weight in self.items())
+        return ZSet._made({row: -weight for row, weight in self.items()})
 
     def __sub__(self, other: ZSet) -> ZSet:
         return self + -other if other else self
 
     def distinct(self) -> ZSet:
         """Each row of positive weight once (definition 4.4)."""
-        return ZSet((row, 1) for row, weight in self.items() if weight > 0)
+        return ZSet._made({row: 1 for row, weight in self.items() if weight > 0})
 
     def positive(self) -> ZSet:
         """The rows of positive weight, with it: what is left of a difference of bags."""
-        return ZSet((row, weight) for row, weight in self.items() if weight > 0)
+        return ZSet._made({row: weight for row, weight in self.items() if weight > 0})
 
     def map(self, change: Callable[[Row], Row]) -> ZSet:
         """The Z-set of changed rows; weights of rows that become equal are summed."""
@@ -84,7 +97,7 @@ class ZSet:
 
     def filter(self, keep: Callable[[Row], bool]) -> ZSet:
         """The rows that a condition keeps."""
-        return ZSet((row, weight) for row, weight in self.items() if keep(row))
+        return ZSet._made({row: weight for row, weight in self.items() if keep(row)})
 
     @property
     def is_bag(self) -> bool:

@@ -30,6 +30,7 @@ from streambound.criteria.witness_search import plans
 
 if TYPE_CHECKING:
     from streambound.incremental.circuit import Circuit
+    from streambound.incremental.feed import SourceChange
     from streambound.incremental.zset import ZSet
 
 SIZES = (2, 3, 5)
@@ -249,12 +250,11 @@ def _of_any_size(found: CircuitWitness, circuit: Circuit) -> bool:
 
 def _differ(statement: Executed, circuit: Circuit, witness: Witness, one: list[int], other: list[int]) -> bool:
     """Whether some probe tells two subsets apart, those of elements in one only first."""
-    befores = [_result(statement, circuit, list(witness.prefix(subset))) for subset in (one, other)]
+    prefixes = [_sent(statement, witness.prefix(subset)) for subset in (one, other)]
+    befores = [_result(circuit, prefix) for prefix in prefixes]
     for k in sorted(range(witness.size), key=lambda k: (k in one) is (k in other)):
-        found = [
-            _result(statement, circuit, [*witness.prefix(subset), *witness.probes[k]]) - before
-            for subset, before in zip((one, other), befores, strict=True)
-        ]
+        probe = _sent(statement, witness.probes[k])
+        found = [_result(circuit, [*prefix, *probe]) - before for prefix, before in zip(prefixes, befores, strict=True)]
         if found[0] != found[1]:
             return True
     return False
@@ -281,18 +281,15 @@ def subsets(size: int) -> Iterator[tuple[int, ...]]:
 
 
 def _changes(statement: Executed, circuit: Circuit, witness: Witness, subset: Sequence[int]) -> tuple[ZSet, ...]:
-    prefix = list(witness.prefix(subset))
-    before = _result(statement, circuit, prefix)
-    return tuple(_result(statement, circuit, [*prefix, *probe]) - before for probe in witness.probes)
+    prefix = _sent(statement, witness.prefix(subset))
+    before = _result(circuit, prefix)
+    return tuple(_result(circuit, [*prefix, *_sent(statement, probe)]) - before for probe in witness.probes)
 
 
-def _result(statement: Executed, circuit: Circuit, rows: list[Row]) -> ZSet:
-    """The statement's result of some rows; nothing before the first one of a stream."""
-    from streambound.incremental.evaluate import evaluate_once
-    from streambound.incremental.feed import SourceChange, together
-    from streambound.incremental.zset import ZSet
+def _sent(statement: Executed, rows: Iterable[Row]) -> list[SourceChange]:
+    """Rows as the circuit's sources have them."""
+    from streambound.incremental.feed import SourceChange
 
-    spend(_STEPS_A_ROW * (1 + len(rows)))
     changes = []
     for row in rows:
         table = statement.catalog.table(row.table)
@@ -303,5 +300,15 @@ def _result(statement: Executed, circuit: Circuit, rows: list[Row]) -> ZSet:
             time = row.values[table.changes.timestamp.name]
             weight = -1 if row.values[table.changes.op.name] == table.changes.delete else 1
         changes.append(SourceChange(table.name, values, None if time is None else Fraction(time), weight))
+    return changes
+
+
+def _result(circuit: Circuit, changes: Sequence[SourceChange]) -> ZSet:
+    """The statement's result of some rows; nothing before the first one of a stream."""
+    from streambound.incremental.evaluate import evaluate_once
+    from streambound.incremental.feed import together
+    from streambound.incremental.zset import ZSet
+
+    spend(_STEPS_A_ROW * (1 + len(changes)))
     begun = any(change.time is not None for change in changes)
     return evaluate_once(circuit, together(changes)) if begun else ZSet()
