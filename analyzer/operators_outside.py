@@ -52,10 +52,8 @@ def refused(tree: Tree, positions: Positions, distinct: bool) -> Finding:
 
 def aggregate_refused(call: AggregateCall, positions: Positions) -> Finding:
     """The finding for an aggregate of all rows."""
-    written = call.syntax or exp.Null()
-    name = written.sql_name() if isinstance(written, exp.AggFunc) else call.function
-    text, help = refusal("sum", name) or ("", "")
-    return positions.finding(Code.UNSUPPORTED, text, written, help)
+    text, help = refusal("sum", call.function) or ("", "")
+    return positions.finding(Code.UNSUPPORTED, text, call.syntax or exp.Null(), help)
 
 
 def _clauses(tree: Tree) -> list[Tree]:

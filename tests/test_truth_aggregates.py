@@ -44,5 +44,5 @@ def test_they_are_what_duckdb_says(sql: str) -> None:
 @pytest.mark.parametrize("aggregate", ["COLLECT_LIST(a)", "MAX_BY(a, v)", "APPROX_COUNT_DISTINCT(a)"])
 def test_another_aggregate_is_refused_where_it_stands(aggregate: str) -> None:
     (told,) = checked_circuit(f"SELECT b, {aggregate} AS x FROM S GROUP BY b", CATALOG).diagnostics
-    assert str(told.code) == "SB110" and told.message.endswith(f"the aggregate {aggregate.split('(', maxsplit=1)[0]}")
+    assert told.message == f"the aggregate {aggregate.split('(', maxsplit=1)[0]} is outside the query language"
     assert (told.span.column, told.span.end_column) == (11, 11 + len(aggregate))

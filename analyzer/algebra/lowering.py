@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
+from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.buckets import FLINK_COLUMNS, BucketCalls, TableFunction, is_bucket, table_function
 from streambound.analyzer.algebra.calls import is_aggregate_call, sort_keys
 from streambound.analyzer.algebra.nodes import (
@@ -39,8 +39,9 @@ from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.select_list import SelectList
 from streambound.analyzer.algebra.subqueries import Subqueries
+from streambound.analyzer.algebra.using_on import Pair, condition_of, pairs_of, starred_once, with_owners
 from streambound.analyzer.algebra.valid_rows import valid_rows
-from streambound.analyzer.algebra.window_structs import WindowStructs
+from streambound.analyzer.algebra.window_structs import Node, WindowStructs
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.expressions.rows import outermost_queries
@@ -78,6 +79,7 @@ _CALLED = {
 }
 _SET_OPERATIONS: dict[str, type[SetOperation]] = {"union": Union, "except": Except, "intersect": Intersect}
 _HELP = {"method": "name the columns that both have in USING (…)"}
+_KEEPS_LEFT = (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI)
 _JOIN_WORDS = (TokenType.LEFT, TokenType.RIGHT, TokenType.FULL, TokenType.SEMI, TokenType.ANTI, TokenType.OUTER)
 """What a join that is no inner one may begin with."""
 _NO_TIME = "a relation with periods as of a time is outside the query language here"
@@ -99,7 +101,6 @@ class Cte:
     recursive: bool = False
 
 
-Node = TypeVar("Node", bound=exp.Expr)
 Ctes = Mapping[str, "Cte | Recur"]
 """What is in scope by the names of CTEs, in small letters."""
 
@@ -109,7 +110,8 @@ class Lowering:
     """Makes trees of the queries of one statement; raises Finding for what no operator stands for.
 
     ``queries`` collects those of subqueries in expressions, by the identity of their syntax, which ``kept`` holds;
-    ``apart`` the columns that are ends of windows (`window_structs`).
+    ``apart`` the columns that are ends of windows (`window_structs`), ``once`` those of which USING makes
+    one, in each SELECT around what is being lowered (`using_on`).
     ``recursive`` has the columns of the recursive relations around what is being lowered. ``joining``: what asks
     relations is joined with them, where that is the same (`asked_relations`).
     """
@@ -121,6 +123,7 @@ class Lowering:
     recursive: list[Schema] = field(default_factory=list)
     joining: bool = False
     apart: set[str] = field(default_factory=set)
+    once: list[list[Pair]] = field(default_factory=list)
 
     @property
     def windows(self) -> WindowStructs:
@@ -176,8 +179,9 @@ class Lowering:
         distinct = node.args.get("distinct")
         if distinct is not None and distinct.args.get("on"):
             raise self.positions.finding(Code.UNSUPPORTED, "DISTINCT ON is outside the query language", distinct)
+        self.once.append([])
         tree = self.nothing(node) if node.args.get("from_") is None else self.joined(node, ctes)
-        written, node = node, self._by_ends(node, tree)
+        written, node = node, self._over(node, tree)
         where = node.args.get("where")
         valid = self._valid_first(node, ctes)
         if valid is not None:
@@ -185,15 +189,18 @@ class Lowering:
         if where is not None:
             tree = self.where(tree, where, ctes)
         tree = self._listed(node, tree, ctes)
+        if (once := self.once.pop()) and isinstance(tree, Project):
+            tree = starred_once(tree, self._columns(tree.input), once)
         if distinct is not None:
             at = self.positions.eliminates_duplicates(written)
             tree = Distinct(self.windows.split(tree), syntax=written, at=at)
         return self._ordered(node, ctes, tree)
 
-    def _by_ends(self, node: Node, *trees: Tree) -> Node:
-        """A clause over the rows of trees, with the ends of windows in the place of these."""
-        given = tuple(column for tree in trees for column in self._columns(tree)) if self.apart else ()
-        return self.windows.by_ends(node, given)
+    def _over(self, node: Node, *trees: Tree) -> Node:
+        """A clause over the rows of trees, with what its windows, and the columns of USING, are in their place."""
+        if self.apart:
+            node = self.windows.by_ends(node, tuple(column for tree in trees for column in self._columns(tree)))
+        return with_owners(node, self.once[-1]) if self.once and self.once[-1] else node
 
     def where(self, tree: Tree, where: exp.Where, ctes: Ctes) -> Tree:
         """The rows of a FROM that a WHERE lets pass; subqueries over streams become joins."""
@@ -276,7 +283,14 @@ class Lowering:
         right = self.entry(entry, ctes)
         if self.apart:
             using = self.windows.using(using, self._columns(left), self._columns(right))
-            on = on and self._by_ends(on, left, right)
+        on = on and self._over(on, left, right)
+        if using and kind in _KEEPS_LEFT and not (is_block(left, self.catalog) and is_block(right, self.catalog)):
+            pairs, lacking = pairs_of(using, self._columns(left), self._columns(right))
+            if lacking:
+                message = f"USING names {lacking!r}, which both sides must have"
+                raise self.positions.finding(Code.UNKNOWN_COLUMN, message, join.args["using"][0])
+            self.once[-1][:0] = pairs
+            using, on = (), condition_of(pairs)
         made = Join(kind, left, right, self.scalar(on, ctes) if on is not None else None, using, syntax=join, at=at)
         if self.joining and kind is JoinKind.SEMI and is_static(right, self.catalog):
             return self._subqueries(left, ctes).asked().semi_join(made)

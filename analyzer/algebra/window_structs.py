@@ -84,12 +84,12 @@ class WindowStructs:
         around = exp.Paren(this=node.copy())
         _without_ordinals(around.this)
         aliases = {column.alias.lower() for column in given}
-        for equal in list(_parts(around.this, (exp.EQ, exp.NullSafeEQ), top=True)):
+        for equal in list(nodes_of(around.this, (exp.EQ, exp.NullSafeEQ), top=True)):
             sides = [(one, _meant(one, windows, aliases)) for one in (equal.this, equal.expression)]
             if all(found is not None and not found[2] for _, found in sides):
                 pairs = ([_end(one, end) for one, _ in sides] for end in _ENDS)
                 equal.replace(exp.Paren(this=exp.and_(*(type(equal)(this=a, expression=b) for a, b in pairs))))
-        for column in list(_parts(around.this, (exp.Column,), top=True)):
+        for column in list(nodes_of(around.this, (exp.Column,), top=True)):
             assert isinstance(column, exp.Column), "a column"
             if (found := _meant(column, windows, aliases)) is not None:
                 self._put(column, *found)
@@ -206,14 +206,14 @@ def _without_ordinals(node: exp.Expr) -> None:
             key.replace(node.expressions[int(number.name) - 1].unalias().copy())
 
 
-def _parts(node: exp.Expr, kinds: tuple[type[exp.Expr], ...], top: bool = False) -> Iterator[exp.Expr]:
+def nodes_of(node: exp.Expr, kinds: tuple[type[exp.Expr], ...], top: bool = False) -> Iterator[exp.Expr]:
     """The nodes of some kinds in an expression, or in a SELECT's clauses, but in its subqueries and its FROM."""
     if isinstance(node, exp.Query | exp.From | exp.Join | exp.With) and not top:
         return
     if isinstance(node, kinds):
         yield node
     for part in node.iter_expressions():
-        yield from _parts(part, kinds)
+        yield from nodes_of(part, kinds)
 
 
 def _end(window: exp.Column, end: str) -> exp.Column:

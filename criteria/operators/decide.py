@@ -8,6 +8,7 @@ from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.clock import clocks
 from streambound.analyzer.algebra.nodes import (
     Aggregate,
+    AggregateCall,
     Alias,
     Apply,
     AsOf,
@@ -37,6 +38,7 @@ from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.errors import BrokenInvariant
 from streambound.analyzer.findings import Finding, Positions
 from streambound.analyzer.lower import Lowered
+from streambound.analyzer.operators_outside import aggregate_refused
 from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.statement import Statement
 from streambound.criteria.operators.aggregates import judge_aggregate
@@ -147,6 +149,8 @@ def _with_conditions_moved(tree: Tree, context: Context) -> Tree:
 
 def _refused(refusal: NoRule, statement: Statement, positions: Positions) -> Diagnostic | None:
     """What keeps a statement from being decided, at the operator; None where that has no place in the SQL."""
+    if isinstance(refusal.at, AggregateCall):
+        return aggregate_refused(refusal.at, positions).diagnostic
     at = None if refusal.at is None else refusal.at.syntax
     if at is None or not str(refusal):
         return None

@@ -25,7 +25,7 @@ KINDS = (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI)
 def judge_keyed_join(tree: Join, context: Context) -> Judged:
     """A join of two views; raises NoRule where one has rows without a number, and they do not close close together."""
     if tree.kind not in KINDS or tree.using:
-        raise NoRule(f"a {tree.kind} join")
+        raise NoRule("USING between queries: write ON" if tree.using else f"a {tree.kind} join")
     (given, left), (others, right) = (side_of(side, tree, context) for side in (tree.left, tree.right))
     if left.part is None or right.part is None:
         return Judged(None, (), (*left.violations, *right.violations), (*left.suspects, *right.suspects))

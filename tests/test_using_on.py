@@ -1,0 +1,66 @@
+"""USING between queries: as DuckDB shows it, ``*`` and names without an alias among it, within M."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from support.circuits import (
+    certificate_of,
+    checked_circuit,
+    in_duckdb,
+    in_the_end,
+    proof_of,
+    random_rows,
+    run_circuit,
+)
+
+STREAM = {"columns": {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"}, "timestamp": "ts"}
+CATALOG: dict[str, Any] = {"streams": {name: {**STREAM, "domain": {"a": [0, 9], "b": [0, 2]}} for name in ("S", "T")}}
+P = "(SELECT b, COUNT(*) AS n FROM S GROUP BY b) AS p"
+Q = "(SELECT b, SUM(v) AS m FROM T WHERE v > 0 GROUP BY b) AS q"
+R = "(SELECT MAX(v) AS n, b FROM T GROUP BY b) AS r"
+QUERIES = {
+    "all columns": f"SELECT * FROM {P} JOIN {Q} USING (b)",
+    "all columns, left": f"SELECT * FROM {Q} LEFT JOIN {P} USING (b)",
+    "its name": f"SELECT b + 1 AS c, m FROM {P} JOIN {Q} USING (b) WHERE b > 0",
+    "both sides": f"SELECT p.b AS c, q.b AS d, n FROM {P} LEFT JOIN {Q} USING (b)",
+    "semi": f"SELECT b, n FROM {P} LEFT SEMI JOIN {Q} USING (b)",
+    "anti": f"SELECT * FROM {P} LEFT ANTI JOIN {Q} USING (b)",
+    "twice": f"SELECT * FROM {P} JOIN {Q} USING (b) LEFT JOIN {R} USING (b, n)",
+    "of a key": f"SELECT b, COUNT(*) AS c, MAX(m) AS x FROM {Q} JOIN {P} USING (b) GROUP BY b HAVING b > 0",
+    "beside ON": f"SELECT x.*, r.n AS k FROM (SELECT * FROM {P} JOIN {Q} USING (b)) AS x JOIN {R} ON x.b = r.b",
+    "in one query, and not in another": f"SELECT x.c FROM (SELECT COUNT(*) AS c FROM (SELECT * FROM {P} JOIN {Q} "
+    f"USING (b)) AS y) AS x JOIN (SELECT p.b AS k, q.b AS l FROM {P} JOIN {Q} ON p.n = q.m) AS z ON z.k = x.c",
+}
+
+
+@pytest.mark.parametrize("sql", QUERIES.values(), ids=list(QUERIES))
+def test_the_columns_are_those_of_duckdb(sql: str) -> None:
+    checked = checked_circuit(sql, CATALOG)
+    assert str(checked.verdict) == "bounded", [one.message for one in checked.diagnostics]
+    assert proof_of(checked, certificate_of(checked)).faults == ()
+    assert checked.circuit_bound is not None and checked.circuit_bound.entries.value is not None
+    printed = Counter[tuple[Any, ...]]()
+    for seed in range(6):
+        rows = random_rows(1, seed)
+        found = run_circuit(checked, rows)
+        duck = sql.replace("LEFT SEMI", "SEMI").replace("LEFT ANTI", "ANTI")
+        assert in_the_end(found.printed) == in_duckdb(duck, rows), seed
+        assert found.peak <= checked.circuit_bound.entries.value
+        printed += found.printed
+    assert printed
+
+
+def test_a_name_that_one_side_lacks() -> None:
+    (told,) = checked_circuit(f"SELECT * FROM {P} JOIN {Q} USING (n)", CATALOG).diagnostics
+    assert str(told.code) == "SB102" and told.message == "USING names 'n', which both sides must have"
+
+
+def test_the_columns_that_it_names_come_first_as_in_spark() -> None:
+    swapped = "(SELECT COUNT(*) AS n, b FROM S GROUP BY b) AS p"
+    checked = checked_circuit(f"SELECT * FROM {swapped} LEFT JOIN {Q} USING (b)", CATALOG)
+    assert checked.circuit is not None and checked.circuit.part is not None
+    assert [column.name for column in checked.circuit.part.columns] == ["b", "n", "m"]
