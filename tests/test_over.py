@@ -36,6 +36,7 @@ GROUPED = "(SELECT b, COUNT(*) AS n, SUM(v) AS t FROM S GROUP BY b)"
 CLOSING = "(SELECT ts DIV 4 AS z, a, SUM(v) AS t FROM S GROUP BY ts DIV 4, a)"
 NEAR = "SELECT S.a, S.b, S.v, T.v AS w FROM S JOIN T ON S.b = T.b AND T.ts BETWEEN S.ts - 2 AND S.ts"
 OVER = "OVER (PARTITION BY b ORDER BY ts"
+EARLIER = "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING"
 BOUNDED = {
     first("ROW_NUMBER", "ts", "r = 1"): 4,
     first("ROW_NUMBER", "ts", "r <= 3 AND v > 0"): 12,
@@ -93,6 +94,9 @@ BOUNDED = {
     "RANK() OVER (ORDER BY ts) AS k FROM S WHERE v > -2": 2,
     "SELECT a, SUM(v) OVER (PARTITION BY ts DIV 4, a ORDER BY ts) AS s FROM S": 8,
     f"SELECT a, SUM(v) {OVER}) AS s, LAG(v) {OVER}) AS w, LEAD(v) {OVER}) AS u FROM S": 12,
+    f"SELECT a, SUM(v) {OVER} {EARLIER}) AS s, COUNT(*) {OVER} {EARLIER}) AS n, LAST_VALUE(a) {OVER} {EARLIER}) AS l, "
+    f"FIRST_VALUE(a) {OVER} {EARLIER}) AS f, MAX(v) {OVER} {EARLIER}) AS m, RANK() {OVER}) AS r FROM S": 4,
+    f"SELECT b, n - AVG(n) OVER (ORDER BY b {EARLIER}) AS d FROM {GROUPED}": 4,
     f"SELECT a, v, FIRST_VALUE(a) {OVER} ROWS 2 PRECEDING) AS f, LAST_VALUE(v) {OVER} ROWS 1 PRECEDING) AS l FROM S": 8,
     f"SELECT b, SUM(n) OVER (ORDER BY b) AS s, FIRST_VALUE(n) OVER (ORDER BY b DESC) AS f FROM {GROUPED}": 8,
 }
@@ -129,7 +133,7 @@ def test_the_number_of_rows_kept(sql: str, entries: int) -> None:
         (first("ROW_NUMBER", "v", "v > 2"), "unsupported"),
         ("SELECT a, SUM(v) OVER (PARTITION BY a ORDER BY ts) AS s FROM S", "unbounded"),
         (f"SELECT a, SUM(v) {OVER} DESC) AS s FROM S", "unsupported"),
-        (f"SELECT a, SUM(v) {OVER} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS s FROM S", "unsupported"),
+        (f"SELECT a, SUM(v) {OVER} ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS s FROM S", "unsupported"),
         (f"SELECT LAG(v) {OVER}) AS w, LAG(a) OVER (PARTITION BY a ORDER BY ts) AS u FROM S", "unbounded"),
         (first("RANK", "v", "r <= 2"), "unsupported"),
         ("SELECT a, b, LAG(v) OVER (PARTITION BY a ORDER BY ts) AS w FROM S", "unbounded"),

@@ -61,8 +61,9 @@ def reach_of(call: WindowCall) -> Looks:
     low, high = _frame_of(call)
     if call.frame is None or high is None:
         raise NoRule("a frame that ends with the last row")
-    if low is None and high:
-        raise NoRule("a frame that begins with the first row and does not end with its own")
+    before_own = call.frame.unit is Unit.ROWS and high == -1
+    if low is None and high and not before_own:
+        raise NoRule("a frame that begins with the first row and does not end with its own, or the one before it")
     return Looks(call.frame.unit, None if low is None else max(0, -low), max(0, high))
 
 

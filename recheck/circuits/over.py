@@ -82,7 +82,8 @@ def _is_running(call: WindowCall, states: States) -> bool:
     start, end = (None, None) if call.frame is None else (call.frame.start, call.frame.end)
     if start is None or end is None or start.side is not Side.PRECEDING or start.distance is not None:
         return False
-    return end.side is Side.CURRENT or end.distance == 0
+    last = call.frame is not None and call.frame.unit is Unit.ROWS and end.side is Side.PRECEDING and end.distance == 1
+    return end.side is Side.CURRENT or end.distance == 0 or last
 
 
 def _manner(call: WindowCall, states: States) -> tuple[bool, bool]:

@@ -298,7 +298,8 @@ class OperatorQuery(AnyQuery):
             )
             high = "2 FOLLOWING" if low == "1 FOLLOWING" else self.choices.pick(("CURRENT ROW", "1 FOLLOWING"))
             if self.choices.chance(25):
-                low, high = "UNBOUNDED PRECEDING", "CURRENT ROW"
+                earlier = function == "rows" and self.choices.chance(30)
+                low, high = "UNBOUNDED PRECEDING", "1 PRECEDING" if earlier else "CURRENT ROW"
                 self.used["running total"] += 1
             ordered = f"{window}⟦‖, {ties}⟧" if function == "rows" else window
             aggregate = self.choices.pick((f"SUM({column})", "COUNT(*)", f"MAX({column})"))

@@ -124,10 +124,12 @@ class _RowsSoFar:
         before, found = self.rows, list[list[Value]]()
         self.peers += 1
         for row in peers:
+            without = [one.value(self.rows) if one.ends_before else None for one in self.calls]
             for one in self.calls:
                 one.add(row, not self.rows)
             self.rows += 1
-            found.append([self._rank(one.call.function, before) or one.value(self.rows) for one in self.calls])
+            with_it = [self._rank(one.call.function, before) or one.value(self.rows) for one in self.calls]
+            found.append([without[n] if one.ends_before else with_it[n] for n, one in enumerate(self.calls)])
         for place, one in enumerate(self.calls):
             if one.call.frame is not None and not one.call.frame[0]:
                 for values in found:
@@ -145,6 +147,11 @@ class _ValueSoFar:
 
     def __init__(self, call: OverValue, count: int = 0, total: Number = 0, kept: Value = None) -> None:
         self.call, self.count, self.total, self.kept = call, count, total, kept
+
+    @property
+    def ends_before(self) -> bool:
+        """Whether it is of the rows before a row: ``ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING``."""
+        return self.call.frame is not None and self.call.frame[2] == -1
 
     def add(self, row: Row, first: bool) -> None:
         """One more row."""
