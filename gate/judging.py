@@ -16,6 +16,7 @@ from streambound.criteria.vocabulary import Verdict
 from streambound.reports.outcome import Outcome
 
 if TYPE_CHECKING:
+    from streambound.analyzer.emission import Emission
     from streambound.analyzer.statement import Statement
     from streambound.analyzer.work import Allowance
     from streambound.criteria.check import Checked
@@ -25,6 +26,8 @@ FILE = 8_000_000
 LENGTH = 100_000
 REPAIRS = 600_000
 """Steps of work for the search for repairs of all statements that are looked at together; half of them for one."""
+MOST_KEPT = 20
+"""How many rejected statements are kept as they were checked, until their repairs are looked for."""
 _SHOWN = 200
 """Characters of an exception's message that a finding shows."""
 
@@ -66,7 +69,7 @@ def _judged(
     for statement in statements:
         try:
             with work.spent(check.STATEMENT) as most:
-                item = check.check_statement(statement, catalog, most)
+                item = _checked(statement, catalog, most)
             if criteria == "paper":
                 from streambound.criteria.paper_verdict import by_the_paper
 
@@ -76,6 +79,32 @@ def _judged(
             yield _outcome(item, details)
         except Exception as error:
             yield _internal(statement.source, statement.span, statement.name, error, statement.named)
+
+
+_kept: dict[tuple[SourceText, Span, Emission | None, float], tuple[Catalog, Checked, float]] = {}
+"""Rejected statements with the steps of work that they took, by all that these depend on but the catalog."""
+
+
+def _checked(statement: Statement, catalog: Catalog, most: float) -> Checked:
+    """A statement, checked in so many steps; one that is rejected is not checked again when it is to be repaired.
+
+    Nothing else differs then: the steps that it took count again.
+    """
+    from streambound.analyzer.work import spend, spent_in
+    from streambound.criteria import check
+
+    key = (statement.source, statement.span, statement.emit, most)
+    before, item, steps = _kept.pop(key, (None, None, 0.0))
+    if item is not None and before is catalog:
+        spend(steps)
+        return item
+    with spent_in(most) as spent:
+        item = check.check_statement(statement, catalog, most)
+    if item.rejected and spent.steps <= most:
+        while len(_kept) >= MOST_KEPT:
+            del _kept[next(iter(_kept))]
+        _kept[key] = (catalog, item, spent.steps)
+    return item
 
 
 def _work(statements: Sequence[Statement]) -> float:

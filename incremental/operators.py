@@ -180,7 +180,7 @@ class JoinOp(Declared):
             for other, more in index.get(tuple(one.left(row) for one in self.keys), ())
         )
         holds = None if self.condition is None else remembered(self.condition)
-        return ZSet(pair for pair in pairs if holds is None or holds(pair[0]))
+        return ZSet.made({row: weight for row, weight in pairs if holds is None or holds(row)})
 
     def _may_join(self, key: Row) -> bool:
         return all(value is not None or one.null_safe for value, one in zip(key, self.keys, strict=True))

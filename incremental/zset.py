@@ -27,12 +27,15 @@ class ZSet:
         pairs = weights.items() if isinstance(weights, Mapping) else weights
         summed: dict[Row, int] = {}
         for row, weight in pairs:
-            summed[row] = summed.get(row, 0) + weight
+            known = len(summed)
+            before = summed.setdefault(row, weight)  # rows are hashed slowly: a new one only once
+            if len(summed) == known:
+                summed[row] = before + weight
         self._weights = summed if all(summed.values()) else {row: weight for row, weight in summed.items() if weight}
 
     @classmethod
-    def _made(cls, weights: dict[Row, int]) -> ZSet:
-        """A Z-set of weights that are not 0, each row once: rows are hashed slowly, and those of a Z-set differ."""
+    def made(cls, weights: dict[Row, int]) -> ZSet:
+        """The Z-set that has these weights, none of which is 0; they are not copied."""
         made = cls()
         made._weights = weights
         return made
@@ -75,21 +78,21 @@ class ZSet:
                 summed[row] = total
             else:
                 del summed[row]
-        return ZSet._made(summed)
+        return ZSet.made(summed)
 
     def __neg__(self) -> ZSet:
-        return ZSet._made({row: -weight for row, weight in self.items()})
+        return ZSet.made({row: -weight for row, weight in self.items()})
 
     def __sub__(self, other: ZSet) -> ZSet:
         return self + -other if other else self
 
     def distinct(self) -> ZSet:
         """Each row of positive weight once (definition 4.4)."""
-        return ZSet._made({row: 1 for row, weight in self.items() if weight > 0})
+        return ZSet.made({row: 1 for row, weight in self.items() if weight > 0})
 
     def positive(self) -> ZSet:
         """The rows of positive weight, with it: what is left of a difference of bags."""
-        return ZSet._made({row: weight for row, weight in self.items() if weight > 0})
+        return ZSet.made({row: weight for row, weight in self.items() if weight > 0})
 
     def map(self, change: Callable[[Row], Row]) -> ZSet:
         """The Z-set of changed rows; weights of rows that become equal are summed."""
@@ -97,7 +100,7 @@ class ZSet:
 
     def filter(self, keep: Callable[[Row], bool]) -> ZSet:
         """The rows that a condition keeps."""
-        return ZSet._made({row: weight for row, weight in self.items() if keep(row)})
+        return ZSet.made({row: weight for row, weight in self.items() if keep(row)})
 
     @property
     def is_bag(self) -> bool:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -16,8 +17,10 @@ from click.testing import CliRunner
 from streambound import cli
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.workspace import Workspace
+from streambound.criteria import check as criteria_module
+from streambound.criteria.vocabulary import Verdict
 from streambound.gate import cache as cache_module
-from streambound.gate import tasks
+from streambound.gate import judging, tasks
 from streambound.gate.cache import Cache, digest
 from streambound.gate.check_files import GateSettings, check_files
 from streambound.gate.outcome_json import from_json, to_json
@@ -188,6 +191,32 @@ def test_repairs_are_of_the_first_rejected_statements_of_the_run(files: list[Pat
     rejected = [item for item in run(files, replace(SETTINGS, repairs=2)) if item.rejected]
     assert [item.repaired for item in rejected] == [True, True] + [False] * (len(rejected) - 2)
     assert all(item.repaired for item in run(files, replace(SETTINGS, repairs=None)) if item.rejected)
+
+
+def test_a_statement_is_checked_once_and_repaired_as_if_it_were_checked_again(
+    files: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge, seen = criteria_module.check_statement, list[str]()
+
+    def noted(statement: Any, *more: Any) -> Any:
+        seen.append(f"{statement.source.file}:{statement.span.start}")
+        return judge(statement, *more)
+
+    monkeypatch.setattr(criteria_module, "check_statement", noted)
+    every = replace(SETTINGS, repairs=None)
+    found = run(files, every)
+    assert len(seen) == len(set(seen)) and sum(item.repaired for item in found) == 6
+    monkeypatch.setattr(judging, "MOST_KEPT", 1)
+    assert [to_json(item) for item in run(files, every)] == [to_json(item) for item in found]
+    assert len(seen) > 2 * len(set(seen))
+
+
+def test_a_statement_with_another_catalog_is_checked_again(files: list[Path]) -> None:
+    (unbounded,) = run(files[1:2], replace(SETTINGS, repairs=0))
+    declared = CATALOG.replace('b = "bigint", ts = "bigint" }', 'b = "bigint", ts = "bigint" }\ndomain.b = [1, 3]')
+    (files[0].parent / "streams.toml").write_text(declared, encoding="utf-8")
+    (bounded,) = run(files[1:2])
+    assert (unbounded.verdict, bounded.verdict) == (Verdict.UNBOUNDED, Verdict.BOUNDED)
 
 
 def test_a_key_does_not_run_texts_together() -> None:
