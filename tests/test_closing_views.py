@@ -297,3 +297,19 @@ def test_a_decimal_is_compared_with_an_average_of_decimals_which_has_more_places
     checked, rows = checked_circuit(sql, decimals), random_rows(SECOND, 8)
     assert checked.verdict == "bounded", checked.diagnostics
     assert run_circuit(checked, rows).printed == reference(sql, CATALOG, rows) != Counter()
+
+
+def test_groups_of_each_time_are_as_many_as_rows_by_the_rate() -> None:
+    columns = {"a": "bigint", "ts": "timestamp"}
+    stream = {"timestamp": "ts", "columns": columns, "max_rate": {"rows": 10, "per": "1 second"}}
+    catalog = {"streams": {"S": stream, "T": stream}}
+    sql = "SELECT S.a, COUNT(*) AS n FROM S JOIN T ON T.a = S.a AND T.ts BETWEEN S.ts AND S.ts + INTERVAL 1 MINUTE"
+    checked = checked_circuit(f"{sql} GROUP BY S.a, S.ts", catalog)
+    bound = checked.circuit_bound
+    assert bound is not None and bound.entries.value == 2 * 60 * 10, bound
+    certificate = certificate_of(checked)
+    assert not proof_of(checked, certificate).faults
+    for place, state in enumerate(certificate["states"]):
+        other = {**state, "entries": {"value": 36_000_000_000, "formula": "60000000*60*rate_S"}}
+        states = [*certificate["states"][:place], other, *certificate["states"][place + 1 :]]
+        assert proof_of(checked, {**certificate, "states": states}).faults

@@ -103,10 +103,18 @@ def open_groups(split: Query, windows: Windows, values: bool = False) -> Size:
             mine = tuples(facts, bucket.stream, TimestampCount(windows.function.longest + windows.delay), ()).size
             parts.append(product([mine, *_known(split, branch, _beside_sessions(branch, windows, bucket, values))]))
         else:
-            parts.append(
-                product([Number(windows.function.open(windows.delay)), _in_one(split, facts, windows, bucket)])
-            )
+            each = [Number(windows.function.open(windows.delay)), _in_one(split, facts, windows, bucket)]
+            parts.append(least([product(each), *_by_rate(facts, windows, bucket)]))
     return total(parts)
+
+
+def _by_rate(facts: Facts, windows: Windows, bucket: ClosingBucket) -> list[Size]:
+    """Groups of each time of a stream's own columns: one for each row, which a rate counts over all timestamps."""
+    own = all(a.source == bucket.stream for output in facts.branch.outputs for a in _attributes(output))
+    rated = facts.branch.source(bucket.stream).max_rate is not None
+    if not own or not rated or windows.function.longest > 1 or not windows.delay:
+        return []
+    return [tuples(facts, bucket.stream, TimestampCount(windows.delay), ()).size]
 
 
 def _in_one(split: Query, facts: Facts, windows: Windows, bucket: ClosingBucket) -> Size:

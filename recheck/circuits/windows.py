@@ -94,7 +94,20 @@ class _InWindows:
     def of_buckets(self) -> Open:
         """So many buckets, each with all values of its other columns, or one for each row of the newest streams."""
         inside = self._in_one() if self.others else Quantity.number(1)
-        return lambda more: Quantity.number(self.bucket.open(more)) * inside
+
+        def open(more: int) -> Quantity:
+            every, timestamps = Quantity.number(self.bucket.open(more)) * inside, self.bucket.delay + more
+            if not self._is_rated() or not timestamps:
+                return every
+            return least([every, self._rows(self.bucket.stream, timestamps)])
+
+        return open
+
+    def _is_rated(self) -> bool:
+        """Whether each row has a time of its own as bucket, beside columns of its stream, and a rate counts rows."""
+        stream, outputs = self.bucket.stream, self.conditions.branch.outputs
+        own = all(one.source == stream for output in outputs for one in _attributes(output))
+        return own and self.windows.of.longest == 1 and self.conditions.source(stream).max_rate is not None
 
     def _in_one(self) -> Quantity:
         times = [output.value for output in self.others if isinstance(output.value, TimeValue)]
