@@ -52,7 +52,7 @@ class AskedRelations:
         if not pairs:
             return join
         alias = self.fresh("asked")
-        names = [f"c{number}" for number in range(1, len(pairs) + 1)]
+        names = [self.fresh("_c") for _ in pairs]
         values = [inner for _, (_, inner) in pairs]
         items = tuple(Named(name, self.scalar(value), alias=True) for name, value in zip(names, values, strict=True))
         allowed = Alias(
@@ -73,10 +73,10 @@ class AskedRelations:
             return None
         holder = exp.Paren(this=part.copy())
         for query, place in zip(queries, outermost_queries(holder), strict=True):
-            alias, at = self.fresh("asked"), query.parent or query
-            one = Alias(self.lowered(query), alias, ("v",), syntax=at)
+            alias, name, at = self.fresh("asked"), self.fresh("_v"), query.parent or query
+            one = Alias(self.lowered(query), alias, (name,), syntax=at)
             tree = Join(JoinKind.INNER, tree, one, syntax=at)
-            (place.parent or place).replace(exp.column("v", alias))
+            (place.parent or place).replace(exp.column(name, alias))
         return Filter(tree, self.scalar(holder.this), syntax=clause)
 
     def _gives_one_row(self, query: exp.Query) -> bool:

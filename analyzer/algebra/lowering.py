@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
@@ -186,9 +186,13 @@ class Lowering:
         valid = self._valid_first(node, ctes)
         if valid is not None:
             where = exp.Where(this=exp.and_(valid, where and where.this))
+        given = self._columns(tree)
         if where is not None:
             tree = self.where(tree, where, ctes)
+        made = [column.name for column in self._columns(tree) if column not in given]
         tree = self._listed(node, tree, ctes)
+        if made and isinstance(tree, Project):
+            tree = replace(tree, items=tuple(_without(item, made) for item in tree.items))
         if (once := self.once.pop()) and isinstance(tree, Project):
             tree = starred_once(tree, self._columns(tree.input), once)
         if distinct is not None:
@@ -448,6 +452,11 @@ class Lowering:
 def _first(value: object, node: exp.Expr) -> exp.Expr:
     items = value if isinstance(value, list) else [value]
     return next((item for item in items if isinstance(item, exp.Expr)), node)
+
+
+def _without(item: Item, made: Sequence[str]) -> Item:
+    """An item of a list over a FROM to which columns with these names were added."""
+    return replace(item, without=(*item.without, *made)) if isinstance(item, Star) and not item.alias else item
 
 
 def _is_more(node: exp.Expr) -> bool:

@@ -61,7 +61,7 @@ class SelectList:
     def lower(self, tree: Tree) -> Tree:
         """The operators of the list over the tree of FROM and WHERE."""
         given = self.subqueries.columns(tree)
-        self.taken = self.subqueries.names = {column.name.lower() for column in given}
+        self.taken = {column.name.lower() for column in given}
         items = [self.item(one) for one in self.node.expressions]
         self._named_windows()
         keys = self._keys()
@@ -76,7 +76,7 @@ class SelectList:
         tree = self._over(tree)
         if qualify := self.node.args.get("qualify"):
             tree = Filter(tree, self.scalar(qualify.this), syntax=qualify)
-        added = tuple(c.name for c in self.subqueries.columns(tree) if c not in given and not c.alias)
+        added = tuple(c.name for c in self.subqueries.columns(tree) if c not in given)
         made = zip(items, self.node.expressions, strict=True)
         return Project(tree, tuple(self._made(item, one, added) for item, one in made), syntax=self.written)
 
@@ -296,11 +296,11 @@ class SelectList:
         return next((one.alias for one in found if _normal(one.this, given) == text), "")
 
     def _fresh(self, wanted: str, names: set[str], prefix: str) -> str:
-        """A name for a column: the wanted one unless there is such a one, else one that nobody has."""
-        if wanted and wanted.lower() not in names | self.taken:
+        """A name for a column: the wanted one unless there is such a one, or may be, else one that nobody has."""
+        if wanted and wanted.lower() not in names | self.taken and not wanted.startswith("_"):
             return wanted
-        number = 1
-        while f"{prefix}{number}" in names | self.taken:
+        number, taken = 1, names | self.taken | self.subqueries.names
+        while f"{prefix}{number}" in taken:
             number += 1
         return f"{prefix}{number}"
 

@@ -15,6 +15,7 @@ from sqlglot import exp
 from streambound.analyzer.algebra.asked_relations import AskedRelations, conjuncts
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.calls import Reader
+from streambound.analyzer.algebra.grouped_subqueries import GroupedSubquery
 from streambound.analyzer.algebra.made_columns import made_column
 from streambound.analyzer.algebra.nodes import (
     Alias,
@@ -58,7 +59,8 @@ class Subqueries:
     """Lowers the subqueries of one SELECT that do not read unchanging relations alone; ``lowered`` gives their trees.
 
     ``names`` are those that columns have or get, in small letters; ``recursive`` the columns of a recursive relation.
-    ``joining``: what asks relations is joined with them (`asked_relations`), where that can be said.
+    ``joining``: what asks relations is joined with them (`asked_relations`), and what is an aggregate for each row with
+    its groups (`grouped_subqueries`), where that can be said.
     """
 
     positions: Positions
@@ -177,11 +179,22 @@ class Subqueries:
             if kind is None:
                 message = "ANY and ALL with a subquery over streams are outside the query language"
                 raise self.positions.finding(Code.UNSUPPORTED, message, place)
+            if kind is ApplyKind.SCALAR and (grouped := self._grouped(tree, self.lowered(query), place)) is not None:
+                tree, value = grouped
+                place.replace(value)
+                continue
             name = self.fresh("_q")
             asked = tuple(self.scalar(one) for one in operands)
             tree = Apply(tree, self.lowered(query), kind, name, asked, syntax=place.copy(), at=self.positions.of(place))
             place.replace(made_column(name, self.positions.of(place)))
         return tree
+
+    def _grouped(self, tree: Tree, asked: Tree, place: exp.Expr) -> tuple[Tree, exp.Expr] | None:
+        """The tree with the groups of a correlated subquery, and its value (`grouped_subqueries`); None for others."""
+        if not self.joining or self.recursive or not outer_columns(asked, self.catalog):
+            return None
+        grouped = GroupedSubquery(self.catalog, self.scalar, self.fresh, place.copy(), self.positions.of(place))
+        return grouped.joined(tree, asked)
 
     def fresh(self, prefix: str) -> str:
         """A name that nothing has, with that beginning."""

@@ -11,6 +11,7 @@ from streambound.analyzer.algebra.nodes import (
     AggregateCall,
     Alias,
     Apply,
+    ApplyKind,
     AsOf,
     Bucket,
     Distinct,
@@ -61,9 +62,15 @@ from streambound.criteria.operators.static_rows import judge_static
 
 def judge_subquery(tree: Tree, context: Context) -> Judged:
     """No rule: subqueries that are decided have become joins before; raises NoRule with the words for the others."""
+    if isinstance(tree, Apply) and tree.kind is ApplyKind.SCALAR:
+        raise NoRule(_VALUE)
     raise NoRule("a subquery over streams inside an expression, or NOT IN beside another one below OR")
 
 
+_VALUE = (
+    "a value that a subquery over a stream has for each row, unless it is an aggregate of rows in a window of time "
+    "around the row's, as T.ts BETWEEN S.ts - INTERVAL 1 HOUR AND S.ts"
+)
 RULES: dict[type[Tree], Rule] = {
     Aggregate: judge_aggregate,
     Project: judge_project,

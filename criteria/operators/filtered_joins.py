@@ -15,6 +15,7 @@ from sqlglot import exp
 from streambound.analyzer.algebra.asked_relations import conjuncts
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.nodes import Filter, Join, JoinKind, Named, Scalar, Tree, named_inputs
+from streambound.analyzer.algebra.null_conditions import rejects_null
 from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.criteria.operators.judge import Context
@@ -24,8 +25,6 @@ from streambound.preprocess.split_join import split_join
 
 _KEEPS_LEFT = (JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI)
 _PADS = (JoinKind.LEFT, JoinKind.RIGHT, JoinKind.FULL)
-_STRICT = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Add, exp.Sub, exp.Mul)
-"""Operators that are NULL where one of two operands is."""
 
 
 def with_filtered_joins(tree: Tree, context: Context) -> Tree:
@@ -103,35 +102,4 @@ def _is_of(part: exp.Expr, given: Schema) -> bool:
 
 def _drops(part: exp.Expr, side: Schema) -> bool:
     """Whether a condition is not true of rows that have NULL in all columns of a side."""
-    return True not in _truths(part, side)
-
-
-def _truths(node: exp.Expr, side: Schema) -> set[bool | None]:
-    """What a condition may be where all columns of a side are NULL; None is unknown."""
-    match node.unnest():
-        case exp.And(this=one, expression=other):
-            pairs = [{a, b} for a in _truths(one, side) for b in _truths(other, side)]
-            return {False if False in pair else None if None in pair else True for pair in pairs}
-        case exp.Or(this=one, expression=other):
-            pairs = [{a, b} for a in _truths(one, side) for b in _truths(other, side)]
-            return {True if True in pair else None if None in pair else False for pair in pairs}
-        case exp.Not(this=inner):
-            return {None if truth is None else not truth for truth in _truths(inner, side)}
-        case exp.Is(this=value, expression=exp.Null()):
-            return {True} if _is_null(value, side) else {True, False}
-        case found:
-            return {None} if _is_null(found, side) else {True, False, None}
-
-
-def _is_null(node: exp.Expr, side: Schema) -> bool:
-    """Whether an expression is NULL where all columns of a side are."""
-    match node.unnest():
-        case exp.Column() as column:
-            return is_of(column, side)
-        case exp.Neg(this=value) | exp.Between(this=value) | exp.Like(this=value):
-            return _is_null(value, side)
-        case exp.In(this=value, args=found):
-            return bool(found.get("expressions")) and _is_null(value, side)
-        case exp.Binary(this=one, expression=other) as both if isinstance(both, _STRICT):
-            return _is_null(one, side) or _is_null(other, side)
-    return False
+    return rejects_null(part, lambda column: is_of(column, side))

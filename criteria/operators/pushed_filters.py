@@ -26,13 +26,14 @@ from streambound.analyzer.algebra.nodes import (
 )
 from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.algebra.schema_columns import Schema
+from streambound.analyzer.algebra.verify import outer_columns
 from streambound.analyzer.catalog import Catalog
 from streambound.criteria.operators.relations import relation_of
 
 
 def pushed(tree: Tree, where: Scalar | None, catalog: Catalog) -> tuple[Tree, Scalar | None]:
     """A join with a view, and what is left of the condition above it; another operator as it is."""
-    if isinstance(tree, Apply) and (one := _as_join(tree)) is not None:
+    if isinstance(tree, Apply) and (one := _as_join(tree, catalog)) is not None:
         tree = one
     if not isinstance(tree, Join) or tree.using or where is None:
         return tree, where
@@ -76,12 +77,14 @@ def turned(tree: Join, catalog: Catalog) -> Join:
     return made if left is None else replace(made, condition=left)
 
 
-def _as_join(tree: Apply) -> Join | None:
-    """A scalar subquery that has one row at all times as a join with it; None for another one."""
+def _as_join(tree: Apply, catalog: Catalog) -> Join | None:
+    """A scalar subquery that has one row at all times, the same for all, as a join with it; None for another one."""
     below = tree.subquery
     while isinstance(below, Alias | Project):
         below = below.input
     if tree.kind is not ApplyKind.SCALAR or not isinstance(below, Aggregate) or below.keys:
+        return None
+    if outer_columns(tree.subquery, catalog):
         return None
     return Join(
         JoinKind.INNER,

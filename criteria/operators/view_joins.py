@@ -38,6 +38,7 @@ from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
 from streambound.analyzer.closure import Sort
+from streambound.analyzer.codes import Code
 from streambound.analyzer.columns import Column
 from streambound.analyzer.findings import Finding
 from streambound.analyzer.query import Attribute, Branch, Query
@@ -55,12 +56,17 @@ from streambound.criteria.operators.relations import TIME, as_stream, clock_of, 
 from streambound.criteria.operators.states import ClippedColumn, Judged, Part, RowsOfSide, RowTest, State, ViewJoinPart
 from streambound.criteria.operators.written_columns import called, named
 from streambound.criteria.size import Size, product
-from streambound.criteria.violation import under
+from streambound.criteria.violation import Violation, under
 from streambound.preprocess.pipeline import derive
 from streambound_runtime.promises import Domain
 
 _VIEW = "(view)"
 """The virtual stream that a view is read as."""
+_FOR_EVER = (
+    "nothing limits from both sides when the rows of this subquery are, so that its rows, or those that it is a value "
+    "of, must be remembered for ever"
+)
+_WINDOW = "limit their time in the subquery's WHERE, as T.ts BETWEEN S.ts - INTERVAL 1 HOUR AND S.ts"
 KINDS = (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI)
 
 
@@ -109,7 +115,7 @@ class _ViewJoin:
             self.tree = tree = replace(tree, right=self._narrowed())
             view = context.judge(tree.right, context)
         if view.part is None:
-            return view
+            return self._violated(view.violations, view.suspects)
         if view.rows is None and view.closes:
             return judge_keyed_join(self.given, context)
         rows = context.size(lambda: view.rows, "a join with a view whose rows have no number")
@@ -126,8 +132,7 @@ class _ViewJoin:
         facts = [Facts.of(self._shown_only(branch)) for branch in split.branches]
         violations = [one for fact in facts for one in bag_violations(fact) if one.stream in mine]
         if context.refuses(violations):
-            found = tuple(dict.fromkeys(under(proposition, violations)))
-            return Judged(None, (), found, self._suspects())
+            return self._violated(under(proposition, violations), self._suspects())
         size, clips, counted = self._size(split, tests)
         name = context.name(f"{tree.kind} join")
         opens = alternatives([replace(split, branches=tuple(map(self._left_only, split.branches)))], self._named("l"))
@@ -148,6 +153,14 @@ class _ViewJoin:
         numbered = (of_side("l", rows=size), of_side("r", rows=rows)) if tree.kind is JoinKind.INNER else ()
         every = (*left.states, *view.states, *states)
         return Judged(part, every, rows=self._rows(size, rows), retracts=True, sides=numbered)
+
+    def _violated(self, violations: Sequence[Violation], suspects: tuple[Query, ...]) -> Judged:
+        """Of a subquery that is a value of each row (`grouped_subqueries`) that its rows are not those of a window."""
+        syntax = self.given.syntax
+        if isinstance(syntax, exp.Subquery) and _keyed(self.given.right):
+            place = self.context.positions.of(syntax)
+            violations = [Violation("D4", "", None, _FOR_EVER, place, Code.UNBOUNDED_PROJECTION, _WINDOW)]
+        return Judged(None, (), tuple(dict.fromkeys(violations)), suspects)
 
     def _narrowed(self) -> Tree:
         """The view without groups that no left row can meet: a key has the values of what it must equal (D4)."""

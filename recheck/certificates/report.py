@@ -126,9 +126,6 @@ def _faults(item: ReportedQuery, queries: _Queries) -> tuple[str, ...]:
         return () if nothing else ("of relations alone nothing is remembered",)
     if isinstance(item.certificate, dict) and "states" in item.certificate:
         proof = circuit_proved(statement, catalog, item.certificate)
-        if proof.faults:
-            other = circuit_proved(statement, catalog, item.certificate, joining=True)
-            proof = proof if other.faults else other
     else:
         proofs = [proof_of(derive(query), item.certificate) for query in _meant(statement, catalog)]
         if not proofs:

@@ -92,6 +92,9 @@ def _may_be(node: exp.Expr, truth: bool, nulls: Schema) -> bool:
         return _may_be(node.this, not truth, nulls)
     if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
         return truth or not _is_null(node.this, nulls)
+    if isinstance(node, exp.Between):
+        ends = [not _is_null(one, nulls) for one in (node.args["low"], node.args["high"])]
+        return not _is_null(node.this, nulls) and (all(ends) if truth else any(ends))
     return not _is_null(node, nulls)
 
 

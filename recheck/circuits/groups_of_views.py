@@ -77,7 +77,8 @@ def _groups(tree: Aggregate, states: States) -> View:
     if joined and (pushed := _join_below(tree, states)) is not None:
         with states.tried():
             try:
-                as_it_is = states.under(tree.input, needed).rows is not None
+                found = states.under(tree.input, needed)
+                as_it_is = found.rows is not None or bool(found.closing)
             except (RejectedError, NotRecheckedError):
                 as_it_is = False
         if not as_it_is:

@@ -26,6 +26,7 @@ from streambound.analyzer.algebra.nodes import (
 )
 from streambound.analyzer.algebra.schema import parsed, qualified, schema
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
+from streambound.analyzer.algebra.verify import outer_columns
 from streambound.analyzer.catalog import Catalog
 
 Names = Mapping[tuple[str, str], exp.Column]
@@ -140,7 +141,7 @@ def with_conditions_moved(tree: Tree, where: Scalar | None, catalog: Catalog) ->
 
     A scalar subquery that always has one row is the join with it.
     """
-    if isinstance(tree, Apply) and always_one_row(tree):
+    if isinstance(tree, Apply) and always_one_row(tree, catalog):
         named = Alias(tree.subquery, tree.name, (tree.name,), syntax=tree.syntax)
         tree = Join(JoinKind.INNER, tree.input, named, syntax=tree.syntax)
     if not isinstance(tree, Join) or tree.using or where is None:
@@ -183,12 +184,13 @@ def turned(tree: Join, catalog: Catalog) -> Join:
     return made if left is None else replace(made, condition=left)
 
 
-def always_one_row(tree: Apply) -> bool:
-    """Whether a scalar subquery is of an aggregate without keys."""
+def always_one_row(tree: Apply, catalog: Catalog) -> bool:
+    """Whether a scalar subquery is of an aggregate without keys, and of no column of the row outside."""
     below = tree.subquery
     while isinstance(below, Alias | Project):
         below = below.input
-    return tree.kind is ApplyKind.SCALAR and isinstance(below, Aggregate) and not below.keys
+    one_row = tree.kind is ApplyKind.SCALAR and isinstance(below, Aggregate) and not below.keys
+    return one_row and not outer_columns(tree.subquery, catalog)
 
 
 def _is_of(column: exp.Column, given: Schema) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from streambound.analyzer.algebra.nodes import Scan, Tree, inputs
+from streambound.analyzer.algebra.nodes import Apply, Scan, Tree, inputs
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.findings import Finding
-from streambound.analyzer.lower import lower
+from streambound.analyzer.lower import Lowered, lower
 from streambound.analyzer.statement import Statement
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.quantity import total
@@ -21,18 +21,37 @@ from streambound.recheck.circuits.filtered_joins import with_filtered_joins
 from streambound.recheck.circuits.late_conditions import with_late_conditions
 from streambound.recheck.circuits.rules import RULES
 from streambound.recheck.circuits.states import States
+from streambound.recheck.circuits.trees import always_one_row
 from streambound.recheck.periods.validate import seq_proved
 
 
-def circuit_proved(statement: Statement, catalog: Catalog, document: Any, joining: bool = False) -> Proof:
+def circuit_proved(statement: Statement, catalog: Catalog, document: Any) -> Proof:
     """What a certificate (plain JSON) proves of a statement beyond select-project-join.
 
-    ``joining``: of the statement with joins for what it asks relations. Raises NotRecheckedError for operators that
-    this checker does not know.
+    It may be of the statement with joins for what it asks. Raises NotRecheckedError for operators that this checker
+    does not know.
     """
     if statement.blocks:
         return seq_proved(statement, catalog, document)
-    lowered = lower(statement, catalog, joining)
+    written, joined = (lower(statement, catalog, joining) for joining in (False, True))
+    if _applies(written.tree, catalog) and not _applies(joined.tree, catalog):
+        return _proved(statement, joined, catalog, document)
+    proof = _proved(statement, written, catalog, document)
+    if not proof.faults or joined.tree == written.tree:
+        return proof
+    other = _proved(statement, joined, catalog, document)
+    return proof if other.faults else other
+
+
+def _applies(tree: Tree | None, catalog: Catalog) -> bool:
+    """Whether a tree has a subquery that is a value of each row, which as such no certificate is of."""
+    if tree is None:
+        return False
+    each = isinstance(tree, Apply) and not always_one_row(tree, catalog)
+    return each or any(_applies(below, catalog) for below in inputs(tree))
+
+
+def _proved(statement: Statement, lowered: Lowered, catalog: Catalog, document: Any) -> Proof:
     if lowered.tree is None or lowered.positions is None:
         return Proof(("there is no such query in the file any more",))
     if _by_shared_keys(lowered.tree, catalog, document):

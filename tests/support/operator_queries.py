@@ -64,6 +64,7 @@ class OperatorQuery(AnyQuery):
             (2 * top, "recursion"),
             (3 * top, "joined_again"),
             (2 * top, "several_subqueries"),
+            (3 * top, "values_of_others"),
         ]
         form = self.choices.weighted([item for item in forms if item[0]])
         self.asks = 100 if form == "select" and top else 3 if form in ("set", "over", "recursion") else 15
@@ -216,6 +217,66 @@ class OperatorQuery(AnyQuery):
         if self.choices.chance(35):
             return f"{outer}.{own} {word}IN (SELECT {inner}.b {rows})"
         return f"{word}EXISTS (SELECT 1 {rows})"
+
+    # --- subqueries that are values ----------------------------------------------------------------------------------
+
+    def _values_of_others(self, depth: int, width: int, top: bool) -> str:
+        """Rows of a stream with aggregates of others near their time, in the list or the condition."""
+        outer, table = self._alias(), self.choices.pick(("S", "T"))
+        source = f"{table} AS {outer}"
+        if self.choices.chance(15):
+            relation = self._alias()
+            source += f" JOIN {STATIC} AS {relation} ON {relation}.a = {outer}.a"
+        columns = [f"{outer}.{column}" for column in COLUMNS[:3]]
+        parts = []
+        if self.choices.chance(50):
+            scale, value = self.choices.pick(("", "2 * ", "1 + ")), self._value_of_others(outer)
+            parts.append(f"{self.choices.pick(columns)} {self.choices.pick(('>', '<=', '='))} {scale}{value}")
+        if self.choices.chance(30):
+            parts.append(self.choices.pick((f"{outer}.a > 0", f"{outer}.b IS NOT NULL", f"{outer}.v <> 2")))
+        where = f" WHERE {' AND '.join(parts)}" if parts else ""
+        value = f"COALESCE({self._value_of_others(outer)}, -1)" if width == 1 else self._value_of_others(outer)
+        if self.choices.chance(20):
+            key = f"{outer}.ts DIV 3"
+            return f"SELECT {_named([f'SUM({value})', key][:width])} FROM {source}{where} GROUP BY {key}"
+        items = [self.choices.pick([value, columns[0]] if parts else [value]), self.choices.pick([*columns, value])]
+        return f"SELECT {_named(items[:width])} FROM {source}{where}"
+
+    def _value_of_others(self, outer: str) -> str:
+        """An aggregate of the rows of a stream near a row's time."""
+        self.used["value of a correlated subquery"] += 1
+        inner, own = self._alias(), self.choices.pick("abv")
+        before, after = self.choices.integer(0, 2), self.choices.integer(0, 2)
+        rows = f"FROM {self.choices.pick(('S', 'T'))} AS {inner}"
+        if self.choices.chance(15):
+            relation = self._alias()
+            rows += f" JOIN {STATIC} AS {relation} ON {relation}.b = {inner}.a"
+        near = f"{inner}.ts BETWEEN {outer}.ts - {before} AND {outer}.ts + {after}"
+        windows = [
+            (4, near),
+            (2, f"{inner}.ts BETWEEN {outer}.ts - {before} AND {outer}.ts"),
+            (1, f"{inner}.ts >= {outer}.ts AND {inner}.ts < {outer}.ts + {after + 1}"),
+            (1, f"{inner}.ts = {outer}.ts"),
+            (1, f"{inner}.ts < {outer}.ts"),
+        ]
+        conditions = [(4, f"{inner}.{own} = {outer}.{self.choices.pick('abv')}"), (1, f"{inner}.b < {outer}.{own}")]
+        conditions += [(1, f"{inner}.v > 1 AND {outer}.{own} = {inner}.b"), (1, f"{inner}.a IS NOT NULL")]
+        value = self.choices.pick(
+            (
+                "COUNT(*)",
+                f"COUNT({inner}.{own})",
+                f"COUNT(DISTINCT {inner}.{own})",
+                f"SUM({inner}.v)",
+                f"SUM({inner}.v * {outer}.{own})",
+                f"AVG({inner}.b)",
+                f"MIN({inner}.{own})",
+                f"MAX({inner}.v) - MIN({inner}.v)",
+                f"MAX({inner}.v) + {outer}.a",
+                f"COALESCE(MAX({inner}.{own}), 0) + COUNT(*)",
+            )
+        )
+        when, what = self.choices.weighted(windows), self.choices.weighted(conditions)
+        return f"(SELECT {value} {rows} WHERE {what} AND {when})"
 
     def _kept_relation(self, depth: int, width: int, top: bool) -> str:
         """A relation that does not change whose rows are kept: by an outer join, or as EXISTS and IN ask for them."""

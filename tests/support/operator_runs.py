@@ -183,6 +183,9 @@ def plan_of(world: World, text: str) -> tuple[PlannedCircuit, bool, PlannedCircu
     if lowered.query is not None:
         return "select-project-join"
     found = judged(statement, lowered, world.catalog)
+    if isinstance(found, Diagnostic):
+        lowered = lower(statement, world.catalog, joining=True)
+        found = judged(statement, lowered, world.catalog) or found
     bounded = isinstance(found, Judged) and found.part is not None
     if isinstance(found, Judged) and not bounded:
         found = judged(statement, lowered, world.catalog, unbounded=True)

@@ -1,0 +1,222 @@
+"""Correlated subqueries that are aggregates as joins, with a group for each combination of the columns that they name.
+
+(SELECT f(SUM(T.x)) FROM T WHERE θ(T, S.c)) of each row of S
+->  f(q.v) of S LEFT JOIN (SELECT d.c, SUM(T.x) AS v FROM (SELECT DISTINCT c FROM S) d JOIN T ON θ(T, d.c)
+                           GROUP BY d.c) q ON S.c = q.c
+
+A row meets the group of its columns, or none where θ is true of no row of T: COUNT is 0 then, the others are NULL. A
+NULL in c meets none, so that θ must not be true of it, or nothing be aggregated then. MIN and MAX need no DISTINCT
+(T. Neumann, A. Kemper, *Unnesting arbitrary queries*, BTW 2015).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.asked_relations import conjuncts
+from streambound.analyzer.algebra.blocks import is_block
+from streambound.analyzer.algebra.calls import Reader
+from streambound.analyzer.algebra.made_columns import made_column
+from streambound.analyzer.algebra.nodes import (
+    Aggregate,
+    AggregateCall,
+    Alias,
+    Distinct,
+    Filter,
+    Join,
+    JoinKind,
+    Named,
+    Project,
+    Scalar,
+    Tree,
+)
+from streambound.analyzer.algebra.null_conditions import Missing, is_null, rejects_null
+from streambound.analyzer.algebra.percentiles import PERCENTILES
+from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
+from streambound.analyzer.algebra.verify import outer_columns
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.spans import Span
+
+_BEST = ("MIN", "MAX")
+"""What equal rows do not change."""
+_COUNT = "COUNT"
+"""What is 0 of no rows; the others are NULL."""
+_KNOWN = (*_BEST, _COUNT, "SUM", "AVG", "VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP", *PERCENTILES)
+
+
+class _NoJoinError(Exception):
+    """A subquery that is no join with groups."""
+
+
+@dataclass(frozen=True)
+class GroupedSubquery:
+    """Makes this join of one subquery, which stands at a place; ``fresh`` gives names that no column or alias has."""
+
+    catalog: Catalog
+    scalar: Reader
+    fresh: Callable[[str], str]
+    place: exp.Expr
+    at: Span
+
+    def joined(self, tree: Tree, asked: Tree) -> tuple[Tree, exp.Expr] | None:
+        """The rows with the groups of the subquery, and its value over both; None where it is no such aggregate."""
+        match asked:
+            case Project(Aggregate(Filter(rows, condition), (), calls), (Named(value=value),)):
+                parts = conjuncts(parsed(condition))
+            case _:
+                return None
+        if outer_columns(rows, self.catalog) or any(call.function not in _KNOWN for call in calls):
+            return None
+        naming = [part for part in parts if outer_columns(Filter(rows, self.scalar(part)), self.catalog)]
+        own = [part for part in parts if part not in naming]
+        names = {call.name: self.fresh("_v") for call in calls}
+        of = _Correlated(schema(rows, self.catalog), schema(tree, self.catalog), self.fresh, self.at)
+        try:
+            on = [of.beside(part) for part in naming]
+            made = tuple(self._call(call, names[call.name], of) for call in calls)
+            result = of.result(parsed(value), calls, names)
+        except _NoJoinError:
+            return None
+        if not on or not all(_is_of_nothing(of.is_key(name), on, made) for name in of.keys.values()):
+            return None
+        again = all(call.function in _BEST for call in calls)
+        keys = tuple(self._named(name, of.key(name)) for name in of.keys.values())
+        groups = Aggregate(self._matches(tree, rows, own, on, of, again), keys, made, syntax=self.place, at=self.at)
+        items = tuple(self._named(name, made_column(name, self.at)) for name in (*of.keys.values(), *names.values()))
+        right = Alias(Project(groups, items, syntax=self.place), of.groups, syntax=self.place)
+        equal = [exp.EQ(this=of.outer_column(one), expression=of.of_group(name)) for one, name in of.keys.items()]
+        return Join(JoinKind.LEFT, tree, right, self._all(equal), syntax=self.place, at=self.at), result
+
+    def _matches(
+        self, tree: Tree, rows: Tree, own: Sequence[exp.Expr], on: Sequence[exp.Expr], of: _Correlated, again: bool
+    ) -> Tree:
+        """The columns that the subquery names of the rows outside, ``again`` or once, with the rows that it is of."""
+        items = tuple(self._named(name, of.outer_column(column)) for column, name in of.keys.items())
+        kept: Tree = Project(_with_all(tree, [*of.keys], self.catalog), items, syntax=self.place)
+        if not again:
+            kept = Distinct(kept, syntax=self.place, at=self.at)
+            rows = Filter(rows, self._all(own), syntax=self.place) if own else rows
+        kept = Alias(kept, of.alias, syntax=self.place)
+        found = Join(JoinKind.INNER, kept, rows, self._all(on), syntax=self.place, at=self.at)
+        return Filter(found, self._all(own), syntax=self.place) if own and again else found
+
+    def _call(self, call: AggregateCall, name: str, of: _Correlated) -> AggregateCall:
+        def beside(scalar: Scalar) -> Scalar:
+            return self.scalar(of.beside(parsed(scalar)))
+
+        order = tuple(replace(key, value=beside(key.value)) for key in call.order)
+        filter = None if call.filter is None else beside(call.filter)
+        return replace(call, name=name, arguments=tuple(map(beside, call.arguments)), filter=filter, order=order)
+
+    def _named(self, name: str, value: exp.Expr) -> Named:
+        return Named(name, self.scalar(value), alias=True)
+
+    def _all(self, parts: Sequence[exp.Expr]) -> Scalar:
+        return self.scalar(exp.and_(*parts) if len(parts) > 1 else parts[0])
+
+
+def _is_of_nothing(null: Missing, on: Sequence[exp.Expr], calls: Sequence[AggregateCall]) -> bool:
+    """Whether aggregates are those of no rows where a column outside is NULL: no row is met, or none counts."""
+    if any(rejects_null(part, null) for part in on):
+        return True
+    return all(any(is_null(parsed(one), null) for one in call.arguments) for call in calls)
+
+
+@dataclass
+class _Correlated:
+    """A subquery over rows of ``inner`` columns, and the columns of the rows outside that it names, by new names."""
+
+    inner: Schema
+    outer: Schema
+    fresh: Callable[[str], str]
+    at: Span
+    keys: dict[ViewColumn, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.alias, self.groups = self.fresh("_d"), self.fresh("_q")
+
+    def key(self, name: str) -> exp.Column:
+        """A column of the rows outside, beside those of the subquery."""
+        return self._column(name, self.alias)
+
+    def of_group(self, name: str) -> exp.Column:
+        """A column of a group."""
+        return self._column(name, self.groups)
+
+    def outer_column(self, column: ViewColumn) -> exp.Column:
+        """A column of the rows outside, as it is named there."""
+        return self._column(column.name, column.alias)
+
+    def beside(self, node: exp.Expr) -> exp.Expr:
+        """An expression of the subquery over its rows beside those of the columns outside; raises _NoJoinError."""
+
+        def meant(column: exp.Column) -> exp.Expr:
+            mine = [one for one in self.inner if one.called(column.name, column.table)]
+            if len(mine) > 1 or (mine and not mine[0].alias):
+                raise _NoJoinError
+            if mine:
+                column.set("table", exp.to_identifier(mine[0].alias, quoted=True))
+                return column
+            found = self._outside(column)
+            name = self.keys.get(found) or self.keys.setdefault(found, self.fresh("_k"))
+            return self.key(name)
+
+        return _replaced(node, meant)
+
+    def result(self, node: exp.Expr, calls: Sequence[AggregateCall], names: dict[str, str]) -> exp.Expr:
+        """The subquery's value over rows with their groups; raises _NoJoinError."""
+        counts = {call.name for call in calls if call.function == _COUNT}
+
+        def meant(column: exp.Column) -> exp.Expr:
+            if column.table or column.name not in names:
+                return self.outer_column(self._outside(column))
+            found = self.of_group(names[column.name])
+            if column.name not in counts:
+                return found
+            return exp.Anonymous(this="COALESCE", expressions=[found, exp.Literal.number(0)])
+
+        return exp.Paren(this=_replaced(node, meant))
+
+    def is_key(self, name: str) -> Missing:
+        """Whether a column is this one of the rows outside, beside those of the subquery."""
+        return lambda column: column.name == name and column.table == self.alias
+
+    def _outside(self, column: exp.Column) -> ViewColumn:
+        found = [one for one in self.outer if one.called(column.name, column.table)]
+        if len(found) != 1:
+            raise _NoJoinError
+        return found[0]
+
+    def _column(self, name: str, alias: str) -> exp.Column:
+        column = made_column(name, self.at)
+        if alias:
+            column.set("table", exp.to_identifier(alias))
+        return column
+
+
+def _replaced(node: exp.Expr, meant: Callable[[exp.Column], exp.Expr]) -> exp.Expr:
+    """An expression with other columns; raises _NoJoinError for one with a subquery."""
+    if node.find(exp.Query):
+        raise _NoJoinError
+    holder = exp.Paren(this=node.copy())
+    for column in list(holder.find_all(exp.Column)):
+        found = meant(column)
+        if found is not column:
+            column.replace(found)
+    return holder.this  # type: ignore[no-any-return]
+
+
+def _with_all(tree: Tree, columns: Sequence[ViewColumn], catalog: Catalog) -> Tree:
+    """The block below joins and selections that has all of these columns: with the rows above, perhaps with more."""
+    while not is_block(tree, catalog):
+        below = [tree.input] if isinstance(tree, Filter) else [tree.left, tree.right] if isinstance(tree, Join) else []
+        given = [(side, schema(side, catalog)) for side in below]
+        found = [side for side, has in given if all(any(one.called(c.name, c.alias) for one in has) for c in columns)]
+        if not found:
+            break
+        tree = found[0]
+    return tree
