@@ -19,6 +19,8 @@ from support.patching import CATALOG, patched, patched_by_lines
 
 FILE = "q.sql"
 TEXT = (CASES / "repairs.toml").read_text(encoding="utf-8")
+SHARED = pytest.mark.xdist_group("repairs")
+"""Tests of the same repairs, which are found once, in one process."""
 
 
 def _catalog(text: str = TEXT) -> Catalog:
@@ -46,11 +48,13 @@ def shown(kind: str, sql: str) -> str:
     return "\n".join(lines) or "none"
 
 
+@SHARED
 @pytest.mark.parametrize("case", read_cases("repairs.cases"), ids=str)
 def test_cases(case: Case) -> None:
     assert shown(case.name.partition(":")[0], case.text) == case.expected
 
 
+@SHARED
 @pytest.mark.parametrize("case", read_cases("repairs.cases"), ids=str)
 def test_every_case_is_bounded_once_repaired(case: Case) -> None:
     texts = {FILE: case.text, CATALOG: TEXT}

@@ -45,6 +45,11 @@ CIRCUITS = [
 CASES_OF_REPAIRS = read_cases("repairs_beyond_joins.cases")
 
 
+SHARED = pytest.mark.xdist_group("repairs beyond joins")
+"""Tests of the same repairs, which are found once, in one process."""
+
+
+@cache
 def checked(sql: str, catalog: str = TEXT) -> Checked:
     return check_source(SourceText(FILE, sql), parse_catalog(catalog, CATALOG))[0]
 
@@ -66,11 +71,13 @@ def shown(kind: str, sql: str) -> str:
     return "\n".join(lines) or "none"
 
 
+@SHARED
 @pytest.mark.parametrize("case", CASES_OF_REPAIRS, ids=str)
 def test_cases(case: Case) -> None:
     assert shown(case.name.partition(":")[0], case.text) == case.expected
 
 
+@SHARED
 @pytest.mark.parametrize("case", CASES_OF_REPAIRS, ids=str)
 def test_every_case_is_bounded_once_repaired_and_was_not_before(case: Case) -> None:
     texts = {FILE: case.text, CATALOG: TEXT}
