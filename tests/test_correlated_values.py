@@ -44,6 +44,7 @@ BOUNDED = {
     "AND q.ts BETWEEN p.ts - 1 AND p.ts) AS s FROM S AS p JOIN T AS r ON r.a = p.a AND r.ts BETWEEN p.ts AND p.ts + 1",
     "with all columns": f"SELECT *, (SELECT MIN(q.b) FROM {NEAR}) AS m FROM S AS p "
     f"WHERE (SELECT COUNT(*) FROM {BEFORE}) > 0",
+    "truth": f"SELECT p.a, (SELECT BOOL_OR(q.v > 1) FROM {NEAR}) AS t FROM S AS p",
     "added up": f"SELECT p.ts DIV 4 AS w, SUM((SELECT COUNT(*) FROM {NEAR})) AS n FROM S AS p GROUP BY p.ts DIV 4",
 }  # fmt: skip
 

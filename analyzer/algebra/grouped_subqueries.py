@@ -5,8 +5,8 @@
                            GROUP BY d.c) q ON S.c = q.c
 
 A row meets the group of its columns, or none where θ is true of no row of T: COUNT is 0 then, the others are NULL. A
-NULL in c meets none, so that θ must not be true of it, or nothing be aggregated then. MIN and MAX need no DISTINCT
-(T. Neumann, A. Kemper, *Unnesting arbitrary queries*, BTW 2015).
+NULL in c meets none, so that θ must not be true of it, or nothing be aggregated then. MIN, MAX, BOOL_AND and BOOL_OR
+need no DISTINCT (T. Neumann, A. Kemper, *Unnesting arbitrary queries*, BTW 2015).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from streambound.analyzer.algebra.verify import outer_columns
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.spans import Span
 
-_BEST = ("MIN", "MAX")
+_BEST = ("MIN", "MAX", "BOOL_AND", "BOOL_OR")
 """What equal rows do not change."""
 _COUNT = "COUNT"
 """What is 0 of no rows; the others are NULL."""
