@@ -35,7 +35,10 @@ def run_java_quickly() -> None:
 
 
 def write_classes(to: Path) -> None:
-    """Run a small job, whose Java leaves an archive when it ends, if it is one that makes some."""
+    """Run a small job, whose Java leaves an archive when it ends, if it is one that makes some.
+
+    What is wrong with the job is for tests to say.
+    """
     new, example = to.with_suffix(".new"), ROOT / "examples" / "figure2"
     new.unlink(missing_ok=True)
     archiving = {"SPARK_SUBMIT_OPTS": f"{_PLAIN} -XX:ArchiveClassesAtExit={new} -Xlog:disable"}
@@ -43,7 +46,7 @@ def write_classes(to: Path) -> None:
     with TemporaryDirectory() as folder:
         # Until its output is closed, which Java does later than Python.
         command += ["--input", str(example / "data"), "--output", f"{folder}/results.jsonl"]
-        subprocess.run(command, env={**os.environ, **OPTIONS, **archiving}, capture_output=True, check=True)
+        subprocess.run(command, env={**os.environ, **OPTIONS, **archiving}, capture_output=True, check=False)
     if new.exists():
         new.replace(to)
 
