@@ -27,7 +27,8 @@ KEPT_DAYS = 30
 _DAY = 86_400
 _AT_ONCE = 500
 """Keys per query: SQLite allows no more than 999 parameters where it is old."""
-_PACKAGES = ("analyzer", "preprocess", "criteria", "reports", "gate")
+PACKAGES = ("analyzer", "preprocess", "temporal", "criteria", "recheck", "synopsis_exec/runtime", "reports", "gate")
+"""Where the modules are that say what an outcome is."""
 
 
 def cache_directory() -> Path | None:
@@ -53,7 +54,7 @@ def digest(*parts: object) -> str:
 def program() -> str:
     """What tells this program from an other version of it, also while it is being written."""
     root = Path(__file__).parent.parent
-    files = sorted(file for package in _PACKAGES for file in (root / package).rglob("*.py"))
+    files = sorted(file for package in PACKAGES for file in (root / package).rglob("*.py"))
     stamps = [f"{file.name}:{stat.st_size}:{stat.st_mtime_ns}" for file in files for stat in (file.stat(),)]
     about = [__version__, sys.version, _parser_version(), *stamps]
     return hashlib.sha256("\n".join(about).encode("utf-8", "surrogatepass")).hexdigest()
