@@ -129,6 +129,12 @@ class DeclaredTable:
         """Whether it is a relation that never changes: it has the same rows whatever streams bring."""
         return self.kind is Kind.RELATION and self.changes is None
 
+    @property
+    def has_dates(self) -> bool:
+        """Whether the times of a stream are dates, which only rows with periods may have."""
+        time = self.column(self.timestamp) if self.timestamp is not None else None
+        return time is not None and time.type.family is Family.DATE
+
     def column(self, name: str) -> Column | None:
         """The column of that name (case-insensitive, as in Spark SQL)."""
         lowered = name.lower()
@@ -276,9 +282,9 @@ def _with_keys(reader: TomlReader, tables: Iterable[DeclaredTable]) -> tuple[Dec
 
 
 def _clock(tables: Iterable[DeclaredTable]) -> DataType | None:
-    """The type of the streams' times; None where there is no stream."""
+    """The type of the streams' times but dates, which only rows with periods have; None where there is no stream."""
     times = (table.column(table.timestamp) for table in tables if table.timestamp is not None)
-    return next((time.type for time in times if time is not None), None)
+    return next((one.type for one in times if one is not None and one.type.family is not Family.DATE), None)
 
 
 class _CatalogReader(TomlReader):
@@ -406,9 +412,11 @@ class _CatalogReader(TomlReader):
         if column is None:
             remedy = suggest(name, [column.name for column in columns])
             raise self.fail(f"the timestamp {name!r} is not a column of {path[-1]}", (*path, "timestamp"), remedy)
-        if column.type.family not in (Family.INTEGER, Family.TIMESTAMP):
+        dates = column.type.family is Family.DATE
+        if column.type.family not in (Family.INTEGER, Family.TIMESTAMP) and not (dates and "period" in entry):
             where = (*path, "columns", column.name)
-            raise self.fail(f"the timestamp {name!r} must have an integer or timestamp type", where)
+            remedy = "declare it as timestamp: only of rows with a period the times may be dates" if dates else ""
+            raise self.fail(f"the timestamp {name!r} must have an integer or timestamp type", where, remedy)
         if column.type.range is not None:
             message = f"the timestamp {name!r} cannot be a {column.type.name}, which has an end: time never ends"
             raise self.fail(message, (*path, "columns", column.name), "declare it as bigint or timestamp")

@@ -32,8 +32,8 @@ from streambound.analyzer.work import spend
 _STEPS = 10
 """What a condition, a source and an output cost a closure, beside its matrices."""
 
-FIRST_TIMESTAMP = -62_135_596_800_000_000
-"""0001-01-01 00:00 UTC in microseconds: where time starts for TIMESTAMP columns (integers start at 0)."""
+FIRST_TIMES = {Family.INTEGER: 0, Family.DATE: -719_162, Family.TIMESTAMP: -62_135_596_800_000_000}
+"""Where time starts: at 0, or at 0001-01-01 00:00 UTC, in days or microseconds."""
 
 
 class Sort(StrEnum):
@@ -254,8 +254,7 @@ def _declared(
         for column in source.columns:
             attribute = Attribute(source.alias, column.name)
             if attribute == source.time:
-                first = 0 if column.type.family is Family.INTEGER else FIRST_TIMESTAMP
-                yield attribute, Op.GE, None, first
+                yield attribute, Op.GE, None, FIRST_TIMES[column.type.family]
             elif attribute in used:
                 values = allowed.get(attribute)
                 low, high = (values[0], values[-1]) if values else column.ends

@@ -1,4 +1,4 @@
-"""Lengths of time: in the units of an integer timestamp, or as text such as `"10 seconds"`."""
+"""Lengths of time: in the units of an integer timestamp, in days, or as text such as `"10 seconds"`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from streambound.analyzer.values import number
 UNITS = {"MICROSECOND": 1, "MILLISECOND": 1000, "SECOND": MICROSECONDS, "MINUTE": 60 * MICROSECONDS}
 UNITS |= {"HOUR": 3600 * MICROSECONDS, "DAY": 86_400 * MICROSECONDS, "WEEK": 7 * 86_400 * MICROSECONDS}
 """The units of fixed length, in microseconds."""
+_DAYS = 'a number of days, or whole days as in "2 days": the times are dates'
 _TEXT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*")
 
 
@@ -19,16 +20,21 @@ def parse_duration(value: object, kind: DataType) -> int:
 
     >>> parse_duration("1.5 seconds", DataType("timestamp", Family.TIMESTAMP))
     1500000
+    >>> parse_duration("2 weeks", DataType("date", Family.DATE))
+    14
     """
-    if kind.family is Family.INTEGER:
+    dates = kind.family is Family.DATE
+    if kind.family is Family.INTEGER or (dates and not isinstance(value, str)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise ValueError(f"write an integer of at least 0, in the units of the {kind.name} timestamp")
+            known = f"an integer of at least 0, in the units of the {kind.name} timestamp"
+            raise ValueError(f"write {_DAYS if dates else known}")
         return value
     found = _TEXT.fullmatch(value) if isinstance(value, str) else None
     unit = found.group(2).upper().removesuffix("S") if found else ""
     if found is None or unit not in UNITS:
-        raise ValueError('write a number and one unit from microseconds to weeks, as in "10 seconds"')
-    length = number(found.group(1)) * UNITS[unit]
+        known = 'a number and one unit from microseconds to weeks, as in "10 seconds"'
+        raise ValueError(f"write {_DAYS if dates else known}")
+    length = number(found.group(1)) * UNITS[unit] / (UNITS["DAY"] if dates else 1)
     if length.denominator != 1:
-        raise ValueError("timestamps have no parts of a microsecond")
+        raise ValueError(f"write {_DAYS}" if dates else "timestamps have no parts of a microsecond")
     return length.numerator

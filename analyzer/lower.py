@@ -57,10 +57,11 @@ class Lowered:
     queries: Mapping[int, Tree] = field(default_factory=dict, repr=False)
 
 
-def lower(statement: Statement, catalog: Catalog, joining: bool = False) -> Lowered:
+def lower(statement: Statement, catalog: Catalog, joining: bool = False, periods: bool = False) -> Lowered:
     """A statement's query, or the diagnostics that say why it has none; never raises for a user's SQL.
 
     ``joining``: what it asks relations is joined with them, where that gives the same rows (`algebra.asked_relations`).
+    ``periods``: it is a part of a SEQ block, whose streams may have dates for times.
     """
     if statement.tree is None:
         return Lowered(None, statement.diagnostics)
@@ -69,7 +70,7 @@ def lower(statement: Statement, catalog: Catalog, joining: bool = False) -> Lowe
         message = f"SEQ {statement.blocks[0].kind} is no query over streams"
         return Lowered(None, (positions.finding(Code.UNSUPPORTED, message, statement.blocks[0].at).diagnostic,))
     tree: Tree | None = None
-    lowering = Lowering(positions, catalog, joining=joining)
+    lowering = Lowering(positions, catalog, joining=joining, periods=periods)
     try:
         Sizer(positions, catalog).query(statement.tree, {})
         tree = lowering.statement(statement.tree)

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from streambound.analyzer.calendar_text import MICROSECONDS
 from streambound.analyzer.catalog_model import TimeDocument, keys
 from streambound.analyzer.columns import Column
 from streambound.analyzer.durations import parse_duration
@@ -20,7 +19,6 @@ from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.values import encode_toml
 
 Path = tuple[str, ...]
-_DAY = 86_400 * MICROSECONDS
 _TIME = ("time",)
 _TIMES = (Family.INTEGER, Family.DATE, Family.TIMESTAMP)
 _PROBABILITIES = (Family.FLOAT, Family.DECIMAL)
@@ -165,16 +163,10 @@ def _duration(reader: TomlReader, entry: Mapping[str, Any], kind: DataType, path
     if "max_duration" not in entry:
         return None
     value, where = entry["max_duration"], (*path, "max_duration")
-    days = kind.family is Family.DATE
-    units = DataType("bigint", Family.INTEGER) if days and isinstance(value, int) else kind
     try:
-        length = parse_duration(value, units)
+        length = parse_duration(value, kind)
     except ValueError as error:
         raise reader.fail("max_duration must be a length of time", where, str(error)) from error
-    if days and units is kind:
-        if length % _DAY:
-            raise reader.fail("the periods are of dates: max_duration has whole days", where)
-        length //= _DAY
     if length == 0:
         raise reader.fail("max_duration must be longer than nothing: no period is empty", where)
     return length

@@ -144,7 +144,7 @@ def _feed(plan: Plan | PlannedCircuit, seed: int | None, shares: dict[str, float
             return circuit_feed(plan, seed, shares, tuples)
         if shares:
             raise UsageError("--share is not for rows with periods: they come as fast as they may")
-        return period_feed(plan, seed)
+        return period_feed(plan, seed, tuples)
     if seed is None:
         return adversarial_feed(plan)
     return random_feed(plan, seed, shares, timestamps=tuples // len(plan.streams))

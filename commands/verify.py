@@ -50,7 +50,6 @@ def verify(
             click.echo(trial_line(trial, next(numbers)))
 
     found = verification(checked, catalog, input_dir, seed, runs, note, Doing())
-    moment = found.moment
-    click.echo(verify_json(found, moment) if form == "json" else "\n".join(verify_lines(found, moment)))
+    click.echo(verify_json(found) if form == "json" else "\n".join(verify_lines(found)))
     if not found.proved:
         raise SystemExit(1)

@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import product
 from math import lcm
 
-from streambound.analyzer.closure import FIRST_TIMESTAMP, Sort, in_order
+from streambound.analyzer.closure import FIRST_TIMES, Sort, in_order
 from streambound.analyzer.query import Branch, Comparison, Constant, OneOf, Query
 from streambound.analyzer.types import Family
 from streambound.criteria.solution import VALUES, ConstraintSystem, DifferenceConstraint, conditions_of
@@ -87,7 +87,7 @@ def _moments(every: list[ConstraintSystem]) -> dict[Family, int]:
                 continue
             last = int(-d.c if d.x is None else d.c) + d.strict
             clock = conditions.branch.column(d.x or d.y).type.family  # type: ignore[arg-type]
-            if last > (0 if clock is Family.INTEGER else FIRST_TIMESTAMP):
+            if last > FIRST_TIMES[clock]:
                 found[clock] = max(last, found.get(clock, last))
     return found
 

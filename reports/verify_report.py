@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Any
+
+from streambound.analyzer.values import to_json
 
 
 def trial_line(trial: Any, number: int) -> str:
@@ -19,8 +20,8 @@ def trial_line(trial: Any, number: int) -> str:
     )
 
 
-def verify_lines(found: Any, moment: bool) -> Iterator[str]:
-    """The end: what was equal, or the difference. ``moment``: timestamps count microseconds since 1970."""
+def verify_lines(found: Any) -> Iterator[str]:
+    """The end: what was equal, or the difference."""
     runs = f"{len(found.trials)} run{'s' if len(found.trials) > 1 else ''}"
     reasons: dict[str, int] = {}
     for trial in found.trials:
@@ -32,7 +33,7 @@ def verify_lines(found: Any, moment: bool) -> Iterator[str]:
         yield f"{found.query}: {_without_difference(found, runs)}; seed {found.seed}"
         return
     yield f"{found.query}: the job and batch SQL differ; seed {found.seed}"
-    yield from _difference_lines(found, moment)
+    yield from _difference_lines(found)
 
 
 def _without_difference(found: Any, runs: str) -> str:
@@ -47,9 +48,11 @@ def _without_difference(found: Any, runs: str) -> str:
     )
 
 
-def _difference_lines(found: Any, moment: bool) -> Iterator[str]:
+def _difference_lines(found: Any) -> Iterator[str]:
     difference = found.difference
-    yield f"first at _ts = {_time(difference.timestamp, moment)}:"
+    timeless = difference.timestamp is None
+    at = "none: relations alone give it" if timeless else to_json(difference.timestamp, found.time)
+    yield f"first at _ts = {at}:"
     table = [(*found.columns, "batch SQL", "job")]
     table += [(*cell.values, f"{cell.expected} times", f"{cell.found} times") for cell in difference.cells]
     yield from _aligned(table)
@@ -67,15 +70,7 @@ def _aligned(table: Sequence[tuple[str, ...]]) -> Iterator[str]:
         yield ("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))).rstrip()
 
 
-def _time(timestamp: int | None, moment: bool) -> str:
-    if timestamp is None:
-        return "none: relations alone give it"
-    if not moment:
-        return str(timestamp)
-    return str((datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=timestamp)).replace(tzinfo=None))
-
-
-def verify_json(found: Any, moment: bool) -> str:
+def verify_json(found: Any) -> str:
     """The same as data."""
     trials = [
         {
@@ -97,23 +92,21 @@ def verify_json(found: Any, moment: bool) -> str:
             "never": found.never,
             "seed": found.seed,
             "runs": trials,
-            "difference": None if found.difference is None else _difference(found, moment),
+            "difference": None if found.difference is None else _difference(found),
         },
         indent=1,
         ensure_ascii=False,
     )
 
 
-def _difference(found: Any, moment: bool) -> dict[str, Any]:
+def _difference(found: Any) -> dict[str, Any]:
     difference = found.difference
     results = [
         {"values": dict(zip(found.columns, cell.values, strict=True)), "batch_sql": cell.expected, "job": cell.found}
         for cell in difference.cells
     ]
     return {
-        "_ts": _time(difference.timestamp, moment)
-        if moment and difference.timestamp is not None
-        else difference.timestamp,
+        "_ts": to_json(difference.timestamp, found.time),
         "results": results,
         "rows": difference.rows,
         "minimal": difference.minimal,

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import ceil, floor
 
 from streambound.analyzer.boundedness import Facts
-from streambound.analyzer.closure import FIRST_TIMESTAMP, Sort, implied
+from streambound.analyzer.closure import FIRST_TIMES, Sort, implied
 from streambound.analyzer.query import Atom, Attribute, Comparison, NullTest, Op
 from streambound.analyzer.types import Family
 from streambound.analyzer.values import Value
@@ -146,8 +146,7 @@ def time_filters(facts: Facts, alias: str) -> tuple[Comparison, ...] | None:
     """The conditions on a stream's timestamp alone; None when no timestamp satisfies them."""
     time = facts.time(alias)
     low, high = facts.closure.interval(time)
-    family = facts.branch.column(time).type.family
-    first = 0 if family is Family.INTEGER else FIRST_TIMESTAMP
+    first = FIRST_TIMES[facts.branch.column(time).type.family]
     found = []
     if low is not None and low > first:
         found.append(Comparison(time, Op.GE, None, int(low)))

@@ -17,6 +17,8 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.errors import UsageError
 from streambound.analyzer.query import Comparison
 from streambound.analyzer.types import Family
+from streambound.analyzer.values import decode
+from streambound.criteria.contract import value_range
 from streambound.synopsis_exec.adversary import RATE, Row, first_timestamp, pools
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.feeds import Feed
@@ -33,8 +35,11 @@ _TRIED = 16
 """Rows that are looked at for one that no valid row conflicts with."""
 
 
-def period_feed(plan: PlannedCircuit, seed: int | None = None) -> Feed:
-    """The adversary's streams, or random ones by a ``seed``; raises UsageError where time comes to an end."""
+def period_feed(plan: PlannedCircuit, seed: int | None, tuples: int) -> Feed:
+    """The adversary's streams, or random ones by a ``seed``; ``tuples`` will be asked for.
+
+    Raises UsageError where time comes to an end before.
+    """
     endless = next((one for one in plan.periods.values() if one.high is not None), None)
     if endless is not None:
         what = f"{plan.name} is over a [time] domain that ends, and what is measured are endless streams"
@@ -43,31 +48,40 @@ def period_feed(plan: PlannedCircuit, seed: int | None = None) -> Feed:
     static: dict[str, list[Row]] = {item.name: [] for item in plan.relations}
     found: dict[str, list[Row]] = {item.name: [] for item in plan.streams}
     for block in plan.blocks:
-        relations, tuples = pools(block, None if seed is None else random)
-        for name, rows in (*relations.items(), *tuples.items()):
+        relations, mine = pools(block, None if seed is None else random)
+        for name, rows in (*relations.items(), *mine.items()):
             (static if name in static else found)[name] += rows
     static = with_periods(plan.relations, plan.periods, static, random)
-    return Feed(static, _rows(plan, found, None if seed is None else random))
+    return Feed(static, _rows(plan, found, None if seed is None else random, tuples))
 
 
 def _rows(
-    plan: PlannedCircuit, tuples: Mapping[str, Sequence[Row]], random: Random | None
+    plan: PlannedCircuit, tuples: Mapping[str, Sequence[Row]], random: Random | None, total: int
 ) -> Iterator[tuple[str, Row]]:
+    first = max([first_timestamp(plan.blocks[0]), *(one.low for one in plan.periods.values() if one.low is not None)])
+    last = value_range(plan.time_type)[1] or 0
     longest = [one.longest for one in plan.periods.values() if one.longest is not None]
-    allowed = pace(plan, RATE, max(1, min(longest, default=1) // _STEPS))
+    steps = total // sum(pace(plan, RATE).rows.values()) + 1
+    enough = (last - first) // steps // 2  # so that the calendar does not end before
+    allowed = pace(plan, RATE, max(1, min(min(longest, default=1) // _STEPS, enough)))
+    what = f"the times of {plan.name} end with {decode(last, plan.time_type)}, before {total:,} tuples"
+    over = UsageError(what, remedy="ask for fewer: --tuples")
+    if first + steps * allowed.step > last:
+        raise over
     valid = {name: _Valid(contract) for name, contract in plan.periods.items()}
     free = {item.name: _free(plan, item, plan.periods[item.name]) for item in plan.streams}
     makers = {
         item.name: _made(item, plan.periods[item.name], tuples[item.name], free[item.name], random)
         for item in plan.streams
     }
-    first = max([first_timestamp(plan.blocks[0]), *(one.low for one in plan.periods.values() if one.low is not None)])
     for now in count(first, allowed.step):
         for stream in plan.streams:
             contract, rate = plan.periods[stream.name], allowed.rows[stream.name]
             most = contract.longest or allowed.step * max(_STEPS, 2 * (contract.most or 0) // rate)
             for _ in range(rate):
                 end = now + (most if random is None else random.randint(1, most))
+                if end > last:
+                    raise over
                 for row in islice(makers[stream.name], _TRIED):
                     placed = {**row, contract.begin: now, contract.end: end}
                     if valid[stream.name].takes(placed):

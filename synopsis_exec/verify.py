@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from streambound.analyzer.types import Family
+from streambound.analyzer.constants import BIGINT
+from streambound.analyzer.types import DataType
 from streambound.recheck.oracle.spark_batch import BatchStatement, Cell
 from streambound.synopsis_exec.arriving import BatchedLines
 from streambound.synopsis_exec.bench import Bench, Item, Trial
@@ -60,8 +61,8 @@ class Difference:
 class Verification:
     """What the trials have shown; ``difference`` is None where every timestamp of each is equal.
 
-    ``never`` says that the query's conditions contradict each other, so that no rows ever give a result; ``moment``
-    that its time is a timestamp.
+    ``never`` says that the query's conditions contradict each other, so that no rows ever give a result; ``time``
+    is the type of its time.
     """
 
     query: str
@@ -70,7 +71,7 @@ class Verification:
     trials: tuple[Trial, ...]
     difference: Difference | None
     never: bool = False
-    moment: bool = False
+    time: DataType = BIGINT
 
     @property
     def results(self) -> int:
@@ -99,7 +100,6 @@ def verify(
     """
     check_spark()
     plan = compiled.plan
-    moment = plan.time_type.family is Family.TIMESTAMP
     trials: list[Trial] = []
     difference = None
     on_step("starting Spark")
@@ -115,7 +115,7 @@ def verify(
                 on_step("looking for fewer rows with the difference")
                 difference = smallest(bench, items)
                 break
-    return Verification(plan.name, statement.columns, seed, tuple(trials), difference, _never(plan), moment)
+    return Verification(plan.name, statement.columns, seed, tuple(trials), difference, _never(plan), plan.time_type)
 
 
 def _never(plan: Plan | PlannedCircuit) -> bool:

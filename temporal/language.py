@@ -52,5 +52,5 @@ def block_tree(block: SeqBlock, source: SourceText, catalog: Catalog) -> tuple[T
         if clause.args.get("recursive"):
             raise finding(positions, "recursion is outside of what a SEQ block can evaluate", clause.expressions[0])
     refusals(block.query, positions)
-    lowering = SnapshotLowering(positions, catalog)
+    lowering = SnapshotLowering(positions, catalog, periods=True)
     return lowering.statement(block.query), lowering, positions

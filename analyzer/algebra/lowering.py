@@ -113,7 +113,8 @@ class Lowering:
     ``apart`` the columns that are ends of windows (`window_structs`), ``once`` those of which USING makes
     one, in each SELECT around what is being lowered (`using_on`).
     ``recursive`` has the columns of the recursive relations around what is being lowered. ``joining``: what asks
-    relations is joined with them, where that is the same (`asked_relations`).
+    relations is joined with them, where that is the same (`asked_relations`). ``periods``: it is a part of a SEQ block,
+    whose streams may have dates for times.
     """
 
     positions: Positions
@@ -122,6 +123,7 @@ class Lowering:
     kept: list[exp.Query] = field(default_factory=list)
     recursive: list[Schema] = field(default_factory=list)
     joining: bool = False
+    periods: bool = False
     apart: set[str] = field(default_factory=set)
     once: list[list[Pair]] = field(default_factory=list)
 
@@ -359,6 +361,9 @@ class Lowering:
     def _table(self, node: exp.Table, ctes: Ctes) -> Tree:
         alias, names = node.alias_or_name, _column_names(node)
         table = find_table(node, self.catalog, self.positions)
+        if table.has_dates and not self.periods:
+            message = f"{table.name}, whose times are dates, is outside the query language but for SEQ blocks"
+            raise self.positions.finding(Code.UNSUPPORTED, message, node, f"declare {table.timestamp} as a timestamp")
         tree: Tree = Scan(table.name, alias, table.changes is not None, syntax=node)
         version = node.args.get("version")
         if version is not None and not table.is_fixed:

@@ -25,6 +25,7 @@ from streambound.analyzer.expressions.expression import Expression, value_of
 from streambound.analyzer.expressions.function import NotKnown
 from streambound.analyzer.expressions.reading import Refused, read
 from streambound.analyzer.types import DataType, Family, parse_type
+from streambound.criteria.contract import value_range
 from streambound.criteria.periods.views import Leaf
 from streambound_runtime.operators.epochs.fragments import Fragment, FragmentRow
 from streambound_runtime.operators.epochs.plan import EpochJoin, EpochLineage, EpochMap, EpochQuery
@@ -121,6 +122,9 @@ def _rows_of(
         period = table.period
         if plain is None or period is None:
             return None
+        last = value_range(period.kind)[1]
+        if last is not None and base + 4 * far > last:
+            return None  # the calendar ends before
         unique = [period.snapshot_key] if period.snapshot_key else []
         if family.lineages and period.key and period.probability:
             unique += [(period.key,), period.fact(table.columns)]

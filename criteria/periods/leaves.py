@@ -119,7 +119,7 @@ def _query(
     if conditions:
         select = select.where(*(exp.Paren(this=condition.copy()) for condition in conditions))
     (statement,) = some_statements(SourceText(context.catalog.file, select.sql("spark")))
-    lowered = lower(statement, context.catalog)
+    lowered = lower(statement, context.catalog, periods=True)
     if lowered.query is None:
         return None
     try:

@@ -35,8 +35,8 @@ _TYPES = {
     "short": (-32_768, 32_767),
 }
 """The least and greatest values of the types that are domains by themselves."""
-FIRST_MOMENT = -62_135_596_800_000_000
-"""Where time starts for TIMESTAMP columns: 0001-01-01, in microseconds. Integers start at 0."""
+_FIRST = {Family.INTEGER: 0, Family.DATE: -719_162, Family.TIMESTAMP: -62_135_596_800_000_000}
+"""Where time starts: integers at 0, dates and timestamps at 0001-01-01, in days and in microseconds."""
 
 
 class Conditions:
@@ -179,7 +179,7 @@ class Conditions:
     def _domain(self, attribute: Attribute) -> tuple[Value | None, Value | None]:
         column = self.branch.column(attribute)
         if self.branch.is_time(attribute):
-            return (0 if column.type.family is Family.INTEGER else FIRST_MOMENT), None
+            return _FIRST[column.type.family], None
         lows, highs = list[int | Fraction](), list[int | Fraction]()
         if column.type.family is Family.STRING and "" in self._texts:
             lows.append(0)

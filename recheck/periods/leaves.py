@@ -136,7 +136,7 @@ class PeriodCatalog:
         if conditions:
             select = select.where(*(exp.Paren(this=condition.copy()) for condition in conditions))
         (statement,) = some_statements(SourceText(self.catalog.file, select.sql("spark")))
-        found = lower(statement, self.catalog).query
+        found = lower(statement, self.catalog, periods=True).query
         try:
             if found is not None:
                 derive(found)

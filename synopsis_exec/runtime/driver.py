@@ -14,7 +14,7 @@ from streambound_runtime.checkpoint.checkpoint import Checkpoint
 from streambound_runtime.checkpoint.state import State
 from streambound_runtime.checkpoint.store import missing_batch, store_of, written_atomically
 from streambound_runtime.decoding.reasons import LATE
-from streambound_runtime.decoding.sql_types import sql_type
+from streambound_runtime.decoding.sql_types import YEARS, sql_type
 from streambound_runtime.frontier.frontier import Brought, Frontier, SavedInput
 from streambound_runtime.operators.rates import Rates, Read
 from streambound_runtime.placement.decoded_chunk import DecodedChunk, decoded_on_driver
@@ -276,8 +276,10 @@ class Driver:
         return self.frontier.waits_for(self.moment) if self.owner.pending() else {}
 
     def moment(self, timestamp: int) -> str:
-        """A timestamp as the output shows it."""
-        return json_value(timestamp, sql_type(self.job.time_type)).strip('"')
+        """A timestamp as the output shows it; the first or last one there is for what is beyond."""
+        kind = sql_type(self.job.time_type)
+        first, last = YEARS.get(kind.family, (timestamp, timestamp))
+        return json_value(min(max(timestamp, first), last), kind).strip('"')
 
     def part(self, batch: int) -> str:
         """The file of a batch's bad rows: in the place of the one two before, if no one wants it."""

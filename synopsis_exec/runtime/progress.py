@@ -35,9 +35,12 @@ def observed(rows: DataFrame, job: JobSpec) -> DataFrame:
 
     schema = ", ".join(f"{name} BIGINT" for name in FIGURES)
     figures_row = rows.sparkSession.range(0, 1, 1, 1).mapInArrow(_reading(), schema)
-    moment = f"CAST(timestamp_micros(closed_until) AS {job.time_type}) AS closed_until"
-    if sql_type(job.time_type).family == "timestamp":
-        figures_row = figures_row.selectExpr(*(moment if name == "closed_until" else name for name in FIGURES))
+    moments = {
+        "timestamp": f"CAST(timestamp_micros(closed_until) AS {job.time_type})",
+        "date": "date_from_unix_date(CAST(closed_until AS INT))",
+    }
+    moment = moments.get(sql_type(job.time_type).family, "closed_until")
+    figures_row = figures_row.withColumn("closed_until", functions.expr(moment))
     found = figures_row.observe(OBSERVATION, *(functions.max(name).alias(name) for name in FIGURES)).select("batch")
     # Spark leaves out what nothing depends on: here every row does, and passes
     return rows.where(functions.coalesce(found.scalar(), functions.lit(0)) >= 0)

@@ -15,44 +15,9 @@ from streambound.cli import main
 from streambound.criteria.vocabulary import Verdict
 from streambound.recheck.certificates.validate import Proof
 from streambound.recheck.circuits.claims import NotRecheckedError
-from support.choices import Choices
 from support.circuits import certificate_of, checked_circuit, proof_of
+from support.period_streams import drawn
 from support.profiles import MORE
-from support.snapshots import COLUMNS, HIGH, LOW, generated
-
-PROMISES: list[dict[str, Any]] = [
-    {"max_per_timestamp": 3},
-    {"max_valid": 4},
-    {"max_rate": {"rows": 2, "per": 3}},
-    {"max_rate": {"rows": 2, "per": 3}, "max_per_timestamp": 2},
-    {"max_duration": 3, "max_valid": 9},
-    {"snapshot_key": ["a"]},
-]
-VALUES: dict[str, Any] = {"a": {"values": [-1, 0, 1, 2, 3]}, "b": {"low": 0, "high": 6}, "c": {"values": ["x", "y"]}}
-
-
-def drawn(seed: int) -> tuple[str, dict[str, Any]]:
-    """A statement, and a catalog that may or may not bound it."""
-    rng = random.Random(seed)
-    emit = rng.choice(["", "", "-- streambound: emit fragments\n", "-- streambound: emit parts\n"])
-    streams, relations = dict[str, Any](), dict[str, Any]()
-    static = rng.choice(["u", ""])
-    for name, kinds in COLUMNS.items():
-        table = {"columns": {**kinds, "vb": "bigint", "ve": "bigint"}, "period": ["vb", "ve"]}
-        if rng.random() < 0.4:
-            table["domain"] = {column: VALUES[column] for column in kinds if column in VALUES}
-        if name == static:
-            relations[name] = table | rng.choice([{}, {"rows": 7}])
-        else:
-            promise = rng.choice(PROMISES)
-            promise = promise if "a" in kinds or "snapshot_key" not in promise else {"max_valid": 2}
-            streams[name] = {**table, **promise, "timestamp": "vb"}
-    time = {"domain": rng.choice([[LOW], [LOW, HIGH], [LOW, HIGH]])}
-    return f"{emit}SEQ VT ({generated(Choices.seeded(seed)).sql})", {
-        "time": time,
-        "streams": streams,
-        "relations": relations,
-    }
 
 
 def proved(sql: str, catalog: dict[str, Any]) -> tuple[dict[str, Any], Proof] | None:

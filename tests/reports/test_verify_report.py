@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+from streambound.analyzer.types import DataType, Family
 from streambound.recheck.oracle.spark_batch import BatchComparison, Cell
 from streambound.reports.verify_report import trial_line, verify_json, verify_lines
 from streambound.synopsis_exec.bench import Trial
@@ -15,7 +16,9 @@ CELLS = (Cell(("42", "NULL"), 2, 0), Cell(("7", "x"), 0, 1))
 WRONG = Trial({"S": 2, "T": 0}, 1, {}, BatchComparison(1, 1, 3_000_000, CELLS))
 FOUND = Verification("q", ("A", "name"), 5, (EQUAL, EQUAL), None)
 LINES = {"S": ['{"A": 42}', '{"A": 7}'], "T": []}
-DIFFERENT = replace(FOUND, trials=(EQUAL, WRONG), difference=Difference(3_000_000, CELLS, LINES, 31, True, False))
+TIMESTAMP, DATE = DataType("timestamp", Family.TIMESTAMP), DataType("date", Family.DATE)
+DIFFERENCE = Difference(3_000_000, CELLS, LINES, 31, True, False)
+DIFFERENT = replace(FOUND, trials=(EQUAL, WRONG), difference=DIFFERENCE, time=TIMESTAMP)
 
 
 def test_a_run() -> None:
@@ -26,29 +29,27 @@ def test_a_run() -> None:
 
 
 def test_all_equal() -> None:
-    assert list(verify_lines(FOUND, False)) == [
+    assert list(verify_lines(FOUND)) == [
         "left out, in quarantine: late 4",
         "q: the job prints what batch SQL returns in 2 runs (112,000 results); seed 5",
     ]
-    assert json.loads(verify_json(FOUND, False))["equal"] is True
+    assert json.loads(verify_json(FOUND))["equal"] is True
 
 
 def test_runs_without_results_show_nothing() -> None:
     """Unless no rows can give one."""
     nothing = replace(FOUND, trials=(replace(EQUAL, comparison=BatchComparison(0, 0)),))
     assert FOUND.proved and not nothing.proved
-    (line,) = [line for line in verify_lines(nothing, False) if line.startswith("q: ")]
+    (line,) = [line for line in verify_lines(nothing) if line.startswith("q: ")]
     assert line.startswith("q: NOTHING WAS COMPARED: 1 run had no results, which shows nothing;")
     never = replace(nothing, never=True)
     assert never.proved and not replace(DIFFERENT, never=True).proved
-    assert "q: the query never has a result, since its conditions contradict each other" in "".join(
-        verify_lines(never, False)
-    )
-    assert json.loads(verify_json(nothing, False))["results"] == 0
+    assert "q: the query never has a result, since its conditions contradict each other" in "".join(verify_lines(never))
+    assert json.loads(verify_json(nothing))["results"] == 0
 
 
 def test_a_difference() -> None:
-    assert list(verify_lines(DIFFERENT, True))[1:] == [
+    assert list(verify_lines(DIFFERENT))[1:] == [
         "q: the job and batch SQL differ; seed 5",
         "first at _ts = 1970-01-01 00:00:03:",
         "  A   name  batch SQL  job",
@@ -58,7 +59,7 @@ def test_a_difference() -> None:
         '  S {"A": 42}',
         '  S {"A": 7}',
     ]
-    data = json.loads(verify_json(DIFFERENT, True))["difference"]
+    data = json.loads(verify_json(DIFFERENT))["difference"]
     assert data["_ts"] == "1970-01-01 00:00:03"
     assert data["results"][0] == {"values": {"A": "42", "name": "NULL"}, "batch_sql": 2, "job": 0}
     assert (data["rows"], data["minimal"], data["by"]) == (LINES, True, "kernel")
@@ -66,6 +67,6 @@ def test_a_difference() -> None:
 
 def test_results_of_relations_alone_have_no_time() -> None:
     timeless = replace(DIFFERENT, difference=replace(DIFFERENT.difference, timestamp=None))
-    assert "first at _ts = none: relations alone give it:" in list(verify_lines(timeless, True))
-    assert json.loads(verify_json(timeless, True))["difference"]["_ts"] is None
+    assert "first at _ts = none: relations alone give it:" in list(verify_lines(timeless))
+    assert json.loads(verify_json(timeless))["difference"]["_ts"] is None
     assert not BatchComparison(1, 1, None, CELLS).equal

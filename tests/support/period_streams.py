@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
+from datetime import date, timedelta
 from typing import Any
 
 from streambound.criteria.check import Checked
@@ -14,9 +17,22 @@ from streambound.synopsis_exec.simulate import evaluated, rows_as_delta
 from streambound_runtime.operators.circuit import CircuitOperator
 from streambound_runtime.operators.circuit_plan import CircuitPlan
 from streambound_runtime.operators.rejected_row import RejectedRow
+from support.choices import Choices
 from support.circuits import encoded_rows
+from support.snapshots import COLUMNS, HIGH, LOW, generated
 
 TableRows = Mapping[str, list[dict[str, Any]]]
+PROMISES: list[dict[str, Any]] = [
+    {"max_per_timestamp": 3},
+    {"max_valid": 4},
+    {"max_rate": {"rows": 2, "per": 3}},
+    {"max_rate": {"rows": 2, "per": 3}, "max_per_timestamp": 2},
+    {"max_duration": 3, "max_valid": 9},
+    {"snapshot_key": ["a"]},
+]
+VALUES: dict[str, Any] = {"a": {"values": [-1, 0, 1, 2, 3]}, "b": {"low": 0, "high": 6}, "c": {"values": ["x", "y"]}}
+FIRST_DAY = date(2024, 1, 1)
+"""The day that the number 0 stands for where bounds are dates."""
 
 
 @dataclass
@@ -74,3 +90,42 @@ def _note(found: PeriodRun, until: int | None, delta: Any, entries: int) -> None
 
 def _rounded(value: Any) -> Any:
     return round(value, 9) + 0.0 if isinstance(value, float) else value
+
+
+def drawn(seed: int) -> tuple[str, dict[str, Any]]:
+    """A statement, and a catalog that may or may not bound it."""
+    rng = random.Random(seed)
+    emit = rng.choice(["", "", "-- streambound: emit fragments\n", "-- streambound: emit parts\n"])
+    streams, relations = dict[str, Any](), dict[str, Any]()
+    static = rng.choice(["u", ""])
+    for name, kinds in COLUMNS.items():
+        table = {"columns": {**kinds, "vb": "bigint", "ve": "bigint"}, "period": ["vb", "ve"]}
+        if rng.random() < 0.4:
+            table["domain"] = {column: VALUES[column] for column in kinds if column in VALUES}
+        if name == static:
+            relations[name] = table | rng.choice([{}, {"rows": 7}])
+        else:
+            promise = rng.choice(PROMISES)
+            promise = promise if "a" in kinds or "snapshot_key" not in promise else {"max_valid": 2}
+            streams[name] = {**table, **promise, "timestamp": "vb"}
+    time = {"domain": rng.choice([[LOW], [LOW, HIGH], [LOW, HIGH]])}
+    return f"{emit}SEQ VT ({generated(Choices.seeded(seed)).sql})", {
+        "time": time,
+        "streams": streams,
+        "relations": relations,
+    }
+
+
+def with_dates(catalog: Mapping[str, Any]) -> dict[str, Any]:
+    """A catalog whose periods are of numbers, with dates for them."""
+    found = deepcopy(dict(catalog))
+    for table in (*found.get("streams", {}).values(), *found.get("relations", {}).values()):
+        table["columns"] |= dict.fromkeys(table["period"], "date")
+    if "time" in found:
+        found["time"] = {"domain": [day(end) for end in found["time"]["domain"]]}
+    return found
+
+
+def day(number: int | None) -> str | None:
+    """The date that a number stands for, as text."""
+    return None if number is None else str(FIRST_DAY + timedelta(number))

@@ -6,9 +6,8 @@ from streambound.analyzer.algebra.nodes import Scan
 from streambound.analyzer.algebra.value_sets import between, of_domain
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise, ViewFacts, ViewKind
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
-from streambound.analyzer.closure import FIRST_TIMESTAMP
+from streambound.analyzer.closure import FIRST_TIMES
 from streambound.analyzer.columns import Column
-from streambound.analyzer.types import Family
 
 
 def scan(tree: Scan, catalog: Catalog) -> ViewFacts:
@@ -29,6 +28,6 @@ def scan(tree: Scan, catalog: Catalog) -> ViewFacts:
 def _column(column: Column, declared: DeclaredTable, alias: str) -> ColumnFacts:
     if column.name != declared.timestamp:
         return ColumnFacts(of_domain(column.domain, column.type, null=True))
-    first = 0 if column.type.family is Family.INTEGER else FIRST_TIMESTAMP
+    first = FIRST_TIMES[column.type.family]
     values = of_domain(column.domain, column.type, null=False).meet(between(first, None, null=False))
     return ColumnFacts(values, (TimePromise(NOW, 0, 0), TimePromise(alias, 0, 0)))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from streambound_runtime.arrays import Integers, Mask
-from streambound_runtime.decoding.sql_types import FIRST_DAY, FIRST_MOMENT, LAST_DAY, LAST_MOMENT, sql_type
+from streambound_runtime.decoding.sql_types import YEARS, sql_type
 from streambound_runtime.operators.plan import Test
 from streambound_runtime.promises import Mark
 from streambound_runtime.spec import Relation, Stream, TableColumn, Value
@@ -19,7 +19,6 @@ from streambound_runtime.spec import Relation, Stream, TableColumn, Value
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_YEARS = {"date": (FIRST_DAY, LAST_DAY), "timestamp": (FIRST_MOMENT, LAST_MOMENT)}
 _COMPARED = {"==": "equal", "!=": "not_equal", "<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal"}
 
 
@@ -33,8 +32,8 @@ def broken(table: Stream | Relation, column: TableColumn, values: pa.Array) -> I
             yield "negative-timestamp", there & ~between(values, 0, None)
     if kind.family == "integer" and kind.bits == 8:
         yield "out-of-range", there & ~between(values, -128, 127)
-    if kind.family in _YEARS:
-        yield "outside-years", there & ~between(values, *_YEARS[kind.family])
+    if kind.family in YEARS:
+        yield "outside-years", there & ~between(values, *YEARS[kind.family])
     if kind.family == "float":
         yield "not-a-number", np.isnan(values.fill_null(0.0).to_numpy(zero_copy_only=False))
     domain = column.domain
