@@ -82,13 +82,16 @@ def _snapshot_context(block: SnapshotBlock, catalog: Catalog, emit: EmitMode) ->
     query = block.query
     endless = query.high is None and _always(query.plan)
     parts = emit is EmitMode.PARTS
-    return PeriodContext(catalog, block.block.at, query.low, query.high, whole=endless, parts=parts)
+    return PeriodContext(catalog, block.block.at, *_declared(catalog, query.time_type), whole=endless, parts=parts)
 
 
 def _lineage_context(block: LineageBlock, catalog: Catalog) -> PeriodContext:
-    kind = parse_type(block.query.time_type) or BIGINT
-    low, high = catalog.time.encoded(kind) if catalog.time is not None else (None, None)
-    return PeriodContext(catalog, block.block.at, low, high, lineages=True)
+    return PeriodContext(catalog, block.block.at, *_declared(catalog, block.query.time_type), lineages=True)
+
+
+def _declared(catalog: Catalog, time: str) -> tuple[int | None, int | None]:
+    """The domain of time; FROM … TO and AS OF say what is shown of rows that are valid before and after it, too."""
+    return catalog.time.encoded(parse_type(time) or BIGINT) if catalog.time is not None else (None, None)
 
 
 def _snapshots(block: SnapshotBlock, emit: EmitMode, context: PeriodContext) -> tuple[EpochQuery, list[Column]]:

@@ -58,7 +58,7 @@ def reads_relations_only(statement: Statement, catalog: Catalog) -> bool:
 
 def _snapshots(block: SnapshotBlock, catalog: Catalog, emit: EmitMode) -> PeriodStates:
     query = block.query
-    known = PeriodCatalog(catalog, query.low, query.high)
+    known = PeriodCatalog(catalog, *_domain(catalog, query.time_type))
     states = PeriodStates(known, query.high is None and _always(query.plan), emit is EmitMode.PARTS)
     assert isinstance(query.plan, PeriodCoalesce), "the result of a block is coalesced"
     states.result(query.plan.input, emit is EmitMode.FINAL)
@@ -71,11 +71,16 @@ def _always(plan: PeriodPlan) -> bool:
 
 
 def _random(block: LineageBlock, catalog: Catalog, emit: EmitMode) -> PeriodStates:
-    kind = parse_type(block.query.time_type)
-    low, high = catalog.time.encoded(kind) if catalog.time is not None and kind is not None else (None, None)
-    states = PeriodStates(PeriodCatalog(catalog, low, high, random=True), parts=emit is EmitMode.PARTS)
+    known = PeriodCatalog(catalog, *_domain(catalog, block.query.time_type), random=True)
+    states = PeriodStates(known, parts=emit is EmitMode.PARTS)
     random_states(block.query.plan, states, emit is EmitMode.FINAL)
     return states
+
+
+def _domain(catalog: Catalog, time: str) -> tuple[int | None, int | None]:
+    """When rows may be valid, whatever part of it a block shows."""
+    kind = parse_type(time)
+    return catalog.time.encoded(kind) if catalog.time is not None and kind is not None else (None, None)
 
 
 def _contracts(statement: SeqStatement, states: PeriodStates) -> None:

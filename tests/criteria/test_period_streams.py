@@ -64,6 +64,43 @@ def test_it_is_what_the_snapshots_are(seed: int) -> None:
             assert printed == Counter({row: n for row, n in wanted.items() if row[-2] < until}), (given.sql, until)
 
 
+@pytest.mark.parametrize("seed", range(40 * MORE))
+def test_what_is_asked_for_a_part_of_time_keeps_the_rows_that_began_before(seed: int) -> None:
+    """FROM … TO and AS OF: the same rows within it, and never more entries than M."""
+    choices = Choices.seeded(seed)
+    given, low = generated(choices), choices.integer(LOW, HIGH - 1)
+    high = choices.integer(low + 1, HIGH)
+    as_of = choices.chance(40)
+    asked = f"AS OF {low}" if as_of else f"FROM {low} TO {high}"
+    rows = dicts(given)
+    together = max(Counter((name, row["vb"]) for name, some in rows.items() for row in some).values(), default=1)
+    checked = checked_circuit(f"SEQ VT {asked} ({given.sql})", catalog(False, max_per_timestamp=together))
+    assert checked.verdict is Verdict.BOUNDED, (given.sql, checked.diagnostics)
+    found = run_periods(checked, rows, every=choices.integer(1, 4))
+    wanted = Counter[tuple[Any, ...]]()
+    for (*values, begin, end, mult), number in expected(given).items():
+        within = (max(begin, low), min(end, low + 1 if as_of else high))
+        if within[0] < within[1]:
+            wanted[(*values, mult) if as_of else (*values, *within, mult)] += number
+    assert found.all == wanted, (asked, given.sql)
+    assert found.limit is not None and max(found.entries) <= found.limit, (asked, given.sql)
+
+
+@pytest.mark.parametrize("part", ["FROM 8 TO 9", "AS OF 8"])
+def test_a_part_of_time_does_not_say_how_long_rows_are_valid(part: str) -> None:
+    columns = {"k": "string", "vb": "bigint", "ve": "bigint"}
+    stream = {"columns": columns, "timestamp": "vb", "period": ["vb", "ve"], "max_per_timestamp": 1}
+    sql = f"SEQ VT {part} (SELECT k FROM s)"
+    assert checked_circuit(sql, {"streams": {"s": stream}}).verdict is Verdict.UNKNOWN
+    checked = checked_circuit(sql, {"streams": {"s": {**stream, "max_duration": 100}}})
+    assert checked.circuit_bound is not None and checked.circuit_bound.entries.value == 100
+    rows = {"s": [{"k": f"k{time}", "vb": time, "ve": 100} for time in range(9)]}
+    assert max(run_periods(checked, rows, every=1).entries) == 9
+    within = {"time": {"domain": [0, 1000]}, "streams": {"s": stream}}
+    checked = checked_circuit(sql, within)
+    assert checked.circuit_bound is not None and checked.circuit_bound.entries.value == 1000
+
+
 @pytest.mark.parametrize("seed", range(150, 150 + 25 * MORE))
 def test_a_restart_changes_nothing(seed: int) -> None:
     given = generated(Choices.seeded(seed))
