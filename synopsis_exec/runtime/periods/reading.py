@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +23,7 @@ from streambound_runtime.periods.job import PeriodRelation
 from streambound_runtime.periods.times import decoded
 from streambound_runtime.periods.validity import WORDS
 from streambound_runtime.quarantine import Row, quarantined, row_of
-from streambound_runtime.reading.files import LocalFiles, Raw
+from streambound_runtime.reading.files import Files, LocalFiles, Raw
 from streambound_runtime.reading.sources import by_path, paths_now, raw_rows
 from streambound_runtime.settings import Settings
 from streambound_runtime.tp.validity import REASON, judged
@@ -52,18 +53,31 @@ def read_relation(spark: SparkSession, given: PeriodRelation, settings: Settings
     strange = next((column for column in table.columns if sql_type(column.type).family == _REST), None)
     if strange is not None:
         raise unreadable(f"{table.name}.{strange.name} is {strange.type}, which a SEQ statement does not read")
-    if by_path(table, settings):
-        paths = paths_now(spark, table, settings)
-        rows = spark.createDataFrame([(path,) for path in paths], "path STRING").repartition(len(paths))
-        decode = _of_paths(given, settings)
-    else:
-        rows = raw_rows(spark.read, table, settings)
-        decode = _of_rows(given)
     types = ", ".join(f"c{place} {_carried(sql_type(one.type))}" for place, one in enumerate(table.columns))
-    found = rows.mapInArrow(decode, f"{types}, {BAD} STRING, {_ABOUT} STRING")
+    parts = _of_files(spark, given, settings) if by_path(table, settings) else None
+    parts = parts or [(raw_rows(spark.read, table, settings), _of_rows(given))]
+    found = reduce(
+        lambda one, other: one.unionAll(other),
+        [rows.mapInArrow(decode, f"{types}, {BAD} STRING, {_ABOUT} STRING") for rows, decode in parts],
+    )
     listed = (_typed(f"c{place}", one.name, sql_type(one.type)) for place, one in enumerate(table.columns))
     typed = found.selectExpr(*listed, BAD, _ABOUT)
     return (_judged(given, typed) if given.key else typed).drop(_ABOUT)
+
+
+def _of_files(
+    spark: SparkSession, given: PeriodRelation, settings: Settings
+) -> list[tuple[DataFrame, Callable[[Batches], Batches]]]:
+    """The files that executors read, and those that Spark has to, such as CSV, each with what decodes it."""
+    files = Files(spark, given.relation, settings)
+    paths, others = files.apart(paths_now(spark, given.relation, settings))
+    parts = []
+    if paths or not others:
+        rows = spark.createDataFrame([(path,) for path in paths], "path STRING").repartition(max(1, len(paths)))
+        parts.append((rows, _of_paths(given, settings)))
+    if others:
+        parts.append((files.by_spark(others), _of_rows(given, files.local.lines)))
+    return parts
 
 
 def _judged(given: PeriodRelation, rows: DataFrame) -> DataFrame:
@@ -98,12 +112,12 @@ def _of_paths(given: PeriodRelation, settings: Settings) -> Callable[[Batches], 
     return read
 
 
-def _of_rows(given: PeriodRelation) -> Callable[[Batches], Batches]:
+def _of_rows(given: PeriodRelation, lines: bool = False) -> Callable[[Batches], Batches]:
     def read(batches: Batches) -> Batches:
         import pyarrow as pa
 
         for batch in batches:
-            yield from _decoded(Decoder(given.relation), given, Raw(pa.Table.from_batches([batch])))
+            yield from _decoded(Decoder(given.relation, lines=lines), given, Raw(pa.Table.from_batches([batch])))
 
     return read
 
