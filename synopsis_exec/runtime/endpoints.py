@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from streambound_runtime.errors import JobError, unreadable, usage
@@ -151,9 +152,12 @@ def check_endpoints(job: JobSpec, settings: Settings) -> None:
         if sink is not None:
             options_of(sink, settings)
             located(sink.path, settings)
-    for table in job.tables:
-        if settings.input:
-            continue
+    check_sources(job.tables, settings)
+
+
+def check_sources(tables: Iterable[Stream | Relation], settings: Settings) -> None:
+    """Raise JobError for a table that is read where its source is, which is nowhere."""
+    for table in tables if not settings.input else ():
         if table.source is None:
             raise unreadable(f"{table.name} has no source in the catalog; run the job with --input DIR")
         _check_source(table.name, table.source, settings)

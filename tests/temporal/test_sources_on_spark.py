@@ -49,3 +49,23 @@ def test_good_rows_are_read_and_bad_ones_told(source: dict[str, Any], write: Wri
     assert [tuple(row.values()) for row in rows] == [("Ann", 1, 1, 4, 1), ("Bob", 1, 2, 3, 1), (None, 1, 3, 9, 1)]
     assert summary["results"] == 3
     assert [(one["reason"], json.loads(one["row"])["name"]) for one in bad] == [("empty-period", "Bad")]
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (None, "w has no source in the catalog; run the job with --input DIR"),
+        ({"format": "csv", "path": "nowhere"}, "w cannot be read: there is no nowhere, its source in the catalog"),
+    ],
+)
+def test_a_relation_that_is_nowhere(source: dict[str, Any] | None, message: str, spark: Any) -> None:
+    from streambound_runtime.errors import JobError
+    from streambound_runtime.periods.main import run, settings_of
+
+    columns = {"name": "string", "vb": "bigint", "ve": "bigint"}
+    relation = {"columns": columns, "period": ["vb", "ve"], **({} if source is None else {"source": source})}
+    catalog = catalog_from_mapping({"relations": {"w": relation}})
+    (checked,) = check_source(SourceText("q.sql", "SEQ VT (SELECT name FROM w)"), catalog)
+    job = compiled_of(catalog, checked).job
+    with pytest.raises(JobError, match=message):
+        run(spark, job, settings_of(job, []))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streambound_runtime import __version__
-from streambound_runtime.endpoints import in_one_line, located, options_of
+from streambound_runtime.endpoints import check_sources, in_one_line, located, options_of
 from streambound_runtime.errors import JobError, unreadable, unwritable, usage
 from streambound_runtime.periods.execution import Relations, executed
 from streambound_runtime.periods.job import BlockQuery, PeriodJob
@@ -78,6 +78,7 @@ def run(spark: SparkSession, job: PeriodJob, settings: Settings) -> Report:
     """Run a job over all the input there is; returns the summary. Raises JobError."""
     if not is_local(spark):
         give_to_executors(spark)
+    check_sources([one.relation for one in job.relations], settings)
     try:
         read = {one.relation.name: read_relation(spark, one, settings).persist() for one in job.relations}
     except JobError:
