@@ -21,7 +21,8 @@ from streambound.analyzer.syntax_errors import syntax_error
 _DEPTH = {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}
 _QUOTED = (TokenType.IDENTIFIER, TokenType.STRING)
 _STARTS = (TokenType.SELECT, TokenType.WITH, TokenType.FROM)
-_FORM = "write SEQ VT (SELECT …), SEQ VT FROM x TO y (SELECT …) or SEQ VT AS OF x (SELECT …)"
+_FORM = "write SEQ VT (SELECT …), SEQ VT FROM x TO y (SELECT …), SEQ VT AS OF x (SELECT …) or SEQ TP (SELECT …)"
+_ALONE = "a SEQ block is a statement by itself, or a table in FROM"
 
 
 class SeqKind(StrEnum):
@@ -78,6 +79,9 @@ def cut_blocks(
     left: list[Token] = []
     blocks: list[SeqBlock] = []
     index = 0
+    if len(tokens) > 1 and tokens[0].text.upper() == "SEQ" and not starts_block(tokens, 0):
+        wrong = tokens[min(2, len(tokens) - 1)] if tokens[1].text.upper() in tuple(SeqKind) else tokens[1]
+        return syntax_error(source, _span(source, wrong), "this is no SEQ block", _FORM)
     while index < len(tokens):
         if not starts_block(tokens, index):
             left.append(tokens[index])
@@ -102,13 +106,15 @@ def whole_tree(
         name = exp.to_identifier(blocks[0].name)
         name.update_positions(tokens[0])
         return exp.select("*").from_(exp.Table(this=name))
+    if blocks and tokens[0].text == blocks[0].name:
+        return syntax_error(source, _span(source, tokens[1]), _ALONE, "write SELECT * FROM SEQ VT (…) AS t")
     tree = parse(tokens)
     if isinstance(tree, Diagnostic):
         return tree
     read = {table.name for table in tree.find_all(exp.Table)}
     lost = next((block for block in blocks if block.name not in read), None)
     if lost is not None:
-        return syntax_error(source, lost.at, "a SEQ block is a statement by itself, or a table in FROM")
+        return syntax_error(source, lost.at, _ALONE)
     return tree
 
 

@@ -54,8 +54,21 @@ def _refused(node: exp.Expr, positions: Positions) -> Iterator[tuple[str, str, e
             yield "a version of a table (… AS OF) has no meaning in a SEQ block", "write SEQ VT AS OF x ( … )", node
         case exp.Parameter() | exp.Placeholder():
             yield "a parameter is outside the query language", "", node
+        case exp.Where() | exp.Join() | exp.Group():
+            rows = node.args.get("on") if isinstance(node, exp.Join) else node
+            if rows is not None and (aggregate := next(_aggregates(rows), None)) is not None:
+                yield "an aggregate has no value before rows are grouped", "HAVING is a condition for groups", aggregate
         case exp.Func() if not isinstance(node, AGGREGATES):
             yield from _refused_call(node)
+
+
+def _aggregates(node: exp.Expr) -> Iterator[exp.Expr]:
+    """The aggregates in an expression, outside of its subqueries."""
+    if isinstance(node, AGGREGATES):
+        yield node
+    elif not isinstance(node, exp.Query):
+        for part in node.iter_expressions():
+            yield from _aggregates(part)
 
 
 def _refused_call(node: exp.Func) -> Iterator[tuple[str, str, exp.Expr]]:

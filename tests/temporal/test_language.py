@@ -55,6 +55,9 @@ UNSUPPORTED = {
     "SELECT r.a FROM r WHERE EXISTS (SELECT COUNT(*) FROM s WHERE s.a = r.a)": "r.a",
     "SELECT r.a FROM r WHERE EXISTS (SELECT 1 FROM s WHERE EXISTS (SELECT 1 FROM days WHERE days.a = r.a))": "r.a",
     "SELECT r.b, COUNT(*) AS n FROM r GROUP BY r.a": "r.b",
+    "SELECT a FROM r WHERE b > 1 AND COUNT(*) > 1": "COUNT(*)",
+    "SELECT r.a FROM r JOIN s ON r.a = s.a AND MAX(s.b) > 1": "MAX(s.b)",
+    "SELECT a FROM r GROUP BY a, SUM(b)": "SUM(b)",
 }
 
 
@@ -136,6 +139,20 @@ HEADERS = {
 @pytest.mark.parametrize("header", HEADERS)
 def test_times_that_are_none(header: str) -> None:
     assert blamed(f"SEQ VT {header} (SELECT a FROM r)")[1:] == HEADERS[header]
+
+
+STARTS = {
+    "SEQ VTT (SELECT a FROM r)": "VTT",
+    "SEQ VT SELECT a FROM r": "SELECT",
+    "SEQ VT AS OFF 3 (SELECT a FROM r)": "AS",
+    "SEQ VT FROM 3 (SELECT a FROM r)": "FROM",
+    "SEQ VT (SELECT a FROM r) UNION ALL SEQ VT (SELECT a FROM s)": "UNION",
+}
+
+
+@pytest.mark.parametrize("sql", STARTS)
+def test_what_is_no_block_is_told_where_it_ceases_to_be_one(sql: str) -> None:
+    assert blamed(sql)[1:] == ("SB001", STARTS[sql])
 
 
 def test_a_time_line_of_dates() -> None:
