@@ -237,8 +237,13 @@ def _random(df: DataFrame, rows: PeriodRows | None, key: str | None, probability
 
 
 def _error(found: Diagnostic) -> InputError:
+    """What is wrong with a statement; a traceback shows where, and the way out, below it."""
     message, span = f"{found.code} {found.message}", found.span
-    return InputError(message, file=found.file, line=span.line, column=span.column, remedy=found.help)
+    error = InputError(message, file=found.file, line=span.line, column=span.column, remedy=found.help)
+    error.add_note(f"  --> {error.where}")
+    if error.remedy:
+        error.add_note(f"  = help: {error.remedy}")
+    return error
 
 
 def _quoted(name: str) -> str:

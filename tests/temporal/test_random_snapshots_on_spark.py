@@ -114,3 +114,15 @@ def spark_sql(text: str) -> Any:
     from pyspark.sql.functions import expr
 
     return expr(text)
+
+
+@pytest.mark.spark
+def test_what_is_wrong_with_a_statement_is_shown_with_its_place_and_the_way_out(spark: Any) -> None:
+    from streambound.analyzer.errors import InputError
+
+    rows = spark.createDataFrame([("Ann", 1, 4)], "name STRING, vb BIGINT, ve BIGINT")
+    with pytest.raises(InputError, match="SB102") as raised:
+        Temporal(spark).relation("w", rows, period=("vb", "ve")).sql("SEQ VT (\n  SELECT nam FROM w)")
+    assert (raised.value.line, raised.value.column) == (2, 10)
+    assert any(note.endswith(":2:10") for note in raised.value.__notes__)
+    assert any("name" in note for note in raised.value.__notes__[1:])
