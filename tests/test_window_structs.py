@@ -43,6 +43,24 @@ QUERIES = {
         f"SELECT p.w.start AS s, p.n, q.m FROM {COUNTED} AS p JOIN {OTHERS} AS q ON p.w = q.w AND p.n > q.m",
         f"SELECT p.s, p.n, q.m FROM {BY_ENDS} AS p JOIN {OTHERS_BY_ENDS} AS q ON p.s = q.s AND p.e = q.e AND p.n > q.m",
     ),
+    "a join that leaves it NULL": (
+        f"SELECT p.w.start AS s, p.n, q.m, q.w.end AS e FROM {COUNTED} AS p LEFT JOIN {OTHERS} AS q ON p.w = q.w "
+        "WHERE q.w IS NULL OR p.n > q.m",
+        f"SELECT p.s, p.n, q.m, q.e FROM {BY_ENDS} AS p LEFT JOIN {OTHERS_BY_ENDS} AS q ON p.s = q.s AND p.e = q.e "
+        "WHERE q.s IS NULL OR p.n > q.m",
+    ),
+    "an anti join in other words": (
+        f"SELECT p.w.start AS s, p.n FROM {COUNTED} AS p LEFT JOIN {OTHERS} AS q ON p.w = q.w AND p.n = q.m "
+        "WHERE q.w IS NULL",
+        f"SELECT p.s, p.n FROM {BY_ENDS} AS p LEFT JOIN {OTHERS_BY_ENDS} AS q ON p.s = q.s AND p.e = q.e AND p.n = q.m "
+        "WHERE q.s IS NULL",
+    ),
+    "how many are there": (
+        f"SELECT p.w.start AS s, COUNT(*) AS n, COUNT(q.w) AS m FROM {COUNTED} AS p LEFT JOIN {OTHERS} AS q "
+        "ON p.w = q.w AND p.n = q.m GROUP BY p.w",
+        f"SELECT p.s, COUNT(*) AS n, COUNT(q.s) AS m FROM {BY_ENDS} AS p LEFT JOIN {OTHERS_BY_ENDS} AS q "
+        "ON p.s = q.s AND p.e = q.e AND p.n = q.m GROUP BY p.s, p.e",
+    ),
     "of common tables": (
         f"WITH p AS {COUNTED}, q AS (SELECT w, b FROM p WHERE n > 1) SELECT w.end, COUNT(*) AS c FROM q GROUP BY w",
         f"SELECT e AS end, COUNT(*) AS c FROM {BY_ENDS} WHERE n > 1 GROUP BY s, e",

@@ -84,11 +84,13 @@ class WindowStructs:
         around = exp.Paren(this=node.copy())
         _without_ordinals(around.this)
         aliases = {column.alias.lower() for column in given}
-        for equal in list(nodes_of(around.this, (exp.EQ, exp.NullSafeEQ), top=True)):
-            sides = [(one, _meant(one, windows, aliases)) for one in (equal.this, equal.expression)]
+        for compared in list(nodes_of(around.this, (exp.EQ, exp.NullSafeEQ, exp.NEQ), top=True)):
+            sides = [(one, _meant(one, windows, aliases)) for one in (compared.this, compared.expression)]
             if all(found is not None and not found[2] for _, found in sides):
+                kind = exp.EQ if isinstance(compared, exp.NEQ) else type(compared)
                 pairs = ([_end(one, end) for one, _ in sides] for end in _ENDS)
-                equal.replace(exp.Paren(this=exp.and_(*(type(equal)(this=a, expression=b) for a, b in pairs))))
+                equal: exp.Expr = exp.Paren(this=exp.and_(*(kind(this=a, expression=b) for a, b in pairs)))
+                compared.replace(exp.Not(this=equal) if isinstance(compared, exp.NEQ) else equal)
         for column in list(nodes_of(around.this, (exp.Column,), top=True)):
             assert isinstance(column, exp.Column), "a column"
             if (found := _meant(column, windows, aliases)) is not None:
@@ -137,8 +139,8 @@ class WindowStructs:
             found.set("table", exp.to_identifier(alias) if alias else None)
             return found
 
-        if end:
-            column.replace(made(end))
+        if end or isinstance(column.parent, exp.Is | exp.Count):  # a window is NULL where its start is
+            column.replace(made(end or "start"))
             return
         parent: exp.Expr | None = column.parent
         listed: exp.Expr = column
@@ -169,8 +171,10 @@ def _pair(name: str) -> tuple[str, ...]:
 
 
 def _struct(start: exp.Expr, end: exp.Expr) -> exp.Expr:
+    """A window as one value, which is NULL where an outer join has filled its ends with NULLs."""
     parts = [exp.Literal.string("start"), start, exp.Literal.string("end"), end]
-    return exp.Anonymous(this="named_struct", expressions=parts)
+    there = exp.Not(this=exp.Is(this=start.copy(), expression=exp.Null()))
+    return exp.Case(ifs=[exp.If(this=there, true=exp.Anonymous(this="named_struct", expressions=parts))])
 
 
 def _ends_of(item: Named) -> tuple[Scalar, Scalar] | None:
