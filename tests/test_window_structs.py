@@ -61,6 +61,12 @@ QUERIES = {
         f"SELECT p.s, COUNT(*) AS n, COUNT(q.s) AS m FROM {BY_ENDS} AS p LEFT JOIN {OTHERS_BY_ENDS} AS q "
         "ON p.s = q.s AND p.e = q.e AND p.n = q.m GROUP BY p.s, p.e",
     ),
+    "in a subquery": (
+        f"SELECT p.w.start AS s, p.n FROM {COUNTED} AS p WHERE EXISTS (SELECT 1 FROM {OTHERS} AS q WHERE q.w = p.w "
+        "AND q.m > p.n)",
+        f"SELECT p.s, p.n FROM {BY_ENDS} AS p WHERE EXISTS (SELECT 1 FROM {OTHERS_BY_ENDS} AS q WHERE q.s = p.s AND "
+        "q.e = p.e AND q.m > p.n)",
+    ),
     "of common tables": (
         f"WITH p AS {COUNTED}, q AS (SELECT w, b FROM p WHERE n > 1) SELECT w.end, COUNT(*) AS c FROM q GROUP BY w",
         f"SELECT e AS end, COUNT(*) AS c FROM {BY_ENDS} WHERE n > 1 GROUP BY s, e",

@@ -111,7 +111,7 @@ class Lowering:
 
     ``queries`` collects those of subqueries in expressions, by the identity of their syntax, which ``kept`` holds;
     ``apart`` the columns that are ends of windows (`window_structs`), ``once`` those of which USING makes
-    one, in each SELECT around what is being lowered (`using_on`).
+    one, in each SELECT around what is being lowered (`using_on`), ``around`` what those may name in subqueries.
     ``recursive`` has the columns of the recursive relations around what is being lowered. ``joining``: what asks
     relations is joined with them, where that is the same (`asked_relations`). ``periods``: it is a part of a SEQ block,
     whose streams may have dates for times.
@@ -126,6 +126,7 @@ class Lowering:
     periods: bool = False
     apart: set[str] = field(default_factory=set)
     once: list[list[Pair]] = field(default_factory=list)
+    around: list[Schema] = field(default_factory=list)
 
     @property
     def windows(self) -> WindowStructs:
@@ -184,6 +185,7 @@ class Lowering:
         self.once.append([])
         tree = self.nothing(node) if node.args.get("from_") is None else self.joined(node, ctes)
         written, node = node, self._over(node, tree)
+        self.around.append(self._columns(tree) if self.apart else ())
         where = node.args.get("where")
         valid = self._valid_first(node, ctes)
         if valid is not None:
@@ -195,6 +197,7 @@ class Lowering:
         tree = self._listed(node, tree, ctes)
         if made and isinstance(tree, Project):
             tree = replace(tree, items=tuple(_without(item, made) for item in tree.items))
+        self.around.pop()
         if (once := self.once.pop()) and isinstance(tree, Project):
             tree = starred_once(tree, self._columns(tree.input), once)
         if distinct is not None:
@@ -205,7 +208,10 @@ class Lowering:
     def _over(self, node: Node, *trees: Tree) -> Node:
         """A clause over the rows of trees, with what its windows, and the columns of USING, are in their place."""
         if self.apart:
-            node = self.windows.by_ends(node, tuple(column for tree in trees for column in self._columns(tree)))
+            own = tuple(column for tree in trees for column in self._columns(tree))
+            mine = {column.alias.lower() for column in own}
+            outer = tuple(one for given in reversed(self.around) for one in given if one.alias.lower() not in mine)
+            node = self.windows.by_ends(node, (*own, *outer))
         return with_owners(node, self.once[-1]) if self.once and self.once[-1] else node
 
     def where(self, tree: Tree, where: exp.Where, ctes: Ctes) -> Tree:
