@@ -18,7 +18,7 @@ from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import split_statements
 from support.choices import Choices
 from support.circuits import TWO_STREAMS as CATALOG
-from support.circuits import certificate_of, checked_circuit, proof_of, random_rows, reference, run_circuit
+from support.circuits import certificate_of, checked_circuit, prints_as_the_reference, proof_of, random_rows
 from support.operator_runs import World, outcome
 from support.profiles import MORE
 
@@ -51,18 +51,7 @@ BOUNDED = {
 
 @pytest.mark.parametrize("name", BOUNDED)
 def test_a_job_prints_the_changes_of_every_prefix(name: str) -> None:
-    checked = checked_circuit(BOUNDED[name], CATALOG)
-    assert checked.verdict == "bounded", checked.diagnostics
-    bound = checked.circuit_bound
-    assert bound is not None and bound.entries.value is not None
-    printed = 0
-    for seed in range(2 * MORE):
-        rows = random_rows(1, seed, 20)
-        run = run_circuit(checked, rows)
-        assert run.printed == reference(BOUNDED[name], CATALOG, rows)
-        assert run.peak <= bound.entries.value
-        printed += len(run.printed)
-    assert printed
+    prints_as_the_reference(BOUNDED[name], CATALOG, 2 * MORE)
 
 
 @pytest.mark.parametrize("name", BOUNDED)

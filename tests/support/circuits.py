@@ -136,6 +136,22 @@ def reference(sql: str, catalog: Mapping[str, Any], rows: Rows) -> Printed:
     return found
 
 
+def prints_as_the_reference(sql: str, catalog: Mapping[str, Any], seeds: int) -> None:
+    """Assert that a job prints the changes of every prefix of random rows, some at least, within its bound."""
+    checked = checked_circuit(sql, catalog)
+    assert checked.verdict == "bounded", checked.diagnostics
+    bound = checked.circuit_bound
+    assert bound is not None and bound.entries.value is not None
+    printed = 0
+    for seed in range(seeds):
+        rows = random_rows(1, seed, 20)
+        run = run_circuit(checked, rows)
+        assert run.printed == reference(sql, catalog, rows)
+        assert run.peak <= bound.entries.value
+        printed += len(run.printed)
+    assert printed
+
+
 def random_rows(unit: int, seed: int, number: int = 40) -> dict[str, list[dict[str, Any]]]:
     """Rows of the streams S and T with a, b, v and ts, which is a multiple of a unit; at most two of each time."""
     random, found = Random(seed), dict[str, list[dict[str, Any]]]()
