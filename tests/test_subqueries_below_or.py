@@ -24,6 +24,7 @@ CATALOG["relations"] = {"R": {"columns": {"k": "bigint", "x": "bigint"}, "rows":
 SOON = "(SELECT 1 FROM T WHERE T.a = S.a AND T.ts BETWEEN S.ts - 1 AND S.ts + 2)"
 OF_V = "(SELECT T.b FROM T WHERE T.v > S.v AND T.ts BETWEEN S.ts - 2 AND S.ts)"
 LATER = "(SELECT 1 FROM T WHERE T.v < S.b AND T.ts BETWEEN S.ts AND S.ts + 1)"
+LEAST = "(SELECT MIN(T.v) FROM T WHERE T.a = S.a AND T.ts BETWEEN S.ts - 1 AND S.ts)"
 BELOW_OR = {
     "exists": f"SELECT S.a, S.v FROM S WHERE S.v > 1 OR EXISTS {SOON}",
     "not exists": f"SELECT S.a, S.v FROM S WHERE S.b = 0 OR NOT EXISTS {SOON}",
@@ -37,6 +38,9 @@ BELOW_OR = {
     "two that have no partner": f"SELECT S.a, S.b FROM S WHERE NOT EXISTS {SOON} OR NOT EXISTS {LATER}",
     "three": f"SELECT S.v FROM S WHERE S.v > 2 OR EXISTS {SOON} OR S.b IN {OF_V} OR NOT EXISTS {LATER}",
     "AND of two, below OR": f"SELECT S.a, S.v FROM S WHERE S.b = 0 OR EXISTS {SOON} AND S.v < 3 AND S.b IN {OF_V}",
+    "a comparison with a subquery": f"SELECT S.a, S.b FROM S WHERE S.b = {LEAST} OR EXISTS {SOON}",
+    "a comparison with a subquery, below AND": f"SELECT S.a FROM S WHERE S.v < 3 AND NOT EXISTS {SOON} "
+    f"OR S.b < {LEAST}",
     "OR of AND of two": f"SELECT S.a, S.v FROM S WHERE EXISTS {LATER} OR NOT EXISTS {SOON} AND S.b IN {OF_V}",
     "AND of OR of two": f"SELECT S.a FROM S WHERE (EXISTS {SOON} OR S.b IN {OF_V}) AND (S.v < 0 OR NOT EXISTS {LATER})",
     "groups of a window": f"SELECT S.ts DIV 5 AS w, COUNT(*) AS n, MAX(S.v) AS m FROM S "
@@ -101,9 +105,8 @@ def test_what_is_refused_below_other_operators_is_told_in_words_of_sql(rows: str
     assert "ORDER BY of rows" in told.message or "LIMIT of rows" in told.message
 
 
-def test_of_a_comparison_with_a_subquery_below_or_the_message_says_so() -> None:
-    least = "(SELECT MIN(T.v) FROM T WHERE T.a = S.a AND T.ts BETWEEN S.ts - 1 AND S.ts)"
-    checked = checked_circuit(f"SELECT S.a FROM S WHERE EXISTS {SOON} OR S.b < {least}", CATALOG)
+def test_of_a_subquery_inside_an_expression_the_message_says_so() -> None:
+    checked = checked_circuit(f"SELECT S.a FROM S WHERE (EXISTS {SOON}) = (S.b > 1)", CATALOG)
     assert [str(one.code) for one in checked.diagnostics] == ["SB110"]
     assert "inside an expression" in checked.diagnostics[0].message
 

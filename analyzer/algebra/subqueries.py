@@ -93,8 +93,13 @@ class Subqueries:
             tree = Filter(tree, self.scalar(condition), syntax=clause)
         for part, queries in parts:
             if queries:
+                holder = exp.Paren(this=part.copy())
+                tree = self._with_groups(tree, [holder])
+                asking = holder.this
                 tree = (
-                    self._joined(tree, part) or self._either(tree, part, clause) or self._filtered(tree, part, clause)
+                    self._joined(tree, asking)
+                    or self._either(tree, asking, clause)
+                    or self._filtered(tree, asking, clause)
                 )
         return tree
 
@@ -174,19 +179,25 @@ class Subqueries:
 
     def applied(self, tree: Tree, roots: list[exp.Expr]) -> Tree:
         """The tree with a column for each subquery over streams, which takes its place in the expressions."""
+        tree = self._with_groups(tree, roots)
         for query in [query for root in roots for query in self.over_streams(root)]:
             place, kind, operands = _asked(query)
             if kind is None:
                 message = "ANY and ALL with a subquery over streams are outside the query language"
                 raise self.positions.finding(Code.UNSUPPORTED, message, place)
-            if kind is ApplyKind.SCALAR and (grouped := self._grouped(tree, self.lowered(query), place)) is not None:
-                tree, value = grouped
-                place.replace(value)
-                continue
             name = self.fresh("_q")
             asked = tuple(self.scalar(one) for one in operands)
             tree = Apply(tree, self.lowered(query), kind, name, asked, syntax=place.copy(), at=self.positions.of(place))
             place.replace(made_column(name, self.positions.of(place)))
+        return tree
+
+    def _with_groups(self, tree: Tree, roots: list[exp.Expr]) -> Tree:
+        """The tree with the groups of correlated subqueries, whose values take their places in the expressions."""
+        for query in [query for root in roots for query in self.over_streams(root)]:
+            place, kind, _ = _asked(query)
+            if kind is ApplyKind.SCALAR and (grouped := self._grouped(tree, self.lowered(query), place)) is not None:
+                tree, value = grouped
+                place.replace(value)
         return tree
 
     def _grouped(self, tree: Tree, asked: Tree, place: exp.Expr) -> tuple[Tree, exp.Expr] | None:
