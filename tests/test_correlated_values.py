@@ -44,6 +44,12 @@ BOUNDED = {
     "AND q.ts BETWEEN p.ts - 1 AND p.ts) AS s FROM S AS p JOIN T AS r ON r.a = p.a AND r.ts BETWEEN p.ts AND p.ts + 1",
     "with all columns": f"SELECT *, (SELECT MIN(q.b) FROM {NEAR}) AS m FROM S AS p "
     f"WHERE (SELECT COUNT(*) FROM {BEFORE}) > 0",
+    "whether there is one": f"SELECT p.a, EXISTS (SELECT 1 FROM {NEAR}) AS t FROM S AS p",
+    "whether there is none, in an expression": f"SELECT p.a, CASE WHEN NOT EXISTS (SELECT q.a, q.v FROM {BEFORE} "
+    "AND q.v > 0) THEN p.v ELSE -1 END AS t FROM S AS p WHERE p.v > 0",
+    "whether there is one, compared": f"SELECT p.a FROM S AS p WHERE (p.v > 0) = EXISTS (SELECT * FROM {NEAR})",
+    "whether there is one, added up": f"SELECT p.ts DIV 4 AS w, SUM(CASE WHEN EXISTS (SELECT 1 FROM {NEAR}) THEN 1 "
+    "ELSE 0 END) AS n FROM S AS p GROUP BY p.ts DIV 4",
     "truth": f"SELECT p.a, (SELECT BOOL_OR(q.v > 1) FROM {NEAR}) AS t FROM S AS p",
     "added up": f"SELECT p.ts DIV 4 AS w, SUM((SELECT COUNT(*) FROM {NEAR})) AS n FROM S AS p GROUP BY p.ts DIV 4",
 }  # fmt: skip

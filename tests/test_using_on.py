@@ -30,6 +30,10 @@ QUERIES = {
     "semi": f"SELECT b, n FROM {P} LEFT SEMI JOIN {Q} USING (b)",
     "anti": f"SELECT * FROM {P} LEFT ANTI JOIN {Q} USING (b)",
     "twice": f"SELECT * FROM {P} JOIN {Q} USING (b) LEFT JOIN {R} USING (b, n)",
+    "all columns, right": f"SELECT * FROM {Q} RIGHT JOIN {P} USING (b)",
+    "all columns, full": f"SELECT * FROM {Q} FULL JOIN {P} USING (b)",
+    "its name, full": f"SELECT b, m - n AS d FROM {P} FULL JOIN {Q} USING (b) WHERE b > 0 OR n > 2",
+    "both sides, right": f"SELECT b, p.b AS c, q.b AS d FROM {P} RIGHT JOIN {Q} USING (b)",
     "of a key": f"SELECT b, COUNT(*) AS c, MAX(m) AS x FROM {Q} JOIN {P} USING (b) GROUP BY b HAVING b > 0",
     "beside ON": f"SELECT x.*, r.n AS k FROM (SELECT * FROM {P} JOIN {Q} USING (b)) AS x JOIN {R} ON x.b = r.b",
     "in one query, and not in another": f"SELECT x.c FROM (SELECT COUNT(*) AS c FROM (SELECT * FROM {P} JOIN {Q} "
@@ -64,3 +68,8 @@ def test_the_columns_that_it_names_come_first_as_in_spark() -> None:
     checked = checked_circuit(f"SELECT * FROM {swapped} LEFT JOIN {Q} USING (b)", CATALOG)
     assert checked.circuit is not None and checked.circuit.part is not None
     assert [column.name for column in checked.circuit.part.columns] == ["b", "n", "m"]
+
+
+def test_a_name_that_a_full_join_has_made_of_two() -> None:
+    (told,) = checked_circuit(f"SELECT * FROM {P} FULL JOIN {Q} USING (b) JOIN {R} USING (b)", CATALOG).diagnostics
+    assert str(told.code) == "SB110" and "has made one column already" in told.message and told.help == "write ON"

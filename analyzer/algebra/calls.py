@@ -119,21 +119,30 @@ def _arguments(node: exp.Expr) -> Iterator[exp.Expr]:
 
 def sort_keys(order: exp.Expr | None, scalar: Reader) -> tuple[SortKey, ...]:
     """What an ORDER BY orders by."""
-    return tuple(_sort_key(one, scalar) for one in (order.expressions if order is not None else ()))
+    return tuple(key for one in (order.expressions if order is not None else ()) for key in _sort_keys(one, scalar))
 
 
-def _sort_key(node: exp.Expr, scalar: Reader) -> SortKey:
+def _sort_keys(node: exp.Expr, scalar: Reader) -> list[SortKey]:
     if not isinstance(node, exp.Ordered):
-        return SortKey(scalar(node))
+        return [SortKey(one) for one in _values(node, scalar)]
     descending, first = bool(node.args.get("desc")), node.args.get("nulls_first")
-    return SortKey(scalar(node.this), descending, not descending if first is None else bool(first))
+    nulls_first = not descending if first is None else bool(first)
+    return [SortKey(one, descending, nulls_first) for one in _values(node.this, scalar)]
+
+
+def _values(node: exp.Expr, scalar: Reader) -> list[Scalar]:
+    """The values of an expression that rows are put together, or in order, by: of a window its ends."""
+    inner = node.unnest()
+    if isinstance(inner, exp.Anonymous) and inner.name.lower() == "named_struct":
+        return [scalar(one) for one in inner.expressions[1::2]]
+    return [scalar(node)]
 
 
 def window_call(node: exp.Window, name: str, scalar: Reader) -> WindowCall:
     """A function over a window: ``SUM(v) OVER (PARTITION BY a ORDER BY ts ROWS 3 PRECEDING)``; raises UnreadCall."""
     found = _parts(node.this, scalar)
     order = sort_keys(node.args.get("order"), scalar)
-    partition = tuple(scalar(one) for one in node.args.get("partition_by") or ())
+    partition = tuple(value for one in node.args.get("partition_by") or () for value in _values(one, scalar))
     frame = None
     if found.function not in _WITHOUT_FRAME:
         frame = _frame(node.args.get("spec"), bool(order))

@@ -79,7 +79,6 @@ _CALLED = {
 }
 _SET_OPERATIONS: dict[str, type[SetOperation]] = {"union": Union, "except": Except, "intersect": Intersect}
 _HELP = {"method": "name the columns that both have in USING (…)"}
-_KEEPS_LEFT = (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI)
 _JOIN_WORDS = (TokenType.LEFT, TokenType.RIGHT, TokenType.FULL, TokenType.SEMI, TokenType.ANTI, TokenType.OUTER)
 """What a join that is no inner one may begin with."""
 _NO_TIME = "a relation with periods as of a time is outside the query language here"
@@ -296,11 +295,15 @@ class Lowering:
         if self.apart:
             using = self.windows.using(using, self._columns(left), self._columns(right))
         on = on and self._over(on, left, right)
-        if using and kind in _KEEPS_LEFT and not (is_block(left, self.catalog) and is_block(right, self.catalog)):
-            pairs, lacking = pairs_of(using, self._columns(left), self._columns(right))
+        if using and not (is_block(left, self.catalog) and is_block(right, self.catalog)):
+            pairs, lacking = pairs_of(using, self._columns(left), self._columns(right), kind)
             if lacking:
                 message = f"USING names {lacking!r}, which both sides must have"
                 raise self.positions.finding(Code.UNKNOWN_COLUMN, message, join.args["using"][0])
+            padded = {pair.name.lower() for pair in self.once[-1] if pair.kind in (JoinKind.RIGHT, JoinKind.FULL)}
+            if again := next((pair.name for pair in pairs if pair.name.lower() in padded), ""):
+                message = f"USING names {again!r}, of which a RIGHT or FULL JOIN … USING has made one column already"
+                raise self.positions.finding(Code.UNSUPPORTED, message, join.args["using"][0], "write ON")
             self.once[-1][:0] = pairs
             using, on = (), condition_of(pairs)
         made = Join(kind, left, right, self.scalar(on, ctes) if on is not None else None, using, syntax=join, at=at)

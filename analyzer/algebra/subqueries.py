@@ -48,6 +48,8 @@ _JOINS = {
 }
 
 
+_MORE = ("group", "having", "distinct", "order", "limit", "offset", "qualify", "laterals")
+"""What a SELECT may have beside its list, FROM and WHERE."""
 _MOST_ASKED = 4
 """Of so many subqueries in one condition the cases are told apart."""
 _Parts = list[tuple[exp.Expr, list[exp.Query]]]
@@ -179,7 +181,7 @@ class Subqueries:
 
     def applied(self, tree: Tree, roots: list[exp.Expr]) -> Tree:
         """The tree with a column for each subquery over streams, which takes its place in the expressions."""
-        tree = self._with_groups(tree, roots)
+        tree = self._with_groups(tree, roots, exists=True)
         for query in [query for root in roots for query in self.over_streams(root)]:
             place, kind, operands = _asked(query)
             if kind is None:
@@ -191,12 +193,22 @@ class Subqueries:
             place.replace(made_column(name, self.positions.of(place)))
         return tree
 
-    def _with_groups(self, tree: Tree, roots: list[exp.Expr]) -> Tree:
-        """The tree with the groups of correlated subqueries, whose values take their places in the expressions."""
+    def _with_groups(self, tree: Tree, roots: list[exp.Expr], exists: bool = False) -> Tree:
+        """The tree with the groups of correlated subqueries, whose values take their places in the expressions.
+
+        ``exists``: also that of EXISTS, whether there is a MAX(1) of its rows.
+        """
         for query in [query for root in roots for query in self.over_streams(root)]:
             place, kind, _ = _asked(query)
-            if kind is ApplyKind.SCALAR and (grouped := self._grouped(tree, self.lowered(query), place)) is not None:
+            grouped = None
+            if kind is ApplyKind.SCALAR:
+                grouped = self._grouped(tree, self.lowered(query), place)
+            elif exists and kind is ApplyKind.EXISTS and (one := _of_any(query)) is not None:
+                grouped = self._grouped(tree, self.lowered(one), place)
+            if grouped is not None:
                 tree, value = grouped
+                if kind is ApplyKind.EXISTS:
+                    value = exp.Paren(this=exp.Not(this=exp.Is(this=value, expression=exp.Null())))
                 place.replace(value)
         return tree
 
@@ -354,6 +366,15 @@ def _asked(query: exp.Query) -> tuple[exp.Expr, ApplyKind | None, list[exp.Expr]
         case exp.Subquery() if not isinstance(around.parent, exp.Any | exp.All):
             return around, ApplyKind.SCALAR, []
     return around or query, None, []
+
+
+def _of_any(query: exp.Query) -> exp.Select | None:
+    """``SELECT MAX(1) …``, which is NULL where the rows of a SELECT are none; None for what is no plain SELECT."""
+    if not isinstance(query, exp.Select) or any(query.args.get(name) for name in _MORE) or query.find(exp.AggFunc):
+        return None
+    one = query.copy()
+    one.set("expressions", [exp.Max(this=exp.Literal.number(1))])
+    return one
 
 
 def _is_own(column: exp.Column, part: exp.Expr, inner: Schema, outer: Schema) -> bool:

@@ -1,48 +1,75 @@
-"""USING between queries as ON: the columns that it names are shown once, and first, as the left side has them.
+"""USING between queries as ON: the columns that it names are shown once, and first, as the side that is kept has them.
 
 SELECT * FROM a LEFT JOIN b USING (k)  ->  SELECT a.k, a.…, b.… FROM a LEFT JOIN b ON a.k = b.k
 
-Joins of streams and relations keep USING (`analyzer.using`), as do those of which a right row may be alone.
+Of a FULL JOIN they are COALESCE(a.k, b.k). Joins of streams and relations keep USING (`analyzer.using`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import Item, Named, Project, Scalar, Star, Tree
+from streambound.analyzer.algebra.nodes import Item, JoinKind, Named, Project, Scalar, Star, Tree
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
 from streambound.analyzer.algebra.window_structs import Node, nodes_of
 
-Pair = tuple[ViewColumn, ViewColumn]
-"""The columns of both sides that are one."""
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The columns of both sides that are one of a join of this kind."""
+
+    left: ViewColumn
+    right: ViewColumn
+    kind: JoinKind
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.left.name
+
+    @property
+    def value(self) -> exp.Expr:
+        """The column, of the side that is kept."""
+        left, right = _column(self.left), _column(self.right)
+        match self.kind:
+            case JoinKind.RIGHT:
+                return right
+            case JoinKind.FULL:
+                return exp.Anonymous(this="COALESCE", expressions=[left, right])
+        return left
 
 
-def pairs_of(names: Sequence[str], left: Schema, right: Schema) -> tuple[list[Pair], str]:
+def pairs_of(names: Sequence[str], left: Schema, right: Schema, kind: JoinKind) -> tuple[list[Pair], str]:
     """The columns that USING names, and the first name that is not one of both sides, if there is one."""
     found = list[Pair]()
     for name in names:
         mine, other = (next((one for one in side if one.called(name)), None) for side in (left, right))
         if mine is None or other is None:
             return [], name
-        found.append((mine, other))
+        found.append(Pair(mine, other, kind))
     return found, ""
 
 
 def condition_of(pairs: Sequence[Pair]) -> exp.Expr:
     """What ON says for USING."""
-    return exp.and_(*(exp.EQ(this=_column(mine), expression=_column(other)) for mine, other in pairs))
+    return exp.and_(*(exp.EQ(this=_column(one.left), expression=_column(one.right)) for one in pairs))
 
 
 def with_owners(node: Node, pairs: Sequence[Pair]) -> Node:
-    """A SELECT, or a condition, in which the columns that USING names belong to the left side; a copy."""
-    owners = {mine.name.lower(): mine.alias for mine, _ in reversed(pairs)}
+    """A SELECT, or a condition, in which the columns that USING names belong to the side that is kept; a copy."""
+    owners = {pair.name.lower(): pair.value for pair in reversed(pairs)}
     node = node.copy()
     for column in nodes_of(node, (exp.Column,), top=True):
-        if not column.text("table") and owners.get(column.name.lower()):
-            column.set("table", exp.to_identifier(owners[column.name.lower()], quoted=True))
+        value = owners.get(column.name.lower()) if not column.text("table") else None
+        if isinstance(value, exp.Column):
+            column.set("table", value.args.get("table") and value.args["table"].copy())
+        elif value is not None and isinstance(column.parent, exp.Select) and column.arg_key == "expressions":
+            column.replace(exp.alias_(value.copy(), column.this.copy()))
+        elif value is not None:
+            column.replace(value.copy())
     return node
 
 
@@ -50,15 +77,19 @@ def starred_once(tree: Tree, given: Schema, pairs: Sequence[Pair]) -> Tree:
     """A list over such columns, in which ``*`` shows them once, and first."""
     if not isinstance(tree, Project):
         return tree
-    hidden = [(one.alias, one.name) for pair in pairs for one in pair]
-    shown = [*dict.fromkeys(mine for mine, _ in pairs), *(one for one in given if (one.alias, one.name) not in hidden)]
+    hidden = [(one.alias, one.name) for pair in pairs for one in (pair.left, pair.right)]
+    shown = {pair.left: pair.value for pair in reversed(pairs)}
+    shown = {pair.left: shown[pair.left] for pair in pairs}
+    shown.update((one, _column(one)) for one in given if (one.alias, one.name) not in hidden)
     items = list[Item]()
     for item in tree.items:
         if not isinstance(item, Star) or item.alias:
             items.append(item)
             continue
-        named = [one for one in shown if not any(map(one.called, item.without))]
-        items += [Named(one.name, Scalar(node.sql("spark"), node)) for one in named for node in (_column(one),)]
+        named = [(one.name, node) for one, node in shown.items() if not any(map(one.called, item.without))]
+        items += [
+            Named(name, Scalar(node.sql("spark"), node), alias=not isinstance(node, exp.Column)) for name, node in named
+        ]
     return replace(tree, items=tuple(items))
 
 

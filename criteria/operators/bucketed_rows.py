@@ -15,6 +15,7 @@ from streambound.analyzer.algebra.nodes import Bucket, BucketKind, Named, Projec
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.columns import Column
 from streambound.criteria.operators.buckets import TimeFunction
+from streambound.criteria.operators.buckets_of_buckets import after_value, ahead, longer
 from streambound.criteria.operators.closing_windows import TIME
 from streambound.criteria.operators.judge import Context, NoRule
 from streambound.criteria.operators.states import BucketPart, Closing, ClosingRows, Judged, RowsOfSide
@@ -52,7 +53,7 @@ def judge_buckets(tree: Tree, context: Context) -> Judged:
     columns = tuple(Column(name, kind) for name, kind in zip(_apart(names), kinds, strict=True))
     part = BucketPart(context.name("buckets"), below, time, tree.size, slide, tree.offset, tuple(shown), columns)
     closes = _closing(judged, time, part)
-    return Judged(part, judged.states, closes=closes)
+    return Judged(part, judged.states, retracts=judged.retracts, closes=closes)
 
 
 def _closing(judged: Judged, time: int, part: BucketPart) -> tuple[ClosingRows, ...]:
@@ -61,26 +62,30 @@ def _closing(judged: Judged, time: int, part: BucketPart) -> tuple[ClosingRows, 
     if found is None:
         return ()
     rows, one = found
-    if one.how != "last":
+    if one.how in ("div", "session"):
         return ()
+    delay = max(0, one.delay + after_value(one))
     columns = tuple(
-        Closing(place, part.size, item, one.delay) for place, item in enumerate(part.items) if isinstance(item, str)
+        Closing(place, part.size, item, delay) for place, item in enumerate(part.items) if isinstance(item, str)
     )
-    buckets = TimeFunction("start", part.slide, part.size).open(one.delay)
+    buckets = TimeFunction("start", part.slide, part.size).open(delay + ahead(one))
     sides = tuple(
         RowsOfSide(
             frozenset(n for n, item in enumerate(part.items) if isinstance(item, str) or item in side.columns),
-            partial(_open, side.open, part),
+            partial(_open, side.open, part, longer(one)),
         )
         for side in rows.sides
         if time in side.columns
     )
-    return (ClosingRows(columns, partial(_open, rows.open, part), buckets, sides),) if columns else ()
+    return (ClosingRows(columns, partial(_open, rows.open, part, longer(one)), buckets, sides),) if columns else ()
 
 
-def _open(open: Callable[[int], Size], part: BucketPart, more: int) -> Size:
-    """Each row as often as there are buckets that it is in, if it came since the first of these has begun."""
-    return product([Number(-(-part.size // part.slide)), open(part.size - 1 + more)])
+def _open(open: Callable[[int], Size], part: BucketPart, longer: int, more: int) -> Size:
+    """Each row as often as there are buckets that it is in, if it came since the first of these has begun.
+
+    Of a row that is a bucket itself the time is when this begins, and some are ``longer`` than others.
+    """
+    return product([Number(-(-part.size // part.slide)), open(part.size - 1 + longer + more)])
 
 
 def _apart(names: list[str]) -> list[str]:

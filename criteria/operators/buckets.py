@@ -100,11 +100,11 @@ def time_function(branch: Branch, output: Output) -> TimeFunction | None:
 
 
 def function_of_time(expression: str, time: Column) -> TimeFunction | None:
-    """The function of a column that is a time that an expression is; None where it is none."""
+    """The function of a column that is a time, or a day, that an expression is; None where it is none."""
     node = parsed(expression).unnest()
     if {one.name for one in node.find_all(exp.Column)} != {time.name}:
         return None
-    found = _divided(node) if time.type.family is Family.INTEGER else _calendar(expression, [time])
+    found = _divided(node) if time.type.family is Family.INTEGER else _calendar(expression, [time], days=True)
     return None if found is None or found[0] != time.name else found[1]
 
 
@@ -118,8 +118,8 @@ def _divided(node: exp.Expr) -> tuple[str, TimeFunction] | None:
     return node.this.name, TimeFunction("div", int(width.this), int(width.this))
 
 
-def _calendar(expression: str, columns: Sequence[Column]) -> tuple[str, TimeFunction] | None:
-    """``date_trunc``, ``to_date``, and ``date_format`` with the year first, of a timestamp."""
+def _calendar(expression: str, columns: Sequence[Column], days: bool = False) -> tuple[str, TimeFunction] | None:
+    """``date_trunc``, ``to_date``, and ``date_format`` with the year first, of a timestamp, or of one of ``days``."""
     try:
         call = read(parsed(expression), {column.name: column.type for column in columns})
     except Refused:
@@ -137,7 +137,8 @@ def _calendar(expression: str, columns: Sequence[Column]) -> tuple[str, TimeFunc
             unit = _PATTERN_UNITS.get(len(letters)) if _PATTERN.fullmatch(letters) else None
         case _:
             return None
-    if unit not in LENGTHS or next(c for c in columns if c.name == name).type.family is not Family.TIMESTAMP:
+    families = (Family.TIMESTAMP, Family.DATE) if days else (Family.TIMESTAMP,)
+    if unit not in LENGTHS or next(c for c in columns if c.name == name).type.family not in families:
         return None
     return name, TimeFunction(unit, *LENGTHS[unit])
 

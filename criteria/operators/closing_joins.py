@@ -25,6 +25,7 @@ _SHIFTS: dict[str, Callable[[int], int]] = {
     "end": lambda size: -1,
     "last": lambda size: 0,
     "session": lambda size: 0,
+    **{unit: lambda size: size - 1 for unit in ("second", "minute", "hour", "day", "week")},
 }
 """What is added to a bucket's value to have its last timestamp, by what the value is."""
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
@@ -118,9 +119,14 @@ def _limits(test: RowTest, left: Closing, right: Closing) -> tuple[int | None, i
         op, value = _FLIPPED[op], -value
     if (left.how, left.size) == (right.how, right.size) and op == "==" and not value:
         return 0, 0
-    if left.how not in _SHIFTS or right.how not in _SHIFTS:
+    if test.value is None:  # of texts, whose patterns may differ
         return None
-    value += _SHIFTS[left.how](left.size) - _SHIFTS[right.how](right.size)
+    numbered = left.how == right.how == "div" and left.size == right.size
+    if not numbered:
+        if left.how not in _SHIFTS or right.how not in _SHIFTS:
+            return None
+        value += _SHIFTS[left.how](left.size) - _SHIFTS[right.how](right.size)
+    each = left.size if numbered else 1
     low = {"==": value, ">=": value, ">": value + 1}.get(op)
     high = {"==": value, "<=": value, "<": value - 1}.get(op)
-    return low, high
+    return None if low is None else low * each, None if high is None else high * each

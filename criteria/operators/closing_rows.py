@@ -16,7 +16,9 @@ from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Query
 from streambound.criteria.count import TimestampCount, tuples
-from streambound.criteria.operators.buckets import ClosingBucket, TimeFunction, closing_bucket, function_of_time
+from streambound.criteria.count import rows as counted_rows
+from streambound.criteria.operators.buckets import ClosingBucket, TimeFunction, closing_bucket
+from streambound.criteria.operators.buckets_of_buckets import after_value, ahead, bucket_of, is_within, longer, shortest
 from streambound.criteria.operators.closing_windows import Windows, open_groups
 from streambound.criteria.operators.judge import NoRule
 from streambound.criteria.operators.states import Closing, ClosingRows, RowsOfSide
@@ -79,16 +81,19 @@ def computed_sides(
 def _bucketed(rows: ClosingRows, one: Closing, column: Column, text: str, place: int) -> ClosingRows | None:
     """The rows of a bucket of a closing column, which is a time; None where the expression is no such function.
 
-    A row with the value v changes until v + k: in a bucket of L timestamps all do until k after its last one.
+    A row with the value v changes until v + k: in a bucket of L timestamps all do until k after its last one. Where v
+    is a bucket of S timestamps that is in one of these as a whole, no row changes longer than the last of them.
     """
-    after = {"last": 0, "start": one.size - 1, "end": -1}.get(one.how)
-    function = None if after is None else function_of_time(text, column)
-    if after is None or function is None:
+    function = bucket_of(one, column, text)
+    if function is None:
         return None
-    delay = max(0, one.delay + after)
+    if is_within(one, function):
+        delay, before = one.delay, function.longest - shortest(one)
+    else:
+        delay, before = max(0, one.delay + after_value(one)), function.longest - 1 + longer(one)
     closing = Closing(place, function.longest, function.how, delay)
-    sides = tuple(side.earlier(function.longest - 1) for side in rows.sides)
-    return ClosingRows((closing,), lambda more: rows.open(more + function.longest - 1), function.open(delay), sides)
+    sides = tuple(side.earlier(before) for side in rows.sides)
+    return ClosingRows((closing,), lambda more: rows.open(more + before), function.open(delay + ahead(one)), sides)
 
 
 def taken_over(closes: Sequence[ClosingRows], places: Callable[[int], Sequence[int]]) -> tuple[ClosingRows, ...]:
@@ -137,9 +142,10 @@ def _matches(facts: Facts, bucket: ClosingBucket, more: int) -> Size:
     number = bucket.function.longest - 1 + bucket.delay + more
     if not number:
         return NOTHING
-    if len(facts.branch.streams) < len(facts.branch.sources) or len(facts.infinite) < len(facts.branch.streams):
-        raise NoRule("open rows of a join with a relation")
-    sizes = []
+    if len(facts.infinite) < len(facts.branch.streams):
+        raise NoRule("open rows of a stream that ends")
+    relations = [source.alias for source in facts.branch.sources if source not in facts.branch.streams]
+    sizes = [counted_rows(facts, relation, ()).size for relation in relations]
     for source in facts.branch.streams:
         after, before = facts.lag(source.alias, bucket.stream), facts.lag(bucket.stream, source.alias)
         if source.alias == bucket.stream:

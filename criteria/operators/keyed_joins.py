@@ -14,6 +14,7 @@ from streambound.analyzer.algebra.nodes import Join, JoinKind
 from streambound.criteria.operators.closing_joins import near_buckets
 from streambound.criteria.operators.join_sides import side_of
 from streambound.criteria.operators.judge import Context, NoRule
+from streambound.criteria.operators.padded_joins import PADS_LEFT, judge_padded_join
 from streambound.criteria.operators.pair_tests import as_shown, pair_tests
 from streambound.criteria.operators.states import Judged, RowsOfSide, State, ViewJoinPart
 from streambound.criteria.size import product, total
@@ -24,6 +25,8 @@ KINDS = (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI)
 
 def judge_keyed_join(tree: Join, context: Context) -> Judged:
     """A join of two views; raises NoRule where one has rows without a number, and they do not close close together."""
+    if tree.kind in PADS_LEFT and not tree.using:
+        return judge_padded_join(tree, context)
     if tree.kind not in KINDS or tree.using:
         raise NoRule("USING between queries: write ON" if tree.using else f"a {tree.kind} join")
     (given, left), (others, right) = (side_of(side, tree, context) for side in (tree.left, tree.right))

@@ -32,15 +32,13 @@ from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.codes import Code
 from streambound.analyzer.query import Query
-from streambound.criteria.count import TimestampCount, tuples
 from streambound.criteria.operators.blocks import judge_once
-from streambound.criteria.operators.buckets import closing_bucket
 from streambound.criteria.operators.closing_rows import united
 from streambound.criteria.operators.join_sides import rows_of
 from streambound.criteria.operators.judge import Context, NoRule, groups
 from streambound.criteria.operators.open_rows import alternatives
-from streambound.criteria.operators.states import Closing, Judged, RowTests, SetPart, State, UnionPart
-from streambound.criteria.size import Number, Size, product, total
+from streambound.criteria.operators.states import Judged, RowTests, SetPart, State, UnionPart
+from streambound.criteria.size import Number, Size, total
 from streambound.criteria.violation import Violation
 from streambound.criteria.wording import bound_help
 from streambound.preprocess.pipeline import derive
@@ -67,11 +65,11 @@ def judge_set_operation(tree: Tree, context: Context) -> Judged:
         state = State(name, "Lemma 1", most, keys, "when both sides have it no more", span)
         part = SetPart(name, operation, left.part, right.part, columns, not tree.distinct)
         return Judged(part, (*states, state), rows=left.rows, retracts=True)
-    if (closed := _closing(tree, context)) is not None:
-        closing, most = closed
+    if closed := united(left.closes, right.closes):
+        closing, most = closed[0].columns[0], closed[0].open(0)
         part = SetPart(name, operation, left.part, right.part, columns, not tree.distinct, grows, closing=closing)
         state = State(name, "A5", most, keys, "when its bucket has closed", span)
-        return Judged(part, (*states, state), retracts=True)
+        return Judged(part, (*states, state), retracts=True, closes=closed)
     joint = _joint(tree, context) if not _keeps_left(tree) else [context.blocks.view(tree.left)]
     violations = [one for query in joint for one in _unbounded(query, "C2" if _keeps_left(tree) else "C1")]
     if context.refuses(violations):
@@ -134,39 +132,19 @@ def _different(tree: Tree, context: Context) -> Size | None:
 def _distinct(judged: Judged, tree: Tree, context: Context) -> Judged:
     assert judged.part is not None
     what = "duplicate elimination above operators whose rows have no number"
-    most = context.size(lambda: judged.rows or _different(tree, context), what)
+    most = judged.rows or _different(tree, context)
     name = context.name("distinct")
     columns = judged.part.columns
     keys = tuple(column.name for column in schema(tree, context.catalog))
     span = tree.at or context.positions.of(tree.syntax or exp.Null())
-    state = State(name, "Lemma 1", most, keys, "when no such row is left", span)
-    part = SetPart(name, "distinct", judged.part, None, columns)
+    if most is None and judged.closes:
+        state = State(name, "A5", judged.closes[0].open(0), keys, "when its bucket has closed", span)
+        part = SetPart(name, "distinct", judged.part, None, columns, closing=judged.closes[0].columns[0])
+    else:
+        most = context.size(lambda: most, what)
+        state = State(name, "Lemma 1", most, keys, "when no such row is left", span)
+        part = SetPart(name, "distinct", judged.part, None, columns)
     return replace(judged, part=part, states=(*judged.states, state))
-
-
-def _closing(tree: Except | Intersect, context: Context) -> tuple[Closing, Size] | None:
-    """The column that is the same bucket of time on both sides, and the rows of the buckets that are open."""
-    sides = [derive(context.blocks.view(side)).split.branches for side in (tree.left, tree.right)]
-    facts = [Facts.of(branch) for branches in sides for branch in branches]
-    if not all(sides):
-        return None
-    for place in range(len(facts[0].branch.outputs)):
-        found = [closing_bucket(one, one.branch.outputs[place]) for one in facts]
-        buckets = [bucket for bucket in found if bucket is not None]
-        if len(buckets) < len(found) or len({bucket.function for bucket in buckets}) > 1:
-            continue
-        function, delay = buckets[0].function, max(bucket.delay for bucket in buckets)
-        size, number = function.longest, function.open(delay)
-        rows = [
-            tuples(one, source.alias, TimestampCount(size), ()).size
-            for one in facts
-            for source in one.branch.streams
-            if not one.later[source.alias]
-        ]
-        if any(one.later[source.alias] for one in facts for source in one.branch.streams):
-            return None
-        return Closing(place, size, function.how, delay), product([Number(number), total(rows)])
-    return None
 
 
 def _keeps_left(tree: Except | Intersect) -> bool:

@@ -50,6 +50,7 @@ from streambound.criteria.operators.clipped_rows import clipped
 from streambound.criteria.operators.judge import Context, NoRule
 from streambound.criteria.operators.keyed_joins import judge_keyed_join
 from streambound.criteria.operators.open_rows import alternatives
+from streambound.criteria.operators.padded_joins import PADS_LEFT, judge_padded_join
 from streambound.criteria.operators.pair_tests import names_of, pair_tests, place_of
 from streambound.criteria.operators.pushed_filters import conjuncts_of, turned
 from streambound.criteria.operators.relations import TIME, as_stream, clock_of, relation_of
@@ -73,6 +74,8 @@ KINDS = (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI)
 def judge_view_join(tree: Join, context: Context) -> Judged:
     """A join of a block with a view of aggregates on its right; raises NoRule for another one."""
     of_view = is_block(tree.left, context.catalog) and not is_block(tree.right, context.catalog)
+    if of_view and tree.kind in PADS_LEFT and not tree.using:
+        return judge_padded_join(tree, context)
     if tree.kind not in KINDS or tree.using or not of_view:
         raise NoRule(f"a {tree.kind} join")
     return _ViewJoin(with_casts(tree, context), context).judged()

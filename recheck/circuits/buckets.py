@@ -142,3 +142,46 @@ def _of_calendar(node: exp.Expr) -> BucketOf | None:
     if unit == "date":
         return BucketOf(unit, _DAY, _DAY)
     return BucketOf(unit, *_LENGTHS[unit]) if unit in _LENGTHS else None
+
+
+@dataclass(frozen=True, slots=True)
+class InnerBucket:
+    """A bucket whose rows are put in larger ones by its value: ``least`` to ``most`` timestamps long.
+
+    Its last timestamp is at most ``after`` more than its value, which is at most ``ahead`` more than the newest row's
+    time. ``whole``: each is in one of the larger ones.
+    """
+
+    least: int
+    most: int
+    after: int
+    ahead: int
+    whole: bool
+
+
+def inner_bucket(how: str, size: int, larger: BucketOf | None = None) -> InnerBucket | None:
+    """What a closing column says of the larger buckets of it; None where its value is no time, nor a number of one."""
+    if how == "session":
+        return None
+    if how == "div":
+        return None if larger is None else InnerBucket(size, size, 0, 0, True)
+    if how in ("last", "start", "end"):
+        ahead = {"last": size - 1, "start": 0, "end": size}[how]
+        return InnerBucket(size, size, size - 1 - ahead, ahead, False)
+    unit = {"date": "day"}.get(how, how)
+    least, most = _LENGTHS[unit]
+    whole = larger is not None and {"date": "day"}.get(larger.how, larger.how) in _WHOLE_IN[unit]
+    return InnerBucket(least, most, most - 1, 0, whole)
+
+
+_WHOLE_IN = {
+    "second": {"second", "minute", "hour", "day", "week", "month", "quarter", "year"},
+    "minute": {"minute", "hour", "day", "week", "month", "quarter", "year"},
+    "hour": {"hour", "day", "week", "month", "quarter", "year"},
+    "day": {"day", "week", "month", "quarter", "year"},
+    "week": set[str](),
+    "month": {"month", "quarter", "year"},
+    "quarter": {"quarter", "year"},
+    "year": {"year"},
+}
+"""The units of the calendar that each period of a unit is in as a whole."""

@@ -9,12 +9,21 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn, meant
 from streambound.analyzer.query import Query
+from streambound.analyzer.symbols import symbol
 from streambound.analyzer.types import Family
 from streambound.recheck.certificates.conditions import Conditions
 from streambound.recheck.certificates.quantity import Quantity, product, total
 from streambound.recheck.certificates.sizes import tuples_of
 from streambound.recheck.certificates.validate import symbols_of
-from streambound.recheck.circuits.buckets import StreamBucket, closing_bucket, endless_streams, function_of, lag
+from streambound.recheck.circuits.buckets import (
+    BucketOf,
+    StreamBucket,
+    closing_bucket,
+    endless_streams,
+    function_of,
+    inner_bucket,
+    lag,
+)
 from streambound.recheck.circuits.claims import NotRecheckedError
 from streambound.recheck.circuits.view import ClosesBy, ClosingColumn, JoinedSide, View
 
@@ -59,15 +68,22 @@ def _computed(side: JoinedSide, read: Sequence[Sequence[int | None]]) -> JoinedS
 
 
 def _bucketed(rows: ClosesBy, column: ClosingColumn, node: exp.Expr, place: int, given: ViewColumn) -> ClosesBy | None:
-    """A row whose time is v changes until v + k, so that all of a bucket do until k after its last timestamp."""
-    after = {"last": 0, "start": column.size - 1, "end": -1}.get(column.how)
+    """A row whose time is v changes until v + k, so that all of a bucket do until k after its last timestamp.
+
+    Rows that are in it as a whole change no longer than its last one.
+    """
     of = function_of(node, given.type is not None and given.type.family is Family.INTEGER)
-    if after is None or of is None:
+    inner = None if of is None else inner_bucket(column.how, column.size, of)
+    if of is None or inner is None:
         return None
-    delay = max(0, column.delay + after)
-    closing, first = ClosingColumn(place, of.how, of.longest, delay), of.longest - 1
+    if column.how == "div":
+        of = BucketOf(of.how, of.shortest * column.size, of.longest * column.size)
+    delay = column.delay if inner.whole else max(0, column.delay + inner.after)
+    first = of.longest - inner.least if inner.whole else of.longest - 1 + inner.most - inner.least
+    closing = ClosingColumn(place, of.how, of.longest, delay)
     sides = tuple(side.before(first) for side in rows.sides)
-    return ClosesBy((closing,), lambda more: rows.open(more + first), StreamBucket("", of, delay).open(), sides)
+    number = StreamBucket("", of, delay).open(inner.ahead)
+    return ClosesBy((closing,), lambda more: rows.open(more + first), number, sides)
 
 
 def _open_matches(conditions: Conditions, bucket: StreamBucket, more: int, split: Query) -> Quantity:
@@ -75,9 +91,10 @@ def _open_matches(conditions: Conditions, bucket: StreamBucket, more: int, split
     timestamps = bucket.of.longest - 1 + bucket.delay + more
     if not timestamps:
         return Quantity.number(0)
-    if conditions.relations or len(endless_streams(conditions)) < len(conditions.streams):
-        raise NotRecheckedError("open rows of a join with a relation")
-    sizes = []
+    if len(endless_streams(conditions)) < len(conditions.streams):
+        raise NotRecheckedError("open rows of a stream that ends")
+    rows = (symbol("rows", conditions.source(relation).table) for relation in conditions.relations)
+    sizes = [symbols_of(split)[one] for one in rows]
     for stream in conditions.streams:
         after, before = lag(conditions, stream, bucket.stream), lag(conditions, bucket.stream, stream)
         if after is None or before is None:

@@ -23,6 +23,7 @@ from streambound.analyzer.catalog import DeclaredTable, Kind
 from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Attribute, Comparison, Op
 from streambound.analyzer.relation_queries import is_static
+from streambound.analyzer.types import Family
 from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.circuits.changes import TIME
 from streambound.recheck.circuits.claims import NotRecheckedError
@@ -59,6 +60,8 @@ def side(tree: Tree, join: Join, states: States) -> JoinedRows:
 
 def keyed_join(tree: Join, states: States) -> View:
     """The lines of a join whose sides are both remembered."""
+    if tree.kind in (JoinKind.RIGHT, JoinKind.FULL) and not tree.using:
+        return _with_padded_left(tree, states)
     if tree.kind not in _KINDS or tree.using:
         raise NotRecheckedError(f"{tree.kind} joins of views that change")
     left, right = side(tree.left, tree, states), side(tree.right, tree, states)
@@ -76,6 +79,16 @@ def keyed_join(tree: Join, states: States) -> View:
     for rows in (near.left.open(near.waits[0]), near.right.open(near.waits[1])):
         states.line("A5", (), rows, "when its bucket has closed")
     return View(closing=tuple(near.results(tree, left, right, states)))
+
+
+def _with_padded_left(tree: Join, states: States) -> View:
+    """A RIGHT JOIN is the LEFT one of the other side; a FULL one has beside a LEFT one who is alone on the right."""
+    turned = replace(tree, kind=JoinKind.LEFT, left=tree.right, right=tree.left)
+    if tree.kind is JoinKind.RIGHT:
+        mine, theirs = (len(schema(one, states.catalog)) for one in (tree.left, tree.right))
+        return states.of(turned).at(lambda place: [place + mine if place < theirs else place - theirs])
+    kept, alone = states.of(replace(tree, kind=JoinKind.LEFT)), states.of(replace(turned, kind=JoinKind.ANTI))
+    return View(None if kept.rows is None or alone.rows is None else kept.rows + alone.rows)
 
 
 def _pairs(kind: JoinKind, mine: Quantity, theirs: Quantity) -> Quantity:
@@ -169,13 +182,21 @@ def _near(tree: Join, left: JoinedRows, right: JoinedRows, states: States) -> _N
     return None
 
 
-def _limits(op: Op, more: int, left: ClosingColumn, right: ClosingColumn) -> tuple[int | None, int | None]:
-    """What ``left op right + more`` says of the last timestamps of the buckets, left less right."""
+def _limits(op: Op, more: int | None, left: ClosingColumn, right: ClosingColumn) -> tuple[int | None, int | None]:
+    """What ``left op right + more`` says of the last timestamps of the buckets, left less right; None of texts."""
     if (left.how, left.size) == (right.how, right.size) and op is Op.EQ and not more:
         return 0, 0
+    if more is None:
+        return None, None
+    if (left.how, right.how, left.size) == ("div", "div", right.size):  # what is compared are numbers of buckets
+        low, high = _between(op, more)
+        return None if low is None else low * left.size, None if high is None else high * left.size
     if _last(left) is None or _last(right) is None:
         return None, None
-    value = more + (_last(left) or 0) - (_last(right) or 0)
+    return _between(op, more + (_last(left) or 0) - (_last(right) or 0))
+
+
+def _between(op: Op, value: int) -> tuple[int | None, int | None]:
     low = value + 1 if op is Op.GT else value if op in (Op.GE, Op.EQ) else None
     high = value - 1 if op is Op.LT else value if op in (Op.LE, Op.EQ) else None
     return low, high
@@ -183,11 +204,20 @@ def _limits(op: Op, more: int, left: ClosingColumn, right: ClosingColumn) -> tup
 
 def _last(column: ClosingColumn) -> int | None:
     """What is added to the value to have the last timestamp of its bucket; None where that is no sum."""
-    return {"start": column.size - 1, "end": -1, "last": 0, "session": 0}.get(column.how)
+    known = {"end": -1, "last": 0, "session": 0}
+    return column.size - 1 if column.how in ("start", *_FIXED) else known.get(column.how)
 
 
-def _comparisons(tree: Join, left: JoinedRows, right: JoinedRows, states: States) -> Iterator[tuple[int, int, Op, int]]:
-    """What the condition compares: a left column, a right one, how, and how much is added to the right one."""
+_FIXED = ("second", "minute", "hour", "day", "week")
+"""Units of the calendar whose periods are all as long; a value is when one begins."""
+
+
+_Atom = tuple[int, int, Op, int | None]
+"""A left column and a right one, by place, how they are compared, and what is added to the right one; None to texts."""
+
+
+def _comparisons(tree: Join, left: JoinedRows, right: JoinedRows, states: States) -> Iterator[_Atom]:
+    """What the condition compares."""
     if tree.condition is None:
         return
     given, tables, scans = clock(tree, states.catalog), list[DeclaredTable](), list[Tree]()
@@ -222,15 +252,17 @@ def _comparisons(tree: Join, left: JoinedRows, right: JoinedRows, states: States
     names = {source.alias: source.table for source in branch.sources}
     for atom in branch.atoms:
         if isinstance(atom, Comparison) and atom.right is not None and atom.op in _TURNED:
-            if isinstance(atom.offset, str) or int(atom.offset) != atom.offset:
-                continue
             mine, theirs = _placed(atom.left, names), _placed(atom.right, names)
             if mine is None or theirs is None or mine[0] == theirs[0]:
                 continue
+            texts = branch.column(atom.left).type.family is Family.STRING
+            if not texts and (isinstance(atom.offset, str) or int(atom.offset) != atom.offset):
+                continue
+            more = None if texts else int(atom.offset)
             if mine[0] == tables[0].name:
-                yield mine[1], theirs[1], atom.op, int(atom.offset)
+                yield mine[1], theirs[1], atom.op, more
             else:
-                yield theirs[1], mine[1], _TURNED[atom.op], -int(atom.offset)
+                yield theirs[1], mine[1], _TURNED[atom.op], None if more is None else -more
 
 
 def _placed(attribute: Attribute, names: dict[str, str]) -> tuple[str, int] | None:

@@ -21,6 +21,7 @@ from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.certificates.sizes import tuples_of
 from streambound.recheck.certificates.validate import symbols_of
 from streambound.recheck.circuits.claims import ClaimedKey, NotRecheckedError
+from streambound.recheck.circuits.closing_columns import computed_columns
 from streambound.recheck.circuits.evidence import keys_with_values
 from streambound.recheck.circuits.ranks import RANKS
 from streambound.recheck.circuits.states import States
@@ -255,13 +256,14 @@ def _over_view(tree: Over, calls: Sequence[WindowCall], states: States) -> View:
     names = tuple(one.text for one in call.partition)
     kept = View(view.rows, view.closing).at(lambda place: [place] if place in partition else [])
     if rows is None:
+        together = computed_columns(view, [parsed(one) for one in call.partition], given).closing
         before = Quantity.number(0)
-        if not kept.closing:
+        if not together:
             kept, before = _in_turn(tree, calls, view, states)
             closing = () if _looks(calls)[1] else kept.closing  # type: ignore[assignment]
         else:
             closing = kept.closing  # type: ignore[assignment]
-        rows = kept.closing[0].open(0) + before
+        rows = (together or kept.closing)[0].open(0) + before
     states.line("Lemma 1", names, rows, "when it goes")
     return View(view.rows, closing)
 

@@ -28,7 +28,7 @@ from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.symbols import symbol
 from streambound.preprocess.pipeline import derive
 from streambound.recheck.certificates.quantity import Quantity
-from streambound.recheck.circuits.buckets import BucketOf, StreamBucket
+from streambound.recheck.circuits.buckets import BucketOf, StreamBucket, inner_bucket
 from streambound.recheck.circuits.changes import rows_of_relation
 from streambound.recheck.circuits.claims import NotRecheckedError
 from streambound.recheck.circuits.closing_columns import closing_columns, computed_columns
@@ -135,15 +135,17 @@ def buckets(tree: Tree, states: States) -> View:
     if found is None:
         return View()
     rows, column = found
-    if column.how != "last":
+    inner = inner_bucket(column.how, column.size)
+    if inner is None:
         return View()
+    delay, begun = max(0, column.delay + inner.after), inner.most - inner.least
     each = Quantity.number(-(-tree.size // (tree.slide or tree.size)))
     ends = zip(range(len(given), len(everything)), _ENDS, strict=False)
-    closing = tuple(ClosingColumn(place, end, tree.size, column.delay) for place, end in ends)
-    number = StreamBucket("", BucketOf("start", tree.slide or tree.size, tree.size), column.delay).open()
+    closing = tuple(ClosingColumn(place, end, tree.size, delay) for place, end in ends)
+    number = StreamBucket("", BucketOf("start", tree.slide or tree.size, tree.size), delay).open(inner.ahead)
 
     def in_buckets(open: Callable[[int], Quantity]) -> Callable[[int], Quantity]:
-        return lambda more: each * open(tree.size - 1 + more)
+        return lambda more: each * open(tree.size - 1 + begun + more)
 
     last = range(len(given), len(everything))
     sides = tuple(

@@ -27,11 +27,7 @@ from streambound.analyzer.algebra.nodes import (
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.query import Query
 from streambound.preprocess.pipeline import derive
-from streambound.recheck.certificates.conditions import Conditions
-from streambound.recheck.certificates.quantity import Quantity, total
-from streambound.recheck.certificates.sizes import tuples_of
-from streambound.recheck.certificates.validate import symbols_of
-from streambound.recheck.circuits.buckets import closing_bucket, waits_for
+from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.circuits.claims import ClaimedKey, NotRecheckedError
 from streambound.recheck.circuits.evidence import keys_with_values
 from streambound.recheck.circuits.late_conditions import different_results, is_late
@@ -49,9 +45,9 @@ def difference(tree: Tree, states: States) -> View:
     if left.rows is not None and right.rows is not None:
         states.line("Lemma 1", names, left.rows + right.rows, "when both sides have it no more")
         return View(left.rows)
-    if (rows := _in_buckets(tree, states)) is not None:
-        states.line("A5", names, rows, "when its bucket has closed")
-        return View()
+    if closing := _on_both_sides(left, right):
+        states.line("A5", names, closing[0].open(0), "when its bucket has closed")
+        return View(closing=closing)
     keeps_left = isinstance(tree, Except) and tree.distinct  # each row of it is printed once
     if keeps_left:
         splits = [derive(states.blocks.view(tree.left)).split]
@@ -87,35 +83,12 @@ def _by_number(nulls: tuple[bool, ...]) -> tuple[int, list[int]]:
     return sum(nulls), [place for place, null in enumerate(nulls) if null]
 
 
-def _in_buckets(tree: Except | Intersect, states: States) -> Quantity | None:
-    """The rows of the buckets that are open, where a column is the same bucket on both sides; None where none is."""
-    splits = [derive(states.blocks.view(side)).split for side in (tree.left, tree.right)]
-    pairs = [(split, Conditions(branch)) for split in splits for branch in split.branches]
-    if not all(split.branches for split in splits):
-        return None
-    for place in range(len(pairs[0][1].branch.outputs)):
-        found = [closing_bucket(one, one.branch.outputs[place]) for _, one in pairs]
-        known = [bucket for bucket in found if bucket is not None]
-        if len(known) < len(found) or len({bucket.of for bucket in known}) > 1:
-            continue
-        if any(waits_for(one, stream) is None for _, one in pairs for stream in one.streams):
-            return None
-        latest = max(known, key=lambda bucket: bucket.delay)
-        rows = [
-            tuples_of(one.source(stream), latest.of.longest, symbols_of(split))
-            for split, one in pairs
-            for stream in one.streams
-        ]
-        return Quantity.number(latest.open()) * total(rows)
-    return None
-
-
 def union(tree: Tree, states: States) -> View:
     """UNION ALL remembers nothing; UNION each row that is there."""
     assert isinstance(tree, Union)
     left, right = _side(tree.left, tree, states), _side(tree.right, tree, states)
     rows = None if left.rows is None or right.rows is None else left.rows + right.rows
-    view = View(rows, tuple(one for one in starmap(_on_both, every(left.closing, right.closing)) if one.columns))
+    view = View(rows, _on_both_sides(left, right))
     return _once(tree, view, states) if tree.distinct else view
 
 
@@ -129,6 +102,10 @@ def _side(side: Tree, tree: Union, states: States) -> View:
     items = tuple(Named(f"c{n}", scalar(node), alias=True) for n, node in enumerate(nodes))
     selected = Project(side, items or (Named("c0", scalar(ONE), alias=True),), syntax=tree.syntax)
     return states.under(selected, None).at(lambda place: places[place : place + 1])
+
+
+def _on_both_sides(left: View, right: View) -> tuple[ClosesBy, ...]:
+    return tuple(one for one in starmap(_on_both, every(left.closing, right.closing)) if one.columns)
 
 
 def _on_both(left: ClosesBy, right: ClosesBy) -> ClosesBy:
@@ -167,8 +144,11 @@ def _different(tree: Tree, states: States) -> View:
 
 
 def _once(tree: Tree, view: View, states: States) -> View:
-    if view.rows is None:
-        raise NotRecheckedError("duplicate elimination above views without a number of rows")
     names = tuple(column.name for column in schema(tree, states.catalog))
-    states.line("Lemma 1", names, view.rows, "when no such row is left")
+    if view.rows is not None:
+        states.line("Lemma 1", names, view.rows, "when no such row is left")
+    elif view.closing:
+        states.line("A5", names, view.closing[0].open(0), "when its bucket has closed")
+    else:
+        raise NotRecheckedError("duplicate elimination above views without a number of rows")
     return view

@@ -1,0 +1,54 @@
+"""RIGHT and FULL JOIN of views: as the reference evaluator says of every prefix, and DuckDB of all rows, within M."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.circuits import TWO_STREAMS as CATALOG
+from support.circuits import (
+    certificate_of,
+    checked_circuit,
+    in_duckdb,
+    in_the_end,
+    proof_of,
+    random_rows,
+    reference,
+    run_circuit,
+)
+
+P = "(SELECT ts DIV 4 AS w, b, COUNT(*) AS n FROM S WHERE v > 0 GROUP BY ts DIV 4, b) AS p"
+Q = "(SELECT ts DIV 4 AS w, b, MAX(v) AS m FROM T WHERE a < 3 GROUP BY ts DIV 4, b) AS q"
+G = "(SELECT b, COUNT(*) AS n FROM S WHERE v > 1 GROUP BY b) AS g"
+H = "(SELECT b, MAX(v) AS m FROM T WHERE a = 1 GROUP BY b) AS h"
+QUERIES = {
+    f"{kind}, {name}": f"SELECT {shown} FROM {left} {kind} JOIN {right} ON {on}"
+    for kind in ("RIGHT", "FULL")
+    for name, shown, left, right, on in (
+        ("windows", "p.w, q.w AS x, p.b, n, m", P, Q, "p.w = q.w AND p.b = q.b"),
+        ("windows, all columns", "q.*, p.w AS x, p.n", P, Q, "p.w = q.w AND p.n > q.m"),
+        ("windows beside the one before", "COALESCE(p.w, q.w) AS w, n, m", P, Q, "p.w = q.w + 1 AND p.b = q.b"),
+        ("groups", "g.*, h.b AS c, m", G, H, "g.b = h.b"),
+        ("groups, one column", "m", G, H, "g.b = h.b AND g.n > h.m"),
+        ("groups, counted", "COUNT(*) AS c, COUNT(n) AS d, SUM(m) AS s", G, H, "g.b = h.b"),
+    )
+} | {
+    "RIGHT, a stream that groups are joined to": f"SELECT T.b, T.a, n FROM {G} RIGHT JOIN T ON T.b = g.b AND T.a = 1",
+    "RIGHT, then by window": f"SELECT q.w, COUNT(n) AS c FROM {P} RIGHT JOIN {Q} ON p.w = q.w GROUP BY q.w",
+}
+
+
+@pytest.mark.parametrize("sql", QUERIES.values(), ids=list(QUERIES))
+def test_jobs_print_what_the_reference_and_duckdb_say(sql: str) -> None:
+    checked = checked_circuit(sql, CATALOG)
+    assert str(checked.verdict) == "bounded", [one.message for one in checked.diagnostics]
+    assert proof_of(checked, certificate_of(checked)).faults == ()
+    assert checked.circuit_bound is not None and checked.circuit_bound.entries.value is not None
+    printed = 0
+    for seed in range(6):
+        rows = random_rows(1, seed, 25)
+        found = run_circuit(checked, rows)
+        assert found.printed == reference(sql, CATALOG, rows), seed
+        assert in_the_end(found.printed) == in_duckdb(sql, rows)
+        assert found.peak <= checked.circuit_bound.entries.value
+        printed += len(found.printed)
+    assert printed
