@@ -80,6 +80,13 @@ FOUND = {
     "partners that come one by one, LEFT JOIN above RIGHT JOIN": "SELECT q2.v AS c1, q3.v AS c2 FROM S AS q1 "
     "RIGHT JOIN T AS q2 ON q1.a = q2.a AND q2.ts BETWEEN q1.ts AND q1.ts + 2 "
     "LEFT JOIN S AS q3 ON q3.a = q2.a AND q3.ts BETWEEN q2.ts AND q2.ts + 2",
+    **{
+        f"buckets of ends of windows, {value}": f"SELECT {value} AS c1 FROM (SELECT {end} AS t, COUNT(*) AS n FROM S "
+        f"GROUP BY {window}) AS q1 GROUP BY q1.t DIV 2"
+        for size, value in ((1, "MAX(q1.n)"), (2, "MIN(q1.n)"), (3, "COUNT(DISTINCT q1.n)"))
+        for window in (f"⟦window(ts, '{size} microseconds')‖ts DIV {size}⟧",)
+        for end in (f"⟦window(ts, '{size} microseconds').end‖(ts DIV {size}) * {size} + {size}⟧",)
+    },
     "a correlated NOT IN": "SELECT q1.b AS c1, q1.v AS c2 FROM S AS q1 "
     "WHERE q1.b NOT IN (SELECT q2.a FROM S AS q2 WHERE q2.a = q1.b)",
 }

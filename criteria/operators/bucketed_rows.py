@@ -64,7 +64,8 @@ def _closing(judged: Judged, time: int, part: BucketPart) -> tuple[ClosingRows, 
     rows, one = found
     if one.how in ("div", "session"):
         return ()
-    delay = max(0, one.delay + after_value(one))
+    until = one.delay + after_value(one)
+    delay, more = max(0, until), longer(one) + max(0, -until)
     columns = tuple(
         Closing(place, part.size, item, delay) for place, item in enumerate(part.items) if isinstance(item, str)
     )
@@ -72,20 +73,17 @@ def _closing(judged: Judged, time: int, part: BucketPart) -> tuple[ClosingRows, 
     sides = tuple(
         RowsOfSide(
             frozenset(n for n, item in enumerate(part.items) if isinstance(item, str) or item in side.columns),
-            partial(_open, side.open, part, longer(one)),
+            partial(_open, side.open, part, more),
         )
         for side in rows.sides
         if time in side.columns
     )
-    return (ClosingRows(columns, partial(_open, rows.open, part, longer(one)), buckets, sides),) if columns else ()
+    return (ClosingRows(columns, partial(_open, rows.open, part, more), buckets, sides),) if columns else ()
 
 
-def _open(open: Callable[[int], Size], part: BucketPart, longer: int, more: int) -> Size:
-    """Each row as often as there are buckets that it is in, if it came since the first of these has begun.
-
-    Of a row that is a bucket itself the time is when this begins, and some are ``longer`` than others.
-    """
-    return product([Number(-(-part.size // part.slide)), open(part.size - 1 + longer + more)])
+def _open(open: Callable[[int], Size], part: BucketPart, before: int, more: int) -> Size:
+    """Each row as often as there are buckets that it is in, if it came since so long ``before`` the first has begun."""
+    return product([Number(-(-part.size // part.slide)), open(part.size - 1 + before + more)])
 
 
 def _apart(names: list[str]) -> list[str]:

@@ -90,7 +90,9 @@ def _bucketed(rows: ClosingRows, one: Closing, column: Column, text: str, place:
     if is_within(one, function):
         delay, before = one.delay, function.longest - shortest(one)
     else:
-        delay, before = max(0, one.delay + after_value(one)), function.longest - 1 + longer(one)
+        until = one.delay + after_value(one)
+        delay = max(0, until)
+        before = function.longest - 1 + longer(one) + delay - until
     closing = Closing(place, function.longest, function.how, delay)
     sides = tuple(side.earlier(before) for side in rows.sides)
     return ClosingRows((closing,), lambda more: rows.open(more + before), function.open(delay + ahead(one)), sides)

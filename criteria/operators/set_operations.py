@@ -14,6 +14,7 @@ from itertools import combinations
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.facts import facts
 from streambound.analyzer.algebra.nodes import (
     Alias,
@@ -70,6 +71,10 @@ def judge_set_operation(tree: Tree, context: Context) -> Judged:
         part = SetPart(name, operation, left.part, right.part, columns, not tree.distinct, grows, closing=closing)
         state = State(name, "A5", most, keys, "when its bucket has closed", span)
         return Judged(part, (*states, state), retracts=True, closes=closed)
+    if not all(
+        is_block(side, context.catalog) for side in ([tree.left] if _keeps_left(tree) else [tree.left, tree.right])
+    ):
+        raise NoRule("a set operation of views whose rows have no number, and in which no bucket of time closes them")
     joint = _joint(tree, context) if not _keeps_left(tree) else [context.blocks.view(tree.left)]
     violations = [one for query in joint for one in _unbounded(query, "C2" if _keeps_left(tree) else "C1")]
     if context.refuses(violations):

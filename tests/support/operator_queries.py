@@ -13,18 +13,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from support.any_queries import _JOINS, AnyQuery, _named
+from support.any_queries import _JOINS, _named
 from support.choices import Choices
+from support.window_queries import COLUMNS, WindowQuery
 
-COLUMNS = ("a", "b", "v", "k", "ts")
-"""Of the streams S and T: whole numbers, a text, and the time."""
 STATIC, CHANGING = "Q", "R"
 """Relations with a and b."""
 LAST = 6
 """Timestamps are 1 to this."""
 _OTHER_WORDS = re.compile("⟦([^‖⟧]*)‖([^⟧]*)⟧")
-STARTS = (1, 2, 3, 4)
-"""How far apart the starts of overlapping windows are: tables of DuckDB, `starts_2` of starts 2 apart."""
 
 
 def in_words_of(text: str, duckdb: bool) -> str:
@@ -37,7 +34,7 @@ def in_words_of(text: str, duckdb: bool) -> str:
 
 
 @dataclass
-class OperatorQuery(AnyQuery):
+class OperatorQuery(WindowQuery):
     """Writes one query over `random_catalog`'s tables."""
 
     asks: int = 0
@@ -60,6 +57,7 @@ class OperatorQuery(AnyQuery):
             (3 * top, "windowed"),
             (2 * top, "hopping"),
             (2 * top, "session"),
+            (4 * top, "windows_of_windows"),
             (2 * top, "versions"),
             (2 * top, "recursion"),
             (3 * top, "joined_again"),
@@ -91,61 +89,6 @@ class OperatorQuery(AnyQuery):
         if self.choices.chance(30):
             return f"{column} {word}IN (SELECT {stream}.b {rows} WHERE {more})"
         return f"{word}EXISTS (SELECT 1 {rows} WHERE {stream}.a = {column} AND {more})"
-
-    # --- windows of time ---------------------------------------------------------------------------------------------
-
-    def _windowed(self, depth: int, width: int, top: bool) -> str:
-        self.used["tumbling window"] += 1
-        alias, size = self._alias(), self.choices.integer(2, 4)
-        table = self.choices.pick(("S", "T"))
-        columns = [f"{alias}.{column}" for column in COLUMNS[:3]]
-        if self.choices.chance(50):
-            key, start = f"{alias}.ts DIV {size}", f"{alias}.ts DIV {size} * {size}"
-        else:
-            call = f"window({alias}.ts, '{size} microseconds')"
-            key = f"⟦{call}‖{alias}.ts DIV {size}⟧"
-            start = f"⟦window.start‖{alias}.ts DIV {size} * {size}⟧"
-        return self._over_windows(f"{table} AS {alias}", columns, key, start, width)
-
-    def _hopping(self, depth: int, width: int, top: bool) -> str:
-        self.used["hopping window"] += 1
-        alias, starts, slide = self._alias(), self._alias(), self.choices.pick(STARTS)
-        size = slide + self.choices.integer(0, 4)
-        columns = [f"{alias}.{column}" for column in COLUMNS[:3]]
-        table = self.choices.pick(("S", "T"))
-        join = f" JOIN starts_{slide} AS {starts} ON {starts}.s <= {alias}.ts AND {alias}.ts < {starts}.s + {size}"
-        call = f"window({alias}.ts, '{size} microseconds', '{slide} microseconds')"
-        key, start = f"⟦{call}‖{starts}.s⟧", f"⟦window.start‖{starts}.s⟧"
-        return self._over_windows(f"{table} AS {alias}⟦‖{join}⟧", columns, key, start, width)
-
-    def _over_windows(self, source: str, columns: Sequence[str], key: str, start: str, width: int) -> str:
-        keys = [key, *([self.choices.pick(columns[:2])] if self.choices.chance(50) else [])]
-        items = [self._aggregate(columns, True), self.choices.pick((start, keys[-1] if len(keys) > 1 else start))]
-        having = f" HAVING COUNT(*) > {self.choices.integer(0, 1)}" if self.choices.chance(25) else ""
-        self.used["having"] += bool(having)
-        where = self._where(columns, 0)
-        return f"SELECT {_named(items[:width])} FROM {source}{where} GROUP BY {', '.join(keys)}{having}"
-
-    def _session(self, depth: int, width: int, top: bool) -> str:
-        self.used["session window"] += 1
-        alias, table, gap = self._alias(), self.choices.pick(("S", "T")), self.choices.integer(1, 2)
-        key = self.choices.pick(("a", "b", "k", ""))
-        condition = self.choices.pick((f"{alias}.a <= 2", f"{alias}.b IS NOT NULL", "1 = 1"))
-        part = f"PARTITION BY {alias}.{key}" if key else ""
-        order = f"OVER ({part} ORDER BY {alias}.ts)"
-        begun = (
-            f"SELECT {alias}.*, CASE WHEN {alias}.ts > LAG({alias}.ts) {order} + {gap} THEN 1 ELSE 0 END AS begun "
-            f"FROM {table} AS {alias} WHERE {condition}"
-        )
-        numbered = f"SELECT {alias}.*, SUM({alias}.begun) {order} AS session FROM ({begun}) AS {alias}"
-        where = "" if condition == "1 = 1" else f" WHERE {condition}"
-        source = f"⟦{table} AS {alias}{where}‖({numbered}) AS {alias}⟧"
-        columns = [f"{alias}.{column}" for column in COLUMNS[:3]]
-        group = [f"⟦session_window({alias}.ts, '{gap} microseconds')‖{alias}.session⟧"]
-        group += [f"{alias}.{key}"] if key else []
-        ends = f"⟦session_window.end‖MAX({alias}.ts) + {gap}⟧", f"⟦session_window.start‖MIN({alias}.ts)⟧"
-        items = [self._aggregate(columns, True), self.choices.pick(ends)]
-        return f"SELECT {_named(items[:width])} FROM {source} GROUP BY {', '.join(group)}"
 
     # --- joins above joins -------------------------------------------------------------------------------------------
 

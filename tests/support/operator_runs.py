@@ -33,7 +33,8 @@ from streambound_runtime.operators.circuit_plan import CircuitPlan
 from streambound_runtime.operators.formula import value
 from support.choices import Choices
 from support.circuits import encoded_rows
-from support.operator_queries import CHANGING, LAST, STARTS, STATIC, in_words_of, random_catalog, random_rows
+from support.operator_queries import CHANGING, LAST, STATIC, in_words_of, random_catalog, random_rows
+from support.window_queries import STARTS
 
 Rows = Mapping[str, Sequence[Mapping[str, Any]]]
 Views = dict[int, Counter[tuple[Any, ...]]]
