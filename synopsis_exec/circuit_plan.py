@@ -125,6 +125,8 @@ def make_circuit_plan(
     blocks, bound = tuple(nodes.blocks), CircuitBound(judged.states, grows)
     read = [*(item for block in blocks for item in block.inputs), *nodes.changing, *nodes.standing]
     inputs = tuple(map(nodes.watched, inputs_of([*read, *nodes.marking(read, judged.clocks)])))
+    contracts = period_contracts(judged.part, catalog)
+    inputs = tuple(_judged_by(item, contracts[item.name]) if item.name in contracts else item for item in inputs)
     columns = judged.part.columns
     known = known_sizes(blocks) | {symbol("rows", name): formula.RowCount(name) for name in nodes.relations}
     if isinstance(judged.part, PeriodPart):
@@ -158,7 +160,7 @@ def make_circuit_plan(
         bound,
         inputs_of([*(item for block in blocks for item in block.computed), *nodes.computed]),
         sink,
-        period_contracts(judged.part, catalog),
+        contracts,
         nodes.plans,
     )
 
@@ -181,6 +183,12 @@ def period_contracts(part: Part, catalog: Catalog) -> dict[str, PeriodContract]:
             made = replace(made, variable=key, probability=p, certain=one, fact=fact)
         found[table.name] = made
     return found
+
+
+def _judged_by(item: Input, contract: PeriodContract) -> Input:
+    """A stream with the columns that say whether a row has a good period, also where its block reads none of them."""
+    asked = {contract.end, contract.variable, contract.probability} - {column.name for column in item.columns}
+    return replace(item, columns=(*item.columns, *(one for one in item.declared if one.name in asked)))
 
 
 def _relation(table: DeclaredTable, needed: tuple[str, ...]) -> Input:

@@ -20,12 +20,14 @@ from streambound.criteria.operators.judge import groups
 from streambound.criteria.operators.states import BlockPart
 from streambound.criteria.periods.valid import valid_rows
 from streambound.criteria.periods.views import Leaf, MaybeSize, PeriodContext, PeriodView, smallest
+from streambound.criteria.size import Number
 from streambound.preprocess.pipeline import derive
 from streambound_runtime.operators.epochs.plan import EpochScan
 from streambound_runtime.periods.plan import PeriodFilter, PeriodPlan, PeriodProject, SnapshotScan
 
 _END = "e"
 """The column of a block that holds a row's end."""
+NOTHING = Number(0)
 
 
 def leaf(plan: PeriodPlan, context: PeriodContext) -> PeriodView | None:
@@ -50,21 +52,42 @@ def leaf(plan: PeriodPlan, context: PeriodContext) -> PeriodView | None:
     part = BlockPart(name, query, split, sizes, columns_of(query))
     context.blocks.append(part)
     context.leaves.append(Leaf(name, table, tuple(items), tuple(conditions)))
-    places = range(len(items))
-    values = tuple(_values(query, (place,)) for place in places)
-    rows = _values(query, tuple(places))
-    valid, longest = valid_rows(table, context, lambda names: key_values(table, names, conditions, context))
-    return PeriodView(
+    view = PeriodView(
         EpochScan(name),
         tuple(column.type for column in part.columns[:-1]),
-        valid,
-        smallest(valid, rows),
-        values,
-        rows,
-        longest,
+        None,
+        None,
+        (None,) * len(items),
+        None,
+        None,
         tuple(item.sql("spark", identify=False).replace("`", "") for item in items),
         (table.name,),
     )
+    return _limited(view, table, items, conditions, context)
+
+
+def narrowed(view: PeriodView, plan: PeriodPlan, context: PeriodContext) -> PeriodView:
+    """A view of conditions and expressions that are kept apart from their stream, with what they limit."""
+    found = _select(plan, context.catalog)
+    return view if found is None else _limited(view, *found, context)
+
+
+def _limited(
+    view: PeriodView,
+    table: DeclaredTable,
+    items: list[exp.Expr],
+    conditions: list[exp.Expr],
+    context: PeriodContext,
+) -> PeriodView:
+    """A view of some rows of a stream, with what bounds these; of none where nothing satisfies the conditions."""
+    query = _query(table, items, conditions, context)
+    if query is None:
+        return view
+    rows = smallest(view.rows, _values(query, tuple(range(len(items)))))
+    valid, longest = valid_rows(table, context, lambda names: key_values(table, names, conditions, context))
+    valid = smallest(view.valid, valid) if derive(query).split.branches else NOTHING
+    values = tuple(smallest(known, _values(query, (place,))) for place, known in enumerate(view.values))
+    return replace(view, valid=valid, there=smallest(valid, rows), values=values, rows=rows, longest=longest)
 
 
 def own_columns(period: PeriodRows) -> tuple[str, str]:
@@ -131,9 +154,10 @@ def _query(
 
 
 def _values(query: Query, places: tuple[int, ...]) -> MaybeSize:
-    """How many different values some columns of a block have together."""
+    """How many different values some columns of a block have together: none where no row satisfies its conditions."""
     branches = tuple(replace(one, outputs=tuple(one.outputs[place] for place in places)) for one in query.branches)
-    return groups(derive(replace(query, branches=branches)).split)
+    split = derive(replace(query, branches=branches)).split
+    return groups(split) if split.branches else NOTHING
 
 
 def key_values(

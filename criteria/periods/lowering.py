@@ -15,7 +15,7 @@ from streambound.analyzer.types import DataType, Family
 from streambound.criteria.operators.columns import aggregate_type
 from streambound.criteria.periods.ends import distinct_state, group_states, valid_state
 from streambound.criteria.periods.epochs import plus, together
-from streambound.criteria.periods.leaves import leaf
+from streambound.criteria.periods.leaves import leaf, narrowed
 from streambound.criteria.periods.views import MaybeSize, PeriodContext, PeriodView, every, smallest
 from streambound.criteria.size import Number, Symbol
 from streambound_runtime.operators.epochs.plan import (
@@ -60,9 +60,9 @@ def lowered(plan: PeriodPlan, context: PeriodContext) -> PeriodView:
         case SnapshotScan() | ConstantScan():
             return _relation(plan, context)
         case PeriodFilter(input, condition):
-            return _filtered(lowered(input, context), condition)
+            return narrowed(_filtered(lowered(input, context), condition), plan, context)
         case PeriodProject(input, items):
-            return _projected(lowered(input, context), items)
+            return narrowed(_projected(lowered(input, context), items), plan, context)
         case PeriodUnion(left, right):
             return _united(*_alike(lowered(left, context), lowered(right, context)), context)
         case PeriodDistinct(input):

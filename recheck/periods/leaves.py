@@ -102,12 +102,16 @@ class PeriodCatalog:
         """How many different values some columns have together."""
         return self.different(table, _columns(names), ())
 
+    def is_empty(self, query: Query) -> bool:
+        """Whether no row satisfies a block's conditions."""
+        return not derive(query).split.branches
+
     def results(self, query: Query, places: Sequence[int]) -> Limit:
         """How many different values some of a block's columns have together."""
         chosen = (replace(one, outputs=tuple(one.outputs[place] for place in places)) for one in query.branches)
         split = derive(replace(query, branches=tuple(chosen))).split
         try:
-            return plus(*map(self._of_branch, split.branches)) if split.branches else None
+            return plus(*map(self._of_branch, split.branches)) if split.branches else number(0)
         except ContradictionError:
             raise NotRecheckedError("conditions that nothing satisfies in SEQ blocks") from None
 

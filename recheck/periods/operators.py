@@ -10,9 +10,10 @@ from sqlglot import exp
 from streambound.analyzer.constants import BIGINT, DOUBLE
 from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.expressions.reading import Refused, read
+from streambound.analyzer.query import Query
 from streambound.analyzer.types import DataType, Family
 from streambound.recheck.circuits.claims import NotRecheckedError
-from streambound.recheck.periods.leaves import PeriodCatalog, stream_rows
+from streambound.recheck.periods.leaves import PeriodCatalog, StreamRows, stream_rows
 from streambound.recheck.periods.sizes import Limit, RowsView, number, plus, smaller, times
 from streambound_runtime.periods.plan import (
     ConstantScan,
@@ -78,10 +79,12 @@ class PeriodStates:
         match plan:
             case SnapshotScan() | ConstantScan():
                 return self._relation(plan)
-            case PeriodCoalesce(input) | PeriodFilter(input=input):
+            case PeriodCoalesce(input):
                 return self.of(input)
+            case PeriodFilter(input):
+                return self._passing(plan, self.of(input))
             case PeriodProject(input, items):
-                return _projected(self.of(input), items)
+                return self._passing(plan, _projected(self.of(input), items))
             case PeriodDistinct(input):
                 return self._distinct(self.of(input))
             case PeriodUnion(left, right):
@@ -115,19 +118,28 @@ class PeriodStates:
         query = self.known.query(found.table, found.items, found.conditions)
         if query is None:
             return None
+        kinds = tuple(_types(plan, self.known))
+        named = tuple(item.sql("spark", identify=False).replace("`", "") for item in found.items)
+        unlimited = (None,) * len(named)
+        longest = self.known.longest(found.table)
+        view = RowsView(kinds, named, None, None, unlimited, None, longest, arriving=True, whole=True)
+        return self._limited(view, found, query)
+
+    def _passing(self, plan: PeriodPlan, view: RowsView) -> RowsView:
+        """Conditions and expressions above a stream that are no part of its block."""
+        found = stream_rows(plan, self.known)
+        query = None if found is None else self.known.query(found.table, found.items, found.conditions)
+        return view if found is None or query is None else self._limited(view, found, query)
+
+    def _limited(self, view: RowsView, found: StreamRows, query: Query) -> RowsView:
+        """A view with what the conditions of a stream's rows say."""
         places = range(len(found.items))
-        rows, valid = self.known.results(query, places), self.known.valid(found.table, found.conditions)
-        return RowsView(
-            tuple(_types(plan, self.known)),
-            tuple(item.sql("spark", identify=False).replace("`", "") for item in found.items),
-            valid,
-            smaller(valid, rows),
-            tuple(self.known.results(query, (place,)) for place in places),
-            rows,
-            self.known.longest(found.table),
-            arriving=True,
-            whole=True,
-        )
+        rows = smaller(view.rows, self.known.results(query, places))
+        valid = smaller(view.valid, self.known.valid(found.table, found.conditions))
+        if self.known.is_empty(query):
+            valid = number(0)
+        values = (smaller(known, self.known.results(query, (n,))) for n, known in enumerate(view.values))
+        return replace(view, valid=valid, there=smaller(valid, rows), values=tuple(values), rows=rows)
 
     def _relation(self, plan: SnapshotScan | ConstantScan) -> RowsView:
         if not plan.table:

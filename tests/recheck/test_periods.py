@@ -161,3 +161,22 @@ def test_of_relations_alone_nothing_is_remembered(tmp_path: Path, monkeypatch: p
     assert CliRunner().invoke(main, ["recheck", "-"], input=more).exit_code == 1
     Path("streams.toml").write_text(f'[streams.works]\ntimestamp = "vb"\n{table}')
     assert "it has no certificate" in CliRunner().invoke(main, ["recheck", "-"], input=report).stdout
+
+
+@pytest.mark.parametrize(
+    ("sql", "entries"),
+    [
+        ("SELECT d FROM S WHERE false", 0),
+        ("SELECT DISTINCT n FROM S WHERE n < 3 AND n > 5", 0),
+        ("SELECT n, COUNT(*) AS c FROM S WHERE n = 1 AND n = 2 GROUP BY n", 0),
+        ("SELECT COUNT(*) AS c, MAX(d) AS m FROM S WHERE n < 3 AND n > 5", 1),
+    ],
+)
+def test_nothing_is_kept_of_rows_that_no_condition_lets_pass(sql: str, entries: int) -> None:
+    own = {"d": "double", "n": "int", "vb": "bigint", "ve": "bigint"}
+    stream = {"timestamp": "vb", "columns": own, "period": ["vb", "ve"]}
+    found = proved(f"SEQ VT ({sql})", {"time": {"domain": [0]}, "streams": {"S": stream}})
+    assert found is not None
+    assert found[1].faults == ()
+    assert found[1].entries is not None
+    assert found[1].entries.constant == entries
