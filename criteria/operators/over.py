@@ -287,8 +287,10 @@ def _over_view(tree: Over, calls: Sequence[WindowCall], context: Context) -> Jud
         keys = range(len(own), len(own) + len(call.partition))
         found = next(((one, rows) for rows in closes for one in rows.columns if one.key in keys), None)
         if found is None:
-            reach = _rows_beside(calls)
+            runs = all(map(_runs, calls))
+            reach = Looks(Unit.ROWS, 1, 0) if runs else _rows_beside(calls)
             found, keep = _in_turn(call, closes, len(own)), ("open", (reach.before or 0) + reach.after)
+            keep = ("running open", 1) if runs else keep
             closes = closes if not reach.after else ()  # a closed row still waits for those after it
         closing, size = found[0], found[1].open(0)
         if keep[1]:
@@ -310,6 +312,11 @@ def _in_turn(call: WindowCall, closes: Sequence[ClosingRows], own: int) -> tuple
     if not call.order or call.order[0].descending or (column := next(found, None)) is None:
         raise NoRule("a view whose rows have no number")
     return column
+
+
+def _runs(call: WindowCall) -> bool:
+    """Whether a function is of all rows up to its own, or says how many these are."""
+    return call.function in RANKS or reach_of(call).before is None
 
 
 def _rows_beside(calls: Sequence[WindowCall]) -> Looks:

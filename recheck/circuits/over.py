@@ -260,12 +260,17 @@ def _over_view(tree: Over, calls: Sequence[WindowCall], states: States) -> View:
         before = Quantity.number(0)
         if not together:
             kept, before = _in_turn(tree, calls, view, states)
-            closing = () if _looks(calls)[1] else kept.closing  # type: ignore[assignment]
+            closing = () if _ahead(calls, states) else kept.closing  # type: ignore[assignment]
         else:
             closing = kept.closing  # type: ignore[assignment]
         rows = (together or kept.closing)[0].open(0) + before
     states.line("Lemma 1", names, rows, "when it goes")
     return View(view.rows, closing)
+
+
+def _ahead(calls: Sequence[WindowCall], states: States) -> bool:
+    """Whether functions look at later rows."""
+    return bool(_looks([one for one in calls if one.function not in RANKS and not _is_running(one, states)])[1])
 
 
 def _in_turn(tree: Over, calls: Sequence[WindowCall], view: View, states: States) -> tuple[View, Quantity]:
@@ -274,10 +279,11 @@ def _in_turn(tree: Over, calls: Sequence[WindowCall], view: View, states: States
     first = parsed(call.order[0].value) if call.order and not call.order[0].descending else None
     place = meant(first, schema(tree.input, states.catalog)) if isinstance(first, exp.Column) else None
     kept = view.at(lambda one: [one] if one == place else [])
-    if not kept.closing or any(one.function in RANKS or _is_of_values(one) for one in calls):
+    runs = all(one.function in RANKS or _is_running(one, states) for one in calls)
+    if not kept.closing or not (runs or not any(one.function in RANKS or _is_of_values(one) for one in calls)):
         raise NotRecheckedError("functions over a view without a number of rows")
     items = tuple(Named(f"c{n}", one, alias=True) for n, one in enumerate(call.partition))
     partitions = facts(Project(tree.input, items, syntax=tree.syntax), states.catalog).different if items else 1
     if partitions is None:
         raise NotRecheckedError("functions over partitions without a number")
-    return kept, Quantity.number(sum(_looks(calls)) * partitions)
+    return kept, Quantity.number((1 if runs else sum(_looks(calls))) * partitions)

@@ -74,7 +74,7 @@ class WindowQuery(AnyQuery):
 
     def _windows_of_windows(self, depth: int, width: int, top: bool) -> str:
         """What is made of the groups of windows: of one stream's, or of both streams'."""
-        form = self.choices.pick(("longer", "longer", "ends", "set", "set", "join", "join", "rank"))
+        form = self.choices.pick(("longer", "longer", "ends", "set", "set", "join", "join", "rank", "total"))
         self.used[f"{form} of windows"] += 1
         size = self.choices.integer(1, 3)
         one, two = (self._groups(table, size) for table in ("S", "T"))
@@ -102,6 +102,12 @@ class WindowQuery(AnyQuery):
             first = f" WHERE {alias}.r <= 1" * self.choices.chance(50)
             shown = _named([f"{alias}.r", f"{alias}.w"][:width])
             return f"SELECT {shown} FROM (SELECT w, n, {over} AS r FROM ({one})) AS {alias}{first}"
+        if form == "total":
+            value = self.choices.pick(("SUM(n)", "COUNT(*)", "MAX(n)", "MIN(n)", "RANK()", "DENSE_RANK()"))
+            by = "PARTITION BY g " if " AS g" in one else ""
+            order = self.choices.pick(("w", "w", "w, n"))
+            shown = _named([f"{value} OVER ({by}ORDER BY {order})", "w"][:width])
+            return f"SELECT {shown} FROM ({one}) AS {alias}"
         kind, shift = self.choices.pick(_JOINS), self.choices.pick(("", "", " + 1", " - 1"))
         on = f"{alias}.w = {other}.w{shift}" + self.choices.pick(("", f" AND {alias}.n > {other}.n"))
         both = [f"{alias}.n", f"{alias}.w"] + [f"{other}.n"] * ("SEMI" not in kind and "ANTI" not in kind)

@@ -254,7 +254,8 @@ class OverNode:
     "first" ``most`` of a partition, or up to that rank, of rows that are only added; of rows that come in their order
     the "last" ``most``, or those "near", ``most`` before, where the values of the last ``after``, or of those so much
     before, may change; those whose bucket is "open", and of each partition the last ``most`` others. Where it is
-    "running", rows come in their order and the functions are of all rows up to theirs: no row is kept.
+    "running", rows come in their order and the functions are of all rows up to theirs: no row is kept. Where it is
+    "running open", they may be taken back until their bucket has closed, and are kept so long.
     """
 
     name: str

@@ -26,6 +26,8 @@ OrderKey = tuple[object, ...]
 """What rows are put in order by: NULL and descending order are in it."""
 RANKS = ("row_number", "rank", "dense_rank")
 ENDS = ("first_value", "last_value")
+OPEN = ("open", "running open")
+"""Where rows go, one by one, when their bucket has closed; others do with their partition."""
 
 
 class OverOperator:
@@ -63,7 +65,7 @@ class OverOperator:
 
     def _partition(self, key: Row, rows: list[Weighted]) -> list[Weighted]:
         plan, before = self.plan, self.kept.get(key, [])
-        if key not in self.kept and plan.bucket is not None and plan.keep != "open":
+        if key not in self.kept and plan.bucket is not None and plan.keep not in OPEN:
             end = self._end(rows[0][0])
             self.number += 1
             heapq.heappush(self.ends, (end, self.number, key))
@@ -104,7 +106,7 @@ class OverOperator:
     def _first(self, rows: list[Row]) -> tuple[list[Row], list[Row]]:
         """The rows that may still be asked for, with their values."""
         values = self._values(rows)
-        if self.plan.keep in ("all", "open"):
+        if self.plan.keep in ("all", *OPEN):
             return rows, values
         kept = sum(integer(value[self.rank]) <= self.plan.most for value in values)
         return rows[:kept], values[:kept]
@@ -120,14 +122,21 @@ class OverOperator:
                     self.kept[key] = left
                 else:
                     del self.kept[key]
-        if plan.keep == "open":
-            for key, rows in self.kept.items():
+        if plan.keep in OPEN:
+            for key, rows in list(self.kept.items()):
                 closed = 0  # no row comes before one of these any more, so that they keep their values
                 while closed < len(rows) and self._end(rows[closed]) <= now:
                     closed += 1
-                self.kept[key] = rows[max(0, closed - plan.most) :]
+                if left := self._left(key, rows, closed):
+                    self.kept[key] = left
+                else:
+                    del self.kept[key]
         while self.ends and self.ends[0][0] <= now:
             self.kept.pop(heapq.heappop(self.ends)[2], None)
+
+    def _left(self, key: Row, rows: list[Row], closed: int) -> list[Row]:
+        """The rows of a partition that are still kept when so many have closed."""
+        return rows[max(0, closed - self.plan.most) :]
 
     def _end(self, row: Row) -> int:
         """Until when a row may change."""
@@ -204,7 +213,7 @@ class OverOperator:
         self.kept, self.ends = {}, []
         for row, weight in pairs_of_arrow(state[ROWS]):
             key = tuple(row[place] for place in self.plan.partition)
-            if key not in self.kept and self.plan.bucket is not None and self.plan.keep != "open":
+            if key not in self.kept and self.plan.bucket is not None and self.plan.keep not in OPEN:
                 end = self._end(row)
                 self.number += 1
                 heapq.heappush(self.ends, (end, self.number, key))

@@ -1,4 +1,4 @@
-"""Functions of all rows of a partition up to each, which come in their order: what they are so far, and no row."""
+"""Functions of all rows of a partition up to each: of those that change no more what they are so far, and no row."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 import numpy as np
+import pyarrow as pa
 
 from streambound_runtime.arrays import Integers
 from streambound_runtime.operators.by_tick import Changes, Row, Ticks, Weighted, rows_by_time
@@ -30,9 +31,11 @@ from streambound_runtime.row_values import Value
 PARTITIONS = "partitions"
 
 
-def over_operator(plan: OverNode) -> OverOperator | RunningOperator:
+def over_operator(plan: OverNode) -> RunningOperator | OverOperator:
     """The operator of an `OverNode` node."""
-    return RunningOperator(plan) if plan.keep == "running" else OverOperator(plan)
+    if plan.keep == "running":
+        return RunningOperator(plan)
+    return RunningOpen(plan) if plan.keep == "running open" else OverOperator(plan)
 
 
 class RunningOperator:
@@ -70,10 +73,8 @@ class RunningOperator:
         assert all(weight > 0 for _, weight in rows), "rows are only added"
         listed = [row for row, weight in rows for _ in range(weight)]
         listed.sort(key=lambda row: place_of(self.plan, row))
-        for _, peers in groupby(listed, lambda row: peers_of(self.plan, row)):
-            same = list(peers)
-            for row, values in zip(same, known.add(same), strict=True):
-                yield (*row[: self.plan.width], *values), 1
+        for row, values in zip(listed, _with_more(self.plan, known, listed), strict=True):
+            yield (*row[: self.plan.width], *values), 1
 
     def _open(self, key: Row, known: _RowsSoFar) -> None:
         bucket = self.plan.bucket
@@ -85,22 +86,79 @@ class RunningOperator:
 
     def dump(self) -> State:
         """The partitions, with what is known of each."""
-        width, calls = len(self.plan.partition), len(self.plan.calls)
-        pairs = [((*key, *known.values), known.numbers) for key, known in self.partitions.items()]
-        return {PARTITIONS: arrow_of_pairs(pairs, tuple(map(str, range(width + calls))), 1 + 2 * calls)}
+        return {PARTITIONS: _dumped(self.plan, self.partitions)}
 
     def load(self, state: State) -> None:
         """Take over what `dump` returned."""
         self.partitions, self.ends = {}, []
-        width = len(self.plan.partition)
-        for row, numbers in pairs_of_arrow(state[PARTITIONS]):
-            assert isinstance(numbers, Sums), "there are sums"
-            rows, peers, *sums = numbers
-            found = [
-                _ValueSoFar(call, int(sums[2 * place]), sums[2 * place + 1], row[width + place])
-                for place, call in enumerate(self.plan.calls)
-            ]
-            self._open(row[:width], _RowsSoFar(found, int(rows), int(peers)))
+        for key, known in _loaded(self.plan, state[PARTITIONS]):
+            self._open(key, known)
+
+
+class RunningOpen(OverOperator):
+    """The operator of an `OverNode` node that keeps the rows whose bucket is open, and what those before them are.
+
+    A row that has closed stays, and so do those before it, as rows are in order of their buckets.
+    """
+
+    def __init__(self, plan: OverNode) -> None:
+        super().__init__(plan)
+        self.closed: dict[Row, _RowsSoFar] = {}
+
+    def entries(self) -> int:
+        """The different rows that are kept, and the partitions of which some have closed."""
+        return super().entries() + len(self.closed)
+
+    def _values(self, rows: list[Row], begin: int = 0) -> list[Row]:
+        if not rows:
+            return []
+        known = self._so_far(tuple(rows[0][place] for place in self.plan.partition)).copy()
+        return [tuple(values) for values in _with_more(self.plan, known, rows)][begin:]
+
+    def _left(self, key: Row, rows: list[Row], closed: int) -> list[Row]:
+        if closed:
+            self.closed[key] = self._so_far(key)
+            _with_more(self.plan, self.closed[key], rows[:closed])
+        return rows[closed:]
+
+    def _so_far(self, key: Row) -> _RowsSoFar:
+        found = self.closed.get(key)
+        return _RowsSoFar([_ValueSoFar(call) for call in self.plan.calls]) if found is None else found
+
+    def dump(self) -> State:
+        """The rows that are kept, and the partitions."""
+        return {**super().dump(), PARTITIONS: _dumped(self.plan, self.closed)}
+
+    def load(self, state: State) -> None:
+        """Take over what `dump` returned."""
+        super().load(state)
+        self.closed = dict(_loaded(self.plan, state[PARTITIONS]))
+
+
+def _with_more(plan: OverNode, known: _RowsSoFar, rows: list[Row]) -> list[list[Value]]:
+    """Take in the next rows, which are in their order; returns the functions' values of each."""
+    found = list[list[Value]]()
+    for _, peers in groupby(rows, lambda row: peers_of(plan, row)):
+        found += known.add(list(peers))
+    return found
+
+
+def _dumped(plan: OverNode, partitions: dict[Row, _RowsSoFar]) -> pa.Table:
+    width, calls = len(plan.partition), len(plan.calls)
+    pairs = [((*key, *known.values), known.numbers) for key, known in partitions.items()]
+    return arrow_of_pairs(pairs, tuple(map(str, range(width + calls))), 1 + 2 * calls)
+
+
+def _loaded(plan: OverNode, table: pa.Table) -> Iterator[tuple[Row, _RowsSoFar]]:
+    width = len(plan.partition)
+    for row, numbers in pairs_of_arrow(table):
+        assert isinstance(numbers, Sums), "there are sums"
+        rows, peers, *sums = numbers
+        found = [
+            _ValueSoFar(call, int(sums[2 * place]), sums[2 * place + 1], row[width + place])
+            for place, call in enumerate(plan.calls)
+        ]
+        yield row[:width], _RowsSoFar(found, int(rows), int(peers))
 
 
 class _RowsSoFar:
@@ -108,6 +166,11 @@ class _RowsSoFar:
 
     def __init__(self, calls: list[_ValueSoFar], rows: int = 0, peers: int = 0) -> None:
         self.calls, self.rows, self.peers = calls, rows, peers
+
+    def copy(self) -> _RowsSoFar:
+        """The same, which more rows may be taken in to."""
+        calls = [_ValueSoFar(one.call, one.count, one.total, one.kept) for one in self.calls]
+        return _RowsSoFar(calls, self.rows, self.peers)
 
     @property
     def numbers(self) -> Sums:
