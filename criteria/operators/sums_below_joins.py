@@ -95,6 +95,8 @@ class _Pushed:
 
     def _atom(self, test: RowTest) -> exp.Expr | None:
         column, other = self._tested(test.column), None if test.other is None else self._tested(test.other)
+        if column is None or (other is None) is not (test.other is None):
+            return None
         plain = column.type is not None and column.type.family in (Family.INTEGER, Family.STRING)
         if not plain or test.op not in _COMPARED:
             return None
@@ -106,8 +108,10 @@ class _Pushed:
             right = exp.Add(this=right, expression=_literal(test.value))
         return _COMPARED[test.op](this=_node(column), expression=right)
 
-    def _tested(self, name: str) -> ViewColumn:
-        return self.left[int(name.removeprefix("l"))]
+    def _tested(self, name: str) -> ViewColumn | None:
+        """The column that a test is of; None for a cast of one, with which the join compares (`cast_sides`)."""
+        place = int(name.removeprefix("l"))
+        return self.left[place] if place < len(self.left) else None
 
     # --- aggregates -------------------------------------------------------------------------------------------------
 

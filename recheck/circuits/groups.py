@@ -25,7 +25,17 @@ from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.columns import Column
 from streambound.analyzer.flatten import written
-from streambound.analyzer.query import Attribute, Branch, Comparison, Computed, Op, Query, Source, conjunction
+from streambound.analyzer.query import (
+    Attribute,
+    Branch,
+    Comparison,
+    Computed,
+    Op,
+    Query,
+    Source,
+    TimeValue,
+    conjunction,
+)
 from streambound.preprocess.pipeline import Derivation, derive
 from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.circuits.buckets import BucketOf
@@ -275,15 +285,24 @@ class _Groups:
         return (ClosesBy(tuple(columns), open),)
 
     def _argument(self, keys: tuple[Named, ...], call: AggregateCall) -> Query:
-        """The values of an argument, for each group; NULL for rows that do not count."""
+        """The values of an argument, for each group; NULL for rows that do not count.
+
+        A time of which the best is asked is a value as others are, so it is written as what a row computes of it.
+        """
         if len(call.arguments) != 1:
             raise NotRecheckedError("aggregates of several arguments")
         node = written(call.arguments[0])
-        if call.filter is not None:
-            node = exp.Case(ifs=[exp.If(this=written(call.filter).copy(), true=node.copy())])
-        return self.states.blocks.query(
-            self.tree.input, (*keys, Named("_v", scalar(node), alias=True)), distinct=_is_set(call)
-        )
+
+        def values(condition: exp.Expr | None) -> Query:
+            counts = node if condition is None else exp.Case(ifs=[exp.If(this=condition.copy(), true=node.copy())])
+            item = Named("_v", scalar(counts), alias=True)
+            return self.states.blocks.query(self.tree.input, (*keys, item), distinct=_is_set(call))
+
+        found = values(None if call.filter is None else written(call.filter))
+        value = found.branches[0].outputs[-1].value
+        if call.function not in BEST or not isinstance(value, TimeValue) or value.minus is not None:
+            return found
+        return values(exp.Not(this=exp.Is(this=exp.Paren(this=node.copy()), expression=exp.Null())))
 
 
 def _is_set(call: AggregateCall) -> bool:

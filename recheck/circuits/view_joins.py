@@ -36,6 +36,7 @@ from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.conditions import Conditions
 from streambound.recheck.certificates.distances import ContradictionError
 from streambound.recheck.certificates.quantity import Quantity
+from streambound.recheck.circuits.casts import with_casts
 from streambound.recheck.circuits.changes import TIME
 from streambound.recheck.circuits.claims import ClaimedKey, NotRecheckedError
 from streambound.recheck.circuits.evidence import keys_with_values
@@ -82,7 +83,8 @@ class JoinWithView:
     split: Query
 
     def __init__(self, tree: Join, states: States) -> None:
-        self.states, self.catalog = states, states.catalog
+        self.states, self.catalog, self.given = states, states.catalog, tree
+        tree = with_casts(tree, self.catalog)
         scan = plain_aliases(tree.right)
         is_relation = isinstance(scan, Scan) and scan.changes
         self.relation = self.catalog.table(scan.table) if isinstance(scan, Scan) and is_relation else None
@@ -108,8 +110,8 @@ class JoinWithView:
         states.line(proposition, keys, waiting, "never")
         states.line(proposition, (), rows, "when it is taken back")
         if tree.kind is JoinKind.INNER:
-            shown = schema(tree, self.catalog)
-            sides = ((tree.left, waiting), (tree.right, rows))
+            shown = schema(self.given, self.catalog)
+            sides = ((self.given.left, waiting), (self.given.right, rows))
             of_sides = (JoinedSide.at_a_time(schema(one, self.catalog), shown, most) for one, most in sides)
             return View(waiting * rows, (), tuple(of_sides))
         return View(waiting if tree.kind is JoinKind.SEMI else None)
