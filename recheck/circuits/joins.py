@@ -218,6 +218,10 @@ def _with_relation_outside(tree: Join, states: States) -> View | None:
     before = states.needed
     states.needed = {**{(c.name, c.table): c for c in columns_in(rest)}, **before}
     try:
-        return View(relation_join(above, below, asked, states).rows)
+        view = relation_join(above, below, asked, states)
     finally:
         states.needed = before
+    names = [(one.alias, one.name) for one in schema(above, states.catalog)]
+    shown = [(one.alias, one.name) for one in schema(tree, states.catalog)]
+    view = view.at(lambda place: [n for n, one in enumerate(shown) if one == names[place]])
+    return View(view.rows, view.closing)

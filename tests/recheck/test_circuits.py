@@ -68,6 +68,14 @@ OF_EACH_KIND = {
         "SELECT S.a, w.n FROM S JOIN (SELECT b, COUNT(*) AS n FROM T WHERE b IN (2, 4) GROUP BY b) AS w ON S.a = w.b"
     ),
     "a threshold": "SELECT S.a FROM S WHERE S.v <= 3 AND S.v > (SELECT COUNT(*) AS n FROM T)",
+    "a threshold of another type": "SELECT S.a FROM S WHERE S.a > (SELECT AVG(T.v) AS m FROM T)",
+    "the newest row before each": (
+        "SELECT S.b, (SELECT MAX(T.ts) FROM T WHERE T.a = S.a AND T.ts BETWEEN S.ts - 9 AND S.ts) AS m FROM S"
+    ),
+    "values of a join with a relation": (
+        "SELECT (SELECT MIN(p.v) FROM T AS p WHERE p.a = S.a AND p.ts BETWEEN S.ts - 9 AND S.ts) AS m, V.y, "
+        "(SELECT COUNT(*) FROM T AS q WHERE q.a = S.a AND q.ts = S.ts) AS n FROM S JOIN V ON V.k = S.a"
+    ),
     "sums of a join with a view": (
         "SELECT SUM(S.v * w.n) AS m FROM S JOIN (SELECT a, COUNT(*) AS n FROM T GROUP BY a) AS w ON S.a = w.a"
     ),
@@ -216,8 +224,8 @@ def _some(document: Any, kind: str) -> Iterator[tuple[Change, Any]]:
 def test_every_change_is_refused_or_proves_the_same(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     checked, document = certified(OF_EACH_KIND[kind], CATALOG)
     assert checked.catalog is not None
-    lowered = validate.lower(checked.statement, checked.catalog)  # of each certificate the same
-    monkeypatch.setattr(validate, "lower", lambda *_: lowered)
+    lowered = [validate.lower(checked.statement, checked.catalog, one) for one in (False, True)]
+    monkeypatch.setattr(validate, "lower", lambda _, __, joining: lowered[joining])  # of each certificate the same
     before = proof(checked, document)
     assert before.faults == ()
     assert before.entries is not None
