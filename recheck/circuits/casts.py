@@ -1,6 +1,7 @@
 """Numbers that are compared with a view's DOUBLE or DECIMAL: Spark casts them, and the cast is a column of their side.
 
-``S.v > (SELECT AVG(T.v) FROM T)`` compares ``CAST(S.v AS DOUBLE)``, so rows of ``SELECT *, CAST(v AS DOUBLE) FROM S`` wait.
+``S.v > (SELECT AVG(T.v) FROM T)`` compares ``CAST(S.v AS DOUBLE)``, so that rows of
+``SELECT *, CAST(v AS DOUBLE) FROM S`` wait.
 """
 
 from __future__ import annotations
