@@ -39,13 +39,22 @@ class EndedColumns:
         if self.punctuation.max_open is not None:
             beside = Quantity.number(1)
             if len(split.branches[0].outputs) > len(self.places):
-                found = states.evidence.count_of(_without(split, self.places))
+                found = states.evidence.count_of(self.beside(split))
                 beside = None if found is None else found.entries  # type: ignore[assignment]
             if beside is not None:
                 ways.append(Quantity.number(self.punctuation.max_open) * beside)
         if not ways:
             raise RejectedError(f"nothing says how many results an open key of {self.table.name} has")
         return least(ways)
+
+    def beside(self, split: Query) -> Query:
+        """The results of one key."""
+
+        def others(branch: Branch) -> Branch:
+            outputs = enumerate(branch.outputs)
+            return replace(branch, outputs=tuple(one for place, one in outputs if place not in self.places))
+
+        return replace(split, branches=tuple(map(others, split.branches)))
 
     def keys(self, states: States) -> None:
         """The keys of all punctuations that are read with the stream: those that are open, and the last that ended."""
@@ -85,14 +94,3 @@ def _places(branch: Branch, punctuation: KeyPunctuation, keys: int) -> tuple[int
     shown = [output.value for output in branch.outputs[:keys]]
     wanted = [Attribute(branch.streams[0].alias, name) for name in punctuation.attributes]
     return tuple(shown.index(one) for one in wanted) if all(one in shown for one in wanted) else None
-
-
-def _without(split: Query, places: tuple[int, ...]) -> Query:
-    """The results of one key."""
-    return replace(
-        split,
-        branches=tuple(
-            replace(branch, outputs=tuple(one for place, one in enumerate(branch.outputs) if place not in places))
-            for branch in split.branches
-        ),
-    )

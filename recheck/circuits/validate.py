@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from streambound.analyzer.algebra.nodes import Apply, Scan, Tree, inputs
+from streambound.analyzer.algebra.blocks import is_block
+from streambound.analyzer.algebra.nodes import Alias, Apply, Filter, Over, Project, Scan, Tree, inputs
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.findings import Finding
@@ -70,10 +71,18 @@ def _proved(statement: Statement, lowered: Lowered, catalog: Catalog, document: 
 
 
 def _by_shared_keys(tree: Tree, catalog: Catalog, document: Any) -> bool:
-    """Whether a certificate rests on keys that are counted over operators (K3), or end by records of other streams."""
+    """Whether a certificate rests on keys that are counted over operators, or end by records of other streams.
+
+    Of those (K3) it knows functions over a block's rows, each partition of which is of one key.
+    """
     states = document.get("states") if isinstance(document, dict) else None
     claimed = {one.get("proposition") for one in states or () if isinstance(one, dict)}
-    return "K3" in claimed or ("K0" in claimed and any(_ends_elsewhere(name, catalog) for name in _scanned(tree)))
+    if "K0" in claimed and any(_ends_elsewhere(name, catalog) for name in _scanned(tree)):
+        return True
+    while isinstance(tree, Alias | Filter | Project):
+        tree = tree.input
+    of_rows = isinstance(tree, Over) and is_block(tree.input, catalog)
+    return "K3" in claimed and not of_rows
 
 
 def _ends_elsewhere(name: str, catalog: Catalog) -> bool:

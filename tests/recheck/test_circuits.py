@@ -163,6 +163,13 @@ OF_EACH_KIND = {
         f"JOIN ({_WINDOWS.format('T')}) AS y ON x.w = y.w AND x.b = y.b"
     ),
     "groups of keys that end": "SELECT b, COUNT(*) AS n, COUNT(DISTINCT a) AS m FROM P GROUP BY b",
+    "rows before those of keys that end": (
+        "SELECT b, LAG(v, 2) OVER (PARTITION BY a, b ORDER BY ts) AS l, SUM(v) OVER (PARTITION BY b ORDER BY ts "
+        "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS m FROM P"
+    ),
+    "the first rows of keys that end": (
+        "SELECT b, v FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY b ORDER BY v) AS r FROM P) AS t WHERE r <= 3"
+    ),
     "rows of keys that end": "SELECT DISTINCT b, a FROM P",
     "results that are tested late": "SELECT S.b, S.a + T.a AS x FROM S, T WHERE S.ts > T.ts AND S.v * T.a > 3",
     "groups of results that are tested late": (
