@@ -25,12 +25,25 @@ def distinct_state(view: PeriodView, context: PeriodContext) -> None:
     context.remember("latest ends", P4, smallest(view.valid, view.rows), view.names, view.streams)
 
 
-def group_states(view: PeriodView, keys: int, aggregates: tuple[EpochAggregate, ...], context: PeriodContext) -> None:
+def latest_state(view: PeriodView, copies: MaybeSize, context: PeriodContext) -> None:
+    """EXCEPT ALL and INTERSECT ALL with a static side: of each value as many latest ends as that has copies."""
+    size = smallest(by_end(view, view.rows), copies)
+    context.remember("latest ends", P4, size, (*view.names, "end"), view.streams)
+
+
+def group_states(
+    view: PeriodView, keys: int, aggregates: tuple[EpochAggregate, ...], context: PeriodContext, most: int
+) -> None:
     """COUNT, SUM and AVG by group and end; DISTINCT the latest end of a group's value; MIN and MAX the rows that no
-    other outlives with a value as good: min(V*, |dom g|·L, |dom g|·|dom x|), each aggregate its own.
+    other outlives with a value as good: min(V*, |dom g|·L, |dom g|·|dom x|), each aggregate its own. Where it is asked
+    only whether COUNT(*) is ``most`` at least, so many latest ends of a group.
     """
     groups = view.some(range(keys))
     named = view.names[:keys]
+    if most:
+        size = smallest(by_end(view, groups), every((groups, Number(most))))
+        context.remember("latest ends", P4, size, (*named, "end"), view.streams)
+        return
     if any(one.function not in ("min", "max") and not one.distinct for one in aggregates):
         context.remember("sums", P4, by_end(view, groups), (*named, "end"), view.streams)
     kept = dict.fromkeys((one.function if not one.distinct else "distinct", one.column) for one in aggregates)

@@ -13,7 +13,8 @@ from streambound.analyzer.expressions.reading import Refused, read
 from streambound.analyzer.symbols import symbol
 from streambound.analyzer.types import DataType, Family
 from streambound.criteria.operators.columns import aggregate_type
-from streambound.criteria.periods.ends import distinct_state, group_states, valid_state
+from streambound.criteria.periods.counting import rows_asked_for
+from streambound.criteria.periods.ends import distinct_state, group_states, latest_state, valid_state
 from streambound.criteria.periods.epochs import plus, together
 from streambound.criteria.periods.leaves import leaf, narrowed
 from streambound.criteria.periods.views import MaybeSize, PeriodContext, PeriodView, every, smallest
@@ -28,6 +29,7 @@ from streambound_runtime.operators.epochs.plan import (
     EpochRelation,
     EpochUnion,
     is_arriving,
+    only_latest,
 )
 from streambound_runtime.periods.plan import (
     ConstantScan,
@@ -59,6 +61,11 @@ def lowered(plan: PeriodPlan, context: PeriodContext) -> PeriodView:
     match plan:
         case SnapshotScan() | ConstantScan():
             return _relation(plan, context)
+        case PeriodProject(PeriodFilter(PeriodGroup() as group, condition), items) if most := rows_asked_for(
+            group, condition, items
+        ):
+            counted = _grouped(group, lowered(group.input, context), context, most)
+            return _projected(_filtered(counted, condition), items)
         case PeriodFilter(input, condition):
             return narrowed(_filtered(lowered(input, context), condition), plan, context)
         case PeriodProject(input, items):
@@ -213,15 +220,18 @@ def _set_operation(kind: str, left: PeriodView, right: PeriodView, context: Peri
     word, _, all_of_them = kind.partition(" ")
     if not all_of_them:
         left, right = _distinct(left, context), _distinct(right, context)
-    else:
-        _remembered(left, context)
-        _remembered(right, context)
+    plan = EpochDifference(left.plan, right.plan, common=word == "intersect")
+    if all_of_them:
+        for side, other, latest in zip((left, right), (right, left), only_latest(plan), strict=True):
+            if latest:
+                latest_state(side, other.valid, context)
+            else:
+                _remembered(side, context)
     there = together(word, left.there, right.there)
     values, rows = left.values, left.rows
     if word == "intersect":
         values = tuple(smallest(a, b) for a, b in zip(left.values, right.values, strict=True))
         rows = smallest(left.rows, right.rows)
-    plan = EpochDifference(left.plan, right.plan, common=word == "intersect")
     streams = (*left.streams, *right.streams)
     there = smallest(there, rows)
     return replace(left, plan=plan, there=there, values=values, rows=rows, longest=None, streams=streams)
@@ -230,7 +240,7 @@ def _set_operation(kind: str, left: PeriodView, right: PeriodView, context: Peri
 # --- γ, ⋈ -------------------------------------------------------------------------------------------------------------
 
 
-def _grouped(plan: PeriodGroup, view: PeriodView, context: PeriodContext) -> PeriodView:
+def _grouped(plan: PeriodGroup, view: PeriodView, context: PeriodContext, most: int = 0) -> PeriodView:
     aggregates = []
     types = [*view.types[: plan.keys]]
     for one in plan.aggregates:
@@ -242,10 +252,10 @@ def _grouped(plan: PeriodGroup, view: PeriodView, context: PeriodContext) -> Per
         )
         types.append(aggregate_type(one.function.upper(), kind) if kind is not None else BIGINT)
     if is_arriving(view.plan):
-        group_states(view, plan.keys, tuple(aggregates), context)
+        group_states(view, plan.keys, tuple(aggregates), context, most)
     groups = Number(1) if plan.always else smallest(view.there, view.some(range(plan.keys)))
     values = (*view.values[: plan.keys], *(None for _ in aggregates))
-    made = EpochGroup(view.plan, plan.keys, tuple(aggregates), plan.always)
+    made = EpochGroup(view.plan, plan.keys, tuple(aggregates), plan.always, most)
     names = (*view.names[: plan.keys], *(one.function for one in aggregates))
     return PeriodView(made, tuple(types), groups, groups, values, None, None, names, view.streams)
 

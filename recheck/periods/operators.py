@@ -13,6 +13,7 @@ from streambound.analyzer.expressions.reading import Refused, read
 from streambound.analyzer.query import Query
 from streambound.analyzer.types import DataType, Family
 from streambound.recheck.circuits.claims import NotRecheckedError
+from streambound.recheck.periods.having import enough_rows
 from streambound.recheck.periods.leaves import PeriodCatalog, StreamRows, stream_rows
 from streambound.recheck.periods.sizes import Limit, RowsView, number, plus, smaller, times
 from streambound_runtime.periods.plan import (
@@ -81,6 +82,8 @@ class PeriodStates:
                 return self._relation(plan)
             case PeriodCoalesce(input):
                 return self.of(input)
+            case PeriodProject(PeriodFilter(PeriodGroup() as group, _), items) if enough := enough_rows(plan):
+                return _projected(self._counted(self.of(group.input), group, enough), items)
             case PeriodFilter(input):
                 return self._passing(plan, self.of(input))
             case PeriodProject(input, items):
@@ -143,7 +146,7 @@ class PeriodStates:
 
     def _relation(self, plan: SnapshotScan | ConstantScan) -> RowsView:
         if not plan.table:
-            return RowsView((), (), number(1), number(1), (), number(1), None)
+            return RowsView((), (), number(1), number(1), (), number(1), None, static=True)
         table = self.known.table(plan.table)
         rows = self.known.symbol("rows", table, table.rows)
         kinds = tuple(_types(plan, self.known))
@@ -172,7 +175,11 @@ class PeriodStates:
         )
 
     def _set_operation(self, kind: str, left: RowsView, right: RowsView) -> RowsView:
-        if kind.endswith(" all"):
+        if kind.endswith(" all") and left.static and right.arriving:
+            self._matched(right, left)
+        elif kind == "intersect all" and right.static and left.arriving:
+            self._matched(left, right)
+        elif kind.endswith(" all"):
             self._kept(left, right)
         else:
             left = self._distinct(left)
@@ -183,6 +190,20 @@ class PeriodStates:
             values = tuple(smaller(*both) for both in zip(values, right.values, strict=True))
         left = replace(left, arriving=False, whole=False, static=False)
         return replace(left, there=smaller(there, rows), rows=rows, values=values, longest=None)
+
+    def _matched(self, view: RowsView, fixed: RowsView) -> None:
+        """A row of a stream plays a part only while there is one of a relation for it: of each value those longest."""
+        self.line("P4", (*view.names, "end"), smaller(_by_end(view, view.rows), fixed.valid))
+
+    def _counted(self, view: RowsView, group: PeriodGroup, enough: int) -> RowsView:
+        """Groups of which it is asked whether they have enough rows."""
+        if not view.arriving:
+            return self._group(view, group.keys, group.aggregates, group.always)
+        groups = view.of(range(group.keys))
+        self.line(
+            "P4", (*view.names[: group.keys], "end"), smaller(_by_end(view, groups), times([groups, number(enough)]))
+        )
+        return self._group(replace(view, arriving=False), group.keys, group.aggregates, group.always)
 
     def _group(self, view: RowsView, keys: int, aggregates: tuple[PeriodAggregate, ...], always: bool) -> RowsView:
         groups, named = view.of(range(keys)), view.names[:keys]

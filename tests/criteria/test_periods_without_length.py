@@ -12,7 +12,7 @@ from streambound.criteria.check import Checked
 from streambound.criteria.vocabulary import Verdict
 from streambound.synopsis_exec.circuit_plan import make_circuit_plan
 from support.choices import Choices
-from support.circuits import checked_circuit
+from support.circuits import certificate_of, checked_circuit, proof_of
 from support.oracle import connection
 from support.period_streams import PeriodRun, run_periods
 from support.profiles import MORE
@@ -93,3 +93,74 @@ def test_the_job_of_rows_that_satisfy_nothing_reads_their_periods() -> None:
     assert statement.catalog is not None
     (stream,) = make_circuit_plan(statement.circuit, statement.statement, statement.catalog).inputs
     assert {"vb", "ve"} <= {column.name for column in stream.columns}
+
+
+SETS = [
+    "SELECT u.b FROM u EXCEPT ALL SELECT r.b FROM r",
+    "SELECT u.b FROM u WHERE u.b > 0 EXCEPT ALL (SELECT r.b FROM r UNION ALL SELECT x.b FROM r AS x)",
+    "SELECT r.b FROM r INTERSECT ALL SELECT u.b FROM u",
+    "SELECT u.b, u.d FROM u INTERSECT ALL SELECT r.b, 0.5D FROM r",
+    "SELECT c0, COUNT(*) AS n FROM (SELECT u.b AS c0 FROM u EXCEPT ALL SELECT r.b FROM r) GROUP BY c0",
+]
+
+
+@pytest.mark.parametrize("sql", SETS)
+def test_beside_a_relation_only_the_latest_ends_of_a_value_are_kept(sql: str) -> None:
+    """As many as there are rows of it."""
+    assert max(peaks(sql, 14, range(15 * MORE))) > 0
+
+
+def test_the_latest_ends_of_each_value_are_as_many_as_the_relation_has() -> None:
+    statement = checked("SELECT u.b FROM u EXCEPT ALL SELECT r.b FROM r")
+    rows = [(0, 1, begin, begin + 3 + 20 * (begin % 3)) for begin in range(8)] + [(0, 9, 0, 50)] * 5
+    u = [(1, 0.5, 0, 99), (1, 0.5, 0, 99), (2, 1.0, 0, 9)]
+    found = ran(statement, 1, Generated("", {"r": rows, "s": [], "u": u}))
+    assert 2 <= max(found.entries) <= 2 + 2, "two ends of the value 1, and two open rows"
+
+
+def test_without_a_relation_on_the_right_side_all_ends_are_needed() -> None:
+    for sql in ("SELECT r.b FROM r EXCEPT ALL SELECT u.b FROM u", "SELECT r.a FROM r INTERSECT ALL SELECT s.a FROM s"):
+        assert checked(sql).verdict is not Verdict.BOUNDED
+
+
+COUNTED = [
+    "SELECT r.b AS c0 FROM r GROUP BY r.b HAVING COUNT(*) >= 2",
+    "SELECT r.b + 1 AS c0 FROM r GROUP BY r.b HAVING COUNT(*) > 1 AND r.b > 0",
+    "SELECT r.b AS c0 FROM r GROUP BY r.b HAVING 3 <= COUNT(*)",
+    "SELECT 'many' AS c0 FROM (SELECT 1 AS x FROM r UNION ALL SELECT 1 FROM s) GROUP BY x HAVING COUNT(*) > 2",
+    "SELECT DISTINCT 1 AS c0 FROM r GROUP BY r.b HAVING COUNT(*) >= 1",
+    "SELECT u.d AS c0 FROM u WHERE u.b IN (SELECT r.b FROM r GROUP BY r.b HAVING COUNT(*) >= 2)",
+]
+
+
+@pytest.mark.parametrize("sql", COUNTED)
+def test_of_groups_that_are_asked_for_k_rows_the_k_latest_ends_are_kept(sql: str) -> None:
+    few = {"domain": {"b": [-1, 0, 1, 2, 3]}}
+    assert max(peaks(sql, 6 * 3 + 6 + 7, range(15 * MORE), r=few)) > 1
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT r.b, COUNT(*) AS n FROM r GROUP BY r.b HAVING COUNT(*) >= 2",
+        "SELECT r.b FROM r GROUP BY r.b HAVING COUNT(*) >= 2 AND COUNT(*) < 5",
+        "SELECT r.b FROM r GROUP BY r.b HAVING COUNT(*) <= 2",
+        "SELECT r.b FROM r GROUP BY r.b HAVING COUNT(*) = 2",
+        "SELECT r.b FROM r GROUP BY r.b HAVING NOT COUNT(*) >= 2",
+        "SELECT r.b FROM r GROUP BY r.b HAVING COUNT(*) >= 0",
+        "SELECT r.b FROM r GROUP BY r.b HAVING COUNT(*) >= 2 AND SUM(r.a) > 3",
+        "SELECT r.b FROM r GROUP BY r.b HAVING COUNT(r.a) >= 2",
+    ],
+)
+def test_other_questions_about_groups_need_all_ends(sql: str) -> None:
+    assert checked(sql, r={"domain": {"b": [1, 2]}}).verdict is not Verdict.BOUNDED
+
+
+@pytest.mark.parametrize("sql", [*COUNTED, *SETS])
+def test_certificates_of_latest_ends_hold(sql: str) -> None:
+    statement = checked(sql, r={"domain": {"b": [-1, 0, 1]}, "max_valid": 1000})
+    found = proof_of(statement, certificate_of(statement))
+    assert found.faults == ()
+    assert found.entries is not None
+    assert statement.circuit_bound is not None
+    assert found.entries.most == statement.circuit_bound.entries.value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import isnan, nan
 
 from streambound_runtime.row_values import Value
@@ -11,6 +11,8 @@ from streambound_runtime.row_values import Value
 FragmentRow = tuple[Value, ...]
 Fragment = tuple[FragmentRow, int, int, int]
 """Values, begin, end and how many copies."""
+EndCounts = dict[tuple[FragmentRow, int], int]
+"""How many copies of some values end when."""
 LEAST, GREATEST = -(2**63), 2**63 - 1
 """Where time begins and ends, if nobody says so."""
 
@@ -74,6 +76,21 @@ def difference(left: Iterable[Fragment], right: Iterable[Fragment], common: bool
             if count:
                 yield row, since, time, count
             a, b, since = a + changes.get(time, 0), b + theirs.get(time, 0), time
+
+
+def latest(counts: Mapping[tuple[FragmentRow, int], int], most: Callable[[FragmentRow], int]) -> EndCounts:
+    """Of each value those copies that end last, at most so many.
+
+    >>> latest({(("a",), 4): 2, (("a",), 6): 1, (("a",), 9): 1}, lambda row: 3)
+    {(('a',), 9): 1, (('a',), 6): 1, (('a',), 4): 1}
+    """
+    found, left = EndCounts(), dict[FragmentRow, int]()
+    for (row, end), count in sorted(counts.items(), key=lambda one: one[0][1], reverse=True):
+        rest = left[row] if row in left else most(row)
+        left[row] = max(0, rest - count)
+        if rest:
+            found[row, end] = min(count, rest)
+    return found
 
 
 def _changes(fragments: Iterable[Fragment]) -> dict[FragmentRow, dict[int, int]]:

@@ -12,7 +12,7 @@ from typing import Protocol, cast
 
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.operators.epochs.amounts import AMOUNT, NOTHING, amount, made
-from streambound_runtime.operators.epochs.fragments import Fragment, FragmentRow
+from streambound_runtime.operators.epochs.fragments import Fragment, FragmentRow, latest
 from streambound_runtime.operators.epochs.plan import EpochAggregate, EpochGroup
 from streambound_runtime.operators.epochs.rows import Entry, Epoch, saved_row
 from streambound_runtime.operators.values import integer
@@ -69,7 +69,7 @@ class PeriodGroups:
 
     def __init__(self, plan: EpochGroup, rows: Callable[[Epoch], list[Fragment]], arriving: bool) -> None:
         self.plan, self.rows, self.arriving = plan, rows, arriving
-        self.parts = [*map(_part, _kinds(plan))]
+        self.parts = [_part(kind, plan.most) for kind in _kinds(plan)]
         self.part_of = [_place(_kinds(plan), one) for one in plan.aggregates]
 
     def fragments(self, epoch: Epoch) -> list[Fragment]:
@@ -88,10 +88,10 @@ class PeriodGroups:
         found = [one for group, mine in events.items() for one in self._swept(group, mine, epoch)]
         if self.arriving:
             for part in self.parts:
-                part.forget(epoch.until)
                 for row, _, end, copies in rows:
                     if end > epoch.until:
                         part.keep(row[:keys], end, part.value(row, copies))
+                part.forget(epoch.until)
         return found
 
     def _swept(self, group: FragmentRow, events: list[tuple[int, int, Held, int]], epoch: Epoch) -> Iterator[Fragment]:
@@ -161,8 +161,10 @@ def _place(kinds: list[tuple[PartKey, tuple[int, ...]]], one: EpochAggregate) ->
     return next(place for place, (key, _) in enumerate(kinds) if key == _key(one))
 
 
-def _part(kind: tuple[PartKey, tuple[int, ...]]) -> GroupAggregates:
+def _part(kind: tuple[PartKey, tuple[int, ...]], most: int) -> GroupAggregates:
     (name, column, type), columns = kind
+    if most:
+        return LatestEnds(most)
     if name == "sums":
         return SumsByEnd(columns)
     if name == "distinct":
@@ -208,6 +210,19 @@ class SumsByEnd:
     def forget(self, until: int) -> None:
         """Forget what has ended."""
         self.sums = {key: sums for key, sums in self.sums.items() if key[1] > until}
+
+
+class LatestEnds(SumsByEnd):
+    """For each group its rows that end last: whether there are so many is all that is asked."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(())
+        self.most = most
+
+    def forget(self, until: int) -> None:
+        """Forget what has ended, and what so many others outlive."""
+        counts = {key: sums[0] for key, sums in self.sums.items() if key[1] > until}
+        self.sums = {key: [count] for key, count in latest(counts, lambda group: self.most).items()}
 
 
 class OpenSums:

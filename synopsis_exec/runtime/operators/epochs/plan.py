@@ -97,13 +97,15 @@ class EpochAggregate:
 class EpochGroup:
     """A row for each group that has rows at a time: the first ``keys`` columns of the input, then the aggregates.
 
-    With ``always`` there is a row at every point of time, whether there are rows or not.
+    With ``always`` there is a row at every point of time, whether there are rows or not. Where ``most`` is no 0, the
+    only aggregate is COUNT(*), of which nothing is asked but whether it is at least that.
     """
 
     input: EpochPlan
     keys: int
     aggregates: tuple[EpochAggregate, ...]
     always: bool = False
+    most: int = 0
 
 
 EpochPlan = EpochScan | EpochRelation | EpochMap | EpochUnion | EpochDistinct | EpochDifference | EpochJoin | EpochGroup
@@ -191,6 +193,15 @@ def is_whole(plan: EpochPlan) -> bool:
             sides = is_whole(left), is_whole(right)
             return any(sides) and all(one or is_static(side) for one, side in zip(sides, (left, right), strict=True))
     return False
+
+
+def only_latest(plan: EpochDifference) -> tuple[bool, bool]:
+    """Of which sides the latest ends of each value are enough: as many as a static other side has copies of it.
+
+    That is the right side of EXCEPT ALL, and each side of INTERSECT ALL.
+    """
+    left = plan.common and is_arriving(plan.left) and is_static(plan.right)
+    return left, is_arriving(plan.right) and is_static(plan.left)
 
 
 def is_static(plan: EpochPlan) -> bool:

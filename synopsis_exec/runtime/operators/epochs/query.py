@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from streambound_runtime.operators.epochs.fragments import (
@@ -33,6 +34,7 @@ from streambound_runtime.operators.epochs.plan import (
     EpochUnion,
     is_arriving,
     is_static,
+    only_latest,
 )
 from streambound_runtime.operators.epochs.rows import (
     Arrivals,
@@ -196,7 +198,12 @@ class EpochQueryOperator:
             case EpochDistinct(input=input):
                 return DistinctFragments(self._operator(input))
             case EpochDifference(left, right, common):
-                return DifferentFragments(self._operator(left), self._operator(right), common)
+                mine, theirs = only_latest(plan)
+                sides = (
+                    self._limited(left, right) if mine else self._operator(left),
+                    (self._limited(right, left) if theirs else self._operator(right)),
+                )
+                return DifferentFragments(*sides, common)
             case EpochGroup(input=input):
                 arriving = is_arriving(input)
                 rows = self._arrivals(input).arriving if arriving else self._operator(input).fragments
@@ -204,6 +211,13 @@ class EpochQueryOperator:
             case EpochJoin(left=left, right=right):
                 return FragmentJoin(plan, self._operator(left), self._operator(right), self.passes)
         raise AssertionError(f"no operator for {type(plan).__name__}")
+
+    def _limited(self, plan: EpochPlan, static: EpochPlan) -> EpochOperator:
+        """Rows of which no more copies play a part than a static side has at all."""
+        copies = Counter[FragmentRow]()
+        for row, _, _, count in self._operator(static).fragments(Epoch(LEAST, GREATEST)):
+            copies[row] += count
+        return self._noted(ValidRows(self._arrivals(plan), most=copies.__getitem__))
 
 
 class MappedFragments(KeepsNothing):

@@ -7,7 +7,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, cast
 
-from streambound_runtime.operators.epochs.fragments import GREATEST, LEAST, Fragment, FragmentRow, distinct, normal
+from streambound_runtime.operators.epochs.fragments import (
+    GREATEST,
+    LEAST,
+    EndCounts,
+    Fragment,
+    FragmentRow,
+    distinct,
+    latest,
+    normal,
+)
 from streambound_runtime.operators.epochs.plan import EpochMap, EpochPlan, EpochRelation
 from streambound_runtime.operators.values import integer
 from streambound_runtime.row_values import Value
@@ -169,12 +178,13 @@ def static_rows(
 class ValidRows:
     """Rows that are still valid: a counter for each value and end.
 
-    With ``ending`` those that end with the epoch, too: they may be prolonged.
+    With ``ending`` those that end with the epoch, too: they may be prolonged. Where it is known how many copies of a
+    value play a part at most, so many are remembered, those that end last.
     """
 
-    def __init__(self, input: Arrivals, ending: bool = False) -> None:
-        self.input, self.ending = input, ending
-        self.counts: dict[tuple[FragmentRow, int], int] = {}
+    def __init__(self, input: Arrivals, ending: bool = False, most: Callable[[FragmentRow], int] | None = None) -> None:
+        self.input, self.ending, self.most = input, ending, most
+        self.counts = EndCounts()
 
     def fragments(self, epoch: Epoch) -> list[Fragment]:
         """Rows of an epoch: those remembered, and those that begin."""
@@ -186,6 +196,8 @@ class ValidRows:
         for row, _, end, count in new:
             if end > least:
                 self.counts[row, end] = self.counts.get((row, end), 0) + count
+        if self.most is not None:
+            self.counts = latest(self.counts, self.most)
         return found
 
     def entries(self) -> int:

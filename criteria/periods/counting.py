@@ -1,0 +1,45 @@
+"""HAVING COUNT(*) >= k: where it is all that is asked of a group, it has k rows or it has not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from streambound.analyzer.expressions.dialect import parsed
+from streambound_runtime.periods.plan import PeriodAggregate, PeriodGroup
+
+
+def rows_asked_for(group: PeriodGroup, condition: str, items: Sequence[str]) -> int:
+    """How many rows a group must have at least, where its aggregates say nothing else; 0 where they do."""
+    if group.aggregates != (PeriodAggregate("count"),):
+        return 0
+    count = f"c{group.keys}"
+    asked = [test for test in _conjuncts(parsed(condition)) if _reads(test, count)]
+    if len(asked) != 1 or any(_reads(parsed(item), count) for item in items):
+        return 0
+    return _least(asked[0], count)
+
+
+def _conjuncts(test: exp.Expr) -> list[exp.Expr]:
+    test = test.unnest()
+    return [*_conjuncts(test.left), *_conjuncts(test.right)] if isinstance(test, exp.And) else [test]
+
+
+def _reads(expression: exp.Expr, column: str) -> bool:
+    return any(found.name == column for found in expression.find_all(exp.Column))
+
+
+def _least(test: exp.Expr, count: str) -> int:
+    """The least number of rows for which a comparison with a constant is true, if it is of all greater ones."""
+    if isinstance(test, exp.GTE | exp.GT):
+        column, limit = test.left.unnest(), test.right.unnest()
+    elif isinstance(test, exp.LTE | exp.LT):
+        column, limit = test.right.unnest(), test.left.unnest()
+    else:
+        return 0
+    if not (isinstance(column, exp.Column) and column.name == count):
+        return 0
+    if not isinstance(limit, exp.Literal) or limit.is_string or not limit.this.isdigit():
+        return 0
+    return int(limit.this) + isinstance(test, exp.GT | exp.LT)
