@@ -34,8 +34,8 @@ def broken_periods(
         yield "outside-domain", _PERIOD, "", end > period.high
     if period.probability:
         p = columns[period.probability]
-        wrong = pc.or_(pc.less_equal(p, 0), pc.greater(p, period.certain))
-        yield "probability", None, "", pc.fill_null(wrong, True).to_numpy(zero_copy_only=False)
+        right = pc.and_(pc.greater(p, 0), pc.less_equal(p, period.certain))  # of NaN neither is true
+        yield "probability", None, "", ~pc.fill_null(right, False).to_numpy(zero_copy_only=False)
     if period.variable:
         yield "key", None, "", columns[period.variable].is_null().to_numpy(zero_copy_only=False)
     if period.longest is not None:
