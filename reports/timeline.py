@@ -71,10 +71,10 @@ class Timeline:
 def timeline(rows: Iterable[Mapping[str, Any]], title: str = "") -> Timeline:
     """The timeline of rows of a SEQ statement, as lines of `--output` or rows of a DataFrame as dictionaries have them.
 
-    Raises UsageError for rows without `_begin` and `_end`, and for more than 500.
+    Raises UsageError for what is no such row, for rows without `_begin` and `_end`, and for more than 500.
     """
     lanes: dict[str, list[Bar]] = {}
-    for number, row in enumerate(sorted(map(dict, rows), key=_period)):
+    for number, row in enumerate(sorted(rows, key=_period)):
         if number == MOST:
             raise UsageError(f"a timeline shows at most {MOST} rows", remedy="filter or aggregate the result")
         values = [value for name, value in row.items() if name not in (_BEGIN, _END, *_OWN)]
@@ -86,6 +86,10 @@ def timeline(rows: Iterable[Mapping[str, Any]], title: str = "") -> Timeline:
 
 
 def _period(row: Mapping[str, Any]) -> tuple[Any, Any]:
+    if not isinstance(row, Mapping):
+        raise UsageError(
+            "a timeline is of dictionaries", remedy="of a DataFrame: [row.asDict() for row in df.collect()]"
+        )
     if _BEGIN not in row or _END not in row:
         raise UsageError("a timeline is of rows with _begin and _end", remedy="select them, too")
     return row[_BEGIN], row[_END]

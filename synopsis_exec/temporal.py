@@ -62,6 +62,8 @@ class Temporal:
 
         Relations of the catalog are read from the sources that it names for them.
         """
+        if lineage_nodes is not None and lineage_nodes < 1:
+            raise UsageError(f"lineage_nodes is at least 1, not {lineage_nodes}", remedy="leave it out for the default")
         self.spark = spark
         self.catalog = _catalog(catalog)
         if domain is not None:
@@ -153,8 +155,12 @@ class Temporal:
         """
         from streambound_runtime.periods.splitting import split
 
+        if isinstance(by, str):
+            raise UsageError("by is a list of columns", remedy=f"write by=[{by!r}]")
         for frame in (df, at):
-            _period(frame, period) if frame is not None else None
+            if frame is not None:
+                _period(frame, period)
+                _there(frame, by)
         return split(df, period, tuple(by), at)
 
     def _read(self, text: str) -> SeqStatement:
@@ -208,13 +214,13 @@ def _columns(df: DataFrame) -> tuple[Column, ...]:
     return tuple(Column(name, parse_type(kind) or _OTHER) for name, kind in df.dtypes)
 
 
-def _period(df: DataFrame, period: Period | None) -> PeriodRows | None:
+def _period(df: DataFrame, period: Sequence[str] | None) -> PeriodRows | None:
     if period is None:
         return None
+    if len(period) != 2 or period[0].lower() == period[1].lower():
+        raise UsageError(f"a period is two columns, not {period!r}", remedy='write period=("begin", "end")')
+    _there(df, period)
     kinds = {name.lower(): (name, kind) for name, kind in df.dtypes}
-    absent = next((name for name in period if name.lower() not in kinds), None)
-    if absent is not None:
-        raise UsageError(f"there is no column {absent!r}", remedy=f"there are {', '.join(df.columns)}")
     (begin, kind), (end, other) = (kinds[name.lower()] for name in period)
     found = parse_type(kind)
     if kind != other or found is None or found.family not in (Family.INTEGER, Family.DATE, Family.TIMESTAMP):
@@ -222,14 +228,18 @@ def _period(df: DataFrame, period: Period | None) -> PeriodRows | None:
     return PeriodRows(begin, end, found)
 
 
+def _there(df: DataFrame, names: Sequence[str]) -> None:
+    absent = next((name for name in names if name.lower() not in map(str.lower, df.columns)), None)
+    if absent is not None:
+        raise UsageError(f"there is no column {absent!r}", remedy=f"there are {', '.join(df.columns)}")
+
+
 def _random(df: DataFrame, rows: PeriodRows | None, key: str | None, probability: str | None) -> PeriodRows:
     """What is declared of rows that have a key and a probability."""
     if rows is None or key is None or probability is None:
         raise UsageError("rows with a lineage have a period, a key and a probability")
     kinds = {name.lower(): (name, parse_type(kind)) for name, kind in df.dtypes}
-    absent = next((name for name in (key, probability) if name.lower() not in kinds), None)
-    if absent is not None:
-        raise UsageError(f"there is no column {absent!r}", remedy=f"there are {', '.join(df.columns)}")
+    _there(df, (key, probability))
     name, kind = kinds[probability.lower()]
     if kind is None or kind.family not in (Family.FLOAT, Family.DECIMAL):
         raise UsageError("a probability is a double or a decimal")

@@ -53,5 +53,7 @@ def test_multiplicities_dates_and_pages() -> None:
 def test_what_is_no_timeline() -> None:
     with pytest.raises(UsageError, match="_begin and _end"):
         timeline([{"n": 1}])
+    with pytest.raises(UsageError, match="of dictionaries"):
+        timeline([(1, 2)])  # type: ignore[list-item]
     with pytest.raises(UsageError, match="at most 500"):
         timeline([{"_begin": i, "_end": i + 1} for i in range(501)])

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from streambound.analyzer.errors import UsageError
-from streambound.temporal import Temporal
+from streambound.temporal import Temporal, timeline
 from support.tp_worlds import Base, Joined, Query, Row, Selected, differences
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -114,6 +114,26 @@ def test_bad_rows_are_left_out_and_told(spark: Any) -> None:
     assert {row.n: row.reason for row in found.quarantined("a").select("n", "reason").collect()} == {
         "y": "key", "z": "key", "u": "probability", "v": "key", "w": "empty-period", "x": "overlapping-fact"
     }  # fmt: skip
+
+
+def test_what_means_nothing_is_told_with_the_way_out(spark: Any) -> None:
+    df = spark.createDataFrame([(1, 0, 2)], "k int, b int, e int")
+    found = Temporal(spark)
+    for period in (("b",), ("b", "e", "k"), ("b", "B")):
+        with pytest.raises(UsageError, match="a period is two columns"):
+            found.relation("r", df, period=period)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="there is no column 'z'") as caught:
+        found.split(df, ("b", "e"), by=["z"])
+    assert caught.value.remedy == "there are k, b, e"
+    with pytest.raises(UsageError, match="there is no column 'k'"):
+        found.split(df, ("b", "e"), by=["k"], at=df.select("b", "e"))
+    with pytest.raises(UsageError, match="by is a list of columns"):
+        found.split(df, ("b", "e"), by="k")
+    with pytest.raises(UsageError, match="of dictionaries"):
+        timeline(df)
+    for nodes in (0, -1):
+        with pytest.raises(UsageError, match=f"lineage_nodes is at least 1, not {nodes}"):
+            Temporal(spark, lineage_nodes=nodes)
 
 
 def test_a_lineage_that_is_too_large_is_an_error_with_its_row(spark: Any) -> None:
