@@ -58,6 +58,13 @@ class Conditions:
         present += [stated.attribute for stated in self.stated_lists]
         self.present = frozenset([*present, *map(self.time, self.streams)])
 
+    def one_of(self, attribute: Attribute) -> str | None:
+        """What has one value of an attribute that there is one of: a stream's one row, or one key; None for others."""
+        source = self.branch.source(attribute.source)
+        if source.one_key is None or not (source.one_key.once or attribute.column in source.one_key.attributes):
+            return None
+        return source.alias if source.one_key.once else f"{source.alias}.{attribute.column}"
+
     # --- attributes ------------------------------------------------------------------------------------------------
 
     def time(self, stream: str) -> Attribute:

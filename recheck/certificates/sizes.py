@@ -112,12 +112,26 @@ class Checker:
                 return self._of_one_source(count, self.table.streams) | {self.conditions.time(self._lasting(count))}
             case "rows":
                 return self._of_one_source(count, self.table.relations)
+            case "one":
+                return self._one(count)
             case "distance" if len(count.attributes) == 2:
                 self._width_apart(count)
                 return frozenset([_apart(*count.attributes)])
             case "null" | "constant" | "range" | "list" | "cuts" if len(count.attributes) == 1:
                 return frozenset([self._value(count, count.attributes[0])])
         raise RejectedError(f"there is no rule {count.rule!r} for so many values")
+
+    def _one(self, count: ClaimedCount) -> frozenset[Attribute]:
+        """Columns of the one row of a stream, or a column of the one key."""
+        if count.source is None and len(count.attributes) == 1:
+            (attribute,) = count.attributes
+            if attribute.source in self.table.sources and self.conditions.one_of(attribute) is not None:
+                return frozenset(count.attributes)
+        if count.source is not None and count.source in self.table.streams:
+            key = self.conditions.source(count.source).one_key
+            if key is not None and key.once:
+                return self._of_one_source(count, self.table.streams) | {self.conditions.time(count.source)}
+        raise RejectedError("there is more than one value of what is counted as one")
 
     def in_order(self, count: ClaimedCount) -> None:
         """Raises RejectedError when timestamps are counted beside each other in a circle, so that none is counted."""
@@ -317,7 +331,7 @@ class Checker:
                 return least(self.most(part, symbols) for part in count.of)
             case "ages":
                 return Quantity.number(count.timestamps or 0)
-            case "best":
+            case "best" | "one":
                 return Quantity.number(1)
             case "distance":
                 return Quantity.number(self._width_apart(count))

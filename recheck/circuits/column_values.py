@@ -113,12 +113,16 @@ def _listed(conditions: Conditions, attribute: Attribute) -> Sequence[Value]:
 
 def different_values(conditions: Conditions, padded: bool = False) -> int:
     """The most different results of a branch; where they are ``padded``, there are NULLs in their place, too."""
-    found = 1
+    found, rows = 1, set[str]()
     for output in conditions.branch.outputs:
         if isinstance(output.value, Constant):
             continue
         if not isinstance(output.value, Attribute):
             raise NotRecheckedError("different values of what is computed of several rows")
+        if (one := conditions.one_of(output.value)) is not None:
+            found *= 1 if one in rows else 1 + padded
+            rows.add(one)
+            continue
         size = values_of(conditions, output.value, null=padded or output.value not in conditions.present).size
         if size is None:
             raise NotRecheckedError("results without a number")

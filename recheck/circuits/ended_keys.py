@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from streambound.analyzer.catalog import DeclaredTable
-from streambound.analyzer.changes import KeyPunctuation
+from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.query import Attribute, Branch, Kind, Query
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.quantity import Quantity, least
@@ -23,13 +23,13 @@ class EndedColumns:
     """The columns of a block, by their places, whose values a punctuation ends."""
 
     table: DeclaredTable
-    punctuation: KeyPunctuation
+    punctuation: StreamKey
     places: tuple[int, ...]
 
     def line(self, proposition: str, split: Query, names: tuple[str, ...], states: States) -> None:
         """The keys themselves, and what is kept for the open ones."""
         most = self.most(split, states)
-        self.keys(states)
+        key_lines(self.punctuation.stream, states)
         states.line(proposition, names, most, UNTIL_OVER)
 
     def most(self, split: Query, states: States) -> Quantity:
@@ -56,16 +56,18 @@ class EndedColumns:
 
         return replace(split, branches=tuple(map(others, split.branches)))
 
-    def keys(self, states: States) -> None:
-        """The keys of all punctuations that are read with the stream: those that are open, and the last that ended."""
-        for one in self.table.punctuations:
-            of = f"{self.table.name} by {', '.join(one.attributes)}"
-            if one.max_open is None or of in states.open_keys:
-                continue
-            states.open_keys.add(of)
-            states.line("K0", one.attributes, Quantity.number(one.max_open), "when a punctuation ends it")
-            ended = f"when {one.max_open} more have ended"
-            states.line("K0", one.attributes, Quantity.number(one.max_open), ended)
+
+def key_lines(stream: str, states: States) -> None:
+    """The keys of all punctuations that a stream brings, once: those that are open, and the last that ended."""
+    table = states.catalog.table(stream)
+    for one in table.punctuations if table is not None else ():
+        of = f"{stream} by {', '.join(one.attributes)}"
+        if one.max_open is None or of in states.open_keys:
+            continue
+        states.open_keys.add(of)
+        states.line("K0", one.attributes, Quantity.number(one.max_open), "when a punctuation ends it")
+        ended = f"when {one.max_open} more have ended"
+        states.line("K0", one.attributes, Quantity.number(one.max_open), ended)
 
 
 def ended_key(split: Query, keys: int, states: States, promised: bool = True) -> EndedColumns | None:
@@ -78,7 +80,7 @@ def ended_key(split: Query, keys: int, states: States, promised: bool = True) ->
         return None
     table = states.catalog.table(tables.pop())
     found = []
-    for punctuation in table.punctuations if table is not None else ():
+    for punctuation in table.ending if table is not None else ():
         places = {_places(branch, punctuation, keys) for branch in split.branches}
         if len(places) == 1 and (one := places.pop()) is not None and table is not None:
             found.append(EndedColumns(table, punctuation, one))
@@ -90,7 +92,7 @@ def ended_key(split: Query, keys: int, states: States, promised: bool = True) ->
     return found[0] if found and not promised else None
 
 
-def _places(branch: Branch, punctuation: KeyPunctuation, keys: int) -> tuple[int, ...] | None:
+def _places(branch: Branch, punctuation: StreamKey, keys: int) -> tuple[int, ...] | None:
     shown = [output.value for output in branch.outputs[:keys]]
     wanted = [Attribute(branch.streams[0].alias, name) for name in punctuation.attributes]
     return tuple(shown.index(one) for one in wanted) if all(one in shown for one in wanted) else None

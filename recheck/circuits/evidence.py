@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from streambound.analyzer.query import Branch, Query
@@ -23,7 +22,9 @@ from streambound.recheck.certificates.names import unknown
 from streambound.recheck.certificates.quantity import Quantity, total
 from streambound.recheck.certificates.validate import branch_faults, results_faults, symbols_of, table_size
 from streambound.recheck.circuits.claims import ClaimedBlock, ClaimedCircuit, ClaimedKey, NotRecheckedError
+from streambound.recheck.circuits.column_values import different_values
 
+EvidenceSaved = tuple[list[ClaimedBlock], list[tuple[str, ClaimedBranch]], list[tuple[str | None, "Line"]]]
 FREED = "when no later row can complete it"
 
 
@@ -130,7 +131,7 @@ class Evidence:
         found = [CountedResults(Quantity.number(0), ())]
         for split in splits:
             if split.branches:
-                one = self.count_of(split)
+                one = self.count_of(split) or _of_one_key(split)
                 if one is None:
                     shown = "; ".join(render_branch(branch, True) for branch in split.branches)
                     raise RejectedError(f"nothing says how many results there are of {shown}")
@@ -139,14 +140,18 @@ class Evidence:
             total(one.entries for one in found), tuple(table for one in found for table in one.tables)
         )
 
-    @contextmanager
-    def tried(self) -> Iterator[None]:
-        """Nothing that is claimed is used up, and no line is added, by what is found out inside."""
-        before = [*self.blocks], [*self.counts], [*self.lines]
-        try:
-            yield
-        finally:
-            self.blocks, self.counts, self.lines = before
+    def saved(self) -> EvidenceSaved:
+        """The claims that are not used up, and the lines."""
+        return [*self.blocks], [*self.counts], [*self.lines]
+
+    def restore(self, saved: EvidenceSaved) -> None:
+        """No claim has been used up since, and no line been added."""
+        self.blocks, self.counts, self.lines = saved
+
+    @property
+    def of_each_key(self) -> bool:
+        """Whether states are claimed to be of each of the keys that are open (K3)."""
+        return any(state.proposition == "K3" for state in self.claimed.states)
 
     def line(self, line: Line) -> None:
         """What the next line that is no table's must say."""
@@ -159,6 +164,14 @@ def _entries(split: Query, branch: Branch, table: ClaimedTable) -> Quantity:
         return table_size(Conditions(branch), table, symbols_of(split)).entries
     except ContradictionError:
         raise NotRecheckedError("conditions that nothing satisfies") from None
+
+
+def _of_one_key(split: Query) -> CountedResults | None:
+    """The results for one value of a key that ends, of which nothing is claimed but their number; None elsewhere."""
+    if not any(source.one_key is not None for branch in split.branches for source in branch.sources):
+        return None
+    numbers = (Quantity.number(different_values(Conditions(branch))) for branch in split.branches)
+    return CountedResults(total(numbers), ())
 
 
 def _results(name: str, branch: Branch, claim: ClaimedBranch) -> ClaimedTable:

@@ -35,6 +35,7 @@ from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.circuits.claims import NotRecheckedError
 from streambound.recheck.circuits.closing_columns import computed_columns
+from streambound.recheck.circuits.each_key import with_several_values
 from streambound.recheck.circuits.evidence import keys_with_values
 from streambound.recheck.circuits.joined_values import different_rows
 from streambound.recheck.circuits.late_conditions import different_results, is_late, is_marked
@@ -85,8 +86,9 @@ def _groups(tree: Aggregate, states: States) -> View:
             return _SumBelow(tree, pushed, states).view()
     view = states.under(tree.input, needed)
     given = schema(tree.input, states.catalog)
-    keys = [parsed(key.value) for key in tree.keys]
-    closing, names = _values(view, keys, given), tuple(key.value.text for key in tree.keys)
+    told_apart, names = with_several_values(tree.keys, tree.input, states), tuple(key.value.text for key in tree.keys)
+    keys = [parsed(key.value) for key in told_apart]
+    closing = _values(view, keys, given)
     valued = [call for call in tree.calls if call.distinct or call.function in (*BEST, PERCENTILE)]
     if view.rows is None and closing:
         states.line("A5", names, _open_groups(tree, closing[0], states), "when its window has closed")
@@ -99,10 +101,10 @@ def _groups(tree: Aggregate, states: States) -> View:
     rows = view.rows
     if rows is None:
         rows = _of_a_side(view, [keys, *([*keys, _read_by(call)] for call in valued)], given)
-    if rows is None and (names or valued):
+    if rows is None and (keys or valued):
         best = view.closing[0].open(0) if view.closing else None
         return _groups_by_values(tree, valued, states, different_rows, best)
-    most = _at_a_time(view, keys, given) if names else Quantity.number(1)
+    most = _at_a_time(view, keys, given) if keys else Quantity.number(1)
     states.line("D1", names, most, "when its last row goes")
     for call in valued if rows is not None else ():
         states.line("D6", (*names, "value"), _at_a_time(view, [*keys, _read_by(call)], given), "when its last row goes")
@@ -151,7 +153,8 @@ def _groups_by_values(
 
     Rows of closed windows are taken back no more: beside the best of these, those of ``open`` ones are kept (D2).
     """
-    names, keys = tuple(key.value.text for key in tree.keys), [key.value for key in tree.keys]
+    names = tuple(key.value.text for key in tree.keys)
+    keys = [key.value for key in with_several_values(tree.keys, tree.input, states)]
     most = different(tree.input, keys, states) if keys else Quantity.number(1)
     states.line("D1", names, most, "when its last row goes")
     for call in valued:

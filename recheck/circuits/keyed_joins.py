@@ -21,7 +21,7 @@ from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.algebra.schema_columns import ViewColumn
 from streambound.analyzer.catalog import DeclaredTable, Kind
 from streambound.analyzer.columns import Column
-from streambound.analyzer.query import Attribute, Comparison, Op
+from streambound.analyzer.query import And, Attribute, Comparison, Formula, Op
 from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.types import Family
 from streambound.recheck.certificates.quantity import Quantity
@@ -250,7 +250,7 @@ def _comparisons(tree: Join, left: JoinedRows, right: JoinedRows, states: States
         raise NotRecheckedError("a condition of several cases between views")
     (branch,) = query.branches
     names = {source.alias: source.table for source in branch.sources}
-    for atom in branch.atoms:
+    for atom in _all_true(branch.where):
         if isinstance(atom, Comparison) and atom.right is not None and atom.op in _TURNED:
             mine, theirs = _placed(atom.left, names), _placed(atom.right, names)
             if mine is None or theirs is None or mine[0] == theirs[0]:
@@ -263,6 +263,15 @@ def _comparisons(tree: Join, left: JoinedRows, right: JoinedRows, states: States
                 yield mine[1], theirs[1], atom.op, more
             else:
                 yield theirs[1], mine[1], _TURNED[atom.op], None if more is None else -more
+
+
+def _all_true(formula: Formula) -> Iterator[Formula]:
+    """The parts of a condition that must all be true; alternatives are one."""
+    if isinstance(formula, And):
+        for part in formula.parts:
+            yield from _all_true(part)
+    else:
+        yield formula
 
 
 def _placed(attribute: Attribute, names: dict[str, str]) -> tuple[str, int] | None:

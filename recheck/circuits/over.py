@@ -22,8 +22,6 @@ from streambound.recheck.certificates.sizes import tuples_of
 from streambound.recheck.certificates.validate import symbols_of
 from streambound.recheck.circuits.claims import ClaimedKey, NotRecheckedError
 from streambound.recheck.circuits.closing_columns import computed_columns
-from streambound.recheck.circuits.column_values import different_values
-from streambound.recheck.circuits.ended_keys import UNTIL_OVER, ended_key
 from streambound.recheck.circuits.evidence import keys_with_values
 from streambound.recheck.circuits.ranks import RANKS
 from streambound.recheck.circuits.states import States
@@ -74,18 +72,8 @@ def _over_block(tree: Over, states: States) -> View:
     rows = derive(states.blocks.query(tree.input, items))
     states.evidence.block(rows.split, "OVER", False, together=rows.together)
     for one in several:
-        keys, most = one.rows()
-        if each_key(states):
-            freed = UNTIL_OVER if one.freed == "never" else f"{UNTIL_OVER}, or {one.freed}"
-            states.line("K3", keys, most, freed)
-        else:
-            states.line("OVER", keys, most, one.freed)
+        states.line("OVER", *one.rows(), one.freed)
     return View()
-
-
-def each_key(states: States) -> bool:
-    """Whether a certificate is of a statement that is answered for each key that ends by itself (K3)."""
-    return any(one.proposition == "K3" for one in states.evidence.claimed.states)
 
 
 def _is_running(call: WindowCall, states: States) -> bool:
@@ -200,27 +188,15 @@ class _OverRows:
             raise NotRecheckedError("rows beside a row, in another order than that of time")
         if self.running or not _is_of_values(call):
             return self._in_each(Quantity.number(1 if self.running else back + ahead))
-        if len(call.order) > 1 or each_key(self.states):
-            raise NotRecheckedError("a frame of values of several columns, or of each key that ends")
+        if len(call.order) > 1:
+            raise NotRecheckedError("a frame of values of several columns")
         return self._keys(), rows_of(back + ahead)
 
     def _keys(self) -> tuple[ClaimedKey, ...]:
         return tuple(ClaimedKey(key.text, None) for key in self.call.partition)
 
-    def _of_each_key(self, rows: Quantity) -> tuple[tuple[ClaimedKey, ...], Quantity]:
-        """So many rows in each partition of each key that is open, whose rows are in no other partition (K3)."""
-        split = derive(self._query(self.partition)).split
-        ended = ended_key(split, len(self.call.partition), self.states)
-        if ended is None or ended.punctuation.max_open is None or self._windows is not None:
-            raise NotRecheckedError("keys that punctuations end in several operators or streams")
-        ended.keys(self.states)
-        others = sum(different_values(Conditions(branch)) for branch in ended.beside(split).branches)
-        return self._keys(), Quantity.number(ended.punctuation.max_open * others) * rows
-
     def _in_each(self, rows: Quantity) -> tuple[tuple[ClaimedKey, ...], Quantity]:
         """So many rows in each partition that there is, or that is open."""
-        if each_key(self.states):
-            return self._of_each_key(rows)
         if not self.call.partition:
             return (), rows
         split, names = derive(self._query(self.partition)).split, tuple(key.text for key in self.call.partition)

@@ -19,7 +19,7 @@ from streambound.analyzer.algebra.nodes import (
     Tree,
     Union,
 )
-from streambound.recheck.circuits import groups, joins, late_conditions, over, recursion, rows, set_operations
+from streambound.recheck.circuits import each_key, groups, joins, late_conditions, over, recursion, rows, set_operations
 from streambound.recheck.circuits.states import Rules, States
 from streambound.recheck.circuits.view import View
 
@@ -31,6 +31,7 @@ def _static(tree: Tree, states: States) -> View:
 RULES = Rules(
     static=_static,
     block=rows.block,
+    each_key=each_key.of_each_key,
     operators={
         Aggregate: groups.aggregate,
         Project: rows.project,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from streambound.analyzer.algebra.blocks import is_block
-from streambound.analyzer.algebra.nodes import Alias, Apply, Filter, Over, Project, Scan, Tree, inputs
+from streambound.analyzer.algebra.nodes import Apply, Tree, inputs
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.findings import Finding
@@ -55,8 +54,6 @@ def _applies(tree: Tree | None, catalog: Catalog) -> bool:
 def _proved(statement: Statement, lowered: Lowered, catalog: Catalog, document: Any) -> Proof:
     if lowered.tree is None or lowered.positions is None:
         return Proof(("there is no such query in the file any more",))
-    if _by_shared_keys(lowered.tree, catalog, document):
-        raise NotRecheckedError("keys that punctuations end in several operators or streams")
     blocks = BlockReader(lowered.positions, catalog, statement.name, statement.span, lowered.queries)
     try:
         evidence = Evidence(read_as(ClaimedCircuit, document))
@@ -68,33 +65,6 @@ def _proved(statement: Statement, lowered: Lowered, catalog: Catalog, document: 
         raise NotRecheckedError(error.diagnostic.message) from error
     wrong = list(_faults(evidence))
     return Proof(tuple(wrong), None if wrong else total(line.entries for _, line in evidence.lines))
-
-
-def _by_shared_keys(tree: Tree, catalog: Catalog, document: Any) -> bool:
-    """Whether a certificate rests on keys that are counted over operators, or end by records of other streams.
-
-    Of those (K3) it knows functions over a block's rows, each partition of which is of one key.
-    """
-    states = document.get("states") if isinstance(document, dict) else None
-    claimed = {one.get("proposition") for one in states or () if isinstance(one, dict)}
-    if "K0" in claimed and any(_ends_elsewhere(name, catalog) for name in _scanned(tree)):
-        return True
-    while isinstance(tree, Alias | Filter | Project):
-        tree = tree.input
-    of_rows = isinstance(tree, Over) and is_block(tree.input, catalog)
-    return "K3" in claimed and not of_rows
-
-
-def _ends_elsewhere(name: str, catalog: Catalog) -> bool:
-    table = catalog.table(name)
-    return table is not None and any(key.stream != table.name for key in table.ending)
-
-
-def _scanned(tree: Tree) -> Iterator[str]:
-    if isinstance(tree, Scan):
-        yield tree.table
-    for below in inputs(tree):
-        yield from _scanned(below)
 
 
 def _faults(evidence: Evidence) -> Iterator[str]:

@@ -23,6 +23,7 @@ from support.circuits import checked_circuit, checked_once
 from support.json_mutations import Change, changes
 from support.lifted import CASES
 from support.profiles import MORE
+from support.punctuated import auction_house
 
 KNOWN = 149
 """Cases of the corpus whose states are worked out anew."""
@@ -38,6 +39,7 @@ CATALOG = {
         "T": S,
         "P": {**S, "columns": {**S["columns"], "kind": "string"}, "punctuations": OPENED},
         "E": {**S, "columns": {"a": "tinyint", "b": "tinyint", "ts": "timestamp"}},
+        **auction_house()["streams"],
     },
     "relations": {
         "R": {
@@ -56,6 +58,7 @@ OF_EACH_KIND = {
     "different arguments": "SELECT a, COUNT(DISTINCT v % 3) AS n FROM S WHERE v BETWEEN 0 AND 9 GROUP BY a",
     "groups of groups": "SELECT n, COUNT(*) AS m FROM (SELECT a, COUNT(*) AS n FROM S GROUP BY a) AS g GROUP BY n",
     "an outer join": "SELECT S.a, T.a AS x FROM S LEFT JOIN T ON S.a = T.a AND T.b = 1",
+    "an outer join with alternatives": "SELECT S.a, T.a AS x FROM S FULL JOIN T ON S.a = T.a AND T.b IN (1, 2)",
     "an anti join": "SELECT S.a FROM S WHERE NOT EXISTS (SELECT 1 FROM T WHERE T.a = S.a AND T.ts > S.ts)",
     "extrema": "SELECT S.b FROM S WHERE EXISTS (SELECT 1 FROM T WHERE T.b < S.b AND T.ts <= S.ts)",
     "rows of both sides": "SELECT a FROM S EXCEPT ALL SELECT a FROM T",
@@ -171,6 +174,22 @@ OF_EACH_KIND = {
         "SELECT b, v FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY b ORDER BY v) AS r FROM P) AS t WHERE r <= 3"
     ),
     "rows of keys that end": "SELECT DISTINCT b, a FROM P",
+    "keys that one record ends in both streams": (
+        "SELECT a.id, a.category, b.price FROM auction AS a JOIN bid AS b ON b.auction = a.id "
+        "WHERE b.price BETWEEN 0 AND 2"
+    ),
+    "groups of keys that one record ends": (
+        "SELECT a.id, MAX(b.price) AS best, COUNT(*) AS n FROM auction AS a JOIN bid AS b ON b.auction = a.id "
+        "AND a.ts <= b.ts GROUP BY a.id"
+    ),
+    "the row before in keys that end": (
+        "SELECT auction, price - LAG(price) OVER (PARTITION BY auction ORDER BY ts) AS d FROM bid"
+    ),
+    "rows of both sides of keys that end": "SELECT id, category FROM auction INTERSECT SELECT auction, bidder FROM bid",
+    "views of keys that end": (
+        "SELECT q.auction, q.n, p.least FROM (SELECT auction, COUNT(*) AS n FROM bid GROUP BY auction) AS q "
+        "JOIN (SELECT id, MIN(category) AS least FROM auction GROUP BY id) AS p ON p.id = q.auction"
+    ),
     "results that are tested late": "SELECT S.b, S.a + T.a AS x FROM S, T WHERE S.ts > T.ts AND S.v * T.a > 3",
     "groups of results that are tested late": (
         "SELECT S.a, COUNT(*) AS n, MAX(T.a) AS m FROM S JOIN T ON S.ts > T.ts AND S.v * T.a > 3 GROUP BY S.a"
