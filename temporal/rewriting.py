@@ -119,7 +119,8 @@ class Rewriter:
         kept = tuple(found for found in table.columns if found.name not in hidden)
         aliases = frozenset({tree.alias.lower()})
         columns = [
-            SeenColumn(aliases, found.name, place, refused=uncomparable(found.type)) for place, found in enumerate(kept)
+            SeenColumn(aliases, found.name, place, refused=uncomparable(found.type), type=found.type)
+            for place, found in enumerate(kept)
         ]
         columns += [SeenColumn(aliases, name, -1, hidden=PERIOD) for name in hidden]
         names = tuple(found.name for found in kept)
@@ -143,6 +144,7 @@ class Rewriter:
     # --- conditions ---------------------------------------------------------------------------------------------------
 
     def _filter(self, under: Rewritten, condition: Scalar, outer: tuple[Columns, ...]) -> Rewritten:
+        SeenNames(under.columns, self.positions).condition(syntax_of(condition).unnest())
         return self.filtered(under, conjuncts(syntax_of(condition)), outer)
 
     def filtered(self, under: Rewritten, conditions: list[exp.Expr], outer: tuple[Columns, ...]) -> Rewritten:
@@ -253,6 +255,7 @@ class Rewriter:
         conditions = []
         if tree.condition is not None:
             no_subquery(syntax_of(tree.condition), self.positions)
+            names.condition(syntax_of(tree.condition).unnest())
             conditions = [over(one, names.place) for one in conjuncts(syntax_of(tree.condition))]
         shared = [self._shared(name, left, right, tree) for name in tree.using]
         conditions += [exp.EQ(this=column(mine), expression=column(theirs + by)) for mine, theirs in shared]

@@ -12,6 +12,7 @@ from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.findings import Finding, Positions
 from streambound.analyzer.toml_reader import suggest
+from streambound.analyzer.types import DataType, Family
 
 PERIOD = "a snapshot has no period; restrict with FROM … TO …"
 LINEAGE = "it names the row's random variable or its probability, which the result has as _lineage and _p"
@@ -22,7 +23,7 @@ class SeenColumn:
     """A column that may be named: by the ``aliases`` (in small letters) of FROM items and its name.
 
     ``place`` is the operator's column. ``shown``: it is in ``*`` and needs no alias. ``hidden`` says why it cannot be
-    named at all, ``refused`` why it cannot be used.
+    named at all, ``refused`` why it cannot be used. ``type`` is a relation's column's.
     """
 
     aliases: frozenset[str]
@@ -31,6 +32,7 @@ class SeenColumn:
     shown: bool = True
     hidden: str = ""
     refused: str = ""
+    type: DataType | None = None
 
     def called(self, name: str, alias: str) -> bool:
         """Whether a name, which may have an alias before it, can mean this column."""
@@ -81,6 +83,14 @@ class SeenNames:
         """The column that a name means; None where none has it."""
         matches = [column for column in self.columns if column.called(node.name, node.table)]
         return next((column for column in matches if not column.hidden), None)
+
+    def condition(self, node: exp.Expr) -> None:
+        """Raise Finding for a condition that is a column of another type than BOOLEAN, which Spark does not take."""
+        column = self.seen(node) if isinstance(node, exp.Column) else None
+        if column is not None and column.type is not None and column.type.family is not Family.BOOLEAN:
+            message = f"{column.name} is {column.type.with_article}, and no condition"
+            help = f"compare it with a value, or write CAST({column.name} AS BOOLEAN)"
+            raise self.positions.finding(Code.TYPE_MISMATCH, message, node, help)
 
     def found(self, node: exp.Column, columns: Columns) -> int | None:
         """The place of the column that a name means; None where none has it, raises Finding where several have."""

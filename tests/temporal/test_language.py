@@ -194,3 +194,24 @@ def test_files_with_views_and_names() -> None:
     assert [(one.statement.name, one.verdict.value) for one in found[1:2]] == [("t", "bounded")]
     assert found[1].blocks is not None
     assert not found[2].statement.blocks  # a column called seq, shown as vt
+
+
+@pytest.mark.parametrize(
+    ("sql", "token"),
+    [
+        ("SELECT a FROM fixed WHERE n", "n"),
+        ("SELECT x.a FROM r AS x WHERE (x.a)", "x.a"),
+        ("SELECT r.a FROM r JOIN fixed ON fixed.n", "fixed.n"),
+        ("SELECT w.y FROM (SELECT a AS y FROM r) AS w JOIN s ON s.b", "s.b"),
+    ],
+)
+def test_a_column_that_is_no_boolean_is_no_condition(sql: str, token: str) -> None:
+    """Spark refuses it, too."""
+    assert blamed(f"SEQ VT ({sql})") == ("error", "SB104", token)
+
+
+def test_a_boolean_is_a_condition() -> None:
+    columns = {"a": "bigint", "ok": "boolean", "vb": "bigint", "ve": "bigint"}
+    catalog = {"relations": {"r": {"columns": columns, "period": ["vb", "ve"]}}}
+    assert not checked("SEQ VT (SELECT a FROM r WHERE ok)", catalog).diagnostics
+    assert not checked("SEQ VT (SELECT x.a FROM r AS x JOIN r AS y ON y.ok)", catalog).diagnostics
