@@ -45,6 +45,7 @@ from streambound.recheck.circuits.trees import (
     Names,
     all_of,
     called,
+    columns_in,
     names_in,
     plain_aliases,
     scalar,
@@ -226,18 +227,25 @@ class _SumBelow:
         for rows in (groups, right):
             states.line("E1", (), rows, "when it is taken back")
         keys = tuple(self._over(parsed(key.value)) for key in tree.keys)
-        mine = [self._is_mine(one) for key in tree.keys for one in parsed(key.value).find_all(exp.Column)]
         pairs = groups * right
-        different = groups if all(mine) else pairs if any(mine) else right
-        most = different if keys else Quantity.number(1)
+
+        def different(scalars: Sequence[Scalar]) -> Quantity:
+            mine = [self._is_mine(one) for one in columns_in(parsed(each) for each in scalars)]
+            return groups if all(mine) else pairs if any(mine) else right
+
+        read = [key.value for key in tree.keys]
+        most = different(read) if keys else Quantity.number(1)
         states.line("D1", keys, most, "when its last row goes")
-        kept = {(call.function, call.arguments[0].text) for call in tree.calls if call.function in BEST}
-        for _ in kept:
-            states.line("D6", (*keys, "value"), groups if all(mine) else pairs, "when its last row goes")
+        kept = {
+            (call.function, call.arguments[0].text): call.arguments[0] for call in tree.calls if call.function in BEST
+        }
+        for argument in kept.values():
+            states.line("D6", (*keys, "value"), different([*read, argument]), "when its last row goes")
         return View(most)
 
     def _is_mine(self, node: exp.Column) -> bool:
-        return any(column.called(node.name, node.table) for column in self.left)
+        given = schema(self.join.left, self.states.catalog)
+        return any(column.called(node.name, node.table) for column in given)
 
     def _left_groups(self) -> Quantity:
         join, states = self.join, self.states

@@ -21,7 +21,8 @@ def different_rows(tree: Tree, values: Sequence[Scalar], states: States) -> Quan
     """
     items = tuple(Named(f"c{n}", value, alias=True) for n, value in enumerate(values))
     known = facts(Project(tree, items, syntax=tree.syntax), states.catalog).different
-    own = prod(most_values(tree, parsed(value), states) for value in values)
+    several = {value.text: parsed(value) for value in values}
+    own = prod(most_values(tree, node, states) for node in several.values())
     if known is None or own > known:
         raise NotRecheckedError("rows of which it cannot say how many different ones there are")
     return Quantity.number(known)

@@ -67,7 +67,9 @@ def join(tree: Tree, states: States) -> View:
         with states.tried():
             numbered = states.of(tree.left).rows is not None
         if numbered:
-            return view_join(turned(tree, states.catalog), states)
+            mine, theirs = (len(schema(one, states.catalog)) for one in (tree.left, tree.right))
+            around = view_join(turned(tree, states.catalog), states)
+            return around.at(lambda place: [place + mine if place < theirs else place - theirs])
     return _of_blocks(tree, states) if left_is_block else keyed_join(tree, states)
 
 
