@@ -75,7 +75,7 @@ def with_several_values(keys: Sequence[Named], tree: Tree, states: States) -> tu
     """Expressions over a tree's rows but for those of which there is one value: columns that have the one key."""
     if states.one_key is None:
         return tuple(keys)
-    carried, given = _Carried(states, len(states.one_key.attributes)), schema(tree, states.catalog)
+    carried, given = _KeyPlaces(states, len(states.one_key.attributes)), schema(tree, states.catalog)
     try:
         places = frozenset[int]().union(*carried.places(tree))
     except NotRecheckedError:
@@ -110,7 +110,7 @@ def _lines_of(tree: Tree, key: StreamKey, rule: Rule, states: States) -> None:
 
     catalog = replace(states.catalog, tables=tuple(map(one, states.catalog.tables)))
     of_one = replace(states, catalog=catalog, blocks=replace(states.blocks, catalog=catalog), one_key=key)
-    _Carried(of_one, len(key.attributes)).places(tree)
+    _KeyPlaces(of_one, len(key.attributes)).places(tree)
     lines, relations = len(states.evidence.lines), dict(states.relations)
     rule(tree, of_one)
     if of_one.relations != relations:
@@ -131,7 +131,7 @@ def _until_over(line: Line, most: Quantity) -> Line:
 
 
 @dataclass(frozen=True, slots=True)
-class _Carried:
+class _KeyPlaces:
     """Which columns of operators have a key of so many attributes; the ``states`` are those of one value of it."""
 
     states: States
