@@ -52,6 +52,7 @@ ENDS = f"(SELECT {DAY}.start AS s, {DAY}.end AS e, COUNT(*) AS n FROM S GROUP BY
 TIMESTAMPS = {
     "weeks of days": f"SELECT date_trunc('week', h) AS d, MAX(n) AS m FROM {TRUNCATED} GROUP BY date_trunc('week', h)",
     "months of dates": f"SELECT date_trunc('month', h) AS d, MIN(n) AS m FROM {DATES} GROUP BY date_trunc('month', h)",
+    "hours of dates": f"SELECT date_trunc('hour', h) AS d, COUNT(*) AS m FROM {DATES} GROUP BY date_trunc('hour', h)",
     "months of weeks": f"SELECT date_trunc('month', h) AS d, MAX(n) AS m, SUM(n) AS k FROM {WEEKS} "
     "GROUP BY date_trunc('month', h)",
     "days of days": f"SELECT CAST(h AS DATE) AS d, MAX(n) AS m FROM {TRUNCATED} GROUP BY CAST(h AS DATE)",
@@ -136,6 +137,13 @@ def test_of_timestamps_the_end_is_as_duckdb_says(sql: str, duck: str) -> None:
         assert found.peak <= most
         printed += len(found.printed)
     assert printed
+
+
+def test_windows_of_dates_are_refused() -> None:
+    sql = f"SELECT window(h, '3 days').start AS d, SUM(n) AS m FROM {DATES} GROUP BY window(h, '3 days')"
+    checked = checked_circuit(sql, CALENDAR)
+    assert str(checked.verdict) == "unsupported"
+    assert "a window of a DATE" in checked.diagnostics[0].message
 
 
 def test_a_row_is_kept_until_its_larger_bucket_closes_and_no_longer() -> None:

@@ -14,6 +14,7 @@ from sqlglot import exp
 from streambound.analyzer.algebra.nodes import Bucket, BucketKind, Named, Project, Scalar, Tree
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.columns import Column
+from streambound.analyzer.types import Family
 from streambound.criteria.operators.buckets import TimeFunction
 from streambound.criteria.operators.buckets_of_buckets import after_value, ahead, longer
 from streambound.criteria.operators.closing_windows import TIME
@@ -49,6 +50,8 @@ def judge_buckets(tree: Tree, context: Context) -> Judged:
     if judged.part is None:
         return judged
     below, slide = judged.part, tree.slide or tree.size
+    if below.columns[time].type.family is Family.DATE:
+        raise NoRule("a window of a DATE: make it of the TIMESTAMP that the date is of")
     kinds = [below.columns[time if isinstance(item, str) else item].type for item in shown]
     columns = tuple(Column(name, kind) for name, kind in zip(_apart(names), kinds, strict=True))
     part = BucketPart(context.name("buckets"), below, time, tree.size, slide, tree.offset, tuple(shown), columns)
