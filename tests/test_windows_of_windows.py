@@ -41,6 +41,11 @@ INTEGERS = {
     "rows of a union, once": "SELECT ts DIV 4 AS w, a FROM S EXCEPT SELECT ts DIV 4, a FROM T WHERE v > 0",
     "of what has no duplicates": f"SELECT w DIV 2 AS d, COUNT(*) AS c FROM (SELECT w, n FROM {FOURS} UNION "
     f"SELECT w, n FROM {OTHERS}) GROUP BY w DIV 2",
+    "those before in an order of two": "SELECT w, n, COUNT(*) OVER (PARTITION BY w DIV 2 ORDER BY n, w DESC) AS r "
+    "FROM (SELECT ts DIV 2 AS w, COUNT(*) AS n FROM S GROUP BY ts DIV 2)",
+    "those from it on in an order of two": "SELECT w, n, SUM(n) OVER (PARTITION BY w DIV 3 ORDER BY n DESC, w "
+    "RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS r FROM (SELECT ts DIV 2 AS w, COUNT(*) AS n FROM S "
+    "GROUP BY ts DIV 2)",
     "the best of each": f"SELECT w, b, n, r FROM (SELECT w, b, n, RANK() OVER (PARTITION BY w DIV 2 ORDER BY n DESC) "
     f"AS r FROM {FOURS}) WHERE r <= 2",
 }

@@ -189,8 +189,8 @@ class OverOperator:
         return of
 
     def _within(self, rows: list[Row], other: int, place: int, limit: int | None) -> bool:
-        if limit is None:
-            return True
+        if not limit:  # up to the rows that the whole order leaves equal, whose keys are
+            return limit is None
         column, descending, _ = self.plan.order[0]
         mine, its = rows[place][column], rows[other][column]
         if mine is None or its is None:
