@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
+from sqlglot import exp
+
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
 from streambound.analyzer.codes import Code
 from streambound.analyzer.columns import Column
 from streambound.analyzer.constants import BIGINT
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.emission import EmitMode
-from streambound.analyzer.spans import Span
+from streambound.analyzer.findings import Positions
+from streambound.analyzer.seq_blocks import SeqBlock
+from streambound.analyzer.spans import SourceText, Span
 from streambound.analyzer.types import parse_type
 from streambound.criteria.operators.states import Judged, PeriodPart
 from streambound.criteria.periods.ends import valid_state
@@ -66,7 +70,8 @@ def judged_periods(statement: SeqStatement, catalog: Catalog) -> JudgedPeriods |
             made, columns = _snapshots(block, emit, context)
     except NotRead as why:
         kind, help = ("SEQ TP", _FORM) if isinstance(block, LineageBlock) else ("SEQ VT", "")
-        return _refused(statement, f"{why} is outside of what {kind} evaluates over streams", block.block.at, help)
+        at = _place(block.block, why.part, statement.statement.source)
+        return _refused(statement, f"{why} is outside of what {kind} evaluates over streams", at, help)
     if isinstance(made, EpochQuery) and (wrong := refused_parts(statement.statement, made.plan)) is not None:
         return wrong
     streams = tuple(table for table in statement.tables if table.kind is Kind.STREAM)
@@ -119,6 +124,16 @@ def _key_values(table: DeclaredTable, context: PeriodContext, names: tuple[str, 
 def _always(plan: PeriodPlan) -> bool:
     """Whether a result has rows at all of time."""
     return (isinstance(plan, PeriodGroup) and plan.always) or any(map(_always, inputs_of(plan)))
+
+
+def _place(block: SeqBlock, part: str, source: SourceText) -> Span:
+    """Where a part of a block is written; the block's own place for no such part."""
+    select = block.query
+    if not part or not isinstance(select, exp.Select):
+        return block.at
+    operands = (select.find(exp.Subquery), *(join.this for join in select.args.get("joins", ())[1:]))
+    places = {"list": select.expressions[0], "operand": next((one for one in operands if one is not None), select)}
+    return Positions(source, block.tokens, block.before).of(places[part])
 
 
 def _refused(statement: SeqStatement, message: str, at: Span, help: str) -> Diagnostic:

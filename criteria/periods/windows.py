@@ -107,7 +107,7 @@ def _top(plan: PeriodPlan) -> _Top:
             under = _top(input)
             meant = _over(condition, under.items)
             return replace(under, where=f"({under.where}) AND ({meant})" if under.where else meant)
-    raise NotRead("a nested operand of SEQ TP")
+    raise NotRead("a nested operand of SEQ TP", "operand")
 
 
 def _over(condition: str, items: tuple[int, ...]) -> str:
@@ -122,7 +122,7 @@ def _over(condition: str, items: tuple[int, ...]) -> str:
 def _side(plan: PeriodPlan, context: PeriodContext) -> PeriodView:
     """The rows of a stream or a relation, with their keys and probabilities; raises NotRead for what is neither."""
     if not is_base(plan):
-        raise NotRead("a nested operand of SEQ TP")
+        raise NotRead("a nested operand of SEQ TP", "operand")
     view = leaf(plan, context)
     if view is None:
         table = base_table(plan, context)
@@ -173,7 +173,7 @@ def _keeps_facts(join: PeriodJoin | None, keys: list[tuple[int, int]], top: _Top
         other = equal.get(place)
         told = other is not None and other in top.items and not windows[int(place >= by)]
         if place not in top.items and (not told or top.where):
-            raise NotRead("a SELECT list that leaves out columns, so that several rows may be one fact,")
+            raise NotRead("a SELECT list that leaves out columns, so that several rows may be one fact,", "list")
 
 
 def _blanks(top: _Top, widths: list[int]) -> tuple[tuple[int, ...], ...]:

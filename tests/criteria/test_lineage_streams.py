@@ -296,6 +296,20 @@ def test_what_is_refused_is_said(sql: str, emit: str, words: str) -> None:
     assert found.diagnostics[0].message.startswith(words)
 
 
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [
+        ("SELECT n FROM a", "n"),
+        ("SELECT q.n FROM (SELECT * FROM a JOIN b ON k = j) AS q JOIN a AS c ON q.k = c.k", "(SELECT * FROM a JOIN b"),
+        ("SELECT a.n, h, c.k AS l, c.n AS m FROM a JOIN b ON a.k = j JOIN a AS c ON c.k = j", "a AS c"),
+    ],
+)
+def test_what_is_refused_is_said_where_it_stands(sql: str, words: str) -> None:
+    (told,) = one(sql).diagnostics
+    text = f"SEQ TP ({sql})"
+    assert text[told.span.column - 1 :].startswith(words), told
+
+
 def test_rows_that_conflict_are_put_aside() -> None:
     def row(name: str, k: int | None, key: int, p: float, begin: int, end: int) -> dict[str, Any]:
         return {"n": name, "k": k, "id": key, "p": p, "vb": begin, "ve": end}
