@@ -300,7 +300,16 @@ def test_what_is_left_out_is_missed(member: str) -> None:
 def test_a_certificate_is_not_that_of_another_query() -> None:
     found = {kind: certified(sql, CATALOG) for kind, sql in OF_EACH_KIND.items()}
     for kind, (_, document) in found.items():
-        assert all(proof(other, document).faults for name, (other, _) in found.items() if name != kind), kind
+        others = [other for name, (other, _) in found.items() if name != kind]
+        assert not any(_is_accepted(other, document) for other in others), kind
+
+
+def _is_accepted(checked: Checked, document: dict[str, Any]) -> bool:
+    """Whether a certificate is; one without the states of keys that end leaves statements that need these unread."""
+    try:
+        return not proof(checked, document).faults
+    except NotRecheckedError:
+        return False
 
 
 def test_groups_without_a_number_are_never_accepted() -> None:
