@@ -198,6 +198,8 @@ class Subqueries:
 
         ``exists``: also that of EXISTS, whether there is a MAX(1) of its rows.
         """
+        if not self.joining or self.recursive:
+            return tree
         for query in [query for root in roots for query in self.over_streams(root)]:
             place, kind, _ = _asked(query)
             grouped = None
@@ -214,7 +216,7 @@ class Subqueries:
 
     def _grouped(self, tree: Tree, asked: Tree, place: exp.Expr) -> tuple[Tree, exp.Expr] | None:
         """The tree with the groups of a correlated subquery, and its value (`grouped_subqueries`); None for others."""
-        if not self.joining or self.recursive or not outer_columns(asked, self.catalog):
+        if not outer_columns(asked, self.catalog):
             return None
         grouped = GroupedSubquery(self.catalog, self.scalar, self.fresh, place.copy(), self.positions.of(place))
         return grouped.joined(tree, asked)

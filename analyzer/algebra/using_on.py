@@ -78,8 +78,9 @@ def starred_once(tree: Tree, given: Schema, pairs: Sequence[Pair]) -> Tree:
     if not isinstance(tree, Project):
         return tree
     hidden = [(one.alias, one.name) for pair in pairs for one in (pair.left, pair.right)]
-    shown = {pair.left: pair.value for pair in reversed(pairs)}
-    shown = {pair.left: shown[pair.left] for pair in pairs}
+    shown = dict[ViewColumn, exp.Expr]()
+    for pair in pairs:
+        shown.setdefault(pair.left, pair.value)
     shown.update((one, _column(one)) for one in given if (one.alias, one.name) not in hidden)
     items = list[Item]()
     for item in tree.items:

@@ -16,7 +16,7 @@ from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.columns import Column
 from streambound.analyzer.types import Family
 from streambound.criteria.operators.buckets import TimeFunction
-from streambound.criteria.operators.buckets_of_buckets import after_value, ahead, longer
+from streambound.criteria.operators.buckets_of_buckets import ahead, waits
 from streambound.criteria.operators.closing_windows import TIME
 from streambound.criteria.operators.judge import Context, NoRule
 from streambound.criteria.operators.states import BucketPart, Closing, ClosingRows, Judged, RowsOfSide
@@ -67,8 +67,7 @@ def _closing(judged: Judged, time: int, part: BucketPart) -> tuple[ClosingRows, 
     rows, one = found
     if one.how in ("div", "session"):
         return ()
-    until = one.delay + after_value(one)
-    delay, more = max(0, until), longer(one) + max(0, -until)
+    delay, more = waits(one)
     columns = tuple(
         Closing(place, part.size, item, delay) for place, item in enumerate(part.items) if isinstance(item, str)
     )

@@ -22,9 +22,18 @@ def bucket_of(one: Closing, column: Column, text: str) -> TimeFunction | None:
     return function
 
 
-def after_value(one: Closing) -> int:
+def _after_value(one: Closing) -> int:
     """How much later than a closing column's value, which is a time, its last timestamp is at most."""
     return {"last": 0, "end": -1}.get(one.how, one.size - 1)
+
+
+def waits(one: Closing) -> tuple[int, int]:
+    """How long after its end a bucket of a closing column's values, which are times, may change; and how much longer
+    before the bucket's length a row of it may have been open.
+    """
+    until = one.delay + _after_value(one)
+    delay = max(0, until)
+    return delay, one.size - shortest(one) + delay - until
 
 
 def ahead(one: Closing) -> int:
@@ -35,11 +44,6 @@ def ahead(one: Closing) -> int:
 def shortest(one: Closing) -> int:
     """The fewest timestamps of a closing column's bucket."""
     return LENGTHS[one.how][0] if one.how in LENGTHS else one.size
-
-
-def longer(one: Closing) -> int:
-    """By how many timestamps a closing column's bucket may be longer than another one."""
-    return one.size - shortest(one)
 
 
 def is_within(one: Closing, function: TimeFunction) -> bool:

@@ -18,7 +18,7 @@ from streambound.analyzer.query import Query
 from streambound.criteria.count import TimestampCount, tuples
 from streambound.criteria.count import rows as counted_rows
 from streambound.criteria.operators.buckets import ClosingBucket, TimeFunction, closing_bucket
-from streambound.criteria.operators.buckets_of_buckets import after_value, ahead, bucket_of, is_within, longer, shortest
+from streambound.criteria.operators.buckets_of_buckets import ahead, bucket_of, is_within, shortest, waits
 from streambound.criteria.operators.closing_windows import Windows, open_groups
 from streambound.criteria.operators.judge import NoRule
 from streambound.criteria.operators.states import Closing, ClosingRows, RowsOfSide
@@ -90,9 +90,8 @@ def _bucketed(rows: ClosingRows, one: Closing, column: Column, text: str, place:
     if is_within(one, function):
         delay, before = one.delay, function.longest - shortest(one)
     else:
-        until = one.delay + after_value(one)
-        delay = max(0, until)
-        before = function.longest - 1 + longer(one) + delay - until
+        delay, more = waits(one)
+        before = function.longest - 1 + more
     closing = Closing(place, function.longest, function.how, delay)
     sides = tuple(side.earlier(before) for side in rows.sides)
     return ClosingRows((closing,), lambda more: rows.open(more + before), function.open(delay + ahead(one)), sides)

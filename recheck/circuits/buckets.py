@@ -158,6 +158,11 @@ class InnerBucket:
     ahead: int
     whole: bool
 
+    def waits(self, delay: int) -> tuple[int, int]:
+        """How long a larger bucket, which its rows are not whole in, may change; how much earlier one was open."""
+        last = delay + self.after
+        return max(0, last), self.most - self.least + max(0, -last)
+
 
 def inner_bucket(how: str, size: int, larger: BucketOf | None = None) -> InnerBucket | None:
     """What a closing column says of the larger buckets of it; None where its value is no time, nor a number of one."""

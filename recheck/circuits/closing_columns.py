@@ -78,9 +78,8 @@ def _bucketed(rows: ClosesBy, column: ClosingColumn, node: exp.Expr, place: int,
         return None
     if column.how == "div":
         of = BucketOf(of.how, of.shortest * column.size, of.longest * column.size)
-    delay = column.delay if inner.whole else max(0, column.delay + inner.after)
-    early = max(0, -column.delay - inner.after)  # what a bucket waits for longer than for its last row
-    first = of.longest - inner.least if inner.whole else of.longest - 1 + inner.most - inner.least + early
+    delay, early = (column.delay, 1 - inner.least) if inner.whole else inner.waits(column.delay)
+    first = of.longest - 1 + early
     closing = ClosingColumn(place, of.how, of.longest, delay)
     sides = tuple(side.before(first) for side in rows.sides)
     number = StreamBucket("", of, delay).open(inner.ahead)

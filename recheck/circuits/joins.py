@@ -68,8 +68,7 @@ def join(tree: Tree, states: States) -> View:
             numbered = states.of(tree.left).rows is not None
         if numbered:
             mine, theirs = (len(schema(one, states.catalog)) for one in (tree.left, tree.right))
-            around = view_join(turned(tree, states.catalog), states)
-            return around.at(lambda place: [place + mine if place < theirs else place - theirs])
+            return view_join(turned(tree, states.catalog), states).turned(mine, theirs)
     return _of_blocks(tree, states) if left_is_block else keyed_join(tree, states)
 
 

@@ -86,7 +86,7 @@ def _with_padded_left(tree: Join, states: States) -> View:
     turned = replace(tree, kind=JoinKind.LEFT, left=tree.right, right=tree.left)
     if tree.kind is JoinKind.RIGHT:
         mine, theirs = (len(schema(one, states.catalog)) for one in (tree.left, tree.right))
-        return states.of(turned).at(lambda place: [place + mine if place < theirs else place - theirs])
+        return states.of(turned).turned(mine, theirs)
     kept, alone = states.of(replace(tree, kind=JoinKind.LEFT)), states.of(replace(turned, kind=JoinKind.ANTI))
     return View(None if kept.rows is None or alone.rows is None else kept.rows + alone.rows)
 

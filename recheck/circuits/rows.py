@@ -138,8 +138,7 @@ def buckets(tree: Tree, states: States) -> View:
     inner = inner_bucket(column.how, column.size)
     if inner is None:
         return View()
-    delay = max(0, column.delay + inner.after)
-    begun = inner.most - inner.least + max(0, -column.delay - inner.after)
+    delay, begun = inner.waits(column.delay)
     each = Quantity.number(-(-tree.size // (tree.slide or tree.size)))
     ends = zip(range(len(given), len(everything)), _ENDS, strict=False)
     closing = tuple(ClosingColumn(place, end, tree.size, delay) for place, end in ends)

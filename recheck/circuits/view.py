@@ -88,6 +88,10 @@ class View:
         sides = (side.at(places) for side in self.sides)
         return View(self.rows, tuple(one for one in found if one.columns), tuple(sides))
 
+    def turned(self, left: int, right: int) -> View:
+        """The rows of a join of so many columns on each side, which was of the right side with the left one."""
+        return self.at(lambda place: [place + left if place < right else place - right])
+
 
 NOTHING_KNOWN = View()
 """Rows without a number, of which any may change."""
