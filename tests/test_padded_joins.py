@@ -5,16 +5,7 @@ from __future__ import annotations
 import pytest
 
 from support.circuits import TWO_STREAMS as CATALOG
-from support.circuits import (
-    certificate_of,
-    checked_circuit,
-    in_duckdb,
-    in_the_end,
-    proof_of,
-    random_rows,
-    reference,
-    run_circuit,
-)
+from support.circuits import prints_as_duckdb
 
 P = "(SELECT ts DIV 4 AS w, b, COUNT(*) AS n FROM S WHERE v > 0 GROUP BY ts DIV 4, b) AS p"
 Q = "(SELECT ts DIV 4 AS w, b, MAX(v) AS m FROM T WHERE a < 3 GROUP BY ts DIV 4, b) AS q"
@@ -39,16 +30,4 @@ QUERIES = {
 
 @pytest.mark.parametrize("sql", QUERIES.values(), ids=list(QUERIES))
 def test_jobs_print_what_the_reference_and_duckdb_say(sql: str) -> None:
-    checked = checked_circuit(sql, CATALOG)
-    assert str(checked.verdict) == "bounded", [one.message for one in checked.diagnostics]
-    assert proof_of(checked, certificate_of(checked)).faults == ()
-    assert checked.circuit_bound is not None and checked.circuit_bound.entries.value is not None
-    printed = 0
-    for seed in range(6):
-        rows = random_rows(1, seed, 25)
-        found = run_circuit(checked, rows)
-        assert found.printed == reference(sql, CATALOG, rows), seed
-        assert in_the_end(found.printed) == in_duckdb(sql, rows)
-        assert found.peak <= checked.circuit_bound.entries.value
-        printed += len(found.printed)
-    assert printed
+    prints_as_duckdb(sql, CATALOG, 6, 25, every_prefix=True)

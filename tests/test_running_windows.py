@@ -6,17 +6,7 @@ from typing import Any
 
 import pytest
 
-from support.circuits import (
-    Circuit,
-    certificate_of,
-    checked_circuit,
-    in_duckdb,
-    in_the_end,
-    proof_of,
-    random_rows,
-    reference,
-    run_circuit,
-)
+from support.circuits import Circuit, checked_circuit, prints_as_duckdb, random_rows, run_circuit
 
 COLUMNS = {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"}
 STREAM = {"timestamp": "ts", "columns": COLUMNS, "domain": {"b": [0, 2]}, "max_per_timestamp": 2}
@@ -40,19 +30,7 @@ QUERIES = {
 
 @pytest.mark.parametrize("sql", QUERIES.values(), ids=list(QUERIES))
 def test_jobs_print_what_the_reference_and_duckdb_say(sql: str) -> None:
-    checked = checked_circuit(sql, CATALOG)
-    assert str(checked.verdict) == "bounded", [one.message for one in checked.diagnostics]
-    assert proof_of(checked, certificate_of(checked)).faults == ()
-    assert checked.circuit_bound is not None and checked.circuit_bound.entries.value is not None
-    printed = 0
-    for seed in range(6):
-        rows = random_rows(1, seed)
-        found = run_circuit(checked, rows)
-        assert found.printed == reference(sql, CATALOG, rows), seed
-        assert in_the_end(found.printed) == in_duckdb(sql, rows)
-        assert found.peak <= checked.circuit_bound.entries.value
-        printed += len(found.printed)
-    assert printed
+    prints_as_duckdb(sql, CATALOG, 6, every_prefix=True)
 
 
 def test_closed_windows_are_not_kept() -> None:

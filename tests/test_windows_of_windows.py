@@ -8,16 +8,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from support.circuits import (
-    certificate_of,
-    checked_circuit,
-    in_duckdb,
-    in_the_end,
-    proof_of,
-    random_rows,
-    reference,
-    run_circuit,
-)
+from support.circuits import checked_circuit, in_the_end, prints_as_duckdb, proved, random_rows, run_circuit
 
 COLUMNS = {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"}
 STREAM = {"timestamp": "ts", "columns": COLUMNS, "domain": {"b": [0, 2]}, "max_per_timestamp": 2}
@@ -91,15 +82,6 @@ WINDOWS = {
 }
 
 
-def bounded(sql: str, catalog: dict[str, Any]) -> Any:
-    """A statement that is, with its bound."""
-    checked = checked_circuit(sql, catalog)
-    assert str(checked.verdict) == "bounded", [one.message for one in checked.diagnostics]
-    assert proof_of(checked, certificate_of(checked)).faults == ()
-    assert checked.circuit_bound is not None and checked.circuit_bound.entries.value is not None
-    return checked, checked.circuit_bound.entries.value
-
-
 def in_calendar(sql: str, unit: int, seed: int) -> Counter[tuple[Any, ...]]:
     """What DuckDB returns of random rows whose times are timestamps, in microseconds."""
     with duckdb.connect(config={"threads": 1}) as database:
@@ -117,23 +99,14 @@ def in_calendar(sql: str, unit: int, seed: int) -> Counter[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("sql", INTEGERS.values(), ids=list(INTEGERS))
 def test_of_numbers_every_prefix_is_as_the_reference_says_and_the_end_as_duckdb(sql: str) -> None:
-    checked, most = bounded(sql, CATALOG)
-    printed = 0
-    for seed in range(6):
-        rows = random_rows(1, seed)
-        found = run_circuit(checked, rows)
-        assert found.printed == reference(sql, CATALOG, rows)
-        assert in_the_end(found.printed) == in_duckdb(sql, rows)
-        assert found.peak <= most
-        printed += len(found.printed)
-    assert printed
+    prints_as_duckdb(sql, CATALOG, 6, every_prefix=True)
 
 
 @pytest.mark.parametrize(
     ("sql", "duck"), [*((one, one) for one in TIMESTAMPS.values()), *WINDOWS.values()], ids=[*TIMESTAMPS, *WINDOWS]
 )
 def test_of_timestamps_the_end_is_as_duckdb_says(sql: str, duck: str) -> None:
-    checked, most = bounded(sql, CALENDAR)
+    checked, most = proved(sql, CALENDAR)
     printed = 0
     for seed, hours in ((0, HOURS), (1, HOURS), (2, 4 * HOURS), (3, 60 * HOURS)):
         unit = hours * 3_600_000_000
@@ -153,6 +126,6 @@ def test_windows_of_dates_are_refused() -> None:
 
 def test_a_row_is_kept_until_its_larger_bucket_closes_and_no_longer() -> None:
     """M is the counts of both levels' open buckets."""
-    checked, most = bounded(INTEGERS["the greatest of the small"], CATALOG)
+    checked, most = proved(INTEGERS["the greatest of the small"], CATALOG)
     rows = {"S": [{"a": 1, "b": n % 3, "v": 1, "ts": n // 2} for n in range(400)], "T": []}
     assert run_circuit(checked, rows).peak <= most < 30

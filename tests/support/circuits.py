@@ -152,6 +152,35 @@ def prints_as_the_reference(sql: str, catalog: Mapping[str, Any], seeds: int) ->
     assert printed
 
 
+def proved(sql: str, catalog: Mapping[str, Any]) -> tuple[Checked, int]:
+    """A statement with its bound; asserts that it is bounded, and that `recheck` accepts its certificate."""
+    checked = checked_circuit(sql, catalog)
+    assert str(checked.verdict) == "bounded", [one.message for one in checked.diagnostics]
+    assert proof_of(checked, certificate_of(checked)).faults == ()
+    assert checked.circuit_bound is not None and checked.circuit_bound.entries.value is not None
+    return checked, checked.circuit_bound.entries.value
+
+
+def prints_as_duckdb(
+    sql: str, catalog: Mapping[str, Any], seeds: int, number: int = 40, duck: str = "", every_prefix: bool = False
+) -> None:
+    """Assert that a proved job's changes of random rows add up to what DuckDB returns, some at least, within its bound.
+
+    ``duck`` is the statement in DuckDB's words, where these differ; ``every_prefix`` asks the reference evaluator, too.
+    """
+    checked, most = proved(sql, catalog)
+    printed = 0
+    for seed in range(seeds):
+        rows = random_rows(1, seed, number)
+        found = run_circuit(checked, rows)
+        if every_prefix:
+            assert found.printed == reference(sql, catalog, rows), seed
+        assert in_the_end(found.printed) == in_duckdb(duck or sql, rows), seed
+        assert found.peak <= most
+        printed += len(found.printed)
+    assert printed
+
+
 def random_rows(unit: int, seed: int, number: int = 40) -> dict[str, list[dict[str, Any]]]:
     """Rows of the streams S and T with a, b, v and ts, which is a multiple of a unit; at most two of each time."""
     random, found = Random(seed), dict[str, list[dict[str, Any]]]()
