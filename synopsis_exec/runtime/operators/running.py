@@ -5,9 +5,9 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
 from streambound_runtime.arrays import Integers
 from streambound_runtime.operators.by_tick import Changes, Row, Ticks, Weighted, rows_by_time
@@ -27,6 +27,9 @@ from streambound_runtime.operators.protocol import State
 from streambound_runtime.operators.sums import Number, Sums
 from streambound_runtime.operators.values import factor, greatest, least
 from streambound_runtime.row_values import Value
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 PARTITIONS = "partitions"
 
