@@ -32,6 +32,7 @@ def first(rank: str, order: str, condition: str, partition: str = "PARTITION BY 
     return f"SELECT * FROM (SELECT *, {rank}() OVER ({partition} ORDER BY {order}) AS r FROM {body}) WHERE {condition}"
 
 
+FEW = "(SELECT b, a % 2 AS a, v FROM S WHERE a > 0)"
 GROUPED = "(SELECT b, COUNT(*) AS n, SUM(v) AS t FROM S GROUP BY b)"
 CLOSING = "(SELECT ts DIV 4 AS z, a, SUM(v) AS t FROM S GROUP BY ts DIV 4, a)"
 NEAR = "SELECT S.a, S.b, S.v, T.v AS w FROM S JOIN T ON S.b = T.b AND T.ts BETWEEN S.ts - 2 AND S.ts"
@@ -46,6 +47,15 @@ BOUNDED = {
     first("ROW_NUMBER", "a DESC NULLS FIRST, v", "2 >= r"): 8,
     first("ROW_NUMBER", "a", "r BETWEEN 2 AND 3", "PARTITION BY b + 1"): None,
     first("RANK", "ts", "r <= 2"): 16,
+    first("RANK", "v DESC", "r <= 2", body=FEW): 32,
+    first("DENSE_RANK", "a % 3, v", "r <= 2", "", FEW): 32,
+    first("RANK", "v % 4 DESC", "r <= 2", "PARTITION BY ts DIV 4, b", "(SELECT ts, b, v FROM S WHERE v > 0)"): None,
+    f"SELECT b, v, r FROM ({first('RANK', 'v DESC', 'r <= 3')})": 12,
+    "SELECT v FROM S QUALIFY DENSE_RANK() OVER (PARTITION BY b ORDER BY v DESC NULLS LAST) <= 2": 8,
+    "SELECT b, COUNT(*) AS n FROM (SELECT a, b, RANK() OVER (PARTITION BY b ORDER BY v) AS r, DENSE_RANK() OVER "
+    "(PARTITION BY b ORDER BY v) AS d FROM S) AS x WHERE r <= 2 GROUP BY b": None,
+    "SELECT w, r FROM (SELECT S.a, T.b AS w, RANK() OVER (ORDER BY S.v) AS r FROM S JOIN T ON S.b = T.b AND T.ts "
+    "BETWEEN S.ts - 2 AND S.ts) WHERE r < 3": None,
     first("DENSE_RANK", "ts DESC", "r <= 2"): 16,
     first("ROW_NUMBER", "v DESC", "r <= 2", "PARTITION BY ts DIV 4"): 2,
     first("ROW_NUMBER", "v DESC", "r <= 2", "PARTITION BY ts DIV 4, a"): 16,
@@ -135,7 +145,12 @@ def test_the_number_of_rows_kept(sql: str, entries: int) -> None:
         (f"SELECT a, SUM(v) {OVER} DESC) AS s FROM S", "unsupported"),
         (f"SELECT a, SUM(v) {OVER} ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS s FROM S", "unsupported"),
         (f"SELECT LAG(v) {OVER}) AS w, LAG(a) OVER (PARTITION BY a ORDER BY ts) AS u FROM S", "unbounded"),
-        (first("RANK", "v", "r <= 2"), "unsupported"),
+        (first("RANK", "v", "r <= 2"), "unbounded"),
+        ("SELECT a FROM S QUALIFY RANK() OVER (PARTITION BY b ORDER BY v DESC) = 1", "unbounded"),
+        ("SELECT a FROM S QUALIFY DENSE_RANK() OVER (ORDER BY v DESC) <= 5", "unbounded"),
+        ("SELECT v FROM S QUALIFY DENSE_RANK() OVER (PARTITION BY a ORDER BY v DESC) <= 5", "unbounded"),
+        (first("RANK", "v", "r <= 2", "PARTITION BY ts DIV 4"), "bounded"),
+        ("SELECT a, LAG(a) OVER (ORDER BY v) AS w FROM S QUALIFY RANK() OVER (ORDER BY v) <= 2", "unsupported"),
         ("SELECT a, b, LAG(v) OVER (PARTITION BY a ORDER BY ts) AS w FROM S", "unbounded"),
         ("SELECT a, b, LEAD(v) OVER (PARTITION BY a ORDER BY ts) AS w FROM S", "unbounded"),
         (f"SELECT LEAD(v) {OVER}) AS w, LEAD(v) OVER (ORDER BY ts) AS u FROM S", "unsupported"),

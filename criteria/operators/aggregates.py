@@ -44,7 +44,7 @@ from streambound.criteria.operators.ended_keys import (
     needs_number,
     one_value,
 )
-from streambound.criteria.operators.endless import endless
+from streambound.criteria.operators.endless import COUNTED, endless
 from streambound.criteria.operators.extremes import extreme_part, extreme_violations, keeps_best, with_newest
 from streambound.criteria.operators.flattened import flattened
 from streambound.criteria.operators.judge import Context, NoRule, fewest_results, groups
@@ -286,7 +286,10 @@ class _Aggregates:
         for branch in derive(query).split.branches:
             facts = Facts.of(branch)
             if not query.distinct:
-                found += [*under("A4", bag_violations(facts)), *endless(facts, windows is not None, counted="_v")]
+                found += [
+                    *under("A4", bag_violations(facts)),
+                    *endless(facts, windows is not None, others={"_v": COUNTED}),
+                ]
             names = {o.name for o in branch.outputs[:keys]} if best is not None or windows is not None else None
             for violation in set_violations(facts, stamped=windows is not None) if query.distinct else ():
                 shown = [o for o in branch.outputs if any(a.column == violation.attribute for a in o.attributes)]

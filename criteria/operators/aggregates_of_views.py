@@ -46,6 +46,7 @@ from streambound.criteria.operators.states import (
     numbered,
 )
 from streambound.criteria.operators.sums_below_joins import sums_below_join
+from streambound.criteria.operators.tied_rows import only_read
 from streambound.criteria.operators.written_columns import called, names_in
 from streambound.criteria.size import Number, Size
 from streambound.criteria.violation import Violation
@@ -70,6 +71,7 @@ def judge_aggregate_of_view(tree: Aggregate, context: Context) -> Judged:
 
 
 def _judged(tree: Aggregate, context: Context) -> Judged:
+    tree = replace(tree, input=only_read(tree.input, _read(tree)))
     joined = _joins(tree.input)
     needed = _read(tree) if joined or is_marked(tree.input) else None
     with context.reading(needed):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.codes import Code
 from streambound.analyzer.query import TimeValue
@@ -9,11 +11,17 @@ from streambound.criteria.projected_time import limited
 from streambound.criteria.violation import Violation
 from streambound.criteria.wording import bound_help
 
+COUNTED = ("A4 (G)", "{} is unbounded, and how often each of its values is there must be remembered")
+"""Of an argument of which it is known how often each value is there (A4)."""
 
-def endless(facts: Facts, closed: bool, kept: str = "group", counted: str = "") -> list[Violation]:
+
+def endless(
+    facts: Facts, closed: bool, kept: str = "group", others: Mapping[str, tuple[str, str]] | None = None
+) -> list[Violation]:
     """(G) of streams that nobody waits for: their keys are bounded, or their windows close; distances of times are.
 
-    Of the column ``counted`` it is known how often each value is there (A4).
+    ``others`` are columns that are no keys but are remembered with them, each with its proposition, and what is said
+    of it.
     """
     found = []
     for output in facts.branch.outputs:
@@ -23,16 +31,15 @@ def endless(facts: Facts, closed: bool, kept: str = "group", counted: str = "") 
             if attribute.source not in facts.infinite or facts.later[attribute.source] or closed:
                 continue
             if attribute in times or not facts.bounded(attribute):
-                message = f"{attribute} is a {kept}'s key and unbounded: there is a {kept} for each of its values"
-                if output.name == counted:
-                    message = f"{attribute} is unbounded, and how often each of its values is there must be remembered"
+                key = ("A1 (G)", f"{{}} is a {kept}'s key and unbounded: there is a {kept} for each of its values")
+                proposition, message = (others or {}).get(output.name, key)
                 help = bound_help(facts, attribute)
                 found.append(
                     Violation(
-                        "A4 (G)" if output.name == counted else "A1 (G)",
+                        proposition,
                         attribute.source,
                         attribute.column,
-                        message,
+                        message.format(attribute),
                         output.span,
                         Code.UNBOUNDED_PROJECTION,
                         help,

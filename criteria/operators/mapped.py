@@ -22,6 +22,7 @@ from streambound.criteria.operators.late_conditions import judge_late
 from streambound.criteria.operators.pushed_filters import pushed
 from streambound.criteria.operators.rank_limits import note_limits
 from streambound.criteria.operators.states import Judged, MapPart, UnionPart
+from streambound.criteria.operators.tied_rows import only_read
 from streambound.criteria.operators.written_columns import called, names_in
 
 
@@ -35,6 +36,7 @@ def judge_project(tree: Tree, context: Context) -> Judged:
         return _late(below, tree.items, where, context)
     below, where = pushed(below, where, context.catalog)
     needed = _read(tree, where)
+    below = only_read(below, needed)
     with context.reading(needed):
         judged = judge_below(below, context)
     if judged.part is None:
@@ -82,6 +84,7 @@ def judge_filter(tree: Tree, context: Context) -> Judged:
     shown = needed = context.needed
     if shown is not None and where is not None:
         needed = {**shown, **names_in([parsed(where)])}
+    below = only_read(below, needed)
     with context.reading(needed):
         judged = judge_below(below, context)
     if judged.part is None or where is None:

@@ -1,12 +1,14 @@
 """Functions over windows of rows: the first rows of each partition, what comes before a row, and views that are kept.
 
-Of rows that are only added, those that are not among the first n of their partition never will be again, whatever
-they are ordered by: n are kept for each partition (top-N, deduplication), and what looks at rows before one of these
-looks at one of these. In the order of the stream's time, LAG and a frame of rows before a row are final when it comes,
-LEAD and a frame of rows after it when so many others have come: the last rows of each partition are kept, as many as a
-row looks back and ahead; a frame of time needs the rows of that time, whatever the partition. Partitions are bounded,
-or those of a bucket that closes (A5). Of a view of at most m rows, or whose rows go when their window closes, all are
-kept (Lemma 1). Ties are broken by the other columns, the same way for all functions over one window.
+Of rows that are only added, those that are not among the first n of their partition never will be again, whatever they
+are ordered by: n are kept for each partition (top-N, deduplication), and what looks at rows before one of these looks
+at one of these. RANK and DENSE_RANK leave n values of the order at most and every row that has one of them: of these
+rows what is read is bounded, and equal ones are one entry. In the order of the stream's time, LAG and a frame of rows
+before a row are final when it comes, LEAD and a frame of rows after it when so many others have come: the last rows of
+each partition are kept, as many as a row looks back and ahead; a frame of time needs the rows of that time, whatever
+the partition. Partitions are bounded, or those of a bucket that closes (A5). Of a view of at most m rows, or whose rows
+go when their window closes, all are kept (Lemma 1). Ties are broken by the other columns, the same way for all
+functions over one window.
 """
 
 from __future__ import annotations
@@ -43,11 +45,13 @@ from streambound.criteria.operators.over_calls import (
     window_of,
 )
 from streambound.criteria.operators.states import Closing, ClosingRows, Judged, MapPart, OverPart, Part, State
+from streambound.criteria.operators.tied_rows import TIED, columns_shown
 from streambound.criteria.size import Number, Size, product, total
 from streambound.criteria.violation import Violation, under
 from streambound.preprocess.pipeline import derive
 
 _NAME = "OVER"
+_TIED = "{} is unbounded, and rows of one rank are without end: ROW_NUMBER() keeps as many as it is asked for"
 _RUNNING = "running"
 """How functions of all rows before theirs are kept: by a value for each function, not by rows."""
 
@@ -142,10 +146,11 @@ class _OverBlock:
         self.columns = self._columns()
         self.items = [*self._partition(), *self._order(), *argument_items(self.calls, self.prefix)]
         self.query = self._query([*self.columns, *self.items])
-        one = Named("_p", Scalar("1", exp.Literal.number(1)), alias=True)
-        self.partition = self._query(self._partition() or [one])
-        self.windows = windows_of(self.partition, len(call.partition), None)
+        self.tied: list[Named] = []
         self.kept, self.rated = self._kept(self.query, len(self.columns))
+        one = Named("_p", Scalar("1", exp.Literal.number(1)), alias=True)
+        self.partition = self._query([*self._partition(), *self.tied] or [one])
+        self.windows = windows_of(self.partition, len(call.partition), None)
 
     @property
     def retracts(self) -> bool:
@@ -159,7 +164,8 @@ class _OverBlock:
         for branch, keys in zip(split.branches, keyed.branches, strict=True):
             found += under(_NAME, bag_violations(Facts.of(branch)))
             if not self.rated:
-                found += under(_NAME, endless(Facts.of(keys), self.windows is not None, "partition"))
+                tied = {one.name: ("A1 (G)", _TIED) for one in self.tied}
+                found += under(_NAME, endless(Facts.of(keys), self.windows is not None, "partition", tied))
         return found
 
     def suspects(self) -> tuple[Query, ...]:
@@ -173,12 +179,12 @@ class _OverBlock:
         size = self.kept if self.rated else product([self.kept, self._partitions(self.partition, self.windows)])
         closing = None if self.windows is None else _closing(self.windows, width)
         part = _part(context, rows, width, self.calls, rows.columns, self._keep(), self.reach.after, closing)
-        shown = tuple(one.text for one in call.partition)
+        shown = (*(one.text for one in call.partition), *(one.value.text for one in self.tied))
         freed = "when it is too old" if self.rank is None else "when others come before it"
         if self.running:
             freed = "never" if self.windows is None else "when its window has closed"
         counted: tuple[Query, ...] = ()
-        if call.partition and not self.rated and not context.unbounded:
+        if shown and not self.rated and not context.unbounded:
             split = derive(self.partition).split
             counted = (split,) if self.windows is None else in_a_window(split, self.windows)
         return part, State(part.name, _NAME, size, shown, freed, context.positions.of(written(call)), counted)
@@ -189,12 +195,20 @@ class _OverBlock:
     def _columns(self) -> list[Named]:
         """All columns of a row, by names of their own."""
         place, found = self.context.positions.of(written(self.call)), []
-        for number, view in enumerate(schema(self.tree.input, self.context.catalog), 1):
+        for number, view in enumerate(columns_shown(self.tree, self.context), 1):
             column = made_column(view.name, place)
             if view.alias:
                 column.set("table", exp.to_identifier(view.alias))
             found.append(Named(f"_c{number}", Scalar(column.sql("spark"), column), alias=True))
         return found
+
+    def _beside(self, query: Query) -> list[Named]:
+        """The columns of rows that may differ where partition and order are equal."""
+        width = len(self.columns)
+        outputs = [output.value for output in query.branches[0].outputs]
+        given = outputs[width : width + len(self.call.partition) + len(self.call.order)]
+        one = len(query.branches) == 1
+        return [item for item, value in zip(self.columns, outputs, strict=False) if not one or value not in given]
 
     def _partition(self) -> list[Named]:
         return [Named(f"{self.prefix}_p{n}", one, alias=True) for n, one in enumerate(self.call.partition, 1)]
@@ -223,7 +237,10 @@ class _OverBlock:
                 return Number(limit), False
             value = query.branches[0].outputs[place].value if call.order else None
             if len(query.branches) > 1 or len(query.branches[0].streams) > 1 or not isinstance(value, TimeValue):
-                raise NoRule("rows of one rank without a number: ROW_NUMBER(), or an order of time, has one")
+                if any(one.function not in TIED for one in self.calls):
+                    raise NoRule("ranks of rows without a number beside functions of their neighbours")
+                self.tied = self._beside(query)
+                return Number(limit), False
             ties = tuples(facts, facts.branch.streams[0].alias, TimestampCount(1), ()).size
             return product([Number(limit), ties]), False
         if self.running:
@@ -248,7 +265,7 @@ class _OverBlock:
         return ("last" if self.reach.unit is Unit.ROWS else "near"), (self.reach.before or 0) + self.reach.after
 
     def _partitions(self, partition: Query, windows: Windows | None) -> Size:
-        if not self.call.partition:
+        if not self.call.partition and not self.tied:
             return Number(1)
         split = derive(partition).split
         known = groups if windows is None else partial(open_groups, windows=windows)

@@ -1,4 +1,9 @@
-"""Schemes that read all values of a percentile's argument (A4): floods shift its rank by one element after the other.
+"""Schemes for ranks: of the rows that share one, and of a percentile's argument (A4).
+
+Elements that agree in what they are ordered by are all of the first rank, until a probe has so many better rows that
+none of them is among the first n.
+
+Floods read all values of a percentile: they shift its rank by one element after the other.
 
 Of a percentile p = u/w each element has rows on both sides of one that is always there, as many below as above that it
 stays the percentile whatever elements there are: u(w − u) below and (w − u)² above. Then uwk rows below all elements
@@ -7,27 +12,36 @@ shift the rank to the k-th element below, so that the probes read all of them, i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import Aggregate, Tree, inputs
+from streambound.analyzer.algebra.nodes import Aggregate, Over, Scalar, Tree, WindowCall, inputs
 from streambound.analyzer.algebra.percentiles import Percentile, percentile_of
 from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.catalog import DeclaredTable
 from streambound.criteria.operators.schemes import ElementValue, Ground, RowScheme, Scheme, draw_row
+from streambound.criteria.operators.tied_rows import TIED
 
 DRAWS = 40
 """Rows of a table that are tried: all columns but the argument are constants."""
+_MOST_ROWS = 64
+"""Ranks are tried of which no more are asked for."""
 _FINEST = 10
 """Percentiles are tried whose denominator is not greater: others need too many rows."""
 
 
 def ranked(ground: Ground, tree: Tree) -> Iterator[Scheme]:
-    """Schemes for the percentiles of columns in a tree."""
+    """Schemes for the ranks and the percentiles of columns in a tree."""
     random = Random(0)
+    limits = [number + 1 for number in ground.numbers if 0 < number <= _MOST_ROWS]
+    for call in _ranks(tree):
+        for table in ground.sent if limits else ():
+            for _ in range(DRAWS):
+                yield _of_one_rank(ground, random, table, call, max(limits))
     for asked in _percentiles(tree):
         node, part = parsed(asked.value).unnest(), Fraction(str(asked.part))
         if not isinstance(node, exp.Column) or part.denominator > _FINEST or asked.extreme is not None:
@@ -49,6 +63,32 @@ def _scheme(row: RowScheme, column: str, part: Fraction, up: int) -> Scheme:
     element = (low,) * (below * above) + (high,) * above**2
     flood = with_value(ElementValue(sign=-2 * up))
     return Scheme((with_value(ElementValue(0)),), element, (flood,), "ranked", False, below * whole)
+
+
+def _of_one_rank(ground: Ground, random: Random, table: DeclaredTable, call: WindowCall, better: int) -> Scheme:
+    """Elements that the order leaves equal; each probe sends so many rows that are ``better`` than they are."""
+    order, partition = _columns(key.value for key in call.order), _columns(call.partition)
+    same, drawn = dict(draw_row(ground, random, table).cells), draw_row(ground, random, table, 0.5)
+    element = {name: same[name] if name.lower() in order else cell for name, cell in drawn.cells}
+    plain = {n: same[n] if cell.sign and n.lower() not in partition else cell for n, cell in element.items()}
+    probe = []
+    for place in range(better):
+        first = ElementValue(sign=2 if call.order[0].descending else -2, more=place)
+        best = {name: first if name.lower() in order[:1] else cell for name, cell in plain.items()}
+        probe.append(replace(drawn, cells=tuple(best.items())))
+    return Scheme((), (replace(drawn, cells=tuple(element.items())),), tuple(probe), "own", False)
+
+
+def _columns(scalars: Iterable[Scalar]) -> list[str]:
+    nodes = [parsed(scalar).unnest() for scalar in scalars]
+    return [node.name.lower() for node in nodes if isinstance(node, exp.Column)]
+
+
+def _ranks(tree: Tree) -> Iterator[WindowCall]:
+    if isinstance(tree, Over):
+        yield from (call for call in tree.calls if call.function in TIED and call.order)
+    for below in inputs(tree):
+        yield from _ranks(below)
 
 
 def _percentiles(tree: Tree) -> Iterator[Percentile]:

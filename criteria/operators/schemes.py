@@ -254,9 +254,9 @@ def drawn(ground: Ground) -> Iterator[Scheme]:
             yield scheme
 
 
-def draw_row(ground: Ground, random: Random, table: DeclaredTable) -> RowScheme:
-    """A row of constants."""
-    return _Draw(ground, random, 1).row(table, 0)
+def draw_row(ground: Ground, random: Random, table: DeclaredTable, often: float = 0) -> RowScheme:
+    """A row of constants, but for so many of its columns, which vary."""
+    return _Draw(ground, random, 1).row(table, often)
 
 
 def _scheme(ground: Ground, random: Random) -> Scheme | None:

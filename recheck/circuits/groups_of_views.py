@@ -41,6 +41,7 @@ from streambound.recheck.circuits.joined_values import different_rows
 from streambound.recheck.circuits.late_conditions import different_results, is_late, is_marked
 from streambound.recheck.circuits.open_rows import open_condition
 from streambound.recheck.circuits.states import States
+from streambound.recheck.circuits.tied_rows import note_read
 from streambound.recheck.circuits.trees import (
     Names,
     all_of,
@@ -75,6 +76,7 @@ def groups_of_view(tree: Aggregate, states: States) -> View:
 
 def _groups(tree: Aggregate, states: States) -> View:
     joined = _is_join(tree.input)
+    note_read(tree.input, _read(tree), states)
     needed = _read(tree) if joined or is_marked(tree.input) else None
     if joined and (pushed := _join_below(tree, states)) is not None:
         with states.tried():

@@ -25,6 +25,8 @@ from streambound.recheck.circuits.closing_columns import computed_columns
 from streambound.recheck.circuits.evidence import keys_with_values
 from streambound.recheck.circuits.ranks import RANKS
 from streambound.recheck.circuits.states import States
+from streambound.recheck.circuits.tied_rows import same_for_ties
+from streambound.recheck.circuits.trees import called
 from streambound.recheck.circuits.view import View
 from streambound.recheck.circuits.windows import BucketColumn, groups_in_windows, windows_of
 
@@ -41,12 +43,19 @@ def over(tree: Tree, states: States) -> View:
         if call.function not in _BESIDE and len(call.arguments) > 1:
             raise NotRecheckedError(f"{call.function} of several arguments")
     if is_block(tree.input, states.catalog):
-        return _over_block(tree, states)
+        return _over_block(replace(tree, calls=_read(tree.calls, states)), states)
     last = tree.calls[-1]
     beside = [number for number, call in enumerate(tree.calls) if not _same_window(call, last)]
     cut = beside[-1] + 1 if beside else 0
     below = replace(tree, input=replace(tree, calls=tree.calls[:cut])) if cut else tree
     return _over_view(below, tree.calls[cut:], states)
+
+
+def _read(calls: tuple[WindowCall, ...], states: States) -> tuple[WindowCall, ...]:
+    """The functions that are read, where these are alike for equal rows."""
+    names = states.read.get(id(calls[0])) if calls and same_for_ties(calls) else None
+    asked = None if names is None else {name.lower() for name, _ in names}
+    return tuple(call for call in calls if asked is None or call.name.lower() in asked) or calls[:1]
 
 
 def _same_window(one: WindowCall, other: WindowCall) -> bool:
@@ -138,7 +147,10 @@ class _OverRows:
     def columns(self) -> list[Named]:
         """All columns of a row."""
         place, found = self.states.blocks.positions.of(written(self.call)), []
-        for number, view in enumerate(schema(self.tree.input, self.states.catalog), 1):
+        calls = self.tree.calls
+        names = self.states.read.get(id(calls[0])) if same_for_ties(calls) else None
+        given = [one for one in schema(self.tree.input, self.states.catalog) if called(one, names)]
+        for number, view in enumerate(given, 1):
             column = made_column(view.name, place)
             if view.alias:
                 column.set("table", exp.to_identifier(view.alias))
@@ -180,9 +192,11 @@ class _OverRows:
             if len(self.ranks) > 1 or ahead or any(map(_is_of_values, self.calls)):
                 raise NotRecheckedError("a rank beside another one, or beside what looks ahead")
             numbered = self.ranks[0].function == "ROW_NUMBER"
-            if limit is None or not (numbered or by_time):
+            if limit is None or not (numbered or by_time or same_for_ties(self.calls)):
                 raise NotRecheckedError("ranks without a limit, or rows of one rank without a number")
             each = Quantity.number(limit)
+            if not numbered and not by_time:
+                return self._in_each(each, self._different(query))
             return self._in_each(each if numbered else each * rows_of(1))
         if not by_time or call.order[0].descending or len(split.branches) > 1:
             raise NotRecheckedError("rows beside a row, in another order than that of time")
@@ -195,14 +209,24 @@ class _OverRows:
     def _keys(self) -> tuple[ClaimedKey, ...]:
         return tuple(ClaimedKey(key.text, None) for key in self.call.partition)
 
-    def _in_each(self, rows: Quantity) -> tuple[tuple[ClaimedKey, ...], Quantity]:
-        """So many rows in each partition that there is, or that is open."""
-        if not self.call.partition:
+    def _different(self, query: Query) -> list[Named]:
+        """The columns in which rows may differ that agree in partition and order."""
+        width = len(self.columns)
+        known = [one.value for one in query.branches[0].outputs]
+        alike = known[width : width + len(self.call.partition) + len(self.call.order)]
+        several = len(query.branches) > 1
+        return [one for one, value in zip(self.columns, known[:width], strict=True) if several or value not in alike]
+
+    def _in_each(self, rows: Quantity, more: Sequence[Named] = ()) -> tuple[tuple[ClaimedKey, ...], Quantity]:
+        """So many rows in each partition that there is, or that is open, for all that is in ``more`` columns."""
+        names = (*(key.text for key in self.call.partition), *(one.value.text for one in more))
+        if not names:
             return (), rows
-        split, names = derive(self._query(self.partition)).split, tuple(key.text for key in self.call.partition)
+        split = derive(self._query([*self.partition, *more])).split
         windows = self._windows
         if windows is not None:
-            return self._keys(), groups_in_windows(split, windows, self.states.evidence)(0) * rows
+            keys = tuple(ClaimedKey(name, None) for name in names)
+            return keys, groups_in_windows(split, windows, self.states.evidence)(0) * rows
         found = self.states.evidence.results([split])
         return keys_with_values(names, split, found.tables), found.entries * rows
 

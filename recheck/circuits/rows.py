@@ -36,6 +36,7 @@ from streambound.recheck.circuits.ended_keys import ended_key
 from streambound.recheck.circuits.late_conditions import tested_late
 from streambound.recheck.circuits.ranks import note_limits
 from streambound.recheck.circuits.states import States
+from streambound.recheck.circuits.tied_rows import note_read
 from streambound.recheck.circuits.trees import called, names_in, read_by, scalar, with_conditions_moved
 from streambound.recheck.circuits.view import ClosesBy, ClosingColumn, JoinedSide, View
 from streambound.recheck.circuits.windows import TIME
@@ -92,7 +93,9 @@ def project(tree: Tree, states: States) -> View:
         below, where = with_conditions_moved(below.input, below.condition, states.catalog)
     else:
         below, where = with_conditions_moved(below, None, states.catalog)
-    view = states.under(below, read_by(tree, where))
+    read = read_by(tree, where)
+    note_read(below, read, states)
+    view = states.under(below, read)
     given, nodes = schema(below, states.catalog), list[exp.Expr]()
     for item in tree.items:
         if isinstance(item, Star):
@@ -111,7 +114,10 @@ def filtered(tree: Tree, states: States) -> View:
     note_limits(tree, states)
     below, where = with_conditions_moved(tree.input, tree.condition, states.catalog)
     needed = states.needed
-    return states.under(below, needed if needed is None or where is None else {**needed, **names_in([where])})
+    if needed is not None and where is not None:
+        needed = {**needed, **names_in([where])}
+    note_read(below, needed, states)
+    return states.under(below, needed)
 
 
 def alias(tree: Tree, states: States) -> View:

@@ -39,8 +39,8 @@ class States:
     """One statement, while its states are looked for; what each must be goes to the ``evidence``.
 
     ``needed`` are the columns that the SELECT above reads, None for all; ``limits`` the greatest ranks that are asked
-    for, by the identity of the call; ``relations`` those that change, each of which is one state. Of streams with
-    ``one_key`` of those that end there is one value of it.
+    for, and ``read`` the names that are read of its rows, by the identity of the call; ``relations`` those that change,
+    each of which is one state. Of streams with ``one_key`` of those that end there is one value of it.
     """
 
     rules: Rules
@@ -49,6 +49,7 @@ class States:
     evidence: Evidence
     needed: Names | None = None
     limits: dict[int, int] = field(default_factory=dict)
+    read: dict[int, frozenset[tuple[str, str]]] = field(default_factory=dict)
     relations: dict[str, Quantity] = field(default_factory=dict)
     open_keys: set[str] = field(default_factory=set)
     one_key: StreamKey | None = None

@@ -71,7 +71,7 @@ def names_in(scalars: Iterable[Scalar | None]) -> Names:
     return {(c.name, c.table): c for node in reversed(nodes) for c in node.find_all(exp.Column)}
 
 
-def called(column: ViewColumn, names: Names | None) -> bool:
+def called(column: ViewColumn, names: Iterable[tuple[str, str]] | None) -> bool:
     """Whether some of the names mean a column; None means all."""
     return names is None or any(column.called(*name) for name in names)
 

@@ -39,8 +39,9 @@ from streambound_runtime.operators.over import OverOperator
 from streambound_runtime.operators.pair_join import PairJoin
 from streambound_runtime.operators.periods import PeriodOperator
 from streambound_runtime.operators.protocol import State, StatefulOperator
+from streambound_runtime.operators.ranked import RANKS, RankedOperator
 from streambound_runtime.operators.rejected_row import RejectedRow
-from streambound_runtime.operators.running import RunningOperator, over_operator
+from streambound_runtime.operators.running import RunningOpen, RunningOperator
 from streambound_runtime.operators.session_groups import SessionGroups
 from streambound_runtime.operators.set_operation import SetOperation
 from streambound_runtime.operators.standing_relation import StandingRelation
@@ -169,7 +170,7 @@ class CircuitOperator:
                     self.nodes[node.name] = MapOperator(node, evaluate)
                     self.inputs[node.name] = (node.input,)
                 case OverNode():
-                    self.nodes[node.name] = over_operator(node)
+                    self.nodes[node.name] = _over(node)
                     self.inputs[node.name] = (node.input,)
                 case BucketNode():
                     self.nodes[node.name] = Buckets(node, node.name in printed)
@@ -281,15 +282,26 @@ def _of_one_key(plan: KeyedNode, relations: Relations) -> OneKey:
         case PairNode() as node:
             return PairJoin(node, relations)
         case OverNode() as node:
-            return over_operator(node)
+            return _over(node)
         case ViewJoinNode() as node:
             return ViewJoin(node)
+
+
+def _over(plan: OverNode) -> OverOperator | RankedOperator | RunningOperator:
+    """The operator of functions over windows, by what it keeps."""
+    if plan.keep == "running":
+        return RunningOperator(plan)
+    if plan.keep == "first" and all(call.function in RANKS for call in plan.calls):
+        return RankedOperator(plan)
+    return RunningOpen(plan) if plan.keep == "running open" else OverOperator(plan)
 
 
 def _step_of_one_key(operator: OneKey, deltas: Mapping[str, Delta], inputs: Sequence[Delta], ticks: Ticks) -> Delta:
     if isinstance(operator, BlockOperator | PairJoin):
         return operator.step_of(deltas, ticks)
-    assert isinstance(operator, OverOperator | RunningOperator | ViewJoin), "what there is for each key"
+    assert isinstance(operator, OverOperator | RankedOperator | RunningOperator | ViewJoin), (
+        "what there is for each key"
+    )
     return operator.step(inputs, ticks)
 
 

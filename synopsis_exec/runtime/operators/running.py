@@ -34,13 +34,6 @@ if TYPE_CHECKING:
 PARTITIONS = "partitions"
 
 
-def over_operator(plan: OverNode) -> RunningOperator | OverOperator:
-    """The operator of an `OverNode` node."""
-    if plan.keep == "running":
-        return RunningOperator(plan)
-    return RunningOpen(plan) if plan.keep == "running open" else OverOperator(plan)
-
-
 class RunningOperator:
     """The operator of an `OverNode` node that keeps what its functions are so far."""
 
