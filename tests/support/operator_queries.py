@@ -272,7 +272,7 @@ class OperatorQuery(WindowQuery):
             over = over.replace(f"⟦‖, {ties}⟧", "")
         self.used[function.split("(")[0].lower() + " over"] += 1
         where = self._where([f"{inner}.{column}" for column in COLUMNS[:3]], 0)
-        shown, before = "v", ""
+        shown, before = "v" if function == "ROW_NUMBER()" else self.choices.pick(("v", "v", "a", "b")), ""
         if function == "ROW_NUMBER()" and self.choices.chance(30):
             shown, before = "g", f", LAG({inner}.v) {over} AS g"
             self.used["lag over"] += 1
