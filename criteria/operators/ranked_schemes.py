@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from random import Random
 
 from sqlglot import exp
@@ -37,11 +38,10 @@ _FINEST = 10
 def ranked(ground: Ground, tree: Tree) -> Iterator[Scheme]:
     """Schemes for the ranks and the percentiles of columns in a tree."""
     random = Random(0)
-    limits = [number + 1 for number in ground.numbers if 0 < number <= _MOST_ROWS]
-    for call in _ranks(tree):
-        for table in ground.sent if limits else ():
-            for _ in range(DRAWS):
-                yield _of_one_rank(ground, random, table, call, max(limits))
+    limits = [number for number in ground.numbers if 0 < number <= _MOST_ROWS]
+    for call, better, table in product(_ranks(tree), limits, ground.sent):
+        for _ in range(DRAWS):
+            yield _of_one_rank(ground, random, table, call, better)
     for asked in _percentiles(tree):
         node, part = parsed(asked.value).unnest(), Fraction(str(asked.part))
         if not isinstance(node, exp.Column) or part.denominator > _FINEST or asked.extreme is not None:
