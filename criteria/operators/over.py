@@ -1,4 +1,4 @@
-"""Functions over windows of rows: the first rows of each partition, what comes before a row, and views that are kept.
+"""Functions over windows of rows: the first rows of each partition, and what comes before and after a row.
 
 Of rows that are only added, those that are not among the first n of their partition never will be again, whatever they
 are ordered by: n are kept for each partition (top-N, deduplication), and what looks at rows before one of these looks
@@ -6,9 +6,8 @@ at one of these. RANK and DENSE_RANK leave n values of the order at most and eve
 rows what is read is bounded, and equal ones are one entry. In the order of the stream's time, LAG and a frame of rows
 before a row are final when it comes, LEAD and a frame of rows after it when so many others have come: the last rows of
 each partition are kept, as many as a row looks back and ahead; a frame of time needs the rows of that time, whatever
-the partition. Partitions are bounded, or those of a bucket that closes (A5). Of a view of at most m rows, or whose rows
-go when their window closes, all are kept (Lemma 1). Ties are broken by the other columns, the same way for all
-functions over one window.
+the partition. Partitions are bounded, or those of a bucket that closes (A5). Ties are broken by the other columns, the
+same way for all functions over one window.
 """
 
 from __future__ import annotations
@@ -20,33 +19,29 @@ from functools import partial
 from sqlglot import exp
 
 from streambound.analyzer.algebra.blocks import is_block
-from streambound.analyzer.algebra.facts import facts
 from streambound.analyzer.algebra.made_columns import made_column
-from streambound.analyzer.algebra.nodes import Named, Over, Project, Scalar, Tree, Unit, WindowCall
-from streambound.analyzer.algebra.schema import schema
+from streambound.analyzer.algebra.nodes import Named, Over, Scalar, Tree, Unit, WindowCall
 from streambound.analyzer.boundedness import Facts
-from streambound.analyzer.columns import Column
 from streambound.analyzer.flatten import written
 from streambound.analyzer.query import Query, TimeValue
 from streambound.criteria.bag import bag_violations
 from streambound.criteria.count import TimestampCount, tuples
-from streambound.criteria.operators.closing_rows import mapped_columns, taken_over
 from streambound.criteria.operators.closing_windows import Windows, in_a_window, open_groups, windows_of
 from streambound.criteria.operators.endless import endless
-from streambound.criteria.operators.judge import UNLIMITED, Context, NoRule, groups
-from streambound.criteria.operators.mapped import Columns, judge_below
+from streambound.criteria.operators.judge import Context, NoRule, groups
 from streambound.criteria.operators.over_calls import (
     RANKS,
     Looks,
     argument_items,
     check_call,
-    over_columns,
     reach_of,
+    together,
     window_of,
 )
-from streambound.criteria.operators.states import Closing, ClosingRows, Judged, MapPart, OverPart, Part, State
+from streambound.criteria.operators.over_views import judge_over_view, over_part
+from streambound.criteria.operators.states import Closing, Judged, MapPart, OverPart, Part, State
 from streambound.criteria.operators.tied_rows import TIED, columns_shown
-from streambound.criteria.size import Number, Size, product, total
+from streambound.criteria.size import Number, Size, product
 from streambound.criteria.violation import Violation, under
 from streambound.preprocess.pipeline import derive
 
@@ -67,7 +62,7 @@ def judge_over(tree: Tree, context: Context) -> Judged:
         return _over_block(tree, context)
     before, last = split_calls(tree.calls)
     below = replace(tree, input=replace(tree, calls=before), calls=last) if before else tree
-    return _over_view(below, last, context)
+    return judge_over_view(below, last, context)
 
 
 def split_calls(calls: tuple[WindowCall, ...]) -> tuple[tuple[WindowCall, ...], tuple[WindowCall, ...]]:
@@ -140,7 +135,7 @@ class _OverBlock:
         if len(ranks) > 1:
             raise NoRule("several ranks of rows that are only added")
         self.rank = ranks[0] if ranks else None
-        self.reach = Looks(Unit.ROWS, 0, 0) if self.running else _together(self.calls)
+        self.reach = Looks(Unit.ROWS, 0, 0) if self.running else together(self.calls)
         if ranks and (self.reach.after or self.reach.unit is not Unit.ROWS):
             raise NoRule("ranks beside functions of later rows")
         self.columns = self._columns()
@@ -178,7 +173,7 @@ class _OverBlock:
         call, context = self.call, self.context
         size = self.kept if self.rated else product([self.kept, self._partitions(self.partition, self.windows)])
         closing = None if self.windows is None else _closing(self.windows, width)
-        part = _part(context, rows, width, self.calls, rows.columns, self._keep(), self.reach.after, closing)
+        part = over_part(context, rows, width, self.calls, rows.columns, self._keep(), self.reach.after, closing)
         shown = (*(one.text for one in call.partition), *(one.value.text for one in self.tied))
         freed = "when it is too old" if self.rank is None else "when others come before it"
         if self.running:
@@ -270,106 +265,6 @@ class _OverBlock:
         split = derive(partition).split
         known = groups if windows is None else partial(open_groups, windows=windows)
         return self.context.size(lambda: known(split), "partitions without a number")
-
-
-def _together(calls: Sequence[WindowCall]) -> Looks:
-    """How far some functions look that look as far by rows, or by the order's values."""
-    found = [reach_of(call) for call in calls if call.function not in RANKS]
-    unit = found[0].unit if found else Unit.ROWS
-    return Looks(unit, max([0, *(one.before or 0 for one in found)]), max([0, *(one.after for one in found)]))
-
-
-def _over_view(tree: Over, calls: Sequence[WindowCall], context: Context) -> Judged:
-    """Functions over one window of a view all of whose rows are kept."""
-    call = calls[0]
-    with context.reading(None):
-        judged = judge_below(tree.input, context)
-    if judged.part is None:
-        return judged
-    columns = Columns(schema(tree.input, context.catalog), judged.part.columns)
-    items = [(f"_p{n}", one) for n, one in enumerate(call.partition, 1)]
-    items += [(f"_o{n}", one.value) for n, one in enumerate(call.order, 1)]
-    items += [(one.name, one.value) for one in argument_items(calls)]
-    texts = [(name, columns.over(scalar), scalar) for name, scalar in items]
-    more = [Column(name, columns.kind(scalar, text, context)) for name, text, scalar in texts]
-    own = [Column(f"_c{n}", column.type) for n, column in enumerate(judged.part.columns, 1)]
-    same = [exp.column(column.name, quoted=True).sql("spark") for column in judged.part.columns]
-    given = (*own, *more)
-    mapped = MapPart(context.name("map"), judged.part, given, (*same, *(text for _, text, _ in texts)))
-    size, closing, keep = judged.rows, None, ("all", 0)
-    if size is None and context.unbounded:
-        size = UNLIMITED
-    closes = mapped_columns(judged.closes, judged.part.columns, mapped.expressions)
-    if size is None:
-        keys = range(len(own), len(own) + len(call.partition))
-        found = next(((one, rows) for rows in closes for one in rows.columns if one.key in keys), None)
-        if found is None:
-            runs = all(map(_runs, calls))
-            reach = Looks(Unit.ROWS, 1, 0) if runs else _rows_beside(calls)
-            found, keep = _in_turn(call, closes, len(own)), ("open", (reach.before or 0) + reach.after)
-            keep = ("running open", 1) if runs else keep
-            closes = closes if not reach.after else ()  # a closed row still waits for those after it
-        closing, size = found[0], found[1].open(0)
-        if keep[1]:
-            size = total([size, product([Number(keep[1]), _partitions(tree, call, context)])])
-    part = _part(context, mapped, len(own), calls, given, keep, 0, closing)
-    span = context.positions.of(written(call))
-    shown = tuple(one.text for one in call.partition)
-    states = (*judged.states, State(part.name, "Lemma 1", size, shown, "when it goes", span))
-    by = part.partition if keep[0] == "all" else (part.order[0][0],)
-    alike = {mapped.expressions[place] for place in by} if closing is not None else set()
-    kept = taken_over(closes, lambda key: [key] if key < len(own) and mapped.expressions[key] in alike else [])
-    return replace(judged, part=part, states=states, retracts=True, closes=kept, sides=())
-
-
-def _in_turn(call: WindowCall, closes: Sequence[ClosingRows], own: int) -> tuple[Closing, ClosingRows]:
-    """The column that rows are ordered by first and that says when they close: no row comes before a closed one."""
-    first = own + len(call.partition)
-    found = ((one, rows) for rows in closes for one in rows.columns if one.key == first)
-    if not call.order or call.order[0].descending or (column := next(found, None)) is None:
-        raise NoRule("a view whose rows have no number")
-    return column
-
-
-def _runs(call: WindowCall) -> bool:
-    """Whether a function is of all rows up to its own, or says how many these are."""
-    return call.function in RANKS or reach_of(call).before is None
-
-
-def _rows_beside(calls: Sequence[WindowCall]) -> Looks:
-    """How many rows beside a row its values are of; raises NoRule where that is no number."""
-    if all(call.function not in RANKS for call in calls):
-        looks = [reach_of(call) for call in calls]
-        if all(one.unit is Unit.ROWS and one.before is not None for one in looks):
-            return _together(calls)
-    raise NoRule("a view whose rows have no number")
-
-
-def _partitions(tree: Over, call: WindowCall, context: Context) -> Size:
-    """How many partitions a view can have, by what is known of what they are by."""
-    items = tuple(Named(f"c{n}", one, alias=True) for n, one in enumerate(call.partition))
-    known = facts(Project(tree.input, items, syntax=tree.syntax), context.catalog).different if items else 1
-    if known is None:
-        raise NoRule("partitions without a number")
-    return Number(known)
-
-
-def _part(
-    context: Context,
-    rows: Part,
-    width: int,
-    calls: Sequence[WindowCall],
-    given: tuple[Column, ...],
-    keep: tuple[str, int],
-    after: int,
-    closing: Closing | None,
-) -> OverPart:
-    partition = tuple(range(width, width + len(calls[0].partition)))
-    first = width + len(partition)
-    order = tuple((first + n, key.descending, key.nulls_first) for n, key in enumerate(calls[0].order))
-    found = over_columns(calls, given, first + len(order))
-    columns = (*given[:width], *(Column(call.name, one.type) for call, one in zip(calls, found, strict=True)))
-    return OverPart(context.name("over"), rows, width, partition, order, found, keep, after, closing, columns)
 
 
 def _closing(windows: Windows, width: int) -> Closing:

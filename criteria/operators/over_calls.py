@@ -126,3 +126,10 @@ def _offset(call: WindowCall) -> int:
     if not isinstance(offset, exp.Literal) or not offset.is_int:
         raise NoRule(f"{call.function} by what is not a whole number")
     return int(offset.this)
+
+
+def together(calls: Sequence[WindowCall]) -> Looks:
+    """How far some functions look that look as far by rows, or by the order's values."""
+    found = [reach_of(call) for call in calls if call.function not in RANKS]
+    unit = found[0].unit if found else Unit.ROWS
+    return Looks(unit, max([0, *(one.before or 0 for one in found)]), max([0, *(one.after for one in found)]))

@@ -317,9 +317,10 @@ class OverPart:
 
     ``partition`` are places of the input's columns, ``order`` those with whether values fall and whether NULL comes
     first. ``keep`` says which rows are kept: "all", the "first" so many of a partition, the "last" so many, those
-    "near", of so much time before, the "open" ones with so many before them; or none, but what the functions are of all
-    rows so far, "running", or the open ones with what the functions are of those before, "running open". Of the last
-    ones and those near, values may change of the last ``after`` rows, or of those of so much time before.
+    "near", of so much time before, the "open" ones with so many before them, or with the first so many of others, "open
+    first"; or none, but what the functions are of all rows so far, "running", or the open ones with what the functions
+    are of those before, "running open". Of the last ones and those near, values may change of the last ``after`` rows,
+    or of those of so much time before.
     """
 
     name: str

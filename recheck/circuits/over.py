@@ -27,7 +27,7 @@ from streambound.recheck.circuits.ranks import RANKS
 from streambound.recheck.circuits.states import States
 from streambound.recheck.circuits.tied_rows import same_for_ties
 from streambound.recheck.circuits.trees import called
-from streambound.recheck.circuits.view import View
+from streambound.recheck.circuits.view import ClosesBy, View
 from streambound.recheck.circuits.windows import BucketColumn, groups_in_windows, windows_of
 
 _BESIDE = ("LAG", "LEAD")
@@ -276,18 +276,19 @@ def _over_view(tree: Over, calls: Sequence[WindowCall], states: States) -> View:
     call = calls[0]
     view, given = states.under(tree.input, None), schema(tree.input, states.catalog)
     partition = [meant(node, given) for one in call.partition if isinstance(node := parsed(one), exp.Column)]
-    rows, closing = view.rows, ()
+    rows, closing = view.rows, tuple[ClosesBy, ...]()
     names = tuple(one.text for one in call.partition)
     kept = View(view.rows, view.closing).at(lambda place: [place] if place in partition else [])
     if rows is None:
         together = computed_columns(view, [parsed(one) for one in call.partition], given).closing
-        before = Quantity.number(0)
-        if not together:
-            kept, before = _in_turn(tree, calls, view, states)
-            closing = () if _ahead(calls, states) else kept.closing  # type: ignore[assignment]
+        if together:
+            rows, closing = together[0].open(0), kept.closing
+        elif (turned := _in_turn(tree, calls, view, states)) is not None:
+            rows, closing = turned[1], () if _ahead(calls, states) else turned[0].closing
         else:
-            closing = kept.closing  # type: ignore[assignment]
-        rows = (together or kept.closing)[0].open(0) + before
+            ranked, rows = _first_of_closed(tree, calls, view, states)
+            states.line("Lemma 1", names, rows, "when it goes")
+            return View(ranked)
     states.line("Lemma 1", names, rows, "when it goes")
     return View(view.rows, closing)
 
@@ -297,7 +298,7 @@ def _ahead(calls: Sequence[WindowCall], states: States) -> bool:
     return bool(_looks([one for one in calls if one.function not in RANKS and not _is_running(one, states)])[1])
 
 
-def _in_turn(tree: Over, calls: Sequence[WindowCall], view: View, states: States) -> tuple[View, Quantity]:
+def _in_turn(tree: Over, calls: Sequence[WindowCall], view: View, states: States) -> tuple[View, Quantity] | None:
     """A view ordered by what closes: beside open rows, as many closed ones of each partition as functions look far."""
     call = calls[0]
     first = parsed(call.order[0].value) if call.order and not call.order[0].descending else None
@@ -305,9 +306,30 @@ def _in_turn(tree: Over, calls: Sequence[WindowCall], view: View, states: States
     kept = view.at(lambda one: [one] if one == place else [])
     runs = all(one.function in RANKS or _is_running(one, states) for one in calls)
     if not kept.closing or not (runs or not any(one.function in RANKS or _is_of_values(one) for one in calls)):
+        return None
+    beside = 1 if runs else sum(_looks(calls))
+    return kept, kept.closing[0].open(0) + (_in_partitions(tree, beside, states) if beside else Quantity.number(0))
+
+
+def _first_of_closed(tree: Over, calls: Sequence[WindowCall], view: View, states: States) -> tuple[Quantity, Quantity]:
+    """The rows that are shown, and all that are kept: the open ones, and as many others as have the first ranks."""
+    limit = states.limits.get(id(calls[0]))
+    if limit is None or not view.closing or not all(call.function in RANKS for call in calls):
         raise NotRecheckedError("functions over a view without a number of rows")
-    items = tuple(Named(f"c{n}", one, alias=True) for n, one in enumerate(call.partition))
+    open_now = view.closing[0].open(0)
+    first = _in_partitions(tree, limit, states)
+    if calls[0].function != "ROW_NUMBER":
+        order = [parsed(key.value) for key in calls[0].order]
+        if not computed_columns(view, order, schema(tree.input, states.catalog)).closing:
+            raise NotRecheckedError("rows of one rank without a number")
+        first = first * view.closing[0].open(1)
+    return first, open_now + first
+
+
+def _in_partitions(tree: Over, each: int, states: States) -> Quantity:
+    """So many in each partition that there can be."""
+    items = tuple(Named(f"c{n}", one, alias=True) for n, one in enumerate(tree.calls[-1].partition))
     partitions = facts(Project(tree.input, items, syntax=tree.syntax), states.catalog).different if items else 1
     if partitions is None:
         raise NotRecheckedError("functions over partitions without a number")
-    return kept, Quantity.number((1 if runs else sum(_looks(calls))) * partitions)
+    return Quantity.number(each * partitions)

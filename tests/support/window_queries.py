@@ -74,7 +74,7 @@ class WindowQuery(AnyQuery):
 
     def _windows_of_windows(self, depth: int, width: int, top: bool) -> str:
         """What is made of the groups of windows: of one stream's, or of both streams'."""
-        form = self.choices.pick(("longer", "longer", "ends", "set", "set", "join", "join", "rank", "total"))
+        form = self.choices.pick(("longer", "longer", "ends", "set", "set", "join", "join", "rank", "total", "first"))
         self.used[f"{form} of windows"] += 1
         size = self.choices.integer(1, 3)
         one, two = (self._groups(table, size) for table in ("S", "T"))
@@ -102,6 +102,16 @@ class WindowQuery(AnyQuery):
             first = f" WHERE {alias}.r <= 1" * self.choices.chance(50)
             shown = _named([f"{alias}.r", f"{alias}.w"][:width])
             return f"SELECT {shown} FROM (SELECT w, n, {over} AS r FROM ({one})) AS {alias}{first}"
+        if form == "first":
+            grouped = " AS g" in one
+            order = self.choices.pick(("w DESC", "n DESC", "n, w DESC", "w DESC, n"))
+            by = "PARTITION BY g " if grouped and self.choices.chance(80) else ""
+            ties = "⟦‖, w" + ", g" * grouped + ", n⟧"
+            function = "ROW_NUMBER()" if "w" not in order else self.choices.pick(("ROW_NUMBER()", "RANK()"))
+            over = f"{function} OVER ({by}ORDER BY {order}{ties * (function == 'ROW_NUMBER()')})"
+            shown = _named([f"{alias}.n", f"{alias}.w"][:width])
+            first = f"{alias}.r <= {self.choices.integer(1, 2)}"
+            return f"SELECT {shown} FROM (SELECT *, {over} AS r FROM ({one})) AS {alias} WHERE {first}"
         if form == "total":
             value = self.choices.pick(("SUM(n)", "COUNT(*)", "MAX(n)", "MIN(n)", "RANK()", "DENSE_RANK()"))
             by = "PARTITION BY g " if " AS g" in one else ""

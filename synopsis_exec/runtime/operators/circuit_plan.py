@@ -253,7 +253,8 @@ class OverNode:
     first; what is equal then is in order of the columns, NULL first. ``keep`` says which rows are kept: "all"; the
     "first" ``most`` of a partition, or up to that rank, of rows that are only added; of rows that come in their order
     the "last" ``most``, or those "near", ``most`` before, where the values of the last ``after``, or of those so much
-    before, may change; those whose bucket is "open", and of each partition the last ``most`` others. Where it is
+    before, may change; those whose bucket is "open", and of each partition the last ``most`` others, or, where it is
+    "open first", those that are among the first ``most`` of these, which are all that is asked for. Where it is
     "running", rows come in their order and the functions are of all rows up to theirs: no row is kept. Where it is
     "running open", they may be taken back until their bucket has closed, and are kept so long.
     """

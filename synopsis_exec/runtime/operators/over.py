@@ -26,7 +26,7 @@ OrderKey = tuple[object, ...]
 """What rows are put in order by: NULL and descending order are in it."""
 RANKS = ("row_number", "rank", "dense_rank")
 ENDS = ("first_value", "last_value")
-OPEN = ("open", "running open")
+OPEN = ("open", "open first", "running open")
 """Where rows go, one by one, when their bucket has closed; others do with their partition."""
 
 
@@ -78,12 +78,11 @@ class OverOperator:
         if plan.keep in ("last", "near"):
             # Rows come in their order: of those before only the last ones look at what comes after them.
             begin = self._begin(before, rows[0][0])
-            old, new = zip(before[begin:], self._values(before, begin), strict=True), self._values(after, begin)
-            values = zip(after[begin:], new, strict=True)
+            old = list(zip(before[begin:], self._values(before, begin), strict=True))
+            values = list(zip(after[begin:], self._values(after, begin), strict=True))
         else:
-            old = zip(before, self._values(before), strict=True)
-            after, first = self._first(after)
-            values = zip(after, first, strict=True)
+            old, values = self._asked(before), self._asked(after)
+            after = [row for row, _ in values] if plan.keep == "first" else after
         changes = [((*row[: plan.width], *mine), -1) for row, mine in old]
         changes += [((*row[: plan.width], *mine), 1) for row, mine in values]
         if plan.keep == "last":
@@ -103,13 +102,12 @@ class OverOperator:
         now = integer(new[place])
         return next((n for n, row in enumerate(before) if integer(row[place]) + after >= now), len(before))
 
-    def _first(self, rows: list[Row]) -> tuple[list[Row], list[Row]]:
-        """The rows that may still be asked for, with their values."""
-        values = self._values(rows)
-        if self.plan.keep in ("all", *OPEN):
-            return rows, values
-        kept = sum(integer(value[self.rank]) <= self.plan.most for value in values)
-        return rows[:kept], values[:kept]
+    def _asked(self, rows: list[Row]) -> list[tuple[Row, Row]]:
+        """The rows that are asked for, with their values."""
+        found = list(zip(rows, self._values(rows), strict=True))
+        if self.plan.keep not in ("first", "open first"):
+            return found
+        return [(row, values) for row, values in found if integer(values[self.rank]) <= self.plan.most]
 
     def _forget(self, now: int) -> None:
         """Drop what is too old when a timestamp has been closed."""
@@ -124,19 +122,24 @@ class OverOperator:
                     del self.kept[key]
         if plan.keep in OPEN:
             for key, rows in list(self.kept.items()):
-                closed = 0  # no row comes before one of these any more, so that they keep their values
-                while closed < len(rows) and self._end(rows[closed]) <= now:
-                    closed += 1
-                if left := self._left(key, rows, closed):
+                if left := self._left(key, rows, now):
                     self.kept[key] = left
                 else:
                     del self.kept[key]
         while self.ends and self.ends[0][0] <= now:
             self.kept.pop(heapq.heappop(self.ends)[2], None)
 
-    def _left(self, key: Row, rows: list[Row], closed: int) -> list[Row]:
-        """The rows of a partition that are still kept when so many have closed."""
-        return rows[max(0, closed - self.plan.most) :]
+    def _left(self, key: Row, rows: list[Row], now: int) -> list[Row]:
+        """The rows of a partition that are still kept when a timestamp has been closed."""
+        if self.plan.keep == "open first":
+            closed = [row for row in rows if self._end(row) <= now]
+            ranks = iter(_ranks(self.plan.calls[self.rank].function, [self._peers(row) for row in closed]))
+            return [row for row in rows if self._end(row) > now or next(ranks) <= self.plan.most]
+        return rows[max(0, self._closed(rows, now) - self.plan.most) :]
+
+    def _closed(self, rows: list[Row], now: int) -> int:
+        """How many of the first rows have closed: none comes before one of these, so that they keep their values."""
+        return next((place for place, row in enumerate(rows) if self._end(row) > now), len(rows))
 
     def _end(self, row: Row) -> int:
         """Until when a row may change."""

@@ -111,8 +111,8 @@ class RunningOpen(OverOperator):
         known = self._so_far(tuple(rows[0][place] for place in self.plan.partition)).copy()
         return [tuple(values) for values in _with_more(self.plan, known, rows)][begin:]
 
-    def _left(self, key: Row, rows: list[Row], closed: int) -> list[Row]:
-        if closed:
+    def _left(self, key: Row, rows: list[Row], now: int) -> list[Row]:
+        if closed := self._closed(rows, now):
             self.closed[key] = self._so_far(key)
             _with_more(self.plan, self.closed[key], rows[:closed])
         return rows[closed:]
