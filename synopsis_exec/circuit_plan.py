@@ -53,7 +53,7 @@ from streambound.synopsis_exec.asked_relations import asked_relations
 from streambound.synopsis_exec.best_values import best_branch
 from streambound.synopsis_exec.branch_plan import BranchLowering, constant
 from streambound.synopsis_exec.changing_relations import changes_input, changes_node
-from streambound.synopsis_exec.declared_table import told
+from streambound.synopsis_exec.declared_table import Options, told
 from streambound.synopsis_exec.plan import asked_input, planned
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.recursion_steps import step_term, step_test, step_variable
@@ -85,6 +85,7 @@ class PlannedCircuit:
     computed: tuple[Input, ...] = ()
     sink: Sink | None = None
     periods: Mapping[str, PeriodContract] = field(default_factory=dict)
+    judged: Mapping[str, Options] = field(default_factory=dict)
     plans: Mapping[str, Plan] = field(default_factory=dict)
 
     @property
@@ -161,6 +162,7 @@ def make_circuit_plan(
         inputs_of([*(item for block in blocks for item in block.computed), *nodes.computed]),
         sink,
         contracts,
+        dict(judged.part.judged) if isinstance(judged.part, PeriodPart) else {},
         nodes.plans,
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from streambound.analyzer import columns
 from streambound.analyzer.catalog import Kind, OnViolation
-from streambound.analyzer.query import Atom, NullTest
+from streambound.analyzer.query import Condition, NullTest, OneOf
 from streambound.analyzer.values import Value
 from streambound.synopsis_exec.asked_relations import asked_relations, over_views
 from streambound.synopsis_exec.branch_plan import OPERATORS, constant
@@ -15,7 +15,7 @@ from streambound_runtime import spec
 from streambound_runtime.operators.plan import Test
 from streambound_runtime.promises import Arrival, Domain, KeyMark, Mark, Partitions
 
-Options = Sequence[tuple[Atom, ...]]
+Options = Sequence[tuple[Condition, ...]]
 
 
 def declared_table(
@@ -41,7 +41,7 @@ def declared_table(
         columns,
         item.timestamp,
         needs,
-        _tests(options),
+        tests_of(options),
         source,
         _arrival(item),
         item.max_per_timestamp,
@@ -57,7 +57,7 @@ def declared_table(
 
 def _derived(column: columns.Column, uses: Options, relations: dict[str, str]) -> spec.Derived:
     asks = tuple(relations[name] for name in asked_relations(column.expression))
-    return spec.Derived(column.name, over_views(column.expression, relations), column.type.name, _tests(uses), asks)
+    return spec.Derived(column.name, over_views(column.expression, relations), column.type.name, tests_of(uses), asks)
 
 
 def _arrival(item: Input) -> Arrival[spec.Value]:
@@ -75,11 +75,14 @@ def declared_domain(domain: Domain[Value] | None) -> Domain[spec.Value] | None:
     return Domain(_value(domain.low), _value(domain.high), _values(domain.values)) if domain else None
 
 
-def _tests(options: Options) -> tuple[tuple[Test, ...], ...]:
+def tests_of(options: Options) -> tuple[tuple[Test, ...], ...]:
+    """Conjunctions of conditions on a row, each once, as the runtime has them."""
     return tuple(dict.fromkeys(tuple(map(_test, atoms)) for atoms in options))
 
 
-def _test(atom: Atom) -> Test:
+def _test(atom: Condition) -> Test:
+    if isinstance(atom, OneOf):
+        return Test(atom.attribute.column, "in", None, tuple(map(constant, atom.values)))
     if isinstance(atom, NullTest):
         return Test(atom.attribute.column, "is null" if atom.is_null else "is not null")
     right = atom.right.column if atom.right is not None else None

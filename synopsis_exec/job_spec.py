@@ -11,7 +11,7 @@ from streambound.analyzer.version import __version__
 from streambound.synopsis_exec.asked_relations import asked_relations, over_views
 from streambound.synopsis_exec.circuit_placement import placed
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
-from streambound.synopsis_exec.declared_table import declared_table
+from streambound.synopsis_exec.declared_table import Options, declared_table, tests_of
 from streambound.synopsis_exec.layout import layout_sha256
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.synopsis_plan import synopsis_plan
@@ -51,7 +51,8 @@ def job_spec(plan: Plan | PlannedCircuit, forced: str | None = None) -> spec.Job
 def _circuit_job(plan: PlannedCircuit, forced: str | None) -> spec.JobSpec:
     relations = {item.name.lower(): item.name for item in plan.relations}
     tables = [
-        with_period(declared_table(item, relations=relations), plan.periods.get(item.name)) for item in plan.inputs
+        with_period(declared_table(one, relations=relations), plan.periods.get(one.name), plan.judged.get(one.name))
+        for one in plan.inputs
     ]
     job = spec.JobSpec(
         plan.name,
@@ -69,12 +70,19 @@ def _circuit_job(plan: PlannedCircuit, forced: str | None) -> spec.JobSpec:
     return placed(job, plan, forced)
 
 
-def with_period(table: spec.Stream | spec.Relation, period: PeriodContract | None) -> spec.Stream | spec.Relation:
-    """A table whose rows have periods; with all its columns where a row may be bad because of others."""
+def with_period(
+    table: spec.Stream | spec.Relation, period: PeriodContract | None, judged: Options | None = None
+) -> spec.Stream | spec.Relation:
+    """A table whose rows have periods; with all its columns where a row may be bad because of others.
+
+    ``judged`` says among which rows that is, if not among all.
+    """
     needs = table.needs
     if period is not None and isinstance(table, spec.Stream) and (period.most is not None or period.unique):
         declared = (column.name for column in table.columns if column.name != table.timestamp)
         needs = tuple(dict.fromkeys((*needs, *declared)))
+    if judged is not None and isinstance(table, spec.Stream):
+        return replace(table, period=period, needs=needs, judged=tests_of(judged))
     return replace(table, period=period, needs=needs)
 
 

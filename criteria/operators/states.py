@@ -401,7 +401,8 @@ class FixpointPart:
 class PeriodPart:
     """A SEQ block over streams of rows with periods (`criteria.periods`): blocks of one stream each, and operators.
 
-    ``relations`` are static, with the columns that are needed; ``streams`` are those that are read.
+    ``relations`` are static, with the columns that are needed; ``streams`` are those that are read. ``judged`` says
+    among which rows of a stream its snapshot key is: those that satisfy one of some conjunctions; else among all.
     """
 
     name: str
@@ -410,6 +411,7 @@ class PeriodPart:
     streams: tuple[DeclaredTable, ...] = field(repr=False)
     query: EpochQuery | EpochLineage
     columns: tuple[Column, ...]
+    judged: tuple[tuple[str, tuple[tuple[Condition, ...], ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,13 +18,13 @@ from streambound.analyzer.seq_blocks import SeqBlock
 from streambound.analyzer.spans import SourceText, Span
 from streambound.analyzer.types import parse_type
 from streambound.criteria.operators.states import Judged, PeriodPart
+from streambound.criteria.periods.contracts import contract_states
 from streambound.criteria.periods.ends import valid_state
 from streambound.criteria.periods.epochs import open_state
 from streambound.criteria.periods.finality import refused_emission, refused_parts
 from streambound.criteria.periods.leaves import key_values
 from streambound.criteria.periods.lowering import NotRead, lowered
 from streambound.criteria.periods.repairs import lacking
-from streambound.criteria.periods.valid import contract_states
 from streambound.criteria.periods.views import MaybeSize, PeriodContext
 from streambound.criteria.periods.windows import lineage_windows
 from streambound.temporal.lineage import LineageBlock
@@ -78,7 +78,8 @@ def judged_periods(statement: SeqStatement, catalog: Catalog) -> JudgedPeriods |
     for table in streams:
         contract_states(table, context, partial(_key_values, table, context))
     relations = tuple((table, tuple(names)) for table, names in context.relations.values())
-    part = PeriodPart("periods", tuple(context.blocks), relations, streams, made, tuple(columns))
+    judged = tuple(context.judged.items())
+    part = PeriodPart("periods", tuple(context.blocks), relations, streams, made, tuple(columns), judged)
     violations = tuple(lacking(one, context) for one in context.lacking)
     return JudgedPeriods(Judged(None if violations else part, tuple(context.states), violations), context, made)
 

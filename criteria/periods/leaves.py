@@ -41,7 +41,7 @@ def leaf(plan: PeriodPlan, context: PeriodContext) -> PeriodView | None:
     table, items, conditions = found
     if context.lineages and table.period is not None:
         items = [*items, *(exp.column(name, quoted=True) for name in own_columns(table.period))]
-    query = _query(table, items, conditions, context)
+    query = read_block(table, items, conditions, context)
     if query is None:
         return None
     split = derive(query).split
@@ -80,7 +80,7 @@ def _limited(
     context: PeriodContext,
 ) -> PeriodView:
     """A view of some rows of a stream, with what bounds these; of none where nothing satisfies the conditions."""
-    query = _query(table, items, conditions, context)
+    query = read_block(table, items, conditions, context)
     if query is None:
         return view
     rows = smallest(view.rows, _values(query, tuple(range(len(items)))))
@@ -131,7 +131,7 @@ def _over(text: str, items: list[exp.Expr]) -> exp.Expr:
     return parsed(text).copy().transform(meant)
 
 
-def _query(
+def read_block(
     table: DeclaredTable, items: list[exp.Expr], conditions: list[exp.Expr], context: PeriodContext
 ) -> Query | None:
     """``SELECT items, end FROM stream WHERE conditions``; None where it is no select-project-join query."""
@@ -164,5 +164,5 @@ def key_values(
     table: DeclaredTable, names: tuple[str, ...], conditions: list[exp.Expr], context: PeriodContext
 ) -> MaybeSize:
     """How many different values some of a stream's columns have in the rows that conditions let pass."""
-    query = _query(table, [exp.column(name, quoted=True) for name in names], conditions, context)
+    query = read_block(table, [exp.column(name, quoted=True) for name in names], conditions, context)
     return None if query is None else _values(query, tuple(range(len(names))))

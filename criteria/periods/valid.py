@@ -54,16 +54,3 @@ def longest_period(table: DeclaredTable, context: PeriodContext) -> int | None:
     declared = None if context.low is None or context.high is None else max(0, context.high - context.low)
     found = [length for length in (table.period.max_duration, declared) if length is not None]
     return min(found) if found else None
-
-
-def contract_states(table: DeclaredTable, context: PeriodContext, values: KeyValues) -> None:
-    """The latest end of each key (<= V*, |dom key|), a counter for each end (<= min(V*, L))."""
-    period = table.period
-    assert period is not None, "only streams of rows with periods are read"
-    valid, longest = valid_rows(table, context, values)
-    told = any(table.name in one.streams for one in context.lacking)
-    for key in unique_keys(table, context) if valid is not None or not told else ():  # else it lacks the same
-        context.remember("latest ends", P2, smallest(valid, values(key)), key, (table.name,))
-    if period.max_valid is not None:
-        size = smallest(valid, None if longest is None else Number(longest))
-        context.remember("ends", P2, size, ("end",), (table.name,))

@@ -13,7 +13,7 @@ from streambound.analyzer.catalog import Catalog, DeclaredTable
 from streambound.analyzer.errors import TooManyBranchesError
 from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.lower import lower
-from streambound.analyzer.query import Attribute, Branch, Constant, Op, Query
+from streambound.analyzer.query import Attribute, Branch, Comparison, Condition, Constant, Op, Query, conjunction
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import some_statements
 from streambound.analyzer.symbols import symbol
@@ -42,7 +42,8 @@ class PeriodCatalog:
     """A catalog's promises about rows with periods, between two points of time if these are declared.
 
     ``random``: rows are variables, whose keys and facts are unique among those that are valid. ``exact`` is False once
-    a number of values follows from more than this checker looks at.
+    a number of values follows from more than this checker looks at. ``read`` are the blocks that read a stream's
+    snapshot key.
     """
 
     catalog: Catalog
@@ -50,6 +51,7 @@ class PeriodCatalog:
     high: int | None
     random: bool = False
     exact: bool = True
+    read: dict[str, list[Query]] = field(default_factory=dict)
     symbols: dict[str, Quantity] = field(default_factory=dict)
 
     def symbol(self, kind: str, table: DeclaredTable, most: int | None) -> Limit:
@@ -101,6 +103,24 @@ class PeriodCatalog:
     def values(self, table: DeclaredTable, names: Sequence[str]) -> Limit:
         """How many different values some columns have together."""
         return self.different(table, _columns(names), ())
+
+    def note_read(self, table: DeclaredTable, conditions: Sequence[exp.Expr]) -> None:
+        """Note what is read of the keys of a stream, under conditions."""
+        if table.period is not None and table.period.snapshot_key:
+            query = self.query(table, _columns(table.period.snapshot_key), conditions)
+            if query is not None:
+                self.read.setdefault(table.name, []).append(query)
+
+    def keys_read(self, table: DeclaredTable, key: tuple[str, ...]) -> Limit:
+        """How many keys the conditions on these columns leave, of all that is read of a stream."""
+        found: dict[tuple[Condition, ...], Branch] = {}
+        for query in self.read.get(table.name, []):
+            for branch in derive(query).split.branches:
+                alone = [atom for atom in branch.atoms if {one.column for one in atom.attributes} <= {*key}]
+                shown = [one for one in alone if not (isinstance(one, Comparison) and one.right and one.offset)]
+                told = tuple(replace(one, span=None) for one in shown)
+                found[told] = replace(branch, where=conjunction(told), outputs=branch.outputs[: len(key)])
+        return plus(*map(self._of_branch, found.values())) if found else None
 
     def is_empty(self, query: Query) -> bool:
         """Whether no row satisfies a block's conditions."""

@@ -124,6 +124,7 @@ class PeriodStates:
         kinds = tuple(_types(plan, self.known))
         named = tuple(item.sql("spark", identify=False).replace("`", "") for item in found.items)
         unlimited = (None,) * len(named)
+        self.known.note_read(found.table, found.conditions)
         longest = self.known.longest(found.table)
         view = RowsView(kinds, named, None, None, unlimited, None, longest, arriving=True, whole=True)
         return self._limited(view, found, query)

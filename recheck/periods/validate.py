@@ -84,14 +84,18 @@ def _domain(catalog: Catalog, time: str) -> tuple[int | None, int | None]:
 
 
 def _contracts(statement: SeqStatement, states: PeriodStates) -> None:
-    """P2: the latest end of each key that is unique among valid rows, and a counter for each end."""
+    """P2: the latest end of each key that is unique among valid rows, and a counter for each end.
+
+    Where nothing says how many keys there are, of those that are read.
+    """
     known = states.known
     for table in statement.tables:
         if table.kind is not Kind.STREAM:
             continue
         valid = known.valid(table, ())
         for key in known.unique(table):
-            states.line("P2", key, smaller(valid, known.values(table, key)))
+            values = smaller(valid, known.values(table, key))
+            states.line("P2", key, known.keys_read(table, key) if values is None else values)
         if table.period is not None and table.period.max_valid is not None:
             states.line("P2", ("end",), smaller(valid, number(known.longest(table))))
 

@@ -71,7 +71,7 @@ class Stream:
     ``stops`` a row that breaks a contract ends the job, instead of being quarantined. ``relation`` says that its rows
     are the changes of a relation, which may be in ``records`` that are no rows. Records that are ``marks`` of keys are
     no rows: the plan gets them if it ``ends_keys``, and else they are left out. Of a query over rows with periods
-    ``period`` says what is a good one.
+    ``period`` says what is a good one; its keys are judged among the rows that satisfy a conjunction of ``judged``.
     """
 
     name: str
@@ -90,6 +90,7 @@ class Stream:
     ends_keys: bool = False
     period: PeriodContract | None = None
     records: ChangeRecords | None = None
+    judged: tuple[tuple[Test, ...], ...] = ((),)
 
     @property
     def counted(self) -> bool:

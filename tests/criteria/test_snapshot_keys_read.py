@@ -1,0 +1,107 @@
+"""P2: of streams of which nothing says how many rows are valid, snapshot keys are judged among those that are read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+from typing import Any
+
+import pytest
+
+from streambound.criteria.check import Checked
+from streambound.criteria.vocabulary import Verdict
+from support.choices import Choices
+from support.circuits import certificate_of, checked_circuit, proof_of
+from support.oracle import connection
+from support.period_streams import PeriodRun, run_periods
+from support.profiles import MORE
+from support.snapshots import COLUMNS, HIGH, LOW, Generated, history
+
+Row = tuple[Any, ...]
+QUERIES = {
+    "SELECT r.a, r.b FROM r WHERE r.a IN (1, 2)": 4,
+    "SELECT r.b FROM r WHERE r.a = 1 OR (r.a = 2 AND r.b > 1)": 4,
+    "SELECT DISTINCT r.b FROM r WHERE r.a BETWEEN 0 AND 3 AND r.a <> 1": None,
+    "SELECT r.a, MAX(r.b) AS m FROM r WHERE r.a IS NULL OR r.a = 0 GROUP BY r.a": None,
+    "SELECT r.b, x.b AS c FROM r JOIN r AS x ON r.a >= x.a WHERE r.a IN (1, 2) AND x.a = 1": None,
+    "SELECT r.b FROM r WHERE r.a = 1 UNION ALL SELECT r.b FROM r WHERE r.a = 2 AND r.b IS NOT NULL": None,
+    "SELECT r.b FROM r WHERE r.a > 0 AND r.b = 1 AND r.a < 3": 4,
+}
+"""Statements, and M where it is plain: the latest end of each key, and an open row or a value's end for each."""
+
+
+def checked(sql: str, emit: str = "", key: tuple[str, ...] = ("a",)) -> Checked:
+    streams = {"r": {"timestamp": "vb", "columns": {**COLUMNS["r"], "vb": "bigint", "ve": "bigint"}}}
+    streams["r"] |= {"period": ["vb", "ve"], "snapshot_key": [*key]}
+    return checked_circuit(f"{emit}SEQ VT ({sql})", {"time": {"domain": [LOW]}, "streams": streams})
+
+
+def good(rows: list[Row]) -> list[Row]:
+    """The rows of which none begins while another one of its ``a`` is valid; of one begin none, if there are two."""
+    kept = list[Row]()
+    for begin in sorted({row[-2] for row in rows}):
+        free = [row for row in rows if row[-2] == begin and all(k[0] != row[0] or k[-1] <= begin for k in kept)]
+        often = Counter(row[0] for row in free)
+        kept += [row for row in free if often[row[0]] == 1]
+    return kept
+
+
+def drawn(seed: int) -> list[Row]:
+    """Rows of few keys and times."""
+    random, found = Random(seed), list[Row]()
+    for _ in range(20):
+        begin = random.randrange(LOW, HIGH)
+        found.append((random.choice((None, 0, 1, 2, 3)), random.randrange(4), begin, random.randint(begin + 1, HIGH)))
+    return found
+
+
+def ran(found: Checked, seed: int, rows: list[Row]) -> PeriodRun:
+    choices = Choices.seeded(seed)
+    given = {"r": [dict(zip((*COLUMNS["r"], "vb", "ve"), row, strict=True)) for row in rows]}
+    return run_periods(found, given, every=choices.integer(1, 4), restarts=choices.chance(50))
+
+
+@pytest.mark.parametrize(("sql", "most"), QUERIES.items(), ids=list(QUERIES))
+def test_results_are_those_of_the_good_rows(sql: str, most: int | None) -> None:
+    statement, rejected, entries = checked(sql), 0, list[int]()
+    assert statement.verdict is Verdict.BOUNDED, statement.diagnostics
+    proof = proof_of(statement, certificate_of(statement))
+    assert proof.faults == () and proof.entries is not None
+    for seed in range(12 * MORE):
+        rows = drawn(seed)
+        wanted = history(Generated(sql, {"r": good(rows), "s": [], "u": []}), connection())
+        run = ran(statement, seed, rows)
+        assert run.all == wanted, seed
+        assert run.limit == proof.entries.most and max(run.entries) <= run.limit
+        assert most is None or run.limit == most
+        rejected += len(run.rejected)
+        entries.append(max(run.entries))
+    assert rejected and max(entries) > 1
+
+
+def test_rows_of_other_keys_are_not_judged_and_not_remembered() -> None:
+    statement = checked("SELECT r.b FROM r WHERE r.a = 1")
+    rows = [(n, 1, 0, 90) for n in range(5, 25)] + [(7, 2, 1, 80), (1, 3, 2, 9), (1, 4, 3, 5)]
+    run = ran(statement, 0, rows)
+    assert run.all == Counter({(3, 2, 9, 1): 1})
+    assert [row.values["b"] for row in run.rejected] == [4]
+    assert max(run.entries) == 2
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT r.b FROM r WHERE r.a > 0",
+        "SELECT r.b FROM r WHERE r.b IN (1, 2)",
+        "SELECT r.b FROM r WHERE r.a IN (1, 2) UNION ALL SELECT r.b FROM r",
+    ],
+)
+def test_where_some_part_reads_all_keys_nothing_is_bounded(sql: str) -> None:
+    assert checked(sql).verdict is not Verdict.BOUNDED
+
+
+def test_all_columns_of_a_key_have_few_values() -> None:
+    assert checked("SELECT r.b FROM r WHERE r.a IN (1, 2)", key=("a", "b")).verdict is not Verdict.BOUNDED
+    both = checked("SELECT r.b FROM r WHERE r.a IN (1, 2) AND r.b = 3", key=("a", "b"))
+    assert both.verdict is Verdict.BOUNDED
+    assert both.circuit_bound is not None and both.circuit_bound.entries.value == 4
