@@ -53,7 +53,7 @@ def judge_over_view(tree: Over, calls: Sequence[WindowCall], context: Context) -
     given = (*own, *more)
     mapped = MapPart(context.name("map"), judged.part, given, (*same, *(text for _, text, _ in texts)))
     closes = mapped_columns(judged.closes, judged.part.columns, mapped.expressions)
-    view = _View(tree, calls, judged.rows, closes, len(own), context)
+    view = _ViewRows(tree, calls, judged.rows, closes, len(own), context)
     kept = view.kept()
     if kept is None:
         return Judged(None, (), (_lacks(call, context),))
@@ -68,7 +68,7 @@ def judge_over_view(tree: Over, calls: Sequence[WindowCall], context: Context) -
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _KeptRows:
     """Which rows are kept, as for `OverPart`, how many, and until when.
 
     ``closes`` says when results are final, of which there are so many ``rows``; None where they have no number.
@@ -83,7 +83,7 @@ class _Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class _View:
+class _ViewRows:
     """The rows that functions over a window are of: so many, or that close, with so many columns of their own."""
 
     tree: Over
@@ -98,13 +98,13 @@ class _View:
         """The one that has the window that all have."""
         return self.calls[0]
 
-    def kept(self) -> _Kept | None:
+    def kept(self) -> _KeptRows | None:
         """What is kept; None where nothing says how many partitions there are of which something is."""
         if self.rows is not None or self.context.unbounded:
-            return _Kept("all", 0, UNLIMITED if self.rows is None else self.rows, None, self.closes, self.rows)
+            return _KeptRows("all", 0, UNLIMITED if self.rows is None else self.rows, None, self.closes, self.rows)
         first = self.own + len(self.call.partition)
         if (found := self._closing(range(self.own, first))) is not None:
-            return _Kept("all", 0, found[1].open(0), found[0], self.closes)
+            return _KeptRows("all", 0, found[1].open(0), found[0], self.closes)
         rising = bool(self.call.order) and not self.call.order[0].descending
         in_turn = self._closing(range(first, first + 1)) if rising else None
         return self._first_of_closed(first) if in_turn is None else self._in_turn(*in_turn)
@@ -113,7 +113,7 @@ class _View:
         """One of these columns that says when rows close, with these."""
         return next(((one, rows) for rows in self.closes for one in rows.columns if one.key in keys), None)
 
-    def _in_turn(self, closing: Closing, rows: ClosingRows) -> _Kept | None:
+    def _in_turn(self, closing: Closing, rows: ClosingRows) -> _KeptRows | None:
         """No row comes before a closed one any more: of these some are kept, or what the functions are so far."""
         if all(map(_runs, self.calls)):
             how, reach = "running open", Looks(Unit.ROWS, 1, 0)
@@ -124,9 +124,9 @@ class _View:
         if before is None:
             return None
         closes = () if reach.after else self.closes  # a closed row still waits for those after it
-        return _Kept(how, number, total([rows.open(0), before]), closing, closes)
+        return _KeptRows(how, number, total([rows.open(0), before]), closing, closes)
 
-    def _first_of_closed(self, order: int) -> _Kept | None:
+    def _first_of_closed(self, order: int) -> _KeptRows | None:
         """Closed rows stay, so that of them only the first can be among the first; better ones may come for ever."""
         limit = self.context.limits.get(id(self.call))
         if limit is None or not self.closes or any(call.function not in RANKS for call in self.calls):
@@ -141,7 +141,7 @@ class _View:
         return (
             None
             if first is None
-            else _Kept("open first", limit, total([rows.open(0), first]), rows.columns[0], (), first)
+            else _KeptRows("open first", limit, total([rows.open(0), first]), rows.columns[0], (), first)
         )
 
     def _in_partitions(self, each: Sequence[Size]) -> Size | None:
