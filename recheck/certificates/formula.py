@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Generic, TypeVar
 
 from streambound.recheck.certificates.claims import RejectedError
@@ -44,9 +45,15 @@ def quantity(formula: str, symbols: Mapping[str, Quantity]) -> Quantity:
 
 def _evaluated(formula: str, symbols: Mapping[str, T], arithmetic: _Arithmetic[T]) -> T:
     try:
-        return _value(ast.parse(formula, mode="eval").body, symbols, arithmetic)
+        return _value(_parsed(formula), symbols, arithmetic)
     except (SyntaxError, KeyError, TypeError, ValueError, RecursionError, MemoryError) as error:
         raise RejectedError(f"{formula!r} is no formula over {', '.join(sorted(symbols))}") from error
+
+
+@lru_cache(maxsize=1024)
+def _parsed(formula: str) -> ast.expr:
+    """A formula's syntax, which is read and never changed: a certificate has the same one in many places."""
+    return ast.parse(formula, mode="eval").body
 
 
 def _value(node: ast.expr, symbols: Mapping[str, T], arithmetic: _Arithmetic[T]) -> T:

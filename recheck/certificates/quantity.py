@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from hashlib import blake2b
 
 _PRIME = 2**521 - 1
@@ -141,6 +142,7 @@ def _times(part: Quantity, other: Quantity) -> Fraction | None:
     return found if found is not None and part.at_zero == found * other.at_zero else None
 
 
+@lru_cache(maxsize=4096)
 def _fraction(residue: int) -> Fraction | None:
     """The small fraction that an element of the field is (Wang 1981, by Euclid's algorithm), if it is one."""
     one, other = (_PRIME, 0), (residue, 1)

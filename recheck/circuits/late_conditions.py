@@ -49,7 +49,9 @@ Test = Callable[[exp.Expr], bool]
 def with_late_conditions(tree: Tree, blocks: BlockReader, catalog: Catalog) -> Tree:
     """The tree, each block of it without what no block can say, in a filter of its own: ``Filter(SpjBlock(…))``."""
     if isinstance(tree, Filter | Join) and is_block(tree, catalog):
-        bare, _ = _apart(tree, lambda part: True)
+        bare, parts = _apart(tree, lambda part: True)
+        if not parts or _is_read(tree, bare, blocks, catalog):
+            return tree
         below, late = _apart(tree, lambda part: _is_late(part, bare, blocks, catalog))
         if (every := all_of(late)) is not None:
             return Filter(SpjBlock(below), every, syntax=tree.syntax, at=tree.at)
@@ -82,18 +84,23 @@ def _divided(condition: Scalar | None, late: Test) -> tuple[Scalar | None, list[
 
 def _is_late(part: exp.Expr, bare: Tree, blocks: BlockReader, catalog: Catalog) -> bool:
     """Whether a condition is of several rows, and a block with it cannot be read."""
-    column = schema(bare, catalog)[0]
-    shown = Named("_", scalar(exp.column(column.name, table=column.alias or None, quoted=True)), alias=True)
     try:
         if part.find(exp.Query) or len(blocks.sources_of(bare, part)) < 2:
             return False
     except Finding:
         return False
+    return not _is_read(Filter(bare, scalar(part), syntax=bare.syntax), bare, blocks, catalog)
+
+
+def _is_read(block: Tree, bare: Tree, blocks: BlockReader, catalog: Catalog) -> bool:
+    """Whether a block, without its conditions the ``bare`` one, can be read with all its conditions."""
+    column = schema(bare, catalog)[0]
+    shown = Named("_", scalar(exp.column(column.name, table=column.alias or None, quoted=True)), alias=True)
     try:
-        blocks.query(Filter(bare, scalar(part), syntax=bare.syntax), [shown])
+        blocks.query(block, [shown])
     except Finding:
-        return True
-    return False
+        return False
+    return True
 
 
 def is_late(tree: Tree) -> bool:

@@ -33,10 +33,14 @@ def circuit_proved(statement: Statement, catalog: Catalog, document: Any) -> Pro
     """
     if statement.blocks:
         return seq_proved(statement, catalog, document)
-    written, joined = (lower(statement, catalog, joining) for joining in (False, True))
-    if _applies(written.tree, catalog) and not _applies(joined.tree, catalog):
+    written = lower(statement, catalog, False)
+    proof = None if _applies(written.tree, catalog) else _proved(statement, written, catalog, document)
+    if proof is not None and not proof.faults:
+        return proof
+    joined = lower(statement, catalog, True)
+    if proof is None and not _applies(joined.tree, catalog):
         return _proved(statement, joined, catalog, document)
-    proof = _proved(statement, written, catalog, document)
+    proof = proof or _proved(statement, written, catalog, document)
     if not proof.faults or joined.tree == written.tree:
         return proof
     other = _proved(statement, joined, catalog, document)

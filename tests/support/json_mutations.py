@@ -94,11 +94,10 @@ def _changed(path: Path, value: Any, others: dict[str, list[Any]]) -> Iterator[t
 
 
 def _with(document: Any, path: Path, value: Any) -> Any:
+    """A document with another value at a path; it shares all that is beside the path with the first one."""
     if not path:
         return value
-    changed = copy.deepcopy(document)
-    place = changed
-    for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = value
+    key, *rest = path
+    changed = copy.copy(document)
+    changed[key] = _with(document[key], tuple(rest), value)
     return changed
