@@ -79,6 +79,8 @@ def _rows(
             contract, rate = plan.periods[stream.name], allowed.rows[stream.name]
             most = contract.longest or allowed.step * max(_STEPS, 2 * (contract.most or 0) // rate)
             for _ in range(rate):
+                if valid[stream.name].is_full(now):
+                    break
                 end = now + (most if random is None else random.randint(1, most))
                 if end > last:
                     raise over
@@ -131,14 +133,16 @@ class _Valid:
         self.latest: list[dict[tuple[Any, ...], int]] = [{} for _ in self.keys]
         self.ends: list[int] = []
 
-    def takes(self, row: Row) -> bool:
-        """Whether a row breaks no contract; then it is valid, too."""
-        begin, end = row[self.contract.begin], row[self.contract.end]
-        while self.ends and self.ends[0] <= begin:
+    def is_full(self, now: int) -> bool:
+        """Whether as many rows as may be are valid at a time, which no earlier one follows."""
+        while self.ends and self.ends[0] <= now:
             heappop(self.ends)
+        return self.contract.most is not None and len(self.ends) >= self.contract.most
+
+    def takes(self, row: Row) -> bool:
+        """Whether a row breaks no contract where not all are valid; then it is valid, too."""
+        begin, end = row[self.contract.begin], row[self.contract.end]
         values = [tuple(row[name] for name in key) for key in self.keys]
-        if self.contract.most is not None and len(self.ends) >= self.contract.most:
-            return False
         if any(latest.get(key, begin) > begin for key, latest in zip(values, self.latest, strict=True)):
             return False
         heappush(self.ends, end)
