@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from streambound.analyzer import work
 from streambound.benchmarks.hostile_inputs import CATALOG, FAMILIES
 from streambound.criteria.check import STATEMENT
+from support.profiles import MORE
 
 HANGS = 100
 """Seconds after which a check is taken to go on for ever; ten times what the slowest of these should take."""
@@ -36,7 +37,7 @@ def checked(folder: Path, text: str) -> dict[str, object]:
 
 
 @given(family=st.sampled_from(sorted(FAMILIES)), length=st.integers(1, 100_000), seed=st.integers(0, 2**32))
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], database=None)
+@settings(max_examples=20 * MORE, suppress_health_check=[HealthCheck.function_scoped_fixture], database=None)
 def test_any_file_is_decided_or_refused_with_words(tmp_path: Path, family: str, length: int, seed: int) -> None:
     text = FAMILIES[family](length, random.Random(seed))
     assert len(text) <= length or length < 1_000, "no family is longer than asked for"

@@ -31,7 +31,7 @@ from support.product import decided, parsed
 from support.profiles import MORE
 from support.queries import Statement
 
-STATEMENTS = 50 * MORE
+STATEMENTS = 30 * MORE
 TWO = streams("S T", c="bigint")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from streambound.analyzer.lower import lower
+from streambound.analyzer.lower import Lowered, lower
 from streambound.criteria.certificate import to_json
 from streambound.criteria.check import Checked
 from streambound.criteria.operators.certificate import circuit_certificate
@@ -302,7 +302,13 @@ def test_what_is_left_out_is_missed(member: str) -> None:
 def test_a_certificate_is_not_that_of_another_query(monkeypatch: pytest.MonkeyPatch) -> None:
     found = {kind: certified(sql, CATALOG) for kind, sql in OF_EACH_KIND.items()}
     statements = {id(checked.statement): checked for checked, _ in found.values()}
-    lowered = cache(lambda one, joining: lower(statements[one].statement, statements[one].catalog, joining))
+
+    @cache
+    def lowered(statement: int, joining: bool) -> Lowered:
+        checked = statements[statement]
+        assert checked.catalog is not None
+        return lower(checked.statement, checked.catalog, joining)
+
     monkeypatch.setattr(validate, "lower", lambda statement, _, joining: lowered(id(statement), joining))
     for kind, (_, document) in found.items():
         others = [other for name, (other, _) in found.items() if name != kind]
