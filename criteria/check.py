@@ -161,8 +161,8 @@ def _decided(statement: Statement, catalog: Catalog, proving: bool = True) -> Ch
     if joined.tree is None or joined.tree == lowered.tree:
         return found
     other = _of_lowered(statement, catalog, joined, proving)
-    decided = (Verdict.BOUNDED,) if found.verdict is Verdict.UNKNOWN else (Verdict.BOUNDED, Verdict.UNBOUNDED)
-    return replace(other, tree=lowered.tree) if other.verdict in decided else found
+    decided = other.verdict in (Verdict.BOUNDED, Verdict.UNBOUNDED)
+    return replace(other, tree=lowered.tree) if decided else found
 
 
 def _of_lowered(statement: Statement, catalog: Catalog, lowered: Lowered, proving: bool) -> Checked:

@@ -58,6 +58,7 @@ from streambound.criteria.operators.reading_calls import (
     value_of_call,
 )
 from streambound.criteria.operators.states import (
+    CLOSED,
     AggregateColumn,
     BestPart,
     BlockPart,
@@ -392,7 +393,7 @@ class _Aggregates:
         """The entries of groups, and of their values."""
         shown = tuple(key.value.text for key in self.tree.keys)
         span, split = self.context.positions.of(written(self.tree)), derive(query).split
-        freed = "when its window has closed" if windows else "never, but a group of no rows"
+        freed = CLOSED if windows else "never, but a group of no rows"
         freed = UNTIL_OVER if ended else freed
         if not part.keys:
             found = [State(name, "A1", Number(1), (), freed, span)]

@@ -33,6 +33,7 @@ from streambound.criteria.operators.mapped import Columns, columns_shown, judge_
 from streambound.criteria.operators.pushed_filters import pushed, turned
 from streambound.criteria.operators.reading_calls import SPREADS, AggregateRead, call_of, needs_values, value_of_call
 from streambound.criteria.operators.states import (
+    CLOSED,
     AggregateColumn,
     Closing,
     ClosingRows,
@@ -52,7 +53,6 @@ from streambound.criteria.size import Number, Size
 from streambound.criteria.violation import Violation
 
 BEST = ("MIN", "MAX")
-_CLOSED = "when its window has closed"
 
 
 def judge_aggregate_of_view(tree: Aggregate, context: Context) -> Judged:
@@ -77,7 +77,9 @@ def _judged(tree: Aggregate, context: Context) -> Judged:
     with context.reading(needed):
         judged = judge_below(tree.input, context)
     if judged.part is None:
-        return _below_join(tree, judged, context) if joined else judged
+        with suppress(NoRule):
+            return _below_join(tree, judged, context) if joined else judged
+        return judged
     columns = Columns(
         columns_shown(schema(tree.input, context.catalog), judged.part.columns, needed), judged.part.columns
     )
@@ -147,11 +149,11 @@ def _judged(tree: Aggregate, context: Context) -> Judged:
     )  # fmt: skip
     span = context.positions.of(tree.syntax or exp.Null())
     shown = tuple(key.value.text for key in tree.keys)
-    proposition, freed = ("A5", _CLOSED) if closes else ("D1", "when its last row goes")
+    proposition, freed = ("A5", CLOSED) if closes else ("D1", "when its last row goes")
     states = [State(name, proposition, groups, shown, freed, span)]
     for number, (size, closed) in enumerate(zip(values, closing_values, strict=True), 1):
         if size is not None:
-            rule, when = ("A5" if closes else "D6", freed) if closed is None else ("D2", _CLOSED)
+            rule, when = ("A5" if closes else "D6", freed) if closed is None else ("D2", CLOSED)
             states.append(State(numbered(f"{name} values", number), rule, size, (*shown, "value"), when, span))
     known = None if closes else groups
     return Judged(part, (*judged.states, *states), rows=known, retracts=True, closes=closes)

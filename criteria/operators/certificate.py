@@ -17,7 +17,7 @@ from streambound.criteria.bound import BranchBound, QueryBound, TableBound, resu
 from streambound.criteria.cases import Case
 from streambound.criteria.certificate import Amount, BranchCertificate, certificate
 from streambound.criteria.count import Count
-from streambound.criteria.operators.states import BestPart, BlockPart, Judged, Part, State
+from streambound.criteria.operators.states import CLOSED, BestPart, BlockPart, Judged, Part, State
 from streambound.criteria.size import total
 from streambound.criteria.synopsis import Synopsis
 
@@ -102,7 +102,7 @@ def _state(state: State, table: TableBound | None, counted: QueryBound | None) -
     known: dict[str, str] = {}
     if table is not None:
         known = {str(a): s for stored in table.layout.key for a in [stored.attribute] if (s := _values(table.count, a))}
-    elif counted is not None and len(counted.branches) == 1:
+    elif counted is not None and len(counted.branches) == 1 and state.freed != CLOSED:  # these have no number alone
         (only,) = counted.branches
         shown = {output.name: output.value for output in only.branch.outputs}
         places = zip(state.keys, shown.values(), strict=False)

@@ -48,7 +48,7 @@ from streambound.criteria.operators.bucketed_rows import judge_buckets
 from streambound.criteria.operators.each_key import judge_each_key
 from streambound.criteria.operators.ended_keys import OPEN_KEYS
 from streambound.criteria.operators.filtered_joins import with_filtered_joins
-from streambound.criteria.operators.judge import Context, NoRule, Rule
+from streambound.criteria.operators.judge import Context, NoNumber, NoRule, Rule
 from streambound.criteria.operators.late_conditions import judge_marked, with_late_conditions
 from streambound.criteria.operators.mapped import judge_filter, judge_named, judge_project
 from streambound.criteria.operators.over import judge_over
@@ -58,6 +58,7 @@ from streambound.criteria.operators.relations import judge_relation
 from streambound.criteria.operators.set_operations import judge_distinct, judge_set_operation, judge_union
 from streambound.criteria.operators.states import Judged, State
 from streambound.criteria.operators.static_rows import judge_static
+from streambound.criteria.violation import Violation
 
 
 def judge_subquery(tree: Tree, context: Context) -> Judged:
@@ -89,6 +90,7 @@ RULES: dict[type[Tree], Rule] = {
     Apply: judge_subquery,
 }
 """The rule of each operator that may stand above a block. To add one: its file, and a line here."""
+_HELP = "limit the columns that it keeps, in WHERE or by domains in the catalog, or group by a bucket of time"
 _INNER_ONES: dict[type, str] = {
     OrderBy: "ORDER BY of rows that something else is made of",
     FirstRows: "LIMIT of rows that something else is made of",
@@ -139,6 +141,8 @@ def judged(
         check_names(lowered.tree, catalog, lowered.positions)
         found = judge(_with_conditions_moved(lowered.tree, context), context)
         return replace(found, states=_once(found.states), clocks=clocks(lowered.tree, catalog))
+    except NoNumber as refusal:
+        return _growing(refusal, statement, lowered.positions)
     except NoRule as refusal:
         return _refused(refusal, statement, lowered.positions)
     except Finding as finding:
@@ -152,6 +156,15 @@ def _with_conditions_moved(tree: Tree, context: Context) -> Tree:
     if made is not tree and (wrong := violations(made, context.catalog)) and not violations(tree, context.catalog):
         raise BrokenInvariant(f"after conditions are moved: {'; '.join(wrong)}")
     return made
+
+
+def _growing(refusal: NoNumber, statement: Statement, positions: Positions) -> Judged | Diagnostic | None:
+    """That nothing bounds what an operator remembers, at the operator."""
+    at = refusal.at
+    if at is None or isinstance(at, AggregateCall) or at.syntax is None or not str(refusal):
+        return _refused(refusal, statement, positions)
+    message, place = f"nothing bounds what this remembers: {refusal}", at.at or positions.of(at.syntax)
+    return Judged(None, (), (Violation("Lemma 1", "", None, message, place, Code.UNBOUNDED_VIEW, _HELP),))
 
 
 def _refused(refusal: NoRule, statement: Statement, positions: Positions) -> Diagnostic | None:

@@ -38,6 +38,10 @@ class NoRule(Exception):
     at: Tree | AggregateCall | None = None
 
 
+class NoNumber(NoRule):
+    """A proposition speaks of an operator, but nothing bounds what this remembers: the integral that may grow."""
+
+
 @dataclass
 class Context:
     """One statement while it is judged: how its blocks are read, and names for its operators.
@@ -77,11 +81,11 @@ class Context:
         return bool(violations) and not self.unbounded
 
     def size(self, known: Callable[[], Size | None], otherwise: str) -> Size:
-        """A size that a proposition gives; raises NoRule, which says what has none, where it does not."""
+        """A size that a proposition gives; raises NoNumber, which says what has none, where it does not."""
         if self.unbounded:
             return UNLIMITED
         if (found := known()) is None:
-            raise NoRule(otherwise)
+            raise NoNumber(otherwise)
         return found
 
     def block(self, query: Query, proposition: str) -> tuple[BlockPart, tuple[State, ...]]:

@@ -13,6 +13,7 @@ same way for all functions over one window.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -39,7 +40,7 @@ from streambound.criteria.operators.over_calls import (
     window_of,
 )
 from streambound.criteria.operators.over_views import judge_over_view, over_part
-from streambound.criteria.operators.states import Closing, Judged, MapPart, OverPart, Part, State
+from streambound.criteria.operators.states import CLOSED, Closing, Judged, MapPart, OverPart, Part, State
 from streambound.criteria.operators.tied_rows import TIED, columns_shown
 from streambound.criteria.size import Number, Size, product
 from streambound.criteria.violation import Violation, under
@@ -47,6 +48,8 @@ from streambound.preprocess.pipeline import derive
 
 _NAME = "OVER"
 _TIED = "{} is unbounded, and rows of one rank are without end: ROW_NUMBER() keeps as many as it is asked for"
+_WHOLE = "whole"
+"""How functions of all rows of a partition are kept."""
 _RUNNING = "running"
 """How functions of all rows before theirs are kept: by a value for each function, not by rows."""
 
@@ -107,6 +110,8 @@ def _manner(call: WindowCall, context: Context) -> str:
     if call.function in RANKS:
         return Unit.ROWS if id(call) in context.limits else _RUNNING
     looks = reach_of(call)
+    if looks.whole:
+        return _WHOLE
     return _RUNNING if looks.before is None else looks.unit
 
 
@@ -142,15 +147,16 @@ class _OverBlock:
         self.items = [*self._partition(), *self._order(), *argument_items(self.calls, self.prefix)]
         self.query = self._query([*self.columns, *self.items])
         self.tied: list[Named] = []
-        self.kept, self.rated = self._kept(self.query, len(self.columns))
+        self.everything = False
         one = Named("_p", Scalar("1", exp.Literal.number(1)), alias=True)
+        self.windows = windows_of(self._query(self._partition() or [one]), len(call.partition), None)
+        self.kept, self.rated = self._kept(self.query, len(self.columns))
         self.partition = self._query([*self._partition(), *self.tied] or [one])
-        self.windows = windows_of(self.partition, len(call.partition), None)
 
     @property
     def retracts(self) -> bool:
         """Whether a row that comes changes what has been said of others."""
-        return self.rank is not None or self.reach.after > 0
+        return self.rank is not None or self.reach.after > 0 or self.everything
 
     def violations(self) -> list[Violation]:
         """What the bag criterion says of the rows, and whether there are so many partitions."""
@@ -176,12 +182,14 @@ class _OverBlock:
         part = over_part(context, rows, width, self.calls, rows.columns, self._keep(), self.reach.after, closing)
         shown = (*(one.text for one in call.partition), *(one.value.text for one in self.tied))
         freed = "when it is too old" if self.rank is None else "when others come before it"
-        if self.running:
-            freed = "never" if self.windows is None else "when its window has closed"
+        if self.running or self.everything:
+            freed = "never" if self.windows is None else CLOSED
         counted: tuple[Query, ...] = ()
         if shown and not self.rated and not context.unbounded:
             split = derive(self.partition).split
             counted = (split,) if self.windows is None else in_a_window(split, self.windows)
+        if self.everything and self.windows is not None and not context.unbounded:
+            counted = in_a_window(self._given, self.windows)
         return part, State(part.name, _NAME, size, shown, freed, context.positions.of(written(call)), counted)
 
     def _query(self, items: Sequence[Named]) -> Query:
@@ -238,21 +246,43 @@ class _OverBlock:
                 return Number(limit), False
             ties = tuples(facts, facts.branch.streams[0].alias, TimestampCount(1), ()).size
             return product([Number(limit), ties]), False
+        if _manner(call, self.context) == _WHOLE:
+            return self._all("functions of all rows of a partition, or of all up to one before theirs")
         if self.running:
             if not self._in_time(query, place) or len(derive(query).split.branches) > 1:
                 what = "ranks without a limit" if call.function in RANKS else "a frame that begins with the first row"
-                raise NoRule(f"{what}, of rows in another order than that of time")
+                return self._all(f"{what}, of rows in another order than that of time")
             return Number(1), False
         near = self.reach.unit is Unit.RANGE
         if not self._in_time(query, place) or (near and len(call.order) > 1) or len(derive(query).split.branches) > 1:
-            raise NoRule("rows before or after a row, in another order than that of time")
+            return self._all("rows before or after a row, in another order than that of time")
         keep = self._keep()[1]
         if near:
             return tuples(facts, facts.branch.streams[0].alias, TimestampCount(keep), ()).size, True
         return Number(keep), False
 
+    def _all(self, what: str) -> tuple[Size, bool]:
+        """All rows are kept, as others may come between them: of a partition by windows, those of open ones."""
+        self.everything = True
+        return self.context.size(self._in_open_windows, what), True
+
+    def _in_open_windows(self) -> Size | None:
+        """How many different rows there are in all windows that are open."""
+        if self.windows is None:
+            return None
+        with suppress(NoRule):
+            return open_groups(self._given, self.windows)
+        return None
+
+    @property
+    def _given(self) -> Query:
+        """All that the function is given of rows, the partition first."""
+        return derive(self._query([*self.items, *self.columns])).split
+
     def _keep(self) -> tuple[str, int]:
         """Which rows are kept: the first of a partition, by number or by rank, the last, or those of a time."""
+        if self.everything:
+            return "all", 0
         if self.rank is not None:
             return "first", self.context.limits[id(self.rank)]
         if self.running:

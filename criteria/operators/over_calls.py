@@ -26,12 +26,13 @@ _FRAMED = ("COUNT", "SUM", "MIN", "MAX", "AVG", *_ENDS)
 class Looks:
     """How far a function looks before and after its row: so many rows, or so much of what they are ordered by.
 
-    ``before`` is None where it looks back to the first row.
+    ``before`` is None where it looks back to the first row; ``whole`` says that it looks so far that all rows matter.
     """
 
     unit: Unit
     before: int | None
     after: int
+    whole: bool = False
 
 
 def check_call(call: WindowCall) -> None:
@@ -54,16 +55,16 @@ def window_of(call: WindowCall) -> object:
 
 
 def reach_of(call: WindowCall) -> Looks:
-    """How far a function that is no rank looks; raises NoRule where that is up to the last row."""
+    """How far a function that is no rank looks; up to the last row that is at all rows."""
     if call.function in _BESIDE:
         offset = _offset(call)
         return Looks(Unit.ROWS, offset, 0) if call.function == "LAG" else Looks(Unit.ROWS, 0, offset)
     low, high = _frame_of(call)
     if call.frame is None or high is None:
-        raise NoRule("a frame that ends with the last row")
+        return Looks(Unit.ROWS, None, 0, whole=True)
     before_own = call.frame.unit is Unit.ROWS and high == -1
     if low is None and high and not before_own:
-        raise NoRule("a frame that begins with the first row and does not end with its own, or the one before it")
+        return Looks(Unit.ROWS, None, 0, whole=True)
     return Looks(call.frame.unit, None if low is None else max(0, -low), max(0, high))
 
 

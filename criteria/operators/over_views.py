@@ -19,7 +19,7 @@ from streambound.analyzer.codes import Code
 from streambound.analyzer.columns import Column
 from streambound.analyzer.flatten import written
 from streambound.criteria.operators.closing_rows import mapped_columns, taken_over
-from streambound.criteria.operators.judge import UNLIMITED, Context, NoRule
+from streambound.criteria.operators.judge import UNLIMITED, Context, NoNumber, NoRule
 from streambound.criteria.operators.mapped import Columns, judge_below
 from streambound.criteria.operators.over_calls import (
     RANKS,
@@ -130,7 +130,7 @@ class _ViewRows:
         """Closed rows stay, so that of them only the first can be among the first; better ones may come for ever."""
         limit = self.context.limits.get(id(self.call))
         if limit is None or not self.closes or any(call.function not in RANKS for call in self.calls):
-            raise NoRule("a view whose rows have no number")
+            raise NoNumber("functions of a view whose rows have no number")
         rows = self.closes[0]
         ties: Size = Number(1)
         if self.call.function in TIED:
@@ -164,7 +164,7 @@ def _lacks(call: WindowCall, context: Context) -> Violation:
 
 def _runs(call: WindowCall) -> bool:
     """Whether a function is of all rows up to its own, or says how many these are."""
-    return call.function in RANKS or reach_of(call).before is None
+    return call.function in RANKS or (reach_of(call).before is None and not reach_of(call).whole)
 
 
 def _rows_beside(calls: Sequence[WindowCall]) -> Looks:
@@ -173,7 +173,7 @@ def _rows_beside(calls: Sequence[WindowCall]) -> Looks:
         looks = [reach_of(call) for call in calls]
         if all(one.unit is Unit.ROWS and one.before is not None for one in looks):
             return together(calls)
-    raise NoRule("a view whose rows have no number")
+    raise NoNumber("functions of a view whose rows have no number")
 
 
 def over_part(

@@ -35,6 +35,8 @@ from streambound.criteria.witness_plan import Kept, WitnessPlan
 
 MOST_SCHEMES = 20_000
 """Schemes that are drawn for a statement."""
+_ROWS_IN_TIME = 20
+"""Rows of a table that are tried as elements that differ in their time."""
 FARTHEST = 10**6
 """Constants beyond which no scheme is drawn: its values and times must lie beyond them."""
 _START = int(datetime(2400, 1, 1, tzinfo=UTC).timestamp()) * 1_000_000
@@ -252,6 +254,17 @@ def drawn(ground: Ground) -> Iterator[Scheme]:
         if scheme is not None and scheme not in seen:
             seen.add(scheme)
             yield scheme
+
+
+def in_time(ground: Ground) -> Iterator[Scheme]:
+    """Schemes whose elements differ in nothing but their time, and so in the window of time that they are in."""
+    random = Random(0)
+    for table in ground.sent:
+        for _ in range(_ROWS_IN_TIME):
+            draw = _Draw(ground, random, 1)
+            row = draw.row(table, 0)
+            probe = random.choice((row, row, draw.like(row), draw.row(random.choice(ground.sent), 0)))
+            yield Scheme((), (row,), (probe,), "own", True)
 
 
 def draw_row(ground: Ground, random: Random, table: DeclaredTable, often: float = 0) -> RowScheme:

@@ -74,7 +74,10 @@ def judge_set_operation(tree: Tree, context: Context) -> Judged:
     if not all(
         is_block(side, context.catalog) for side in ([tree.left] if _keeps_left(tree) else [tree.left, tree.right])
     ):
-        raise NoRule("a set operation of views whose rows have no number, and in which no bucket of time closes them")
+        most = context.size(lambda: None, "a set operation of views whose rows have no number, and no bucket closes")
+        state = State(name, "Lemma 1", most, keys, "when both sides have it no more", span)
+        part = SetPart(name, operation, left.part, right.part, columns, not tree.distinct)
+        return Judged(part, (*states, state), retracts=True)
     joint = _joint(tree, context) if not _keeps_left(tree) else [context.blocks.view(tree.left)]
     violations = [one for query in joint for one in _unbounded(query, "C2" if _keeps_left(tree) else "C1")]
     if context.refuses(violations):

@@ -17,6 +17,9 @@ from streambound.criteria.violation import CriterionResult, Violation
 from streambound.criteria.vocabulary import Tier
 from streambound_runtime.operators.epochs.plan import EpochLineage, EpochQuery
 
+CLOSED = "when its window has closed"
+"""When what is kept for a window goes."""
+
 
 @dataclass(frozen=True, slots=True)
 class State:

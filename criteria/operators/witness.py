@@ -22,7 +22,7 @@ from streambound.analyzer.work import TooMuchWork, at_most, spend
 from streambound.criteria.contract import fits_contract
 from streambound.criteria.operators.executed import Executed
 from streambound.criteria.operators.ranked_schemes import ranked
-from streambound.criteria.operators.schemes import FARTHEST, Ground, Scheme, drawn
+from streambound.criteria.operators.schemes import FARTHEST, Ground, Scheme, drawn, in_time
 from streambound.criteria.results import Row
 from streambound.criteria.witness import Witness, build
 from streambound.criteria.witness_plan import WitnessPlan
@@ -143,7 +143,7 @@ def find_scheme(statement: Executed, most: float = MOST_STEPS) -> CircuitWitness
     try:
         circuit = translate(statement.tree, statement.catalog, statement.queries)
         with at_most(most):
-            for scheme in chain(ranked(ground, statement.tree), drawn(ground)):
+            for scheme in chain(ranked(ground, statement.tree), in_time(ground), drawn(ground)):
                 spend(_STEPS_A_ROW)
                 found = SchemeWitness(statement, ground.plan(scheme), (1, 1), ground, scheme)
                 if _proved(found, circuit) and _of_any_size(found, circuit) and _far_away(found, circuit):

@@ -73,7 +73,7 @@ def _over_block(tree: Over, states: States) -> View:
         else:
             group.append(call)
     several = [_OverRows(tree, calls, states, f"_{n}" if len(groups) > 1 else "") for n, calls in enumerate(groups)]
-    changing = [one for one in several if one.ranks or one.looks[1]]
+    changing = [one for one in several if one.ranks or one.everything or one.looks[1]]
     if len(changing) > 1:
         raise NotRecheckedError("several windows that take rows back")
     several = [one for one in several if one not in changing] + changing
@@ -96,10 +96,18 @@ def _is_running(call: WindowCall, states: States) -> bool:
     return end.side is Side.CURRENT or end.distance == 0 or last
 
 
-def _manner(call: WindowCall, states: States) -> tuple[bool, bool]:
+def _is_whole(call: WindowCall, states: States) -> bool:
+    """Whether a function is of all rows of its partition, or of rows on both sides of its own up to the first one."""
+    if call.function not in _FRAMED or _is_running(call, states):
+        return False
+    ends = () if call.frame is None else (call.frame.start, call.frame.end)
+    return not ends or any(one.side is not Side.CURRENT and one.distance is None for one in ends)
+
+
+def _manner(call: WindowCall, states: States) -> tuple[bool, bool, bool]:
     """What functions over a window have in common where one state is enough for them."""
-    running = _is_running(call, states)
-    return running, not running and _is_of_values(call)
+    running, whole = _is_running(call, states), _is_whole(call, states)
+    return running, whole, not running and not whole and _is_of_values(call)
 
 
 def _is_of_values(call: WindowCall) -> bool:
@@ -134,14 +142,41 @@ class _OverRows:
     @property
     def freed(self) -> str:
         """When a row goes."""
-        if self.running:
+        if self.running or self.everything:
             return "when its window has closed" if self._windows is not None else "never"
         return "when others come before it" if self.ranks else "when it is too old"
 
     @property
+    def whole(self) -> bool:
+        """Whether they are of all rows of a partition."""
+        return _is_whole(self.call, self.states)
+
+    @property
+    def by_time(self) -> bool:
+        """Whether the order begins with the time of the only stream."""
+        query = self._query([*self.columns, *self.items])
+        place = len(self.columns) + len(self.call.partition)
+        first = query.branches[0].outputs[place].value if self.call.order else None
+        one_stream = len(query.branches) == 1 and len(query.branches[0].streams) == 1
+        return one_stream and isinstance(first, TimeValue) and first.minus is None and not first.offset
+
+    @property
+    def everything(self) -> bool:
+        """Whether any row of a partition may matter, as others come between."""
+        if self.ranks or self.whole:
+            return self.whole
+        several = len(derive(self._query([*self.columns, *self.items])).split.branches) > 1
+        between = _is_of_values(self.call) and not self.running and len(self.call.order) > 1
+        return not self.by_time or self.call.order[0].descending or several or between
+
+    @property
     def looks(self) -> tuple[int, int]:
         """How far back and ahead of a row the others look."""
-        return (0, 0) if self.running else _looks([call for call in self.calls if call.function not in RANKS])
+        return (
+            (0, 0)
+            if self.running or self.whole
+            else _looks([call for call in self.calls if call.function not in RANKS])
+        )
 
     @property
     def columns(self) -> list[Named]:
@@ -178,10 +213,7 @@ class _OverRows:
         split = derive(query).split
         if not split.branches:
             raise NotRecheckedError("functions over no rows")
-        conditions = Conditions(split.branches[0])
-        one_stream = len(query.branches) == 1 and len(query.branches[0].streams) == 1
-        first = query.branches[0].outputs[len(self.columns) + len(call.partition)].value if call.order else None
-        by_time = one_stream and isinstance(first, TimeValue) and first.minus is None and not first.offset
+        conditions, by_time = Conditions(split.branches[0]), self.by_time
 
         def rows_of(timestamps: int) -> Quantity:
             return tuples_of(conditions.source(conditions.streams[0]), timestamps, symbols_of(split))
@@ -198,12 +230,10 @@ class _OverRows:
             if not numbered and not by_time:
                 return self._in_each(each, self._different(query))
             return self._in_each(each if numbered else each * rows_of(1))
-        if not by_time or call.order[0].descending or len(split.branches) > 1:
-            raise NotRecheckedError("rows beside a row, in another order than that of time")
+        if self.everything:
+            return self._in_windows()
         if self.running or not _is_of_values(call):
             return self._in_each(Quantity.number(1 if self.running else back + ahead))
-        if len(call.order) > 1:
-            raise NotRecheckedError("a frame of values of several columns")
         return self._keys(), rows_of(back + ahead)
 
     def _keys(self) -> tuple[ClaimedKey, ...]:
@@ -229,6 +259,14 @@ class _OverRows:
             return keys, groups_in_windows(split, windows, self.states.evidence)(0) * rows
         found = self.states.evidence.results([split])
         return keys_with_values(names, split, found.tables), found.entries * rows
+
+    def _in_windows(self) -> tuple[tuple[ClaimedKey, ...], Quantity]:
+        """All rows of the windows that are open."""
+        windows = self._windows
+        if windows is None:
+            raise NotRecheckedError("rows beside a row, in another order than that of time")
+        split = derive(self._query([*self.items, *self.columns])).split
+        return self._keys(), groups_in_windows(split, windows, self.states.evidence)(0)
 
     @property
     def _windows(self) -> BucketColumn | None:

@@ -286,6 +286,8 @@ class OperatorQuery(WindowQuery):
         """Values of the rows before and after each one, in order of time."""
         table, inner, outer = self.choices.pick(("S", "T")), self._alias(), self._alias()
         key = self.choices.pick(("a", "b", "k", ""))
+        if self.choices.chance(20):
+            return self._of_partitions(width)
         window = (f"PARTITION BY {inner}.{key} " if key else "") + f"ORDER BY {inner}.ts"
         ties = ", ".join(f"{inner}.{column}" for column in COLUMNS[:4])
         calls = []
@@ -320,6 +322,24 @@ class OperatorQuery(WindowQuery):
             return f"SELECT {_named(items[:width])} FROM ({rows}) AS {outer} GROUP BY {by}"
         kept = f" WHERE {columns[0]} IS NOT NULL" if self.choices.chance(25) else ""
         return f"SELECT {_named(columns[:width])} FROM ({rows}) AS {outer}{kept}"
+
+    def _of_partitions(self, width: int) -> str:
+        """Functions of all rows of a partition, or in an order that new rows come between."""
+        self.used["over all rows"] += 1
+        table, inner, outer = self.choices.pick(("S", "T")), self._alias(), self._alias()
+        by = self.choices.pick((f"{inner}.ts DIV {self.choices.integer(1, 3)}", f"{inner}.b", ""))
+        by += f", {inner}.a" * (by != "" and self.choices.chance(30))
+        order = self.choices.pick(("v", "v DESC", "b", "ts DESC", ""))
+        column = f"{inner}.{self.choices.pick('abv')}"
+        value = self.choices.pick((f"SUM({column})", "COUNT(*)", f"MAX({column})", "RANK()", f"LAG({column})"))
+        ties = ", ".join(f"{inner}.{one}" for one in COLUMNS if one != order.split()[0]) if order else ""
+        if not order and value[0] in "RL":
+            value = f"MIN({column})"
+        over = [f"PARTITION BY {by}"] * (by != "") + [f"ORDER BY {inner}.{order}"] * (order != "")
+        over[-1:] = [one + f"⟦‖, {ties}⟧" * value.startswith("LAG") for one in over[-1:]]
+        where = self._where([f"{inner}.{one}" for one in COLUMNS[:3]], 0)
+        rows = f"SELECT {inner}.*, {value} OVER ({' '.join(over)}) AS f FROM {table} AS {inner}{where}"
+        return f"SELECT {_named([f'{outer}.f', f'{outer}.v'][:width])} FROM ({rows}) AS {outer}"
 
     def _versions(self, depth: int, width: int, top: bool) -> str:
         self.used["as of"] += 1

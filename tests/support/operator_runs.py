@@ -184,7 +184,7 @@ def plan_of(world: World, text: str) -> tuple[PlannedCircuit, bool, PlannedCircu
     if lowered.query is not None:
         return "select-project-join"
     found = judged(statement, lowered, world.catalog)
-    if isinstance(found, Diagnostic):
+    if isinstance(found, Diagnostic) or (found is not None and found.part is None):
         lowered = lower(statement, world.catalog, joining=True)
         found = judged(statement, lowered, world.catalog) or found
     bounded = isinstance(found, Judged) and found.part is not None
