@@ -77,10 +77,11 @@ def closing_bucket(facts: Facts, output: Output, function: TimeFunction | None =
         if found is None or function is not None or not isinstance(value, Attribute):
             return None
         function, stream = found, value.source
-    if stream not in facts.infinite or facts.later[stream]:
+    if stream not in facts.infinite:
         return None
-    lags = [facts.lag(other, stream) for other in facts.infinite if other != stream]
-    return ClosingBucket(stream, function, max([0, *(lag for lag in lags if lag is not None)]))
+    lags = [facts.lag(other.alias, stream) for other in facts.branch.streams if other.alias != stream]
+    known = [lag for lag in lags if lag is not None]  # a stream that ends may come later than a bucket before its end
+    return ClosingBucket(stream, function, max([0, *known])) if len(known) == len(lags) else None
 
 
 def time_function(branch: Branch, output: Output) -> TimeFunction | None:

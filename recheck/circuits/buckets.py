@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -85,9 +86,13 @@ def endless_streams(conditions: Conditions) -> list[str]:
     return [stream for stream in conditions.streams if conditions.source(stream).kind is not Kind.FINITE]
 
 
-def waits_for(conditions: Conditions, stream: str) -> int | None:
-    """How much later than a row of a stream the last one that joins it may come; None where nothing limits that."""
-    found = [lag(conditions, other, stream) for other in endless_streams(conditions) if other != stream]
+def waits_for(conditions: Conditions, stream: str, among: Sequence[str] | None = None) -> int | None:
+    """How much later than a row of a stream the last one that joins it may come; None where nothing limits that.
+
+    ``among`` are the streams whose rows are meant, of all that there are.
+    """
+    others = conditions.streams if among is None else among
+    found = [lag(conditions, other, stream) for other in others if other != stream]
     known = [one for one in found if one is not None]
     return max([0, *known]) if len(known) == len(found) else None
 

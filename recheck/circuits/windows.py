@@ -96,7 +96,8 @@ class _InWindows:
         inside = self._in_one() if self.others else Quantity.number(1)
 
         def open(more: int) -> Quantity:
-            every, timestamps = Quantity.number(self.bucket.open(more)) * inside, self.bucket.delay + more
+            timestamps = self.windows.delay + more  # a group is of all branches, and waits for the last one
+            every = Quantity.number(self.bucket.open(timestamps - self.bucket.delay)) * inside
             if not self._is_rated() or not timestamps:
                 return every
             return least([every, self._rows(self.bucket.stream, timestamps)])
@@ -122,7 +123,8 @@ class _InWindows:
     def _of_others(self, others: Sequence[Output]) -> Quantity:
         """Columns that are no times."""
         every = self.evidence.count_of(only(self.split, self.conditions.branch, others))
-        newest = [s for s in endless_streams(self.conditions) if waits_for(self.conditions, s) is not None]
+        endless = endless_streams(self.conditions)
+        newest = [s for s in endless if waits_for(self.conditions, s, endless) is not None]
         owners = [s for s in newest if any(a.source == s for o in others for a in o.attributes)]
         rows = [self._rows(stream, self.windows.of.longest + self._apart(stream)) for stream in owners]
         older = [o for o in others if any(a.source not in newest for a in o.attributes)]
