@@ -173,6 +173,13 @@ class Catalog:
         """Where the results of the query of that name go."""
         return next((sink for sink in self.sinks if sink.query == query), None)
 
+    def domain_of(self, kind: DataType) -> tuple[int | None, int | None]:
+        """The ends of `[time] domain` for periods of a type, encoded; None where there are none of the type."""
+        try:
+            return self.time.encoded(kind) if self.time is not None else (None, None)
+        except ValueError:
+            return None, None
+
     @property
     def names(self) -> tuple[str, ...]:
         """The declared names, in order."""

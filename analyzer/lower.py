@@ -12,6 +12,7 @@ from sqlglot.errors import TokenError
 
 from streambound.analyzer.algebra.lowering import Lowering
 from streambound.analyzer.algebra.nodes import Alias, Distinct, FirstRows, OrderBy, Tree, Union
+from streambound.analyzer.algebra.valid_rows import read_as_of
 from streambound.analyzer.catalog import Catalog, Kind
 from streambound.analyzer.codes import Code
 from streambound.analyzer.conditions import ConditionReader
@@ -91,7 +92,8 @@ def lower(statement: Statement, catalog: Catalog, joining: bool = False, periods
         ordered = tuple(sorted(found, key=lambda diagnostic: diagnostic.span))
         return Lowered(None, ordered, tree=tree, positions=positions, queries=lowering.queries)
     complete = with_derived(branches, flattener.derived.by_table)
-    query = Query(statement.name, statement.source.file, flattener.distinct, complete, statement.span)
+    as_of = read_as_of(statement.tree, catalog)
+    query = Query(statement.name, statement.source.file, flattener.distinct, complete, statement.span, as_of=as_of)
     return Lowered(query, (), flattener.owners, tree, positions, lowering.queries)
 
 

@@ -320,6 +320,7 @@ class Query:
     """A statement's meaning: bag or set (``distinct``) of the union of its branches.
 
     Of a block below an aggregate, results are counted with ``sums`` of products of their rows' factors, by name.
+    ``as_of`` are relations that it reads as of a time (`algebra.valid_rows.read_as_of`).
     """
 
     name: str
@@ -328,6 +329,7 @@ class Query:
     branches: tuple[Branch, ...]
     span: Span
     sums: tuple[str, ...] = ()
+    as_of: tuple[str, ...] = ()
 
     @property
     def projection(self) -> str:

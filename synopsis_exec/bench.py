@@ -7,7 +7,7 @@ import re
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +29,6 @@ from streambound.synopsis_exec.pace import crowded
 from streambound.synopsis_exec.period_rows import allowed
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.recorded import Row, read_rows
-from streambound_runtime.promises import PeriodContract
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -109,11 +108,13 @@ class Bench:
     def kernel_differs(self, items: Sequence[Item]) -> bool:
         """Whether the output of the job's kernel alone differs from batch SQL; it takes no account of micro-batches.
 
-        Of what Spark computes of rows the kernel alone knows nothing; a circuit is run as a job only.
+        Of what Spark computes of rows, and of their periods, the kernel alone knows nothing; a circuit is run as a job
+        only.
         """
         if isinstance(self.plan, PlannedCircuit):
             return False
-        if self.plan.kept is not None or self.plan.computed or any(item.derived for item in self.plan.inputs):
+        judged = any(item.derived or item.period for item in self.plan.inputs)
+        if self.plan.kept is not None or self.plan.computed or judged:
             return False
         good: dict[str, list[Row]] = {item.name: [] for item in self.plan.inputs}
         used = []
@@ -139,8 +140,7 @@ class Bench:
         summary = run_in_process(
             self.folder / "job.py", [*options, "--files-per-batch", "1"], self.folder / "spark.log"
         )
-        periods = self.plan.periods if isinstance(self.plan, PlannedCircuit) else {}
-        self._write_used(place, usable(self.plan.inputs, items, place / "bad.jsonl", periods))
+        self._write_used(place, usable(self.plan.inputs, items, place / "bad.jsonl"))
         return batches, summary
 
     def _write_used(self, place: Path, items: Sequence[Item]) -> None:
@@ -180,16 +180,14 @@ def good_rows(inputs: Sequence[Input], items: Sequence[Item]) -> list[tuple[Item
     return [(item, row) for item in items if isinstance(row := next(rows[item[0]]), dict)]
 
 
-def usable(
-    inputs: Sequence[Input], items: Sequence[Item], quarantine: Path, periods: Mapping[str, PeriodContract]
-) -> list[Item]:
+def usable(inputs: Sequence[Input], items: Sequence[Item], quarantine: Path) -> list[Item]:
     """The rows that a job has to use: good ones but for those in its quarantine with a reason that may be true.
 
     A row alone says whether it is good; not what Spark says of expressions, nor whether it is late or one too many. No
     row is late in the orders in which it arrives here (`arriving`), but among punctuations, whose recorded order stays;
     and too many are only where there are more than `max_per_timestamp` or `max_rate` allows. Of equal lines as many are
     left out as are in quarantine. Punctuations are no rows, and which rows come after them is told without it; so is
-    which rows have bad ``periods``.
+    which rows have bad periods.
     """
     known = {item.name: item for item in inputs}
     good = good_rows(inputs, items)
@@ -224,8 +222,8 @@ def usable(
     counted = [(item, row) for item, _, row in counting(inputs, [(item, item[0], row) for item, row in kept])]
     for table in inputs:
         mine = [pair for pair in counted if pair[0][0] == table.name]
-        if table.name in periods:
-            mine = allowed(periods[table.name], mine, timed=table.timestamp is not None)
+        if table.period is not None:
+            mine = allowed(table.period, mine, timed=table.timestamp is not None)
         left.update(id(item) for item, _ in mine)
     return [item for item, _ in kept if id(item) in left]
 

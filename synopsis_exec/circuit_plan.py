@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import zip_longest
 
+from streambound.analyzer.algebra.valid_rows import read_as_of
 from streambound.analyzer.catalog import Catalog, DeclaredTable
 from streambound.analyzer.columns import Column
 from streambound.analyzer.endpoints import Sink
@@ -47,20 +48,18 @@ from streambound.criteria.operators.states import (
     UnionPart,
     ViewJoinPart,
 )
-from streambound.criteria.periods.endless import certain
-from streambound.criteria.periods.leaves import own_columns
 from streambound.synopsis_exec.asked_relations import asked_relations
 from streambound.synopsis_exec.best_values import best_branch
 from streambound.synopsis_exec.branch_plan import BranchLowering, constant
 from streambound.synopsis_exec.changing_relations import changes_input, changes_node
 from streambound.synopsis_exec.declared_table import Options, told
+from streambound.synopsis_exec.period_contracts import contracts_as_of, contracts_of_block, judged_by
 from streambound.synopsis_exec.plan import asked_input, planned
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.recursion_steps import step_term, step_test, step_variable
 from streambound.synopsis_exec.result_columns import check_columns, refused
 from streambound.synopsis_exec.synopsis_plan import as_formula, quantities, synopsis_plan
 from streambound_runtime.operators import circuit_plan, formula
-from streambound_runtime.operators.epochs.plan import EpochLineage
 from streambound_runtime.operators.plan import Term, Test
 from streambound_runtime.promises import PeriodContract
 from streambound_runtime.text import printed
@@ -84,7 +83,6 @@ class PlannedCircuit:
     bound: CircuitBound
     computed: tuple[Input, ...] = ()
     sink: Sink | None = None
-    periods: Mapping[str, PeriodContract] = field(default_factory=dict)
     judged: Mapping[str, Options] = field(default_factory=dict)
     plans: Mapping[str, Plan] = field(default_factory=dict)
 
@@ -102,6 +100,12 @@ class PlannedCircuit:
     def relations(self) -> tuple[Input, ...]:
         """The static relations that the job reads."""
         return tuple(item for item in self.inputs if item.timestamp is None)
+
+    @property
+    def periods(self) -> dict[str, PeriodContract]:
+        """What a SEQ block asks of its streams and relations, by their names; of another statement nothing."""
+        judged = {} if self.circuit.timed else {item.name: item.period for item in self.inputs}
+        return {name: period for name, period in judged.items() if period is not None}
 
     @property
     def time_type(self) -> DataType:
@@ -126,8 +130,6 @@ def make_circuit_plan(
     blocks, bound = tuple(nodes.blocks), CircuitBound(judged.states, grows)
     read = [*(item for block in blocks for item in block.inputs), *nodes.changing, *nodes.standing]
     inputs = tuple(map(nodes.watched, inputs_of([*read, *nodes.marking(read, judged.clocks)])))
-    contracts = period_contracts(judged.part, catalog)
-    inputs = tuple(_judged_by(item, contracts[item.name]) if item.name in contracts else item for item in inputs)
     columns = judged.part.columns
     known = known_sizes(blocks) | {symbol("rows", name): formula.RowCount(name) for name in nodes.relations}
     if isinstance(judged.part, PeriodPart):
@@ -147,50 +149,26 @@ def make_circuit_plan(
         watched=tuple(node for item in inputs if item.ends_keys for node in watching(item, inputs)),
         timed=not isinstance(judged.part, PeriodPart),
     )
+    assert statement.tree is not None, "what was decided has been parsed"
+    contracts = contracts_as_of(read_as_of(statement.tree, catalog), catalog)
     if isinstance(judged.part, PeriodPart):
         inputs = (*inputs, *(_relation(*found) for found in judged.part.relations))
+        contracts = contracts_of_block(judged.part, catalog)
     return PlannedCircuit(
         statement.name,
         statement.sql,
         sha256(statement.sql.encode()).hexdigest(),
         sha256("".join(sorted({block.contract_sha256 for block in blocks})).encode()).hexdigest(),
         columns,
-        inputs,
+        tuple(judged_by(item, contracts.get(item.name)) for item in inputs),
         blocks,
         circuit,
         bound,
         inputs_of([*(item for block in blocks for item in block.computed), *nodes.computed]),
         sink,
-        contracts,
         dict(judged.part.judged) if isinstance(judged.part, PeriodPart) else {},
         nodes.plans,
     )
-
-
-def period_contracts(part: Part, catalog: Catalog) -> dict[str, PeriodContract]:
-    """What a query over rows with periods asks of its streams and relations, by their names."""
-    if not isinstance(part, PeriodPart):
-        return {}
-    found = {}
-    for table in (*part.streams, *(table for table, _ in part.relations)):
-        period = table.period
-        if period is None:
-            continue
-        low, high = catalog.time.encoded(period.kind) if catalog.time is not None else (None, None)
-        limits = (period.max_duration, period.max_valid, period.snapshot_key) if table.timestamp else (None, None, ())
-        made = PeriodContract(period.begin, period.end, low, high, *limits)
-        if isinstance(part.query, EpochLineage):
-            key, p = own_columns(period)
-            one, fact = int(certain(table, p)), period.fact(table.columns)
-            made = replace(made, variable=key, probability=p, certain=one, fact=fact)
-        found[table.name] = made
-    return found
-
-
-def _judged_by(item: Input, contract: PeriodContract) -> Input:
-    """A stream with the columns that say whether a row has a good period, also where its block reads none of them."""
-    asked = {contract.end, contract.variable, contract.probability} - {column.name for column in item.columns}
-    return replace(item, columns=(*item.columns, *(one for one in item.declared if one.name in asked)))
 
 
 def _relation(table: DeclaredTable, needed: tuple[str, ...]) -> Input:

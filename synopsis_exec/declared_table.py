@@ -29,12 +29,14 @@ def declared_table(
     ``relations`` are the names of the job's relations, by them in small letters.
     """
     columns = tuple(spec.TableColumn(one.name, one.type.name, declared_domain(one.domain)) for one in item.declared)
-    needs = tuple(column.name for column in item.columns if column.name != item.timestamp)
+    needs, period = tuple(column.name for column in item.columns if column.name != item.timestamp), item.period
     found, stops = item.source, item.on_violation is OnViolation.STOP
     source = spec.SourceSpec(found.format, found.path, found.options, found.payload, found.metadata) if found else None
     derived = tuple(_derived(column, uses(column.name), relations or {}) for column in item.derived)
     if item.timestamp is None:
-        return spec.Relation(item.name, columns, needs, source, item.rows, stops, derived)
+        return spec.Relation(item.name, columns, needs, source, item.rows, stops, derived, period)
+    if period is not None and (period.most is not None or period.unique):  # a row may be bad because of others
+        needs = tuple(dict.fromkeys((*needs, *(one.name for one in columns if one.name != item.timestamp))))
     marks = tuple(KeyMark(p.attributes, p.column, told(p.value), p.max_open) for p in item.punctuations)
     return spec.Stream(
         item.name,
@@ -51,6 +53,7 @@ def declared_table(
         item.kind is Kind.RELATION,
         marks,
         item.ends_keys,
+        period=period,
         records=item.records,
     )
 

@@ -19,7 +19,6 @@ from streambound.synopsis_exec.useful import useful, uses
 from streambound_runtime import spec
 from streambound_runtime.decoding.quoting import quoted
 from streambound_runtime.decoding.sql_types import spark_name
-from streambound_runtime.promises import PeriodContract
 
 
 def job_spec(plan: Plan | PlannedCircuit, forced: str | None = None) -> spec.JobSpec:
@@ -50,10 +49,7 @@ def job_spec(plan: Plan | PlannedCircuit, forced: str | None = None) -> spec.Job
 
 def _circuit_job(plan: PlannedCircuit, forced: str | None) -> spec.JobSpec:
     relations = {item.name.lower(): item.name for item in plan.relations}
-    tables = [
-        with_period(declared_table(one, relations=relations), plan.periods.get(one.name), plan.judged.get(one.name))
-        for one in plan.inputs
-    ]
+    tables = [_judged(declared_table(one, relations=relations), plan.judged.get(one.name)) for one in plan.inputs]
     job = spec.JobSpec(
         plan.name,
         __version__,
@@ -70,20 +66,11 @@ def _circuit_job(plan: PlannedCircuit, forced: str | None) -> spec.JobSpec:
     return placed(job, plan, forced)
 
 
-def with_period(
-    table: spec.Stream | spec.Relation, period: PeriodContract | None, judged: Options | None = None
-) -> spec.Stream | spec.Relation:
-    """A table whose rows have periods; with all its columns where a row may be bad because of others.
-
-    ``judged`` says among which rows that is, if not among all.
-    """
-    needs = table.needs
-    if period is not None and isinstance(table, spec.Stream) and (period.most is not None or period.unique):
-        declared = (column.name for column in table.columns if column.name != table.timestamp)
-        needs = tuple(dict.fromkeys((*needs, *declared)))
-    if judged is not None and isinstance(table, spec.Stream):
-        return replace(table, period=period, needs=needs, judged=tests_of(judged))
-    return replace(table, period=period, needs=needs)
+def _judged(table: spec.Stream | spec.Relation, options: Options | None) -> spec.Stream | spec.Relation:
+    """A table of whose rows some are judged beside others: those that satisfy one of the options."""
+    if options is None or not isinstance(table, spec.Stream):
+        return table
+    return replace(table, judged=tests_of(options))
 
 
 def _computed(item: Input, table: spec.Stream | spec.Relation, relations: dict[str, str]) -> spec.RelationQuery:

@@ -101,7 +101,7 @@ def period_relation(table: DeclaredTable, catalog: Catalog, random: bool = False
     relation = spec.Relation(table.name, columns, needs, source, table.rows, stops)
     if table.period is None:
         return periods.PeriodRelation(relation)
-    low, high = catalog.time.encoded(table.period.kind) if catalog.time is not None else (None, None)
+    low, high = catalog.domain_of(table.period.kind)
     bounds = (table.period.begin, table.period.end)
     own = (table.period.key or "", table.period.probability or "") if random else ("", "")
     return periods.PeriodRelation(relation, bounds, table.period.kind.name, low, high, *own)

@@ -25,6 +25,7 @@ from streambound.criteria.ways import MOST_WAYS, Way
 from streambound.synopsis_exec.asked_relations import asked_columns, asked_relations
 from streambound.synopsis_exec.filters import constraint, extremes, local_filters, members, time_filters
 from streambound.synopsis_exec.kept_results import KeptResults, kept_results
+from streambound.synopsis_exec.period_contracts import contracts_as_of, judged_by
 from streambound.synopsis_exec.plan_ir import AgeCheck, BranchPlan, Input, Plan, PlanSource, PlanTransition
 from streambound.synopsis_exec.plan_text import plan_text
 from streambound.synopsis_exec.result_columns import check_columns, refused
@@ -47,7 +48,8 @@ def make_plan(decision: Decision, catalog: Catalog, unbounded: bool = False) -> 
     sizes = decision.bound or (unlimited(split) if unbounded else None)
     if sizes is None:
         raise _unknown_bound(split)
-    return planned(decision.query, split, sizes, catalog)
+    plan, contracts = planned(decision.query, split, sizes, catalog), contracts_as_of(decision.query.as_of, catalog)
+    return replace(plan, inputs=tuple(judged_by(item, contracts.get(item.name)) for item in plan.inputs))
 
 
 def planned(query: Query, split: Query, sizes: QueryBound, catalog: Catalog, repeats: bool = False) -> Plan:

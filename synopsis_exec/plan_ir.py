@@ -18,7 +18,7 @@ from streambound.criteria.tables import SynopsisTable
 from streambound.criteria.ways import Part
 from streambound.synopsis_exec.filters import ExtremeLimit, Membership
 from streambound.synopsis_exec.kept_results import KeptResults
-from streambound_runtime.promises import STRICT, Arrival, ChangeRecords, Rate
+from streambound_runtime.promises import STRICT, Arrival, ChangeRecords, PeriodContract, Rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Input:
     These are declared ones, and those derived by expressions. ``rows`` is the declared size of a relation.
     ``query`` gives the rows of one that is computed of others. Records that are ``punctuations`` are no rows; the plan
     uses them if it ``ends_keys``. ``ending`` are the keys that some stream's punctuations end. Changes of a relation
-    may be in ``records`` that are no rows.
+    may be in ``records`` that are no rows. ``period`` says which rows are good, where it is asked when they are valid.
     """
 
     name: str
@@ -47,6 +47,7 @@ class Input:
     ending: tuple[StreamKey, ...] = ()
     ends_keys: bool = False
     records: ChangeRecords | None = None
+    period: PeriodContract | None = None
 
     @property
     def derived(self) -> tuple[Column, ...]:

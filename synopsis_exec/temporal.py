@@ -182,7 +182,7 @@ class Temporal:
         relation = Relation(table.name, (), (), stops=table.on_violation is OnViolation.STOP)
         if table.period is None:
             return PeriodRelation(relation)
-        low, high = self.catalog.time.encoded(table.period.kind) if self.catalog.time is not None else (None, None)
+        low, high = self.catalog.domain_of(table.period.kind)
         own = (table.period.key or "", table.period.probability or "") if random else ("", "")
         bounds = (table.period.begin, table.period.end)
         return PeriodRelation(relation, bounds, table.period.kind.name, low, high, *own)

@@ -104,6 +104,85 @@ def test_a_job_joins_rows_that_are_valid_then(spark: Any) -> None:
     assert told > 10
 
 
+def bad_rows() -> list[dict[str, Any]]:
+    """Rows of P that match nothing, by what is wrong with them: and one that leaves the domain [0, 12)."""
+    periods = [(None, 9), (1, None), (4, 4), (6, 5), (-1, 9), (1, 13)]
+    return [{"a": 1, "k": 9, "vb": begin, "ve": end} for begin, end in periods]
+
+
+WITHIN = {**CATALOG, "time": {"domain": [0, 12]}}
+REASONS = ["null-bound", "null-bound", "empty-period", "empty-period", "outside-domain", "outside-domain"]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"SELECT S.v, P.k FROM S JOIN {AS_OF} ON S.a = P.a",
+        f"SELECT COUNT(*) AS n FROM S JOIN {AS_OF} ON S.a = P.a",  # a circuit
+        f"SELECT S.v FROM S WHERE NOT EXISTS (SELECT 1 FROM {AS_OF} WHERE S.a = P.a)",
+        "SELECT S.v, x.n FROM S JOIN (SELECT a, COUNT(*) AS n FROM P FOR SYSTEM_TIME AS OF 5 GROUP BY a) AS x "
+        "ON x.a = S.a",  # a relation that is computed of it
+    ],
+)
+def test_rows_with_bad_periods_are_put_aside(sql: str, spark: Any) -> None:
+    good, bad = [{"a": 1, "k": 1, "vb": 0, "ve": 9}, {"a": 2, "k": 2, "vb": 7, "ve": 12}], bad_rows()
+    given = [{"a": a, "v": 10 * a, "ts": ts} for ts, a in ((1, 1), (5, 1), (8, 2), (8, 3), (11, 1))]
+
+    def result(rows: list[dict[str, Any]]) -> Any:
+        job = streambound.compile(sql, streambound.load_catalog(WITHIN))
+        frames = {
+            "S": (given, "a BIGINT, v BIGINT, ts BIGINT"),
+            "P": (rows, "a BIGINT, k BIGINT, vb BIGINT, ve BIGINT"),
+        }
+        named = {
+            name: spark.createDataFrame([tuple(row.values()) for row in mine], columns)
+            for name, (mine, columns) in frames.items()
+        }
+        return job.run(spark, named)
+
+    found, expected = result(good + bad), result(good)
+    assert sorted(one["reason"] for one in found.quarantined) == sorted(REASONS)
+    assert sorted(map(str, found.rows())) == sorted(map(str, expected.rows())) != []
+    assert not list(expected.quarantined)
+
+
+@pytest.mark.spark
+def test_a_bad_period_stops_where_that_is_asked(spark: Any) -> None:
+    relation = {**CATALOG["relations"]["P"], "on_violation": "stop"}
+    catalog = streambound.load_catalog({**WITHIN, "relations": {"P": relation}})
+    job = streambound.compile(f"SELECT S.v, P.k FROM S JOIN {AS_OF} ON S.a = P.a", catalog)
+    rows = spark.createDataFrame([(1, 2, 4, 4)], "a BIGINT, k BIGINT, vb BIGINT, ve BIGINT")
+    with pytest.raises(Exception, match="the period ends before it begins"):
+        job.run(spark, {"S": spark.createDataFrame([(1, 2, 4)], "a BIGINT, v BIGINT, ts BIGINT"), "P": rows})
+
+
+def test_its_periods_are_columns_like_others_where_it_is_read_otherwise_too() -> None:
+    from streambound.analyzer.catalog import catalog_from_mapping
+    from streambound.recheck.oracle.versions import unversioned
+
+    sql = f"SELECT S.v, P.k, q.k AS k2 FROM S JOIN {AS_OF} ON S.a = P.a JOIN P AS q ON S.a = q.a"
+    decision = decided(sql, WITHIN)
+    assert decision.query.as_of == ()
+    assert decided(next(iter(QUERIES)), WITHIN).query.as_of == ("P",)
+    rows = {"S": [{"a": 1, "v": 10, "ts": 5}], "T": [], "P": [*bad_rows(), {"a": 1, "k": 1, "vb": 0, "ve": 9}]}
+    statement = checked_circuit(sql, WITHIN).statement
+    assert statement.tree is not None
+    plain = unversioned(statement.tree, catalog_from_mapping(WITHIN)).sql("spark").replace("`", "")
+    written = f"{sql.replace(' FOR SYSTEM_TIME AS OF S.ts', '')} AND {VALID} AND P.vb >= 0 AND P.ve <= 12"
+    found, expected = (Oracle(WITHIN, rows).prefix_expected(one) for one in (plain, written))
+    assert found == expected
+    assert sum(sum(mine.values()) for mine in expected.values()) == 7
+
+
+def test_a_stream_has_no_versions() -> None:
+    stream = {"timestamp": "vb", "columns": {"a": "bigint", "vb": "bigint", "ve": "bigint"}, "period": ["vb", "ve"]}
+    catalog = {**CATALOG, "streams": {**CATALOG["streams"], "U": stream}}
+    sql = "SELECT S.v FROM S JOIN U FOR SYSTEM_TIME AS OF S.ts ON S.a = U.a"
+    (found,) = checked_circuit(sql, catalog).diagnostics
+    assert found.message.endswith("a version of what is no relation that changes")
+
+
 def test_nothing_is_remembered_of_one_stream() -> None:
     decision = decided(next(iter(QUERIES)), CATALOG)
     assert decision.bound is not None and decision.bound.entries.value == 0

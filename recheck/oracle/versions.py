@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.periods import PeriodRows
 from streambound.analyzer.types import Family
 from streambound.recheck.oracle.relation_states import Row
 
@@ -46,7 +47,7 @@ def unversioned(tree: exp.Expr, catalog: Catalog) -> exp.Expr:
             exp.GTE(this=time.copy(), expression=exp.column(name, table=table.alias_or_name, quoted=True))
             for name in ends
         )
-        holds = exp.and_(begun, exp.not_(ended))
+        holds = exp.and_(begun, exp.not_(ended), *_inside(declared.period, table.alias_or_name, catalog))
         if isinstance(join, exp.From):
             assert isinstance(join.parent, exp.Select), "FROM is of a SELECT"
             join.parent.where(holds, copy=False)
@@ -55,6 +56,19 @@ def unversioned(tree: exp.Expr, catalog: Catalog) -> exp.Expr:
         join.set("on", exp.and_(join.args.get("on"), holds))
         join.set("kind", None if join.kind == "CROSS" else join.args.get("kind"))
     return tree
+
+
+def _inside(period: PeriodRows, alias: str, catalog: Catalog) -> Iterator[exp.Expr]:
+    """That a period does not leave the domain of time, whose ends are numbers here."""
+    limits = zip((period.begin, period.end), catalog.domain_of(period.kind), (exp.LT, exp.GT), strict=True)
+    for name, limit, outside in limits:
+        if limit is not None:
+            column = exp.column(name, table=alias, quoted=True)
+            number = {
+                Family.TIMESTAMP: exp.Anonymous(this="unix_micros", expressions=[exp.cast(column, "timestamp")]),
+                Family.DATE: exp.Anonymous(this="unix_date", expressions=[column]),
+            }.get(period.kind.family, column)
+            yield exp.not_(outside(this=number, expression=exp.Literal.number(limit)))
 
 
 def over_versions(tree: exp.Expr, catalog: Catalog) -> str:
