@@ -308,7 +308,7 @@ def _of_period_streams(statement: Statement, blocks: SeqStatement, catalog: Cata
     if isinstance(found, Diagnostic):
         return Checked(statement, _undecided([found]), (found,), catalog=catalog)
     places = ((table.name, blocks.blocks[0].block.at) for table in blocks.tables)
-    diagnostics = _of_states(found.judged, places, catalog, statement.source.file)
+    diagnostics = (*_of_states(found.judged, places, catalog, statement.source.file), *found.judged.empty)
     rejected = bool(found.judged.violations)
     verdict = Verdict.UNBOUNDED if rejected else Verdict.BOUNDED
     witness = unbounded_periods(found.query, found.context.leaves) if rejected else None

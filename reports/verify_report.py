@@ -41,7 +41,8 @@ def _without_difference(found: Any, runs: str) -> str:
     if found.results:
         return f"the job prints what batch SQL returns in {runs} ({found.results:,} results)"
     if found.never:
-        return f"the query never has a result, since its conditions contradict each other; neither had one in {runs}"
+        why = "the query never has a result, since its conditions contradict each other or are false"
+        return f"{why}: correct one, unless that is meant; neither batch SQL nor the job had one in {runs}"
     return (
         f"NOTHING WAS COMPARED: {runs} had no results, which shows nothing; give rows that the query joins with "
         "--input, or try another --seed"

@@ -70,6 +70,7 @@ class PlannedCircuit:
     """Everything that the job of a circuit does: what it reads, and the circuit, of which ``blocks`` are the plans.
 
     ``computed`` are the relations that Spark computes of those that it reads; ``plans`` the blocks of nodes, by name.
+    ``empty`` says that it is decided that there never is a result.
     """
 
     name: str
@@ -85,6 +86,7 @@ class PlannedCircuit:
     sink: Sink | None = None
     judged: Mapping[str, Options] = field(default_factory=dict)
     plans: Mapping[str, Plan] = field(default_factory=dict)
+    empty: bool = False
 
     @property
     def distinct(self) -> bool:
@@ -168,6 +170,7 @@ def make_circuit_plan(
         sink,
         dict(judged.part.judged) if isinstance(judged.part, PeriodPart) else {},
         nodes.plans,
+        bool(judged.empty),
     )
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from streambound.analyzer.catalog import Kind
 from streambound.analyzer.constants import BIGINT
 from streambound.analyzer.types import DataType
 from streambound.recheck.oracle.spark_batch import BatchStatement, Cell
@@ -30,6 +31,7 @@ from streambound.synopsis_exec.plan_ir import Plan
 from streambound.synopsis_exec.recorded_streams import line_writer
 from streambound.synopsis_exec.runner import check_spark
 from streambound.synopsis_exec.shrink import shrink
+from streambound_runtime.operators.circuit_plan import GroupNode
 
 MOST_BATCHES = 6
 """Micro-batches that a stream is cut into."""
@@ -115,12 +117,19 @@ def verify(
                 on_step("looking for fewer rows with the difference")
                 difference = smallest(bench, items)
                 break
-    return Verification(plan.name, statement.columns, seed, tuple(trials), difference, _never(plan), plan.time_type)
+    return Verification(
+        plan.name, statement.columns, seed, tuple(trials), difference, gives_nothing(plan), plan.time_type
+    )
 
 
-def _never(plan: Plan | PlannedCircuit) -> bool:
-    """Whether no rows ever give a result."""
-    return not isinstance(plan, PlannedCircuit) and never_joins(plan)
+def gives_nothing(plan: Plan | PlannedCircuit) -> bool:
+    """Whether no rows ever give a result: none are joined, and what a circuit computes of none has none."""
+    if not isinstance(plan, PlannedCircuit):
+        return never_joins(plan)
+    of_none = any(isinstance(node, GroupNode) and not node.keys for node in plan.circuit.nodes)
+    given = plan.computed or any(item.kind is Kind.RELATION for item in plan.inputs)
+    joined = not plan.circuit.timed or not all(map(never_joins, plan.blocks))
+    return plan.empty or not (of_none or given or joined)
 
 
 def generated(plan: Plan | PlannedCircuit, seed: int) -> Rows:

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from streambound.synopsis_exec.circuit_plan import make_circuit_plan
+from streambound.synopsis_exec.verify import gives_nothing
 from support.choices import Choices
 from support.circuits import checked_circuit, run_circuit
 from support.oracle import prefix_expected
@@ -82,6 +84,20 @@ def test_its_neighbour_is_not_empty(condition: str) -> None:
 def test_at_most_the_empty_string_is_the_empty_string() -> None:
     assert decided(_sql("S.n <= ''", "S.n"), CATALOG).verdict == "bounded"
     assert decided(_sql("S.n >= ''", "S.n"), CATALOG).verdict == "unbounded"
+
+
+@pytest.mark.parametrize(
+    ("sql", "nothing"),
+    [
+        ("SELECT S.a, COUNT(*) AS n FROM S WHERE S.b > 5 AND S.b < 3 GROUP BY S.a", True),
+        ("SELECT S.a, COUNT(*) AS n FROM S WHERE S.b > 3 AND S.b < 5 GROUP BY S.a", False),
+        ("SELECT COUNT(*) AS n FROM S WHERE S.b > 5 AND S.b < 3", False),
+    ],
+)
+def test_groups_of_nothing_are_none(sql: str, nothing: bool) -> None:
+    checked = checked_circuit(sql, CATALOG)
+    assert checked.circuit is not None and checked.catalog is not None
+    assert gives_nothing(make_circuit_plan(checked.circuit, checked.statement, checked.catalog)) is nothing
 
 
 def test_a_timestamp_is_never_null_without_a_time_order() -> None:

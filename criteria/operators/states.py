@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from streambound.analyzer.algebra.percentiles import Percentile
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.columns import Column
+from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.query import Condition, Constant, Query
 from streambound.analyzer.spans import Span
 from streambound.analyzer.types import DataType
@@ -483,7 +484,8 @@ class Judged:
     back; ``closes`` are the columns that say when it does not any more. Without a ``part`` there are
     ``violations``; ``suspects`` are blocks, split, of which a witness may be made, with elements so far ``apart`` in
     time that they are in different buckets of it. ``clocks`` are the tables whose timestamps are those of the results,
-    also where no row of theirs matters. Of a join there are so many rows of a ``side`` at a time.
+    also where no row of theirs matters. Of a join there are so many rows of a ``side`` at a time. ``empty`` says
+    why there never is a result.
     """
 
     part: Part | None
@@ -496,6 +498,7 @@ class Judged:
     closes: tuple[ClosingRows, ...] = ()
     clocks: tuple[str, ...] = ()
     sides: tuple[RowsOfSide, ...] = ()
+    empty: tuple[Diagnostic, ...] = ()
 
     @property
     def criteria(self) -> tuple[CriterionResult, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from sqlglot import exp
@@ -22,7 +22,7 @@ from streambound.criteria.periods.contracts import contract_states
 from streambound.criteria.periods.ends import valid_state
 from streambound.criteria.periods.epochs import open_state
 from streambound.criteria.periods.finality import refused_emission, refused_parts
-from streambound.criteria.periods.leaves import key_values
+from streambound.criteria.periods.leaves import NOTHING, key_values
 from streambound.criteria.periods.lowering import NotRead, lowered
 from streambound.criteria.periods.repairs import lacking
 from streambound.criteria.periods.views import MaybeSize, PeriodContext
@@ -65,9 +65,10 @@ def judged_periods(statement: SeqStatement, catalog: Catalog) -> JudgedPeriods |
         if isinstance(block, LineageBlock):
             context = _lineage_context(block, catalog)
             made, columns = lineage_windows(block, emit, context)
+            empty = False
         else:
             context = _snapshot_context(block, catalog, emit)
-            made, columns = _snapshots(block, emit, context)
+            made, columns, empty = _snapshots(block, emit, context)
     except NotRead as why:
         kind, help = ("SEQ TP", _FORM) if isinstance(block, LineageBlock) else ("SEQ VT", "")
         at = _place(block.block, why.part, statement.statement.source)
@@ -81,7 +82,11 @@ def judged_periods(statement: SeqStatement, catalog: Catalog) -> JudgedPeriods |
     judged = tuple(context.judged.items())
     part = PeriodPart("periods", tuple(context.blocks), relations, streams, made, tuple(columns), judged)
     violations = tuple(lacking(one, context) for one in context.lacking)
-    return JudgedPeriods(Judged(None if violations else part, tuple(context.states), violations), context, made)
+    found = Judged(None if violations else part, tuple(context.states), violations)
+    if empty:
+        at, file = _place(block.block, "list", statement.statement.source), statement.statement.source.file
+        found = replace(found, empty=tuple(dict.fromkeys(replace(one, span=at, file=file) for one in context.never)))
+    return JudgedPeriods(found, context, made)
 
 
 def _snapshot_context(block: SnapshotBlock, catalog: Catalog, emit: EmitMode) -> PeriodContext:
@@ -100,8 +105,11 @@ def _declared(catalog: Catalog, time: str) -> tuple[int | None, int | None]:
     return catalog.time.encoded(parse_type(time) or BIGINT) if catalog.time is not None else (None, None)
 
 
-def _snapshots(block: SnapshotBlock, emit: EmitMode, context: PeriodContext) -> tuple[EpochQuery, list[Column]]:
-    """The operators of a SEQ VT block and the columns of its results; notes their states. Raises NotRead."""
+def _snapshots(block: SnapshotBlock, emit: EmitMode, context: PeriodContext) -> tuple[EpochQuery, list[Column], bool]:
+    """The operators of a SEQ VT block, the columns of its results, and whether it never has any; notes the states.
+
+    Raises NotRead.
+    """
     query, final = block.query, emit is EmitMode.FINAL
     assert isinstance(query.plan, PeriodCoalesce), "the result is coalesced"
     view = lowered(query.plan.input, context)
@@ -115,7 +123,8 @@ def _snapshots(block: SnapshotBlock, emit: EmitMode, context: PeriodContext) -> 
     if not query.as_of:
         kind = parse_type(query.time_type) or BIGINT
         columns += [Column("_begin", kind), Column("_end", kind)]
-    return EpochQuery(view.plan, query.low, query.high, query.as_of, final, context.parts), columns
+    made = EpochQuery(view.plan, query.low, query.high, query.as_of, final, context.parts)
+    return made, columns, NOTHING in (view.valid, view.there)
 
 
 def _key_values(table: DeclaredTable, context: PeriodContext, names: tuple[str, ...]) -> MaybeSize:

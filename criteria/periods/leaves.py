@@ -7,6 +7,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from streambound.analyzer.catalog import Catalog, DeclaredTable
+from streambound.analyzer.codes import Code
 from streambound.analyzer.errors import TooManyBranchesError
 from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.lower import lower
@@ -85,7 +86,11 @@ def _limited(
         return view
     rows = smallest(view.rows, _values(query, tuple(range(len(items)))))
     valid, longest = valid_rows(table, context, lambda names: key_values(table, names, conditions, context))
-    valid = smallest(view.valid, valid) if derive(query).split.branches else NOTHING
+    derived = derive(query)
+    if not derived.split.branches:
+        valid = NOTHING
+        context.never |= dict.fromkeys(one for one in derived.warnings if one.code is Code.NEVER_TRUE)
+    valid = smallest(view.valid, valid)
     values = tuple(smallest(known, _values(query, (place,))) for place, known in enumerate(view.values))
     return replace(view, valid=valid, there=smallest(valid, rows), values=values, rows=rows, longest=longest)
 

@@ -8,6 +8,7 @@ from itertools import count
 from sqlglot import exp
 
 from streambound.analyzer.catalog import Catalog, DeclaredTable
+from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.query import Condition
 from streambound.analyzer.spans import Span
 from streambound.analyzer.types import DataType
@@ -62,6 +63,7 @@ class PeriodContext:
     ``whole`` says that filters stay above the streams, because all rows say how long time is; ``parts`` that rows are
     given with their whole periods; ``lineages`` that rows are random variables. ``judged`` are the conditions on
     snapshot keys, by stream, of which the rows satisfy one among which these are judged; no stream: all rows.
+    ``never`` says why some rows never are there.
     """
 
     catalog: Catalog
@@ -77,6 +79,7 @@ class PeriodContext:
     states: list[State] = field(default_factory=list)
     lacking: list[PeriodState] = field(default_factory=list)
     judged: dict[str, tuple[tuple[Condition, ...], ...]] = field(default_factory=dict)
+    never: dict[Diagnostic, None] = field(default_factory=dict)
     numbers: count[int] = field(default_factory=lambda: count(1))
 
     def remember(

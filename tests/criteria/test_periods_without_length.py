@@ -11,6 +11,7 @@ import pytest
 from streambound.criteria.check import Checked
 from streambound.criteria.vocabulary import Verdict
 from streambound.synopsis_exec.circuit_plan import make_circuit_plan
+from streambound.synopsis_exec.verify import gives_nothing
 from support.choices import Choices
 from support.circuits import certificate_of, checked_circuit, proof_of
 from support.oracle import connection
@@ -76,6 +77,40 @@ def peaks(sql: str, limit: int, seeds: range, **more: Any) -> list[int]:
 def test_of_rows_that_satisfy_nothing_none_is_kept(where: str, select: str) -> None:
     group = " GROUP BY r.a" if "n" in select.split() else ""
     assert set(peaks(f"SELECT {select} FROM r WHERE {where}{group}", 0, range(3 * MORE))) == {0}
+
+
+@pytest.mark.parametrize(
+    ("sql", "why"),
+    [
+        ("SELECT r.a FROM r WHERE r.a > 5 AND r.a < 3", "its conditions contradict each other"),
+        ("SELECT DISTINCT r.a FROM r WHERE false", "its condition is never true"),
+        ("SELECT r.a, COUNT(*) AS n FROM r WHERE false GROUP BY r.a", "its condition is never true"),
+        ("SELECT r.a FROM r JOIN u ON r.b = u.b WHERE r.a > 5 AND r.a < 3", "its conditions contradict each other"),
+    ],
+)
+def test_that_there_never_is_a_row_is_told_where_it_is_selected(sql: str, why: str) -> None:
+    statement = checked(sql)
+    (found,) = statement.diagnostics
+    assert (found.code, found.message) == ("SB150", f"this query can never produce a row: {why}")
+    assert statement.source.text[found.span.start : found.span.end] == "r.a"
+    assert statement.circuit is not None and statement.catalog is not None
+    assert gives_nothing(make_circuit_plan(statement.circuit, statement.statement, statement.catalog))
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(*) AS n FROM r WHERE r.a > 1 AND r.a < 1",
+        "SELECT u.b FROM u LEFT JOIN r ON r.b = u.b AND r.a > 5 AND r.a < 3",
+        "SELECT u.b FROM u WHERE NOT EXISTS (SELECT 1 FROM r WHERE r.b = u.b AND r.a > 5 AND r.a < 3)",
+        "SELECT r.b FROM r WHERE false UNION ALL SELECT u.b FROM u",
+    ],
+)
+def test_a_row_of_nothing_is_not_told_to_be_none(sql: str) -> None:
+    statement = checked(sql)
+    assert statement.verdict is Verdict.BOUNDED and not statement.diagnostics
+    assert statement.circuit is not None and statement.catalog is not None
+    assert not gives_nothing(make_circuit_plan(statement.circuit, statement.statement, statement.catalog))
 
 
 def test_a_count_of_nothing_has_one_row() -> None:
