@@ -6,6 +6,8 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall, Scalar
 from streambound.analyzer.codes import Code
+from streambound.analyzer.constants import BIGINT
+from streambound.analyzer.types import DataType
 from streambound.temporal.scalars import finding, no_subquery, over, text
 from streambound.temporal.scope import Columns, SeenColumn, SeenNames
 from streambound_runtime.periods.plan import PeriodAggregate, PeriodGroup, PeriodPlan, PeriodProject
@@ -24,7 +26,7 @@ def grouped(tree: Aggregate, under: PeriodPlan, names: SeenNames) -> tuple[Perio
         items.append(text(over(node, names.place)))
         own = names.seen(node) if isinstance(node, exp.Column) else None
         aliases = own.aliases if own is not None else frozenset[str]()
-        columns.append(SeenColumn(aliases, key.name, place))
+        columns.append(SeenColumn(aliases, key.name, place, type=own.type if own is not None else None))
     aggregates = list[PeriodAggregate]()
     for place, call in enumerate(tree.calls, len(tree.keys)):
         argument = _argument(call, names)
@@ -33,9 +35,18 @@ def grouped(tree: Aggregate, under: PeriodPlan, names: SeenNames) -> tuple[Perio
         column = items.index(argument, len(tree.keys)) if argument else None
         distinct = call.distinct and call.function not in ("MIN", "MAX")
         aggregates.append(PeriodAggregate(call.function.lower(), column, distinct))
-        columns.append(SeenColumn(frozenset(), call.name, place))
+        columns.append(SeenColumn(frozenset(), call.name, place, type=_type(call, names)))
     plan = PeriodGroup(PeriodProject(under, tuple(items)), len(tree.keys), tuple(aggregates), always=not tree.keys)
     return plan, tuple(columns)
+
+
+def _type(call: AggregateCall, names: SeenNames) -> DataType | None:
+    """The type of a count, and of the least and greatest values of a column; None where it is not known."""
+    if call.function == "COUNT":
+        return BIGINT
+    node = syntax_of(call.arguments[0]) if call.function in ("MIN", "MAX") and call.arguments else None
+    own = names.seen(node) if isinstance(node, exp.Column) else None
+    return own.type if own is not None else None
 
 
 def syntax_of(scalar: Scalar) -> exp.Expr:

@@ -224,6 +224,8 @@ class Rewriter:
         try:
             base = self.tree(under)
             names = SeenNames(base.columns, self.positions)
+            for one in where:
+                names.condition(one)
             tied = [one for one in where if _refers(one, names)]
             for one in tied:
                 no_subquery(one, self.positions)

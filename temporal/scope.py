@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Star
 from streambound.analyzer.codes import Code
+from streambound.analyzer.constants import BIGINT, DOUBLE, STRING
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.findings import Finding, Positions
 from streambound.analyzer.toml_reader import suggest
@@ -85,12 +86,45 @@ class SeenNames:
         return next((column for column in matches if not column.hidden), None)
 
     def condition(self, node: exp.Expr) -> None:
-        """Raise Finding for a condition that is a column of another type than BOOLEAN, which Spark does not take."""
-        column = self.seen(node) if isinstance(node, exp.Column) else None
-        if column is not None and column.type is not None and column.type.family is not Family.BOOLEAN:
-            message = f"{column.name} is {column.type.with_article}, and no condition"
-            help = f"compare it with a value, or write CAST({column.name} AS BOOLEAN)"
+        """Raise Finding for a column or literal of another type than BOOLEAN where Spark takes none for a condition.
+
+        What AND joins are conditions of their own. Below OR and NOT Spark casts a text, beside what is none.
+        """
+        inner = node.unnest()
+        if isinstance(inner, exp.And):
+            self.condition(inner.left)
+            self.condition(inner.right)
+        else:
+            self._is_true(inner, text=False)
+
+    def _is_true(self, node: exp.Expr, text: bool) -> None:
+        """Raise Finding for what has no truth value; a ``text`` may have one."""
+        node = node.unnest()
+        if isinstance(node, exp.Connector):
+            sides = (node.left, node.right)
+            texts = [self._is_text(side) for side in sides]
+            for side in sides:
+                self._is_true(side, text=not all(texts))
+        elif isinstance(node, exp.Not):
+            self._is_true(node.this, text=True)
+        elif (kind := self._type(node)) is None or kind.family in (Family.BOOLEAN, *([Family.STRING] if text else [])):
+            return
+        else:
+            shown = node.name if isinstance(node, exp.Column) else node.sql("spark")
+            message = f"{shown} is {kind.with_article}, and no condition"
+            help = f"compare it with a value, or write CAST({shown} AS BOOLEAN)"
             raise self.positions.finding(Code.TYPE_MISMATCH, message, node, help)
+
+    def _is_text(self, node: exp.Expr) -> bool:
+        kind = self._type(node.unnest())
+        return kind is not None and kind.family is Family.STRING
+
+    def _type(self, node: exp.Expr) -> DataType | None:
+        """The type of a column or literal; None where it is not known."""
+        if isinstance(node, exp.Literal):
+            return STRING if node.is_string else BIGINT if node.is_int else DOUBLE
+        column = self.seen(node) if isinstance(node, exp.Column) else None
+        return column.type if column is not None else None
 
     def found(self, node: exp.Column, columns: Columns) -> int | None:
         """The place of the column that a name means; None where none has it, raises Finding where several have."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from streambound.analyzer.catalog import catalog_from_mapping
@@ -215,3 +217,60 @@ def test_a_boolean_is_a_condition() -> None:
     catalog = {"relations": {"r": {"columns": columns, "period": ["vb", "ve"]}}}
     assert not checked("SEQ VT (SELECT a FROM r WHERE ok)", catalog).diagnostics
     assert not checked("SEQ VT (SELECT x.a FROM r AS x JOIN r AS y ON y.ok)", catalog).diagnostics
+
+
+TRUTHS = {**CATALOG, "relations": {**CATALOG["relations"], "t": {  # type: ignore[dict-item]
+    "columns": {"i": "bigint", "b": "boolean", "n": "string", "d": "date", "vb": "bigint", "ve": "bigint"},
+    "period": ["vb", "ve"],
+}}}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("sql", "token"),
+    [
+        ("SELECT i FROM t WHERE b AND i", "i"),
+        ("SELECT i FROM t WHERE b AND n", "n"),
+        ("SELECT i FROM t WHERE b OR t.i", "t.i"),
+        ("SELECT i FROM t WHERE NOT d", "d"),
+        ("SELECT i FROM t WHERE n OR n", "n"),
+        ("SELECT i FROM t WHERE i = 1 AND (i > 2 OR NOT (b AND 1))", "1"),
+        ("SELECT i FROM t WHERE b OR NOT 'yes' AND d", "d"),
+        ("SELECT t.i FROM t JOIN r ON t.i = r.a AND r.b", "r.b"),
+        ("SELECT t.i FROM t LEFT JOIN r ON t.i = r.a OR t.i", "t.i"),
+        ("SELECT n, COUNT(*) AS c FROM t GROUP BY n HAVING n = 'a' AND COUNT(*)", "COUNT(*)"),
+        ("SELECT n, MAX(i) AS c FROM t GROUP BY n HAVING n = 'a' OR NOT MAX(i)", "MAX(i)"),
+        ("SELECT d, COUNT(*) AS c FROM t GROUP BY d HAVING COUNT(*) > 1 AND d", "d"),
+        ("SELECT a FROM r WHERE EXISTS (SELECT 1 FROM t WHERE t.i = r.a AND t.i)", "t.i"),
+    ],
+)
+def test_what_has_no_truth_value_is_no_part_of_a_condition(sql: str, token: str) -> None:
+    assert blamed(f"SEQ VT ({sql})", TRUTHS) == ("error", "SB104", token)
+    assert "no condition" in checked(f"SEQ VT ({sql})", TRUTHS).diagnostics[0].message
+
+
+ACCEPTED = [
+    "b",
+    "b AND NOT b",
+    "b OR n",
+    "NOT n",
+    "NOT (n OR b)",
+    "b OR NULL",
+    "true AND b",
+    "n = 'a' OR 'true'",
+]
+
+
+@pytest.mark.parametrize("condition", ACCEPTED)
+def test_what_spark_takes_for_a_condition_is_one(condition: str) -> None:
+    assert checked(f"SEQ VT (SELECT i FROM t WHERE {condition})", TRUTHS).verdict is Verdict.BOUNDED
+
+
+@pytest.mark.spark
+def test_spark_takes_them_for_conditions(spark: Any) -> None:
+    """As jobs set it up, it casts a text below OR and NOT where something else stands beside it."""
+    rows = spark.sql("SELECT true AS b, 'true' AS n")
+    for condition in ACCEPTED:
+        rows.where(condition).collect()
+    for condition in ("n", "n OR n", "1 OR b", "NOT 1"):
+        with pytest.raises(Exception, match="DATATYPE_MISMATCH"):
+            rows.where(condition).collect()
