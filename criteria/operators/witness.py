@@ -118,6 +118,7 @@ def find_circuit_witness(
 
     ``suspects`` are blocks, split, that the violated propositions speak of; elements are so far ``apart`` in time.
     """
+    from streambound.incremental.evaluate import NoFixpointError
     from streambound.incremental.translate import translate
     from streambound.incremental.translation.views import Untranslatable
 
@@ -127,13 +128,14 @@ def find_circuit_witness(
             for found in candidates(statement, suspects, apart):
                 if _proved(found, circuit) and _far_away(found, circuit):
                     return found
-    except (TooMuchWork, Untranslatable):
+    except (TooMuchWork, Untranslatable, NoFixpointError):
         pass
     return None
 
 
 def find_scheme(statement: Executed, most: float = MOST_STEPS) -> CircuitWitness | None:
     """How to build witnesses for a statement by a scheme, of any size; None where none was found in so many steps."""
+    from streambound.incremental.evaluate import NoFixpointError
     from streambound.incremental.translate import translate
     from streambound.incremental.translation.views import Untranslatable
 
@@ -148,7 +150,7 @@ def find_scheme(statement: Executed, most: float = MOST_STEPS) -> CircuitWitness
                 found = SchemeWitness(statement, ground.plan(scheme), (1, 1), ground, scheme)
                 if _proved(found, circuit) and _of_any_size(found, circuit) and _far_away(found, circuit):
                     return found
-    except (TooMuchWork, Untranslatable):
+    except (TooMuchWork, Untranslatable, NoFixpointError):
         pass
     return None
 
