@@ -6,8 +6,9 @@ at one of these. RANK and DENSE_RANK leave n values of the order at most and eve
 rows what is read is bounded, and equal ones are one entry. In the order of the stream's time, LAG and a frame of rows
 before a row are final when it comes, LEAD and a frame of rows after it when so many others have come: the last rows of
 each partition are kept, as many as a row looks back and ahead; a frame of time needs the rows of that time, whatever
-the partition. Partitions are bounded, or those of a bucket that closes (A5). Ties are broken by the other columns, the
-same way for all functions over one window.
+the partition. Partitions are bounded, or those of a bucket that closes (A5). In any other order, and where a function
+is of all rows, later rows come between: only rows of windows that are open are enough. Ties are broken by the other
+columns, the same way for all functions over one window.
 """
 
 from __future__ import annotations
