@@ -27,7 +27,7 @@ from streambound.analyzer.types import NUMERIC
 from streambound.criteria.operators.closing_rows import computed_sides, mapped_columns
 from streambound.criteria.operators.columns import aggregate_type
 from streambound.criteria.operators.each_key import columns_of_key
-from streambound.criteria.operators.judge import UNLIMITED, Context, NoRule
+from streambound.criteria.operators.judge import UNLIMITED, Context, NoNumber, NoRule
 from streambound.criteria.operators.late_conditions import is_late, is_marked
 from streambound.criteria.operators.mapped import Columns, columns_shown, judge_below
 from streambound.criteria.operators.pushed_filters import pushed, turned
@@ -77,7 +77,7 @@ def _judged(tree: Aggregate, context: Context) -> Judged:
     with context.reading(needed):
         judged = judge_below(tree.input, context)
     if judged.part is None:
-        with suppress(NoRule):
+        with suppress(NoNumber):
             return _below_join(tree, judged, context) if joined else judged
         return judged
     columns = Columns(
@@ -239,7 +239,7 @@ def _below_join(tree: Aggregate, judged: Judged, context: Context) -> Judged:
     if isinstance(below, Join) and inner and not is_block(below.left, context.catalog):
         below = turned(below, context.catalog) if is_block(below.right, context.catalog) else below
     if not isinstance(below, Join) or not inner or where is not None or not is_block(below.left, context.catalog):
-        raise NoRule("sums over a join with a view, which would have to be pushed below it")
+        raise NoNumber("sums over a join with a view, which would have to be pushed below it")
     scalars = [key.value for key in tree.keys] + ([below.condition] if below.condition is not None else [])
     named = names_in(parsed(scalar) for scalar in reversed(scalars))
     with context.reading(named):
@@ -250,7 +250,7 @@ def _below_join(tree: Aggregate, judged: Judged, context: Context) -> Judged:
     left = [c for c in schema(below.left, context.catalog) if called(c, named)]
     found = context.judge(sums_below_join(tree, below, tuple(left), joined.part.open, context), context)
     if found.part is None:
-        raise NoRule("groups of a join's side without a number")
+        raise NoNumber("groups of a join's side without a number")
     return found
 
 

@@ -101,7 +101,7 @@ def test_a_row_is_left_out_where_it_is_bad_or_may_be_late_or_too_many(tmp_path: 
     def left(*bad: tuple[str, bytes, str]) -> list[tuple[str, bytes]]:
         rows = [{"stream": stream, "row": row.decode(), "reason": reason} for stream, row, reason in bad]
         file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        found = usable(plan.inputs, items, file, {})
+        found = usable(plan.inputs, items, file)
         return [(stream, row) for stream, _, row in items if (stream, _, row) not in found]
 
     always = [("S", b'{"a": 9, "ts": 1}'), ("T", b"\xff"), ("T", six)]
