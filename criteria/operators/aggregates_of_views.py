@@ -71,9 +71,10 @@ def judge_aggregate_of_view(tree: Aggregate, context: Context) -> Judged:
 
 
 def _judged(tree: Aggregate, context: Context) -> Judged:
-    tree = replace(tree, input=only_read(tree.input, _read(tree)))
+    read = _read(tree)
+    tree = replace(tree, input=only_read(tree.input, read))
     joined = _joins(tree.input)
-    needed = _read(tree) if joined or is_marked(tree.input) else None
+    needed = read if joined or is_marked(tree.input) else None
     with context.reading(needed):
         judged = judge_below(tree.input, context)
     if judged.part is None:

@@ -75,9 +75,9 @@ def groups_of_view(tree: Aggregate, states: States) -> View:
 
 
 def _groups(tree: Aggregate, states: States) -> View:
-    joined = _is_join(tree.input)
-    note_read(tree.input, _read(tree), states)
-    needed = _read(tree) if joined or is_marked(tree.input) else None
+    joined, read = _is_join(tree.input), _read(tree)
+    note_read(tree.input, read, states)
+    needed = read if joined or is_marked(tree.input) else None
     if joined and (pushed := _join_below(tree, states)) is not None:
         with states.tried():
             try:

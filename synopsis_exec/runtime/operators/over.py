@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import heapq
 from bisect import insort
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-import numpy as np
-
-from streambound_runtime.arrays import Integers
-from streambound_runtime.operators.buckets import last_of
-from streambound_runtime.operators.by_tick import Changes, Row, Ticks, Weighted, rows_by_time
-from streambound_runtime.operators.circuit_plan import GroupValue, OverNode, OverValue, TimeBucket
-from streambound_runtime.operators.delta import Delta
+from streambound_runtime.operators.by_tick import Row, Weighted
+from streambound_runtime.operators.circuit_plan import GroupValue, OverNode, OverValue
 from streambound_runtime.operators.entries import arrow_of_pairs, pairs_of_arrow
 from streambound_runtime.operators.group_values import value_of
+from streambound_runtime.operators.over_partitions import OverPartitions, end_of
 from streambound_runtime.operators.protocol import State
 from streambound_runtime.operators.sums import Number
 from streambound_runtime.operators.values import COMPARISONS, factor, greatest, integer, least, minus
@@ -30,45 +25,24 @@ OPEN = ("open", "open first", "running open")
 """Where rows go, one by one, when their bucket has closed; others do with their partition."""
 
 
-class OverOperator:
+class OverOperator(OverPartitions[list[Row]]):
     """The operator of an `OverNode` node that keeps rows."""
 
     def __init__(self, plan: OverNode) -> None:
-        self.plan = plan
-        self.kept: dict[Row, list[Row]] = {}
+        super().__init__(plan)
         given = [place for call in plan.calls for place in (call.value, call.default) if place is not None]
         width = plan.width + len(plan.partition) + len(plan.order) + len(given)
         self.names = tuple(map(str, range(width)))
         self.rank = next((place for place, call in enumerate(plan.calls) if call.function in RANKS), 0)
-        self.ends: list[tuple[int, int, Row]] = []
-        self.number = 0
-        self.sizes: Integers = np.zeros(0, dtype=np.int64)
 
     def entries(self) -> int:
         """The different rows that are kept."""
         return sum(len(set(rows)) for rows in self.kept.values())
 
-    def step(self, inputs: Sequence[Delta], ticks: Ticks) -> Delta:
-        """Close timestamps; in each, the partitions that change give back what they had, or only add."""
-        changes, sizes = Changes(self.plan.columns), []
-        (given,) = inputs
-        by_time = rows_by_time(given)
-        for now in ticks.times.tolist():
-            changes.add(now, self._tick(by_time.get(now, [])))
-            self._forget(now)
-            sizes.append(self.entries())
-        self.sizes = np.array(sizes, dtype=np.int64)
-        return changes.delta
-
-    def _tick(self, rows: list[Weighted]) -> list[Weighted]:
-        return [change for key, mine in by_partition(self.plan, rows).items() for change in self._partition(key, mine)]
-
     def _partition(self, key: Row, rows: list[Weighted]) -> list[Weighted]:
         plan, before = self.plan, self.kept.get(key, [])
-        if key not in self.kept and plan.bucket is not None and plan.keep not in OPEN:
-            end = self._end(rows[0][0])
-            self.number += 1
-            heapq.heappush(self.ends, (end, self.number, key))
+        if key not in self.kept:
+            self._open(key, before)
         after = list(before)
         for row, weight in sorted(rows, key=lambda one: one[1]):
             for _ in range(-weight):
@@ -126,8 +100,7 @@ class OverOperator:
                     self.kept[key] = left
                 else:
                     del self.kept[key]
-        while self.ends and self.ends[0][0] <= now:
-            self.kept.pop(heapq.heappop(self.ends)[2], None)
+        super()._forget(now)
 
     def _left(self, key: Row, rows: list[Row], now: int) -> list[Row]:
         """The rows of a partition that are still kept when a timestamp has been closed."""
@@ -216,22 +189,11 @@ class OverOperator:
         self.kept, self.ends = {}, []
         for row, weight in pairs_of_arrow(state[ROWS]):
             key = tuple(row[place] for place in self.plan.partition)
-            if key not in self.kept and self.plan.bucket is not None and self.plan.keep not in OPEN:
-                end = self._end(row)
-                self.number += 1
-                heapq.heappush(self.ends, (end, self.number, key))
             assert isinstance(weight, int), "rows have no sums"
-            self.kept.setdefault(key, []).extend([row] * weight)
+            mine = self.kept[key] if key in self.kept else self._open(key, [])
+            mine.extend([row] * weight)
         for rows in self.kept.values():
             rows.sort(key=self._place)
-
-
-def by_partition(plan: OverNode, rows: Sequence[Weighted]) -> dict[Row, list[Weighted]]:
-    """Rows by their partition."""
-    found: dict[Row, list[Weighted]] = {}
-    for row, weight in rows:
-        found.setdefault(tuple(row[place] for place in plan.partition), []).append((row, weight))
-    return found
 
 
 def peers_of(plan: OverNode, row: Row) -> OrderKey:
@@ -242,11 +204,6 @@ def peers_of(plan: OverNode, row: Row) -> OrderKey:
 def place_of(plan: OverNode, row: Row) -> OrderKey:
     """What a row is put in order by: after the order's, by its columns."""
     return (peers_of(plan, row), tuple((value is not None, value) for value in row[: plan.width]))
-
-
-def end_of(bucket: TimeBucket, value: Value) -> int:
-    """Until when rows with such a value of a bucket's column may come."""
-    return last_of(bucket, value) + bucket.delay
 
 
 def aggregate(call: OverValue, rows: int, count: int, total: Number) -> Value:

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from streambound_runtime.arrays import Integers
-from streambound_runtime.operators.by_tick import Changes, Row, Ticks, Weighted, rows_by_time
+from streambound_runtime.operators.by_tick import Row, Weighted
 from streambound_runtime.operators.circuit_plan import OverNode, OverValue
-from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.entries import arrow_of_pairs, pairs_of_arrow
 from streambound_runtime.operators.over import (
     RANKS,
     OverOperator,
     aggregate,
-    by_partition,
-    end_of,
     peers_of,
     place_of,
 )
+from streambound_runtime.operators.over_partitions import OverPartitions
 from streambound_runtime.operators.protocol import State
 from streambound_runtime.operators.sums import Number, Sums
 from streambound_runtime.operators.values import factor, greatest, least
@@ -34,59 +28,30 @@ if TYPE_CHECKING:
 PARTITIONS = "partitions"
 
 
-class RunningOperator:
+class RunningOperator(OverPartitions["_RowsSoFar"]):
     """The operator of an `OverNode` node that keeps what its functions are so far."""
-
-    def __init__(self, plan: OverNode) -> None:
-        self.plan = plan
-        self.partitions: dict[Row, _RowsSoFar] = {}
-        self.ends: list[tuple[int, int, Row]] = []
-        self.number = 0
-        self.sizes: Integers = np.zeros(0, dtype=np.int64)
 
     def entries(self) -> int:
         """The partitions that there are."""
-        return len(self.partitions)
-
-    def step(self, inputs: Sequence[Delta], ticks: Ticks) -> Delta:
-        """Close timestamps; in each, the rows that come are put out with their values."""
-        changes, sizes = Changes(self.plan.columns), []
-        (given,) = inputs
-        by_time = rows_by_time(given)
-        for now in ticks.times.tolist():
-            touched = by_partition(self.plan, by_time.get(now, []))
-            changes.add(now, [change for key, rows in touched.items() for change in self._partition(key, rows)])
-            while self.ends and self.ends[0][0] <= now:
-                self.partitions.pop(heapq.heappop(self.ends)[2], None)
-            sizes.append(self.entries())
-        self.sizes = np.array(sizes, dtype=np.int64)
-        return changes.delta
+        return len(self.kept)
 
     def _partition(self, key: Row, rows: list[Weighted]) -> Iterator[Weighted]:
-        if key not in self.partitions:
-            self._open(key, _RowsSoFar([_ValueSoFar(call) for call in self.plan.calls]))
-        known = self.partitions[key]
+        known = self.kept.get(key)
+        if known is None:
+            known = self._open(key, _RowsSoFar([_ValueSoFar(call) for call in self.plan.calls]))
         assert all(weight > 0 for _, weight in rows), "rows are only added"
         listed = [row for row, weight in rows for _ in range(weight)]
         listed.sort(key=lambda row: place_of(self.plan, row))
         for row, values in zip(listed, _with_more(self.plan, known, listed), strict=True):
             yield (*row[: self.plan.width], *values), 1
 
-    def _open(self, key: Row, known: _RowsSoFar) -> None:
-        bucket = self.plan.bucket
-        if bucket is not None:
-            end = end_of(bucket, key[self.plan.partition.index(bucket.key)])
-            self.number += 1
-            heapq.heappush(self.ends, (end, self.number, key))
-        self.partitions[key] = known
-
     def dump(self) -> State:
         """The partitions, with what is known of each."""
-        return {PARTITIONS: _dumped(self.plan, self.partitions)}
+        return {PARTITIONS: _dumped(self.plan, self.kept)}
 
     def load(self, state: State) -> None:
         """Take over what `dump` returned."""
-        self.partitions, self.ends = {}, []
+        self.kept, self.ends = {}, []
         for key, known in _loaded(self.plan, state[PARTITIONS]):
             self._open(key, known)
 
