@@ -402,6 +402,15 @@ class FixpointPart:
 
 
 @dataclass(frozen=True, slots=True)
+class OfRelation:
+    """A condition on a stream's row: its column has a value that some row of a static relation has in another one."""
+
+    column: str
+    relation: str
+    values: str
+
+
+@dataclass(frozen=True, slots=True)
 class PeriodPart:
     """A SEQ block over streams of rows with periods (`criteria.periods`): blocks of one stream each, and operators.
 
@@ -415,7 +424,7 @@ class PeriodPart:
     streams: tuple[DeclaredTable, ...] = field(repr=False)
     query: EpochQuery | EpochLineage
     columns: tuple[Column, ...]
-    judged: tuple[tuple[str, tuple[tuple[Condition, ...], ...]], ...] = ()
+    judged: tuple[tuple[str, tuple[tuple[Condition | OfRelation, ...], ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,19 +7,23 @@ that some part of the query reads: rows of others are none of the result's, and 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from sqlglot import exp
 
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.query import Comparison, Condition, Query, conjunction
 from streambound.criteria.operators.judge import groups
+from streambound.criteria.operators.states import OfRelation
+from streambound.criteria.periods.epochs import plus
 from streambound.criteria.periods.leaves import read_block
+from streambound.criteria.periods.partners import values_beside
 from streambound.criteria.periods.valid import P2, KeyValues, unique_keys, valid_rows
 from streambound.criteria.periods.views import MaybeSize, PeriodContext, smallest
 from streambound.criteria.size import Number
 from streambound.preprocess.pipeline import derive
 
-Conditions = tuple[Condition, ...]
+Conditions = tuple[Condition | OfRelation, ...]
 """Conditions on a row's key, all of which hold."""
 
 
@@ -49,7 +53,7 @@ def _judged_keys(
     table: DeclaredTable, key: tuple[str, ...], context: PeriodContext
 ) -> tuple[MaybeSize, tuple[Conditions, ...]]:
     """How many values a key has in the rows that are read, and the conditions of which one row's satisfy one."""
-    found: dict[Conditions, Query] = {}
+    found: dict[Conditions, MaybeSize] = {}
     for leaf in context.leaves:
         if leaf.table.name != table.name:
             continue
@@ -57,14 +61,24 @@ def _judged_keys(
         query = read_block(table, items, list(leaf.conditions), context)
         if query is None:
             return None, ((),)
+        partners = [
+            OfRelation(column, one.relation, values)
+            for one in leaf.partners
+            for column, values in one.columns
+            if column in key
+        ]
         for branch in derive(query).split.branches:
             kept = tuple(replace(atom, span=None) for atom in branch.atoms if _is_of(atom, key))
-            only = replace(branch, where=conjunction(kept), outputs=branch.outputs[: len(key)])
-            found.setdefault(kept, replace(query, branches=(only,)))
-    first = next(iter(found.values()), None)
-    if first is None:
-        return None, ((),)
-    return groups(replace(first, branches=tuple(one.branches[0] for one in found.values()))), tuple(found)
+            only = replace(query, branches=(replace(branch, where=conjunction(kept)),))
+            different = partial(_different, only)
+            found[(*kept, *partners)] = values_beside(leaf.partners, key, tuple(range(len(key))), different)
+    return (plus(*found.values()), tuple(found)) if found else (None, ((),))
+
+
+def _different(query: Query, places: tuple[int, ...]) -> MaybeSize:
+    """How many different values some columns of a branch have together."""
+    (branch,) = query.branches
+    return groups(replace(query, branches=(replace(branch, outputs=tuple(branch.outputs[n] for n in places)),)))
 
 
 def _is_of(atom: Condition, key: tuple[str, ...]) -> bool:

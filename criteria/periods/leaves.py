@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from sqlglot import exp
 
@@ -19,11 +21,12 @@ from streambound.criteria.bound import bound
 from streambound.criteria.operators.columns import columns_of
 from streambound.criteria.operators.judge import groups
 from streambound.criteria.operators.states import BlockPart
+from streambound.criteria.periods.partners import RelationPartners, same_values, values_beside
 from streambound.criteria.periods.valid import valid_rows
-from streambound.criteria.periods.views import Leaf, MaybeSize, PeriodContext, PeriodView, smallest
+from streambound.criteria.periods.views import Leaf, MaybeSize, PartnerKeys, PeriodContext, PeriodView, smallest
 from streambound.criteria.size import Number
 from streambound.preprocess.pipeline import derive
-from streambound_runtime.operators.epochs.plan import EpochScan
+from streambound_runtime.operators.epochs.plan import EpochMatched, EpochPlan, EpochScan
 from streambound_runtime.periods.plan import PeriodFilter, PeriodPlan, PeriodProject, SnapshotScan
 
 _END = "e"
@@ -31,10 +34,11 @@ _END = "e"
 NOTHING = Number(0)
 
 
-def leaf(plan: PeriodPlan, context: PeriodContext) -> PeriodView | None:
+def leaf(plan: PeriodPlan, context: PeriodContext, partners: Sequence[RelationPartners] = ()) -> PeriodView | None:
     """The rows of a stream, below conditions and expressions, as a block; None where they cannot be read as one.
 
-    Where rows have lineages, their keys and probabilities come after the values.
+    Where rows have lineages, their keys and probabilities come after the values. Those without ``partners`` are left
+    out, but where all rows say how long time is.
     """
     found = _select(plan, context.catalog)
     if found is None or (context.whole and not isinstance(plan, SnapshotScan)):
@@ -52,9 +56,13 @@ def leaf(plan: PeriodPlan, context: PeriodContext) -> PeriodView | None:
     name = f"rows {next(context.numbers)}"
     part = BlockPart(name, query, split, sizes, columns_of(query))
     context.blocks.append(part)
-    context.leaves.append(Leaf(name, table, tuple(items), tuple(conditions)))
+    matched = _matched(table, items, partners, context)
+    context.leaves.append(Leaf(name, table, tuple(items), tuple(conditions), tuple(keys for keys, _ in matched)))
+    scan: EpochPlan = EpochScan(name)
+    for _, one in matched:
+        scan = EpochMatched(scan, one.view.plan, one.equal)
     view = PeriodView(
-        EpochScan(name),
+        scan,
         tuple(column.type for column in part.columns[:-1]),
         None,
         None,
@@ -64,13 +72,37 @@ def leaf(plan: PeriodPlan, context: PeriodContext) -> PeriodView | None:
         tuple(item.sql("spark", identify=False).replace("`", "") for item in items),
         (table.name,),
     )
-    return _limited(view, table, items, conditions, context)
+    return _limited(view, table, items, conditions, context, [keys for keys, _ in matched])
 
 
-def narrowed(view: PeriodView, plan: PeriodPlan, context: PeriodContext) -> PeriodView:
+def narrowed(
+    view: PeriodView, plan: PeriodPlan, context: PeriodContext, partners: Sequence[RelationPartners] = ()
+) -> PeriodView:
     """A view of conditions and expressions that are kept apart from their stream, with what they limit."""
     found = _select(plan, context.catalog)
-    return view if found is None else _limited(view, *found, context)
+    if found is None:
+        return view
+    table, items, _ = found
+    return _limited(view, *found, context, [keys for keys, _ in _matched(table, items, partners, context)])
+
+
+def _matched(
+    table: DeclaredTable, items: list[exp.Expr], partners: Sequence[RelationPartners], context: PeriodContext
+) -> list[tuple[PartnerKeys, RelationPartners]]:
+    """What a stream's own columns are equal to in relations' rows; of those with a relation's own columns only."""
+    found = []
+    for one in () if context.whole else partners:
+        keys, equal = dict[str, str](), []
+        for mine, theirs in one.equal:
+            item, partner = items[mine], one.columns[theirs]
+            column = table.column(item.name) if isinstance(item, exp.Column) else None
+            if column is not None and partner is not None and same_values(column.type, one.view.types[theirs]):
+                keys.setdefault(column.name, partner)
+                equal.append((mine, theirs))
+        if equal:
+            rows = context.rows(one.relation)
+            found.append((PartnerKeys(one.relation, rows, tuple(keys.items())), replace(one, equal=tuple(equal))))
+    return found
 
 
 def _limited(
@@ -79,19 +111,25 @@ def _limited(
     items: list[exp.Expr],
     conditions: list[exp.Expr],
     context: PeriodContext,
+    partners: Sequence[PartnerKeys],
 ) -> PeriodView:
     """A view of some rows of a stream, with what bounds these; of none where nothing satisfies the conditions."""
     query = read_block(table, items, conditions, context)
     if query is None:
         return view
-    rows = smallest(view.rows, _values(query, tuple(range(len(items)))))
-    valid, longest = valid_rows(table, context, lambda names: key_values(table, names, conditions, context))
+    columns = tuple(item.name if isinstance(item, exp.Column) else "" for item in items)
+    places, different = tuple(range(len(items))), partial(_values, query)
+    rows = smallest(view.rows, values_beside(partners, columns, places, different))
+    valid, longest = valid_rows(table, context, lambda names: key_values(table, names, conditions, context, partners))
     derived = derive(query)
     if not derived.split.branches:
         valid = NOTHING
         context.never |= dict.fromkeys(one for one in derived.warnings if one.code is Code.NEVER_TRUE)
     valid = smallest(view.valid, valid)
-    values = tuple(smallest(known, _values(query, (place,))) for place, known in enumerate(view.values))
+    values = tuple(
+        smallest(known, values_beside(partners, columns, (place,), different))
+        for place, known in enumerate(view.values)
+    )
     return replace(view, valid=valid, there=smallest(valid, rows), values=values, rows=rows, longest=longest)
 
 
@@ -166,8 +204,14 @@ def _values(query: Query, places: tuple[int, ...]) -> MaybeSize:
 
 
 def key_values(
-    table: DeclaredTable, names: tuple[str, ...], conditions: list[exp.Expr], context: PeriodContext
+    table: DeclaredTable,
+    names: tuple[str, ...],
+    conditions: list[exp.Expr],
+    context: PeriodContext,
+    partners: Sequence[PartnerKeys] = (),
 ) -> MaybeSize:
     """How many different values some of a stream's columns have in the rows that conditions let pass."""
     query = read_block(table, [exp.column(name, quoted=True) for name in names], conditions, context)
-    return None if query is None else _values(query, tuple(range(len(names))))
+    if query is None:
+        return None
+    return values_beside(partners, names, tuple(range(len(names))), partial(_values, query))

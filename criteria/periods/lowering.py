@@ -10,15 +10,15 @@ from sqlglot import exp
 from streambound.analyzer.constants import BIGINT
 from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.expressions.reading import Refused, read
-from streambound.analyzer.symbols import symbol
 from streambound.analyzer.types import DataType, Family
 from streambound.criteria.operators.columns import aggregate_type
 from streambound.criteria.periods.counting import rows_asked_for
 from streambound.criteria.periods.ends import distinct_state, group_states, latest_state, valid_state
 from streambound.criteria.periods.epochs import plus, together
 from streambound.criteria.periods.leaves import leaf, narrowed
+from streambound.criteria.periods.partners import RelationPartners, place_of, same_values, sides_of, static_columns
 from streambound.criteria.periods.views import MaybeSize, PeriodContext, PeriodView, every, smallest
-from streambound.criteria.size import Number, Symbol
+from streambound.criteria.size import Number
 from streambound_runtime.operators.epochs.plan import (
     EpochAggregate,
     EpochDifference,
@@ -60,9 +60,12 @@ class NotRead(Exception):
         self.part = part
 
 
-def lowered(plan: PeriodPlan, context: PeriodContext) -> PeriodView:
-    """The operators of a plan; notes the states of those that remember rows. Raises NotRead."""
-    found = leaf(plan, context)
+def lowered(plan: PeriodPlan, context: PeriodContext, partners: Sequence[RelationPartners] = ()) -> PeriodView:
+    """The operators of a plan; notes the states of those that remember rows. Raises NotRead.
+
+    Rows without ``partners`` play no part above it.
+    """
+    found = leaf(plan, context, partners)
     if found is not None:
         return found
     match plan:
@@ -74,9 +77,10 @@ def lowered(plan: PeriodPlan, context: PeriodContext) -> PeriodView:
             counted = _grouped(group, lowered(group.input, context), context, most)
             return _projected(_filtered(counted, condition), items)
         case PeriodFilter(input, condition):
-            return narrowed(_filtered(lowered(input, context), condition), plan, context)
+            return narrowed(_filtered(lowered(input, context, partners), condition), plan, context, partners)
         case PeriodProject(input, items):
-            return narrowed(_projected(lowered(input, context), items), plan, context)
+            under = lowered(input, context, [one.below(items) for one in partners])
+            return narrowed(_projected(under, items), plan, context, partners)
         case PeriodUnion(left, right):
             return _united(*_alike(lowered(left, context), lowered(right, context)), context)
         case PeriodDistinct(input):
@@ -88,7 +92,7 @@ def lowered(plan: PeriodPlan, context: PeriodContext) -> PeriodView:
         case PeriodGroup():
             return _grouped(plan, lowered(plan.input, context), context)
         case PeriodJoin():
-            return _joined(plan, context)
+            return _joined(plan, context, partners)
 
 
 def _relation(plan: SnapshotScan | ConstantScan, context: PeriodContext) -> PeriodView:
@@ -101,7 +105,7 @@ def _relation(plan: SnapshotScan | ConstantScan, context: PeriodContext) -> Peri
     needed = context.relations.setdefault(table.name, (table, {}))[1]
     needed |= dict.fromkeys((*plan.columns, *(period or ())))
     types = tuple(column.type for name in plan.columns if (column := table.column(name)) is not None)
-    size = Symbol(symbol("rows", table.name), table.rows)
+    size = context.rows(table.name)
     return PeriodView(
         EpochRelation(table.name, plan.columns, period),
         types,
@@ -270,8 +274,14 @@ def _grouped(plan: PeriodGroup, view: PeriodView, context: PeriodContext, most: 
 _SUMMED = (Family.INTEGER, Family.FLOAT, Family.DECIMAL)
 
 
-def _joined(plan: PeriodJoin, context: PeriodContext) -> PeriodView:
-    left, right = lowered(plan.left, context), lowered(plan.right, context)
+def _joined(plan: PeriodJoin, context: PeriodContext, partners: Sequence[RelationPartners]) -> PeriodView:
+    static = [
+        None if static_columns(side, context.catalog) is None else lowered(side, context)
+        for side in (plan.left, plan.right)
+    ]
+    near = sides_of(plan, static, partners, context.catalog)
+    left = static[0] or lowered(plan.left, context, near[0])
+    right = static[1] or lowered(plan.right, context, near[1])
     by = width(plan.left)
     types = (*left.types, *right.types)
     keys, condition = join_tests(plan, left.types, right.types)
@@ -309,8 +319,8 @@ def join_tests(
     """Which columns of the sides of a join are equal, and what else holds, over the columns of both; raises NotRead."""
     keys, tests = list[tuple[int, int]](), [f"({plan.condition})"] if plan.condition else []
     for mine, theirs in plan.keys:
-        places = _place(mine), _place(theirs)
-        if places[0] is not None and places[1] is not None and _same(left[places[0]], right[places[1]]):
+        places = place_of(mine), place_of(theirs)
+        if places[0] is not None and places[1] is not None and same_values(left[places[0]], right[places[1]]):
             keys.append((places[0], places[1]))
         else:
             tests.append(f"({mine}) = ({_moved(theirs, len(left))})")
@@ -318,15 +328,6 @@ def join_tests(
     if condition:
         checked_type(condition, (*left, *right))
     return keys, condition
-
-
-def _place(text: str) -> int | None:
-    return int(text[1:]) if text.startswith("c") and text[1:].isdigit() else None
-
-
-def _same(left: DataType, right: DataType) -> bool:
-    """Whether values that are equal are encoded as the same ones."""
-    return left.name == right.name or Family.INTEGER is left.family is right.family
 
 
 def _moved(text: str, by: int) -> str:

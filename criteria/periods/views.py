@@ -11,9 +11,10 @@ from streambound.analyzer.catalog import Catalog, DeclaredTable
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.query import Condition
 from streambound.analyzer.spans import Span
+from streambound.analyzer.symbols import symbol
 from streambound.analyzer.types import DataType
-from streambound.criteria.operators.states import BlockPart, State
-from streambound.criteria.size import Minimum, Size, least, product
+from streambound.criteria.operators.states import BlockPart, OfRelation, State
+from streambound.criteria.size import Minimum, Size, Symbol, least, product
 from streambound_runtime.operators.epochs.plan import EpochPlan
 
 _ENDED = "when its end has passed"
@@ -47,6 +48,15 @@ class PeriodView:
 
 
 @dataclass(frozen=True, slots=True)
+class PartnerKeys:
+    """Columns of a stream that equal those of one of a relation's ``rows``, each with that one's name."""
+
+    relation: str
+    rows: Size
+    columns: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Leaf:
     """A block of one stream: its items but for a row's end, and its conditions, over the stream's columns."""
 
@@ -54,6 +64,7 @@ class Leaf:
     table: DeclaredTable
     items: tuple[exp.Expr, ...]
     conditions: tuple[exp.Expr, ...]
+    partners: tuple[PartnerKeys, ...] = ()
 
 
 @dataclass
@@ -78,9 +89,14 @@ class PeriodContext:
     relations: dict[str, tuple[DeclaredTable, dict[str, None]]] = field(default_factory=dict)
     states: list[State] = field(default_factory=list)
     lacking: list[PeriodState] = field(default_factory=list)
-    judged: dict[str, tuple[tuple[Condition, ...], ...]] = field(default_factory=dict)
+    judged: dict[str, tuple[tuple[Condition | OfRelation, ...], ...]] = field(default_factory=dict)
     never: dict[Diagnostic, None] = field(default_factory=dict)
     numbers: count[int] = field(default_factory=lambda: count(1))
+
+    def rows(self, relation: str) -> Size:
+        """How many rows a relation has."""
+        table = self.catalog.table(relation)
+        return Symbol(symbol("rows", relation), None if table is None else table.rows)
 
     def remember(
         self, what: str, proposition: str, size: MaybeSize, keys: tuple[str, ...], streams: tuple[str, ...]

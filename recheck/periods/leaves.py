@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 
 from sqlglot import exp
 
@@ -13,7 +14,7 @@ from streambound.analyzer.catalog import Catalog, DeclaredTable
 from streambound.analyzer.errors import TooManyBranchesError
 from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.lower import lower
-from streambound.analyzer.query import Attribute, Branch, Comparison, Condition, Constant, Op, Query, conjunction
+from streambound.analyzer.query import Attribute, Branch, Comparison, Constant, Op, Query, conjunction
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import some_statements
 from streambound.analyzer.symbols import symbol
@@ -24,6 +25,7 @@ from streambound.recheck.certificates.distances import ContradictionError
 from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.circuits.claims import NotRecheckedError
 from streambound.recheck.circuits.column_values import values_of
+from streambound.recheck.periods.equal_keys import EqualKeys, fewest
 from streambound.recheck.periods.sizes import Limit, number, plus, smaller, times
 from streambound_runtime.periods.plan import PeriodFilter, PeriodPlan, PeriodProject, SnapshotScan
 
@@ -43,7 +45,7 @@ class PeriodCatalog:
 
     ``random``: rows are variables, whose keys and facts are unique among those that are valid. ``exact`` is False once
     a number of values follows from more than this checker looks at. ``read`` are the blocks that read a stream's
-    snapshot key.
+    snapshot key, with its columns that equal a relation's; ``equal`` are these of each scan, by its identity.
     """
 
     catalog: Catalog
@@ -51,7 +53,8 @@ class PeriodCatalog:
     high: int | None
     random: bool = False
     exact: bool = True
-    read: dict[str, list[Query]] = field(default_factory=dict)
+    read: dict[str, list[tuple[Query, tuple[EqualKeys, ...]]]] = field(default_factory=dict)
+    equal: Mapping[int, Sequence[EqualKeys]] = field(default_factory=dict)
     symbols: dict[str, Quantity] = field(default_factory=dict)
 
     def symbol(self, kind: str, table: DeclaredTable, most: int | None) -> Limit:
@@ -72,8 +75,13 @@ class PeriodCatalog:
         whole = None if self.low is None or self.high is None else max(0, self.high - self.low)
         return min((one for one in (table.period.max_duration, whole) if one is not None), default=None)
 
-    def valid(self, table: DeclaredTable, conditions: Sequence[exp.Expr]) -> Limit:
-        """V*, of the rows that conditions let pass."""
+    def rows(self, relation: str) -> Limit:
+        """How many rows a relation has."""
+        table = self.table(relation)
+        return self.symbol("rows", table, table.rows)
+
+    def valid(self, table: DeclaredTable, conditions: Sequence[exp.Expr], equal: Sequence[EqualKeys] = ()) -> Limit:
+        """V*, of the rows that conditions let pass and that have partners."""
         assert table.period is not None, "streams of SEQ blocks have periods"
         length, by_time = self.longest(table), None
         if length is not None:
@@ -83,7 +91,7 @@ class PeriodCatalog:
             if table.max_rate is None or table.max_per_timestamp is not None:
                 by_point = times([self.symbol("c", table, table.max_per_timestamp), number(length)])
                 by_time = smaller(by_point, by_time)
-        keyed = [self.different(table, _columns(key), conditions) for key in self.unique(table)]
+        keyed = [self.different(table, _columns(key), conditions, equal) for key in self.unique(table)]
         return smaller(number(table.period.max_valid), by_time, *keyed)
 
     def unique(self, table: DeclaredTable) -> list[tuple[str, ...]]:
@@ -95,32 +103,51 @@ class PeriodCatalog:
 
     # --- values -------------------------------------------------------------------------------------------------------
 
-    def different(self, table: DeclaredTable, items: Sequence[exp.Expr], conditions: Sequence[exp.Expr]) -> Limit:
+    def different(
+        self,
+        table: DeclaredTable,
+        items: Sequence[exp.Expr],
+        conditions: Sequence[exp.Expr],
+        equal: Sequence[EqualKeys] = (),
+    ) -> Limit:
         """How many different values some items have together, in the rows that conditions let pass."""
         query = self.query(table, items, conditions)
-        return None if query is None else self.results(query, range(len(items)))
+        return None if query is None else self.among(query, items, range(len(items)), equal)
+
+    def among(
+        self, query: Query, items: Sequence[exp.Expr], places: Sequence[int], equal: Sequence[EqualKeys]
+    ) -> Limit:
+        """How many different values some items of a block have together; some may equal a relation's columns."""
+        names = [item.name if isinstance(item := items[place], exp.Column) else "" for place in places]
+        return fewest(equal, names, self.rows, lambda some: self.results(query, [places[place] for place in some]))
 
     def values(self, table: DeclaredTable, names: Sequence[str]) -> Limit:
         """How many different values some columns have together."""
         return self.different(table, _columns(names), ())
 
-    def note_read(self, table: DeclaredTable, conditions: Sequence[exp.Expr]) -> None:
-        """Note what is read of the keys of a stream, under conditions."""
+    def note_read(self, found: StreamRows) -> None:
+        """Note what is read of the keys of a stream."""
+        table = found.table
         if table.period is not None and table.period.snapshot_key:
-            query = self.query(table, _columns(table.period.snapshot_key), conditions)
+            query = self.query(table, _columns(table.period.snapshot_key), found.conditions)
             if query is not None:
-                self.read.setdefault(table.name, []).append(query)
+                self.read.setdefault(table.name, []).append((query, found.equal))
 
     def keys_read(self, table: DeclaredTable, key: tuple[str, ...]) -> Limit:
         """How many keys the conditions on these columns leave, of all that is read of a stream."""
-        found: dict[tuple[Condition, ...], Branch] = {}
-        for query in self.read.get(table.name, []):
+        found: dict[object, Limit] = {}
+        for query, equal in self.read.get(table.name, []):
+            partners = tuple((one.relation, *((n, one.columns[n]) for n in one.columns if n in key)) for one in equal)
             for branch in derive(query).split.branches:
                 alone = [atom for atom in branch.atoms if {one.column for one in atom.attributes} <= {*key}]
                 shown = [one for one in alone if not (isinstance(one, Comparison) and one.right and one.offset)]
                 told = tuple(replace(one, span=None) for one in shown)
-                found[told] = replace(branch, where=conjunction(told), outputs=branch.outputs[: len(key)])
-        return plus(*map(self._of_branch, found.values())) if found else None
+                only = replace(branch, where=conjunction(told))
+                found[told, partners] = fewest(equal, key, self.rows, partial(self._some_of, only))
+        return plus(*found.values()) if found else None
+
+    def _some_of(self, branch: Branch, places: Sequence[int]) -> Limit:
+        return self._of_branch(replace(branch, outputs=tuple(branch.outputs[place] for place in places)))
 
     def is_empty(self, query: Query) -> bool:
         """Whether no row satisfies a block's conditions."""
@@ -204,6 +231,7 @@ class StreamRows:
     table: DeclaredTable
     items: tuple[exp.Expr, ...]
     conditions: tuple[exp.Expr, ...] = ()
+    equal: tuple[EqualKeys, ...] = ()
 
 
 def stream_rows(plan: PeriodPlan, known: PeriodCatalog) -> StreamRows | None:
@@ -211,7 +239,8 @@ def stream_rows(plan: PeriodPlan, known: PeriodCatalog) -> StreamRows | None:
     match plan:
         case SnapshotScan(table=name, columns=columns):
             table = known.table(name)
-            return None if table.timestamp is None else StreamRows(table, tuple(_columns(columns)))
+            equal = tuple(known.equal.get(id(plan), ()))
+            return None if table.timestamp is None else StreamRows(table, tuple(_columns(columns)), (), equal)
         case PeriodFilter(input, condition):
             under = stream_rows(input, known)
             return under and replace(under, conditions=(*under.conditions, over(condition, under.items)))

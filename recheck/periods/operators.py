@@ -124,7 +124,7 @@ class PeriodStates:
         kinds = tuple(_types(plan, self.known))
         named = tuple(item.sql("spark", identify=False).replace("`", "") for item in found.items)
         unlimited = (None,) * len(named)
-        self.known.note_read(found.table, found.conditions)
+        self.known.note_read(found)
         longest = self.known.longest(found.table)
         view = RowsView(kinds, named, None, None, unlimited, None, longest, arriving=True, whole=True)
         return self._limited(view, found, query)
@@ -138,11 +138,13 @@ class PeriodStates:
     def _limited(self, view: RowsView, found: StreamRows, query: Query) -> RowsView:
         """A view with what the conditions of a stream's rows say."""
         places = range(len(found.items))
-        rows = smaller(view.rows, self.known.results(query, places))
-        valid = smaller(view.valid, self.known.valid(found.table, found.conditions))
-        if self.known.is_empty(query):
+        known = self.known
+        rows = smaller(view.rows, known.among(query, found.items, places, found.equal))
+        valid = smaller(view.valid, known.valid(found.table, found.conditions, found.equal))
+        if known.is_empty(query):
             valid = number(0)
-        values = (smaller(known, self.known.results(query, (n,))) for n, known in enumerate(view.values))
+        each = (known.among(query, found.items, (place,), found.equal) for place in places)
+        values = (smaller(*both) for both in zip(view.values, each, strict=True))
         return replace(view, valid=valid, there=smaller(valid, rows), values=tuple(values), rows=rows)
 
     def _relation(self, plan: SnapshotScan | ConstantScan) -> RowsView:

@@ -15,6 +15,7 @@ from streambound.recheck.certificates.quantity import least, total
 from streambound.recheck.certificates.reading_claims import read_as
 from streambound.recheck.certificates.validate import Proof, amount_faults
 from streambound.recheck.circuits.claims import ClaimedCircuit, ClaimedState, NotRecheckedError
+from streambound.recheck.periods.equal_keys import equal_keys
 from streambound.recheck.periods.leaves import PeriodCatalog
 from streambound.recheck.periods.lineages import random_states
 from streambound.recheck.periods.operators import PeriodLine, PeriodStates
@@ -59,7 +60,10 @@ def reads_relations_only(statement: Statement, catalog: Catalog) -> bool:
 def _snapshots(block: SnapshotBlock, catalog: Catalog, emit: EmitMode) -> PeriodStates:
     query = block.query
     known = PeriodCatalog(catalog, *_domain(catalog, query.time_type))
-    states = PeriodStates(known, query.high is None and _always(query.plan), emit is EmitMode.PARTS)
+    above = query.high is None and _always(query.plan)
+    if not above:
+        known.equal = equal_keys(query.plan, catalog)
+    states = PeriodStates(known, above, emit is EmitMode.PARTS)
     assert isinstance(query.plan, PeriodCoalesce), "the result of a block is coalesced"
     states.result(query.plan.input, emit is EmitMode.FINAL)
     return states

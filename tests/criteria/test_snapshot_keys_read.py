@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from random import Random
-from typing import Any
 
 import pytest
 
@@ -15,9 +13,9 @@ from support.circuits import certificate_of, checked_circuit, proof_of
 from support.oracle import connection
 from support.period_streams import PeriodRun, run_periods
 from support.profiles import MORE
-from support.snapshots import COLUMNS, HIGH, LOW, Generated, history
+from support.snapshot_keys import Row, drawn, good
+from support.snapshots import COLUMNS, LOW, Generated, history
 
-Row = tuple[Any, ...]
 QUERIES = {
     "SELECT r.a, r.b FROM r WHERE r.a IN (1, 2)": 4,
     "SELECT r.b FROM r WHERE r.a = 1 OR (r.a = 2 AND r.b > 1)": 4,
@@ -34,25 +32,6 @@ def checked(sql: str, emit: str = "", key: tuple[str, ...] = ("a",)) -> Checked:
     streams = {"r": {"timestamp": "vb", "columns": {**COLUMNS["r"], "vb": "bigint", "ve": "bigint"}}}
     streams["r"] |= {"period": ["vb", "ve"], "snapshot_key": [*key]}
     return checked_circuit(f"{emit}SEQ VT ({sql})", {"time": {"domain": [LOW]}, "streams": streams})
-
-
-def good(rows: list[Row]) -> list[Row]:
-    """The rows of which none begins while another one of its ``a`` is valid; of one begin none, if there are two."""
-    kept = list[Row]()
-    for begin in sorted({row[-2] for row in rows}):
-        free = [row for row in rows if row[-2] == begin and all(k[0] != row[0] or k[-1] <= begin for k in kept)]
-        often = Counter(row[0] for row in free)
-        kept += [row for row in free if often[row[0]] == 1]
-    return kept
-
-
-def drawn(seed: int) -> list[Row]:
-    """Rows of few keys and times."""
-    random, found = Random(seed), list[Row]()
-    for _ in range(20):
-        begin = random.randrange(LOW, HIGH)
-        found.append((random.choice((None, 0, 1, 2, 3)), random.randrange(4), begin, random.randint(begin + 1, HIGH)))
-    return found
 
 
 def ran(found: Checked, seed: int, rows: list[Row]) -> PeriodRun:

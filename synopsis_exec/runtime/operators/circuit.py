@@ -140,7 +140,9 @@ class CircuitOperator:
         self, plan: CircuitPlan, relations: Relations, evaluate: Evaluate, streams: Sequence[Stream] = ()
     ) -> None:
         self.plan, self.limit = plan, value(plan.bound, dict(relations))
-        self.contracts = {stream.name: ValidTogether(stream) for stream in streams if judged_together(stream)}
+        self.contracts = {
+            stream.name: ValidTogether(stream, relations) for stream in streams if judged_together(stream)
+        }
         self.rejected: list[RejectedRow] = []
         """Rows that the last step has found to be bad."""
         self.nodes: dict[str, BlockOperator | ChangingRelation | PairJoin | ByKey | NodeOperator] = {}

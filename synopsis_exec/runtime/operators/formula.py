@@ -35,6 +35,14 @@ class Extreme:
 
 
 @dataclass(frozen=True, slots=True)
+class Members:
+    """The values of a relation's column, NULL left out: what a test of membership asks of them."""
+
+    relation: str
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
 class Unknown:
     """What only the streams' rows will say, such as ``c_S``, the most rows of a timestamp; ``name`` is its symbol."""
 
@@ -114,6 +122,9 @@ def resolved(node: T, relations: Rows) -> T:
 
 
 def _resolved(node: object, relations: Rows) -> object:
+    if isinstance(node, Members):
+        values = (row[node.column] for row in relations[node.relation])
+        return tuple(dict.fromkeys(one for one in values if one is not None))
     if isinstance(node, _NODES):
         return value(node, relations)
     if isinstance(node, tuple):

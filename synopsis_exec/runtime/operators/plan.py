@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from streambound_runtime.operators.formula import Formula
+from streambound_runtime.operators.formula import Formula, Members
 
 Constant = int | float | str | None
-TestOffset = Constant | Formula | tuple[Constant, ...]
+TestOffset = Constant | Formula | tuple[Constant, ...] | Members
 """What a test adds to its right side, or, where there is none, compares with; members of a list for ``in``."""
 
 

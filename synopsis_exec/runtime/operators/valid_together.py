@@ -9,7 +9,7 @@ conflict with each other, and of too many all.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from heapq import heappop, heappush
 from itertools import groupby
 
@@ -17,9 +17,10 @@ import numpy as np
 
 from streambound_runtime.decoding.reasons import detail
 from streambound_runtime.operators.delta import Delta
-from streambound_runtime.operators.plan import Test
+from streambound_runtime.operators.formula import Rows, resolved
 from streambound_runtime.operators.rejected_row import RejectedRow
-from streambound_runtime.operators.values import COMPARISONS, integer
+from streambound_runtime.operators.row_tests import any_of
+from streambound_runtime.operators.values import integer
 from streambound_runtime.row_values import Value
 from streambound_runtime.spec import Stream
 
@@ -34,9 +35,12 @@ def judged_together(stream: Stream) -> bool:
 class ValidTogether:
     """Judges the rows of a stream: the latest end of each key, and how many rows end when."""
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: Stream, relations: Rows) -> None:
         assert stream.period is not None, "only rows with periods are valid"
         self.stream, self.period = stream, stream.period
+        judged = resolved(stream.judged, relations)
+        self.tested = list(dict.fromkeys(n for tests in judged for one in tests for n in (one.left, one.right) if n))
+        self.reads = any_of(self.tested, None if () in judged else judged)
         self.unique = [columns for _, columns in self.period.unique]
         self.latest: list[dict[Key, int]] = [{} for _ in self.unique]
         self.ends: dict[int, int] = {}
@@ -64,15 +68,10 @@ class ValidTogether:
 
     def _judged(self, rows: Delta) -> list[int]:
         """The places of the rows that are judged: of the keys that the query reads, if they are not all."""
-        if () in self.stream.judged:
+        if self.reads is None:
             return list(range(rows.size))
-        names = dict.fromkeys(n for tests in self.stream.judged for one in tests for n in (one.left, one.right) if n)
-        columns = {name: self._values(rows, name) for name in names}
-        return [
-            place
-            for place in range(rows.size)
-            if any(all(_holds(one, columns, place) for one in tests) for tests in self.stream.judged)
-        ]
+        columns = zip(*(self._values(rows, name) for name in self.tested), strict=True)
+        return [place for place, row in enumerate(columns) if self.reads(row)]
 
     def _bad(self, begin: int, places: list[int], keys: list[list[Key]], ends: list[int]) -> list[tuple[int, str, str]]:
         """The bad rows of one begin, each with the reason and what it breaks; the others are taken in."""
@@ -138,15 +137,3 @@ class ValidTogether:
                     self.latest[number][tuple(key)] = integer(end)
                 case [end, count]:
                     self._count(integer(end), integer(count))
-
-
-def _holds(test: Test, columns: Mapping[str, list[Value]], place: int) -> bool:
-    """Whether a test of a row alone holds."""
-    value = columns[test.left][place]
-    if test.op in ("is null", "is not null"):
-        return (value is None) == (test.op == "is null")
-    if isinstance(test.offset, tuple):
-        return value is not None and value in test.offset
-    other = test.offset if test.right is None else columns[test.right][place]
-    assert other is None or isinstance(other, int | float | str), "formulas are resolved"
-    return value is not None and other is not None and COMPARISONS[test.op](value, other)

@@ -43,6 +43,15 @@ class EpochMap:
 
 
 @dataclass(frozen=True, slots=True)
+class EpochMatched:
+    """Rows that agree with some row of a static relation, whenever that is valid, in ``keys``: places of both."""
+
+    input: EpochPlan
+    relation: EpochPlan
+    keys: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class EpochUnion:
     """The rows of both sides."""
 
@@ -108,7 +117,17 @@ class EpochGroup:
     most: int = 0
 
 
-EpochPlan = EpochScan | EpochRelation | EpochMap | EpochUnion | EpochDistinct | EpochDifference | EpochJoin | EpochGroup
+EpochPlan = (
+    EpochScan
+    | EpochRelation
+    | EpochMap
+    | EpochMatched
+    | EpochUnion
+    | EpochDistinct
+    | EpochDifference
+    | EpochJoin
+    | EpochGroup
+)
 """An operator with those under it."""
 
 
@@ -170,7 +189,7 @@ def is_arriving(plan: EpochPlan) -> bool:
     match plan:
         case EpochScan():
             return True
-        case EpochMap(input=input):
+        case EpochMap(input=input) | EpochMatched(input=input):
             return is_arriving(input)
         case EpochUnion(left=left, right=right):
             return is_arriving(left) and is_arriving(right)
@@ -185,7 +204,7 @@ def is_whole(plan: EpochPlan) -> bool:
     match plan:
         case EpochScan():
             return True
-        case EpochMap(input=input):
+        case EpochMap(input=input) | EpochMatched(input=input):
             return is_whole(input)
         case EpochUnion(left=left, right=right):
             return is_whole(left) and is_whole(right)

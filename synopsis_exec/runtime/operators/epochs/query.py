@@ -27,6 +27,7 @@ from streambound_runtime.operators.epochs.plan import (
     EpochJoin,
     EpochLineage,
     EpochMap,
+    EpochMatched,
     EpochPlan,
     EpochQuery,
     EpochRelation,
@@ -46,6 +47,7 @@ from streambound_runtime.operators.epochs.rows import (
     EpochOperator,
     KeepsNothing,
     MappedArrivals,
+    MatchedArrivals,
     RelationRows,
     RelationTables,
     UnitedArrivals,
@@ -168,6 +170,9 @@ class EpochQueryOperator:
                 return BlockRows(block)
             case EpochMap(input=input):
                 return MappedArrivals(plan, self._arrivals(input), self.computed)
+            case EpochMatched(input, relation):
+                rows = self._operator(relation).fragments(Epoch(LEAST, GREATEST))
+                return MatchedArrivals(plan, self._arrivals(input), rows)
             case EpochUnion(left, right):
                 return UnitedArrivals(self._arrivals(left), self._arrivals(right))
             case EpochJoin(left=left, right=right) if self.query.parts:

@@ -17,7 +17,7 @@ from streambound_runtime.operators.epochs.fragments import (
     latest,
     normal,
 )
-from streambound_runtime.operators.epochs.plan import EpochMap, EpochPlan, EpochRelation
+from streambound_runtime.operators.epochs.plan import EpochMap, EpochMatched, EpochPlan, EpochRelation
 from streambound_runtime.operators.values import integer
 from streambound_runtime.row_values import Value
 
@@ -93,6 +93,19 @@ class MappedArrivals:
     def arriving(self, epoch: Epoch) -> list[Fragment]:
         """Those that begin in an epoch."""
         return mapped(self.plan, self.input.arriving(epoch), self.computed)
+
+
+class MatchedArrivals:
+    """Rows that come, of those that agree with a row of a relation; one without a value agrees with none."""
+
+    def __init__(self, plan: EpochMatched, input: Arrivals, relation: Sequence[Fragment]) -> None:
+        self.input, self.places = input, [place for place, _ in plan.keys]
+        keys = (tuple(row[place] for _, place in plan.keys) for row, *_ in relation)
+        self.partners = {key for key in keys if None not in key}
+
+    def arriving(self, epoch: Epoch) -> list[Fragment]:
+        """Those that begin in an epoch."""
+        return [one for one in self.input.arriving(epoch) if tuple(one[0][p] for p in self.places) in self.partners]
 
 
 class UnitedArrivals:
