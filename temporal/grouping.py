@@ -26,7 +26,7 @@ def grouped(tree: Aggregate, under: PeriodPlan, names: SeenNames) -> tuple[Perio
         items.append(text(over(node, names.place)))
         own = names.seen(node) if isinstance(node, exp.Column) else None
         aliases = own.aliases if own is not None else frozenset[str]()
-        columns.append(SeenColumn(aliases, key.name, place, type=own.type if own is not None else None))
+        columns.append(SeenColumn(aliases, key.name, place, type=names.type(node)))
     aggregates = list[PeriodAggregate]()
     for place, call in enumerate(tree.calls, len(tree.keys)):
         argument = _argument(call, names)
@@ -41,12 +41,10 @@ def grouped(tree: Aggregate, under: PeriodPlan, names: SeenNames) -> tuple[Perio
 
 
 def _type(call: AggregateCall, names: SeenNames) -> DataType | None:
-    """The type of a count, and of the least and greatest values of a column; None where it is not known."""
+    """The type of a count, and of the least and greatest values; None where it is not known."""
     if call.function == "COUNT":
         return BIGINT
-    node = syntax_of(call.arguments[0]) if call.function in ("MIN", "MAX") and call.arguments else None
-    own = names.seen(node) if isinstance(node, exp.Column) else None
-    return own.type if own is not None else None
+    return names.type(syntax_of(call.arguments[0])) if call.function in ("MIN", "MAX") and call.arguments else None
 
 
 def syntax_of(scalar: Scalar) -> exp.Expr:
@@ -70,6 +68,10 @@ def _argument(call: AggregateCall, names: SeenNames) -> str:
         message = f"{call.function} of several columns is outside of what a SEQ block can evaluate"
         raise finding(names.positions, message, at, "count the rows of a subquery with SELECT DISTINCT")
     written = [text(over(node, names.place)) for node in nodes]
+    if call.function in ("SUM", "AVG"):
+        names.summed(nodes[0], call.function)
+    if call.filter is not None:
+        names.condition(nodes[-1])
     values = written[: len(call.arguments)]
     tests = [f"({value}) IS NOT NULL" for value in values[1:]]
     tests += [f"({condition})" for condition in written[len(values) :]]

@@ -240,7 +240,7 @@ class Rewriter:
             raise finding(self.positions, message, error.node) from None
         self._same_number(len(items), wanted, node)
         both = _EitherSide(names, outer, by)
-        return found, [moved(item, by) for _, item in items], [over(one, both.place) for one in tied]
+        return found, [moved(item, by) for _, item, _ in items], [over(one, both.place) for one in tied]
 
     def _same_number(self, found: int, wanted: int, node: exp.Expr) -> None:
         if wanted and found != wanted:
@@ -295,17 +295,19 @@ class Rewriter:
 
     def _project(self, under: Rewritten, items: tuple[Item, ...], outer: tuple[Columns, ...]) -> Rewritten:
         found = self._listed(items, SeenNames(under.columns, self.positions))
-        columns = tuple(SeenColumn(frozenset(), name, place) for place, (name, _) in enumerate(found))
-        return Rewritten(PeriodProject(under.plan, tuple(text(node) for _, node in found)), columns, under.always)
+        columns = tuple(SeenColumn(frozenset(), name, place, type=kind) for place, (name, _, kind) in enumerate(found))
+        return Rewritten(PeriodProject(under.plan, tuple(text(node) for _, node, _ in found)), columns, under.always)
 
-    def _listed(self, items: tuple[Item, ...], names: SeenNames) -> list[tuple[str, exp.Expr]]:
-        found = list[tuple[str, exp.Expr]]()
+    def _listed(self, items: tuple[Item, ...], names: SeenNames) -> list[tuple[str, exp.Expr, DataType | None]]:
+        """The items with their names and, where they are known, types."""
+        found = list[tuple[str, exp.Expr, DataType | None]]()
         for item in items:
             if isinstance(item, Named):
-                no_subquery(syntax_of(item.value), self.positions)
-                found.append((item.name, over(syntax_of(item.value), names.place)))
+                node = syntax_of(item.value)
+                no_subquery(node, self.positions)
+                found.append((item.name, over(node, names.place), names.type(node)))
             else:
-                found += [(one.name, column(one.place)) for one in names.starred(item)]
+                found += [(one.name, column(one.place), one.type) for one in names.starred(item)]
         return found
 
     def _aggregate(self, tree: Aggregate, outer: tuple[Columns, ...]) -> Rewritten:

@@ -11,9 +11,12 @@ from streambound.analyzer.algebra.nodes import Star
 from streambound.analyzer.codes import Code
 from streambound.analyzer.constants import BIGINT, DOUBLE, STRING
 from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.expressions.dialect import parsed
+from streambound.analyzer.expressions.reading import Refused, read
 from streambound.analyzer.findings import Finding, Positions
 from streambound.analyzer.toml_reader import suggest
 from streambound.analyzer.types import DataType, Family
+from streambound.temporal.scalars import over, text
 
 PERIOD = "a snapshot has no period; restrict with FROM … TO …"
 LINEAGE = "it names the row's random variable or its probability, which the result has as _lineage and _p"
@@ -107,24 +110,41 @@ class SeenNames:
                 self._is_true(side, text=not all(texts))
         elif isinstance(node, exp.Not):
             self._is_true(node.this, text=True)
-        elif (kind := self._type(node)) is None or kind.family in (Family.BOOLEAN, *([Family.STRING] if text else [])):
-            return
-        else:
+        elif (kind := self.type(node)) is not None and kind.name != "void":
+            if kind.family is Family.BOOLEAN or (text and kind.family is Family.STRING):
+                return
             shown = node.name if isinstance(node, exp.Column) else node.sql("spark")
             message = f"{shown} is {kind.with_article}, and no condition"
             help = f"compare it with a value, or write CAST({shown} AS BOOLEAN)"
             raise self.positions.finding(Code.TYPE_MISMATCH, message, node, help)
 
     def _is_text(self, node: exp.Expr) -> bool:
-        kind = self._type(node.unnest())
+        kind = self.type(node.unnest())
         return kind is not None and kind.family is Family.STRING
 
-    def _type(self, node: exp.Expr) -> DataType | None:
-        """The type of a column or literal; None where it is not known."""
+    def type(self, node: exp.Expr) -> DataType | None:
+        """The type of an expression; None where it is not known."""
         if isinstance(node, exp.Literal):
             return STRING if node.is_string else BIGINT if node.is_int else DOUBLE
-        column = self.seen(node) if isinstance(node, exp.Column) else None
-        return column.type if column is not None else None
+        if isinstance(node, exp.Column):
+            column = self.seen(node)
+            return column.type if column is not None else None
+        named = {found: self.seen(found) for found in node.find_all(exp.Column)}
+        known = {f"c{one.place}": one.type for one in named.values() if one is not None and one.type is not None}
+        if not all(one is not None and f"c{one.place}" in known for one in named.values()):
+            return None
+        try:
+            return read(parsed(text(over(node, self.place))), known).kind
+        except (Refused, Finding):
+            return None
+
+    def summed(self, node: exp.Expr, function: str) -> None:
+        """Raise Finding for what has no sum and no mean in Spark."""
+        kind = self.type(node)
+        if kind is not None and kind.family in (Family.BOOLEAN, Family.DATE):
+            message = f"{function} of {kind.with_article}, which has no sum"
+            help = "sum a number, such as CASE WHEN … THEN 1 ELSE 0 END, or a number of days"
+            raise self.positions.finding(Code.TYPE_MISMATCH, message, node, help)
 
     def found(self, node: exp.Column, columns: Columns) -> int | None:
         """The place of the column that a name means; None where none has it, raises Finding where several have."""

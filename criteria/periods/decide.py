@@ -64,8 +64,7 @@ def judged_periods(statement: SeqStatement, catalog: Catalog) -> JudgedPeriods |
     try:
         if isinstance(block, LineageBlock):
             context = _lineage_context(block, catalog)
-            made, columns = lineage_windows(block, emit, context)
-            empty = False
+            made, columns, empty = lineage_windows(block, emit, context)
         else:
             context = _snapshot_context(block, catalog, emit)
             made, columns, empty = _snapshots(block, emit, context)

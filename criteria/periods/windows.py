@@ -17,7 +17,7 @@ from streambound.analyzer.emission import EmitMode
 from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.types import Family, parse_type
 from streambound.criteria.periods.ends import P4
-from streambound.criteria.periods.leaves import leaf, own_columns
+from streambound.criteria.periods.leaves import NOTHING, leaf, own_columns
 from streambound.criteria.periods.lowering import NotRead, checked_type, join_tests, lowered, named
 from streambound.criteria.periods.views import PeriodContext, PeriodView
 from streambound.criteria.size import Number
@@ -44,8 +44,17 @@ class _Top:
     where: str = ""
 
 
-def lineage_windows(block: LineageBlock, emit: EmitMode, context: PeriodContext) -> tuple[EpochLineage, list[Column]]:
-    """The operator of a block over streams and the columns of its results; notes its states. Raises NotRead."""
+_NEEDED = {"inner": (0, 1), "left": (0,), "right": (1,), "anti": (0,), "full": ()}
+"""The sides of which each row of a join's result has one."""
+
+
+def lineage_windows(
+    block: LineageBlock, emit: EmitMode, context: PeriodContext
+) -> tuple[EpochLineage, list[Column], bool]:
+    """The operator of a block over streams, the columns of its results, and whether it never has any; notes its states.
+
+    Raises NotRead.
+    """
     query = block.query
     top = _top(query.plan)
     join = top.source if isinstance(top.source, PeriodJoin) else None
@@ -90,7 +99,9 @@ def lineage_windows(block: LineageBlock, emit: EmitMode, context: PeriodContext)
     period = parse_type(query.time_type) or BIGINT
     columns = [Column(name, kind) for name, kind in zip(query.columns, shown, strict=True)]
     columns += [Column("_begin", period), Column("_end", period), Column("_lineage", STRING), Column("_p", DOUBLE)]
-    return made, columns
+    none = [view.valid == NOTHING for view in sides]
+    empty = all(none) or any(none[side] for side in (_NEEDED[join.kind] if join is not None else ()))
+    return made, columns, empty
 
 
 def _top(plan: PeriodPlan) -> _Top:

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from streambound.criteria.vocabulary import Verdict
+from streambound.synopsis_exec.circuit_plan import make_circuit_plan
 from streambound.synopsis_exec.period_rows import allowed
+from streambound.synopsis_exec.verify import gives_nothing
 from streambound_runtime.lineage.formulas import variable_name
 from streambound_runtime.operators.epochs.variables import key_text
 from streambound_runtime.promises import PeriodContract
@@ -210,6 +212,25 @@ def test_what_is_remembered_is_the_rows_that_are_valid() -> None:
     assert one("SELECT * FROM a JOIN b ON k = j").circuit_bound.entries.text == str(2 * 9 + 2 * 3 * 9)
     assert one("SELECT * FROM a FULL JOIN b ON k = j").circuit_bound.entries.text == str(2 * 9 + 2 * 3 * 9 + 1)
     assert one("SELECT * FROM a", "-- streambound: emit parts\n").circuit_bound.entries.text == str(3 * 9)
+
+
+@pytest.mark.parametrize(
+    ("sql", "never"),
+    [
+        ("SELECT * FROM a WHERE k > 5 AND k < 3", True),
+        ("SELECT * FROM a JOIN b ON k = j WHERE j > 5 AND j < 3", True),
+        ("SELECT * FROM (SELECT * FROM a WHERE false) AS x LEFT JOIN b ON k = j", True),
+        ("SELECT * FROM (SELECT * FROM a WHERE false) AS x RIGHT JOIN b ON k = j", False),
+        ("SELECT * FROM a LEFT ANTI JOIN (SELECT * FROM b WHERE j = 1 AND j = 2) AS y ON k = j", False),
+        ("SELECT * FROM (SELECT * FROM a WHERE false) AS x FULL JOIN b ON k = j", False),
+    ],
+)
+def test_that_there_never_is_a_row_is_told(sql: str, never: bool) -> None:
+    statement = one(sql)
+    assert [found.code for found in statement.diagnostics] == ["SB150"] * never
+    assert gives_nothing(make_circuit_plan(statement.circuit, statement.statement, statement.catalog)) == never
+    rows = [{"n": "x", "k": n, "h": "y", "j": n, "id": n, "p": 0.5, "vb": n, "ve": n + 2} for n in range(3)]
+    assert bool(run_periods(statement, {"a": rows, "b": rows}).all) != never
 
 
 def test_facts_of_few_values_need_no_other_declaration() -> None:

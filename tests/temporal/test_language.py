@@ -241,11 +241,31 @@ TRUTHS = {**CATALOG, "relations": {**CATALOG["relations"], "t": {  # type: ignor
         ("SELECT n, MAX(i) AS c FROM t GROUP BY n HAVING n = 'a' OR NOT MAX(i)", "MAX(i)"),
         ("SELECT d, COUNT(*) AS c FROM t GROUP BY d HAVING COUNT(*) > 1 AND d", "d"),
         ("SELECT a FROM r WHERE EXISTS (SELECT 1 FROM t WHERE t.i = r.a AND t.i)", "t.i"),
+        ("SELECT i FROM (SELECT i, i + 1 AS j FROM t) WHERE j", "j"),
+        ("SELECT i FROM t WHERE b AND i + 1", "i + 1"),
+        ("SELECT i FROM (SELECT i, upper(n) AS m FROM t) AS x JOIN r ON x.i = r.a AND x.m", "x.m"),
+        ("SELECT COUNT(*) FILTER (WHERE i) AS c FROM t GROUP BY n", "i"),
+        ("SELECT l FROM (SELECT length(n) AS l FROM t GROUP BY length(n)) WHERE NOT l", "l"),
     ],
 )
 def test_what_has_no_truth_value_is_no_part_of_a_condition(sql: str, token: str) -> None:
     assert blamed(f"SEQ VT ({sql})", TRUTHS) == ("error", "SB104", token)
     assert "no condition" in checked(f"SEQ VT ({sql})", TRUTHS).diagnostics[0].message
+
+
+@pytest.mark.parametrize(
+    ("sql", "token"),
+    [
+        ("SELECT SUM(b) AS s FROM t GROUP BY n", "b"),
+        ("SELECT n, AVG(d) AS s FROM t GROUP BY n", "d"),
+        ("SELECT n, SUM(DISTINCT i > 1) AS s FROM t GROUP BY n", "i > 1"),
+        ("SELECT n, SUM(c) AS s FROM (SELECT n, i = 1 OR b AS c FROM t) GROUP BY n", "c"),
+        ("SELECT n, SUM(m) AS s FROM (SELECT n, MAX(d) AS m FROM t GROUP BY n) GROUP BY n", "m"),
+    ],
+)
+def test_what_is_no_number_has_no_sum(sql: str, token: str) -> None:
+    assert blamed(f"SEQ VT ({sql})", TRUTHS) == ("error", "SB104", token)
+    assert "no sum" in checked(f"SEQ VT ({sql})", TRUTHS).diagnostics[0].message
 
 
 ACCEPTED = [
