@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from streambound.analyzer.query import Query
     from streambound.criteria.check import Checked
     from streambound.criteria.operators.witness import CircuitWitness
+    from streambound.criteria.periods.endless import PeriodWitness
     from streambound.criteria.witness import Witness
     from streambound.recheck.oracle.prove import WitnessProof
 
@@ -75,30 +76,76 @@ def proved_by_duckdb(checked: Checked, catalog: Catalog, size: int) -> CircuitWi
 
 def prove_witness(checked: Checked, catalog: Catalog, tables: Query, witness: Witness) -> str:
     """Run every prefix and probe, rows of these tables, in DuckDB; raises NotExecutableError where they are alike."""
+    proof = _proof(checked, catalog, tables, witness)
+    return _told(proof, f"prefixes (all subsets of {witness.size} elements)")
+
+
+def prove_period_witness(checked: Checked, catalog: Catalog, witness: PeriodWitness, size: int) -> str:
+    """Run the SQL of a SEQ VT block at all points of time, for each choice of ends of so many rows, in DuckDB.
+
+    Raises NotExecutableError where choices are alike, or there are no such rows, and UsageError for SEQ TP.
+    """
+    from streambound.analyzer.errors import UsageError
+    from streambound.recheck.oracle.prove_ends import ChosenEnds, prove_ends
+    from streambound.reports.period_witness_report import period_rows, shown_rows
+
+    (block,) = checked.statement.blocks
+    if witness.family.lineages:
+        remedy = "the choices of ends that it prints were executed here; leave --prove out"
+        raise UsageError(f"{checked.statement.name} is a SEQ TP statement: DuckDB has no lineages", remedy=remedy)
+    stream = witness.family.stream
+    table = catalog.table(stream)
+    assert table is not None and table.period is not None, "it is a stream of rows with periods"
+    rows, later = (period_rows(witness, [choice] * size) for choice in (False, True))
+    chosen = ChosenEnds(
+        stream,
+        shown_rows(table, rows[stream]),
+        [
+            (one[table.period.end], other[table.period.end])
+            for one, other in zip(rows[stream], later[stream], strict=True)
+        ],
+        {name: shown_rows(other, rows[name]) for name in rows if name != stream and (other := catalog.table(name))},
+        max(row[table.period.begin] for row in rows[stream]),
+        witness.query.low,
+        witness.query.high,
+    )
+    with _executing(checked), spinner("choices of ends") as advance:
+        proof = prove_ends(block.query, catalog, chosen, advance)
+    return _told(proof, f"choices of ends (of {size} rows)")
+
+
+def _told(proof: WitnessProof, what: str) -> str:
     from streambound.analyzer.errors import NotExecutableError
 
-    proof = _proof(checked, catalog, tables, witness)
-    elements = f"all subsets of {witness.size} elements"
-    text = f"{proof.states:,} of {proof.prefixes:,} prefixes ({elements}) must be told apart"
+    text = f"{proof.states:,} of {proof.prefixes:,} {what} must be told apart"
     if not proof.holds:
         raise NotExecutableError(f"not proved by DuckDB: only {text}")
     return text
 
 
-def _proof(checked: Checked, catalog: Catalog, tables: Query, witness: Witness) -> WitnessProof:
-    """What DuckDB says of a witness; raises NotExecutableError where it cannot execute the statement."""
+@contextmanager
+def _executing(checked: Checked) -> Iterator[None]:
+    """Raise NotExecutableError for what DuckDB cannot execute, and UsageError where it is not installed."""
+    from streambound.analyzer.errors import NotExecutableError
+    from streambound.recheck.oracle.batch_sql import open_database
+
+    open_database().close()
     import duckdb
 
-    from streambound.analyzer.errors import NotExecutableError
+    try:
+        yield
+    except duckdb.Error as error:
+        first = str(error).splitlines()[0]
+        raise NotExecutableError(f"DuckDB cannot execute {checked.statement.name}: {first}") from error
+
+
+def _proof(checked: Checked, catalog: Catalog, tables: Query, witness: Witness) -> WitnessProof:
+    """What DuckDB says of a witness; raises NotExecutableError where it cannot execute the statement."""
     from streambound.recheck.oracle.prove import prove
     from streambound.reports.witness_report import json_rows
 
     tree = checked.statement.tree
     assert tree is not None, "what has a verdict was read"
     elements, probes = ([json_rows(tables, rows) for rows in part] for part in (witness.elements, witness.probes))
-    try:
-        with spinner("prefixes") as advance:
-            return prove(tree, catalog, json_rows(tables, witness.always), elements, probes, advance)
-    except duckdb.Error as error:
-        first = str(error).splitlines()[0]
-        raise NotExecutableError(f"DuckDB cannot execute {checked.statement.name}: {first}") from error
+    with _executing(checked), spinner("prefixes") as advance:
+        return prove(tree, catalog, json_rows(tables, witness.always), elements, probes, advance)

@@ -48,8 +48,8 @@ def witness(
     sent; what they change is printed after each subset of up to three elements. Of SEQ VT it has N rows, each of which
     may end at one of two times, and what is printed when they end tells which; --out writes DIR/input, where the rows
     of --subset end later. With --prove, DuckDB confirms it: batch
-    SQL over every prefix and probe. It also evaluates the filters that `check` cannot, so that an unknown query may be
-    proved unbounded.
+    SQL over every prefix and probe, or over what is valid at each point of time. It also evaluates the filters that
+    `check` cannot, so that an unknown query may be proved unbounded.
 
     \b
     --out DIR writes always/, element-K/ and probe-K/, each with a NAME.jsonl per stream and relation; those of an
@@ -57,7 +57,7 @@ def witness(
     Exit status 1: the query is bounded or unknown, so that there is no witness, or the proof failed.
     """
     from streambound.analyzer.errors import UsageError
-    from streambound.commands.proving import duckdb_values, prove_witness
+    from streambound.commands.proving import duckdb_values, prove_period_witness, prove_witness
     from streambound.criteria.check import find_statement
     from streambound.reports.period_witness_report import period_witness_lines, write_period_witness
     from streambound.reports.visible import visible
@@ -67,14 +67,17 @@ def witness(
     elements = _elements(subset, probe, size, out)
     catalog, checked = find_statement(query, name, catalog_file, emit_mode=emit_mode)
     if checked.period_witness is not None:
-        if prove is not None or probe is not None:
-            remedy = "the choices of ends that it prints were executed here; leave --prove and --probe out"
+        if probe is not None:
+            remedy = "leave --probe out: what is printed when its rows end tells which ones end later"
             raise UsageError(f"{checked.statement.name} is a SEQ statement, whose witness has no probes", remedy=remedy)
+        proved = None if prove is None else prove_period_witness(checked, catalog, checked.period_witness, prove)
         click.echo(visible("\n".join(period_witness_lines(checked.statement.name, checked.period_witness, size))))
         if out is not None:
             with writing(out):
                 write_period_witness(checked.period_witness, size, elements or (), out / "input")
             click.echo(f"\nwritten to {out}/input")
+        if proved is not None:
+            click.echo(f"\nproved by DuckDB: {proved}")
         return
     with duckdb_values(prove is not None):
         witnesses = _witnesses(checked, longer, catalog, prove)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +32,8 @@ def period_witness_lines(name: str, witness: PeriodWitness, size: int) -> Iterat
     )
     yield from textwrap.wrap(claim, 100)
     tables = _tables(witness)
-    rows = _rows(witness, [False] * size)
-    later = _rows(witness, [True] * size)
+    rows = period_rows(witness, [False] * size)
+    later = period_rows(witness, [True] * size)
     for table in tables.values():
         yield ""
         yield f"{table.name}:"
@@ -53,13 +53,14 @@ def period_witness_lines(name: str, witness: PeriodWitness, size: int) -> Iterat
 def write_period_witness(witness: PeriodWitness, size: int, later: Collection[int], directory: Path) -> None:
     """A ``NAME.jsonl`` for each stream, where the rows of these numbers, from 0, end later."""
     directory.mkdir(parents=True, exist_ok=True)
-    rows = _rows(witness, [place in later for place in range(size)])
+    rows = period_rows(witness, [place in later for place in range(size)])
     for table in _tables(witness).values():
-        lines = [json.dumps(_shown(table, row), ensure_ascii=False) + "\n" for row in rows[table.name]]
+        lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in shown_rows(table, rows[table.name])]
         (directory / f"{table.name}.jsonl").write_text("".join(lines), encoding="utf-8")
 
 
-def _rows(witness: PeriodWitness, later: list[bool]) -> dict[str, list[dict[str, Any]]]:
+def period_rows(witness: PeriodWitness, later: Sequence[bool]) -> dict[str, list[dict[str, Any]]]:
+    """The rows of each stream, encoded, of which some end later; raises NotExecutableError where there are none."""
     found = witness.rows(later)
     if found is None:
         what = f"there is no witness of size {len(later)}: the catalog's contracts do not allow it"
@@ -69,6 +70,11 @@ def _rows(witness: PeriodWitness, later: list[bool]) -> dict[str, list[dict[str,
 
 def _tables(witness: PeriodWitness) -> dict[str, DeclaredTable]:
     return {leaf.table.name: leaf.table for leaf in witness.leaves}
+
+
+def shown_rows(table: DeclaredTable, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows as recorded streams hold them."""
+    return [_shown(table, row) for row in rows]
 
 
 def _shown(table: DeclaredTable, row: dict[str, Any]) -> dict[str, Any]:

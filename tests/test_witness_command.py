@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from sqlglot import parse_one
 
 from streambound import cli
+from streambound.analyzer.errors import NotExecutableError
+from streambound.commands.proving import prove_period_witness
+from streambound.criteria.check import find_statement
 from streambound.recheck.oracle import batch_sql
 
 CATALOG = """
@@ -227,8 +232,39 @@ def test_rows_with_periods_end_at_one_of_two_times(place: Path) -> None:
 def test_a_period_witness_has_no_probes(place: Path) -> None:
     (place / "streams.toml").write_text(PERIODS)
     (place / "q.sql").write_text("SEQ VT (SELECT skill FROM shifts)")
-    result = _witness("q.sql", "--prove", "3")
+    result = _witness("q.sql", "--subset", "1", "--out", "w", "--probe", "1")
     assert result.exit_code == 2 and "no probes" in result.output
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT skill FROM shifts",
+        "SELECT COUNT(*) AS n FROM shifts",
+        "SELECT skill, MAX(n) AS m FROM shifts WHERE n > 5 GROUP BY skill",
+        "SELECT skill, MIN(n) AS m FROM shifts WHERE n < 0 GROUP BY skill",
+        "SELECT MAX(skill) AS m FROM shifts",
+        "SELECT x.skill FROM shifts AS x JOIN shifts AS y ON x.skill = y.skill",
+    ],
+)
+def test_duckdb_proves_a_period_witness_at_all_points_of_time(place: Path, sql: str) -> None:
+    (place / "streams.toml").write_text("[time]\ndomain = [0]\n" + PERIODS)
+    (place / "q.sql").write_text(f"SEQ VT ({sql})")
+    result = _witness("q.sql", "--prove", "6")
+    assert result.exit_code == 0, result.output
+    assert "proved by DuckDB: 64 of 64 choices of ends (of 6 rows) must be told apart" in result.output
+
+
+def test_what_snapshots_do_not_tell_apart_is_not_proved(place: Path) -> None:
+    """Rows that are only counted up to one need no more than the latest end."""
+    (place / "streams.toml").write_text(PERIODS)
+    (place / "q.sql").write_text("SEQ VT (SELECT skill FROM shifts)")
+    catalog, checked = find_statement("q.sql", None, None)
+    assert checked.period_witness is not None
+    other = replace(checked.statement.blocks[0], query=parse_one("SELECT DISTINCT skill FROM shifts", dialect="spark"))
+    changed = replace(checked, statement=replace(checked.statement, blocks=(other,)))
+    with pytest.raises(NotExecutableError, match="only 2 of 16 choices"):
+        prove_period_witness(changed, catalog, checked.period_witness, 4)
 
 
 def test_a_bounded_statement_over_periods_has_no_witness(place: Path) -> None:

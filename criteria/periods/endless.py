@@ -134,13 +134,12 @@ def _rows_of(
             found[name] = [always] if family.accompanied else []
             continue
         rows = found[name] = []
+        changing = dict.fromkeys((family.column, period.key if family.lineages else None))
+        values = {one: _values(table, one, plain, many, leaves) for one in changing if one is not None}
         for place, bit in enumerate(bits):
             end = base + far + 2 * (place if family.rising else many - 1 - place) + bit
             row = {**plain, period.begin: base + place * step, period.end: end}
-            for column in dict.fromkeys((family.column, period.key if family.lineages else None)):
-                if column is not None:
-                    row[column] = _value(table, column, place)
-            rows.append(row)
+            rows.append(row | {column: mine[place] for column, mine in values.items()})
         if any(len({tuple(row[key] for key in keys) for row in rows}) < len(rows) for keys in unique):
             return None
     return found
@@ -153,16 +152,19 @@ def certain(table: DeclaredTable, name: str) -> Any:
     return 10 ** (column.type.scale or 0) if column.type.family is Family.DECIMAL else 1.0
 
 
-def _value(table: DeclaredTable, name: str, place: int) -> Any:
-    """The values of rows that end later are less: of MAX each has its time; or greater, for MIN."""
-    column = table.column(name)
+def _values(table: DeclaredTable, name: str, plain: Encoded, many: int, leaves: Sequence[Leaf]) -> list[Any]:
+    """Values in order, from that of a row that passes on, up or, where conditions do not let those pass, down.
+
+    Those of rows that end later are less: of MAX each has its time; or greater, for MIN.
+    """
+    column, first = table.column(name), plain[name]
     assert column is not None, "it is one of the table's"
-    match column.type.family:
-        case Family.STRING:
-            return f"v{place}"
-        case Family.FLOAT:
-            return float(place)
-    return place
+    if column.type.family is Family.STRING:
+        return [f"{first or 'v'}{place:0{len(str(many))}}" for place in range(many)]
+    mine = [leaf for leaf in leaves if leaf.table.name == table.name]
+    up, down = ([(first or 0) + sign * place for place in range(many)] for sign in (1, -1))
+    passing = all(_row(leaf, plain | {name: value}) is not None for leaf in mine for value in up)
+    return up if passing else down
 
 
 def _passing(table: DeclaredTable, leaves: Sequence[Leaf]) -> Encoded | None:
