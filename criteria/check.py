@@ -28,7 +28,8 @@ from streambound.criteria.bound import QueryBound, counted
 from streambound.criteria.large_bound import large_bound, large_states
 from streambound.criteria.operators.decide import judged
 from streambound.criteria.operators.final import never_final
-from streambound.criteria.operators.states import CircuitBound, Judged, PairPart, Part
+from streambound.criteria.operators.parts import PairPart, Part
+from streambound.criteria.operators.states import CircuitBound, Judged
 from streambound.criteria.paper import MOST_STRICT, strict_branches, weak_joins
 from streambound.criteria.periods.decide import judged_periods, reads_streams
 from streambound.criteria.periods.endless import PeriodWitness, unbounded_periods

@@ -8,7 +8,7 @@ from streambound.analyzer import columns
 from streambound.analyzer.catalog import Kind, OnViolation
 from streambound.analyzer.query import Condition, NullTest, OneOf
 from streambound.analyzer.values import Value
-from streambound.criteria.operators.states import OfRelation
+from streambound.criteria.operators.parts import OfRelation
 from streambound.synopsis_exec.asked_relations import asked_relations, over_views
 from streambound.synopsis_exec.branch_plan import OPERATORS, constant
 from streambound.synopsis_exec.plan_ir import Input

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from streambound.analyzer.catalog import Catalog, DeclaredTable
-from streambound.criteria.operators.states import PeriodPart
+from streambound.criteria.operators.parts import PeriodPart
 from streambound.criteria.periods.endless import certain
 from streambound.criteria.periods.leaves import own_columns
 from streambound.synopsis_exec.plan_ir import Input

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from streambound.analyzer.query import Comparison, Condition, Constant, NullTest, Op
 from streambound.analyzer.values import Value
-from streambound.criteria.operators.states import StepValue
+from streambound.criteria.operators.parts import StepValue
 from streambound.synopsis_exec.branch_plan import constant
 from streambound_runtime.operators.plan import Term, Test
 

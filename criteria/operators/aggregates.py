@@ -48,6 +48,7 @@ from streambound.criteria.operators.endless import COUNTED, endless
 from streambound.criteria.operators.extremes import extreme_part, extreme_violations, keeps_best, with_newest
 from streambound.criteria.operators.flattened import flattened
 from streambound.criteria.operators.judge import Context, NoRule, fewest_results, groups
+from streambound.criteria.operators.parts import AggregateColumn, BestPart, BlockPart, BucketPart, Closing, GroupPart
 from streambound.criteria.operators.polynomials import Product, expanded, squared
 from streambound.criteria.operators.reading_calls import (
     SPREADS,
@@ -57,18 +58,7 @@ from streambound.criteria.operators.reading_calls import (
     needs_values,
     value_of_call,
 )
-from streambound.criteria.operators.states import (
-    CLOSED,
-    AggregateColumn,
-    BestPart,
-    BlockPart,
-    BucketPart,
-    Closing,
-    GroupPart,
-    Judged,
-    State,
-    numbered,
-)
+from streambound.criteria.operators.states import CLOSED, Judged, State, numbered
 from streambound.criteria.set import set_violations
 from streambound.criteria.size import Number, Size
 from streambound.criteria.violation import Violation, under

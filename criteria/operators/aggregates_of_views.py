@@ -30,22 +30,18 @@ from streambound.criteria.operators.each_key import columns_of_key
 from streambound.criteria.operators.judge import UNLIMITED, Context, NoNumber, NoRule
 from streambound.criteria.operators.late_conditions import is_late, is_marked
 from streambound.criteria.operators.mapped import Columns, columns_shown, judge_below
-from streambound.criteria.operators.pushed_filters import pushed, turned
-from streambound.criteria.operators.reading_calls import SPREADS, AggregateRead, call_of, needs_values, value_of_call
-from streambound.criteria.operators.states import (
-    CLOSED,
+from streambound.criteria.operators.parts import (
     AggregateColumn,
     Closing,
-    ClosingRows,
     GroupPart,
-    Judged,
     MapPart,
     PairPart,
     Part,
-    State,
     ViewJoinPart,
-    numbered,
 )
+from streambound.criteria.operators.pushed_filters import pushed, turned
+from streambound.criteria.operators.reading_calls import SPREADS, AggregateRead, call_of, needs_values, value_of_call
+from streambound.criteria.operators.states import CLOSED, ClosingRows, Judged, State, numbered
 from streambound.criteria.operators.sums_below_joins import sums_below_join
 from streambound.criteria.operators.tied_rows import only_read
 from streambound.criteria.operators.written_columns import called, names_in

@@ -23,8 +23,9 @@ from streambound.analyzer.query import Branch, TimeValue
 from streambound.criteria.operators.judge import Context, NoRule
 from streambound.criteria.operators.mapped import filtered
 from streambound.criteria.operators.pair_tests import Columns, as_shown, names_of, pair_tests
+from streambound.criteria.operators.parts import ViewJoinPart
 from streambound.criteria.operators.pushed_filters import all_of, conjuncts_of
-from streambound.criteria.operators.states import Judged, State, ViewJoinPart
+from streambound.criteria.operators.states import Judged, State
 from streambound.criteria.operators.static_rows import closes_beside
 from streambound.criteria.operators.written_columns import called, names_in
 from streambound.preprocess.pipeline import derive

@@ -13,7 +13,8 @@ from streambound.criteria.bag import bag_violations
 from streambound.criteria.operators.closing_rows import block_columns
 from streambound.criteria.operators.ended_keys import UNTIL_OVER, EndedKey, ended_key, key_states, one_value
 from streambound.criteria.operators.judge import Context, NoRule, fewest_results, groups
-from streambound.criteria.operators.states import BlockPart, Judged, SetPart, State
+from streambound.criteria.operators.parts import BlockPart, SetPart
+from streambound.criteria.operators.states import Judged, State
 from streambound.criteria.set import set_violations
 from streambound.criteria.violation import Violation
 from streambound.preprocess.pipeline import derive

@@ -19,7 +19,8 @@ from streambound.criteria.operators.buckets import TimeFunction
 from streambound.criteria.operators.buckets_of_buckets import ahead, waits
 from streambound.criteria.operators.closing_windows import TIME
 from streambound.criteria.operators.judge import Context, NoRule
-from streambound.criteria.operators.states import BucketPart, Closing, ClosingRows, Judged, RowsOfSide
+from streambound.criteria.operators.parts import BucketPart, Closing
+from streambound.criteria.operators.states import ClosingRows, Judged, RowsOfSide
 from streambound.criteria.operators.written_columns import called
 from streambound.criteria.size import Number, Size, product
 

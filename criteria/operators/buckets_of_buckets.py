@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from streambound.analyzer.columns import Column
 from streambound.criteria.operators.buckets import LENGTHS, TimeFunction, function_of_time
-from streambound.criteria.operators.states import Closing
+from streambound.criteria.operators.parts import Closing
 
 _UNITS = ("second", "minute", "hour", "day", "month", "quarter", "year")
 """Units of the calendar, each of which is in one of the next."""

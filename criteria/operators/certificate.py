@@ -17,7 +17,8 @@ from streambound.criteria.bound import BranchBound, QueryBound, TableBound, resu
 from streambound.criteria.cases import Case
 from streambound.criteria.certificate import Amount, BranchCertificate, certificate
 from streambound.criteria.count import Count
-from streambound.criteria.operators.states import CLOSED, BestPart, BlockPart, Judged, Part, State
+from streambound.criteria.operators.parts import BestPart, BlockPart, Part
+from streambound.criteria.operators.states import CLOSED, Judged, State
 from streambound.criteria.size import total
 from streambound.criteria.synopsis import Synopsis
 

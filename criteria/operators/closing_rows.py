@@ -21,7 +21,8 @@ from streambound.criteria.operators.buckets import ClosingBucket, TimeFunction, 
 from streambound.criteria.operators.buckets_of_buckets import ahead, bucket_of, is_within, shortest, waits
 from streambound.criteria.operators.closing_windows import Windows, open_groups
 from streambound.criteria.operators.judge import NoRule
-from streambound.criteria.operators.states import Closing, ClosingRows, RowsOfSide
+from streambound.criteria.operators.parts import Closing
+from streambound.criteria.operators.states import ClosingRows, RowsOfSide
 from streambound.criteria.size import Number, Size, product, total
 
 NOTHING = Number(0)

@@ -21,12 +21,11 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Attribute, Branch, Query
 from streambound.criteria.operators.ended_keys import UNTIL_OVER, key_states
 from streambound.criteria.operators.judge import Context, NoRule
-from streambound.criteria.operators.states import (
+from streambound.criteria.operators.parts import (
     BestPart,
     BlockPart,
     EndingKey,
     GroupPart,
-    Judged,
     KeyedPart,
     MapPart,
     OverPart,
@@ -34,10 +33,10 @@ from streambound.criteria.operators.states import (
     Part,
     RelationPart,
     SetPart,
-    State,
     UnionPart,
     ViewJoinPart,
 )
+from streambound.criteria.operators.states import Judged, State
 from streambound.criteria.size import Number, product
 
 EACH_KEY = "K3"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from streambound.analyzer.boundedness import Facts
-from streambound.criteria.operators.states import (
+from streambound.criteria.operators.parts import (
     BlockPart,
     GroupPart,
-    Judged,
     MapPart,
     PairPart,
     Part,
@@ -14,6 +13,7 @@ from streambound.criteria.operators.states import (
     UnionPart,
     ViewJoinPart,
 )
+from streambound.criteria.operators.states import Judged
 
 
 def never_final(judged: Judged) -> Part | None:

@@ -20,7 +20,8 @@ from streambound.analyzer.query import Attribute, Computed, Constant, Output, Qu
 from streambound.criteria.bound import results_count, timed_results_layout
 from streambound.criteria.least_bound import least_bound
 from streambound.criteria.operators.columns import columns_of
-from streambound.criteria.operators.states import BlockPart, Judged, Part, State
+from streambound.criteria.operators.parts import BlockPart, Part
+from streambound.criteria.operators.states import Judged, State
 from streambound.criteria.size import Size, Symbol, fewer, total
 from streambound.criteria.synopsis import Synopsis
 from streambound.criteria.tables import SynopsisTable

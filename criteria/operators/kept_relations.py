@@ -20,7 +20,8 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.operators.join_sides import inner_join
 from streambound.criteria.operators.judge import Context
-from streambound.criteria.operators.states import Judged, MapPart, Part, RowsOfSide, SetPart, State, UnionPart
+from streambound.criteria.operators.parts import MapPart, Part, SetPart, UnionPart
+from streambound.criteria.operators.states import Judged, RowsOfSide, State
 from streambound.criteria.operators.static_rows import judge_static
 from streambound.criteria.operators.written_columns import called, named, names_in
 from streambound.criteria.size import Number, total

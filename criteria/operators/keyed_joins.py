@@ -16,7 +16,8 @@ from streambound.criteria.operators.join_sides import side_of
 from streambound.criteria.operators.judge import Context, NoRule
 from streambound.criteria.operators.padded_joins import PADS_LEFT, judge_padded_join
 from streambound.criteria.operators.pair_tests import as_shown, pair_tests
-from streambound.criteria.operators.states import Judged, RowsOfSide, State, ViewJoinPart
+from streambound.criteria.operators.parts import ViewJoinPart
+from streambound.criteria.operators.states import Judged, RowsOfSide, State
 from streambound.criteria.size import product, total
 
 _SIDES = ("_l", "_r")

@@ -19,9 +19,10 @@ from streambound.analyzer.types import DataType
 from streambound.criteria.operators.closing_rows import computed_sides, mapped_columns
 from streambound.criteria.operators.judge import Context, NoRule
 from streambound.criteria.operators.late_conditions import judge_late
+from streambound.criteria.operators.parts import MapPart, UnionPart
 from streambound.criteria.operators.pushed_filters import pushed
 from streambound.criteria.operators.rank_limits import note_limits
-from streambound.criteria.operators.states import Judged, MapPart, UnionPart
+from streambound.criteria.operators.states import Judged
 from streambound.criteria.operators.tied_rows import only_read
 from streambound.criteria.operators.written_columns import called, names_in
 

@@ -41,7 +41,8 @@ from streambound.criteria.operators.over_calls import (
     window_of,
 )
 from streambound.criteria.operators.over_views import judge_over_view, over_part
-from streambound.criteria.operators.states import CLOSED, Closing, Judged, MapPart, OverPart, Part, State
+from streambound.criteria.operators.parts import Closing, MapPart, OverPart, Part
+from streambound.criteria.operators.states import CLOSED, Judged, State
 from streambound.criteria.operators.tied_rows import TIED, columns_shown
 from streambound.criteria.size import Number, Size, product
 from streambound.criteria.violation import Violation, under

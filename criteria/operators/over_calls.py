@@ -14,7 +14,7 @@ from streambound.analyzer.flatten import written
 from streambound.analyzer.types import DataType, Family
 from streambound.criteria.operators.columns import aggregate_type
 from streambound.criteria.operators.judge import NoRule
-from streambound.criteria.operators.states import OverColumn
+from streambound.criteria.operators.parts import OverColumn
 
 RANKS = ("ROW_NUMBER", "RANK", "DENSE_RANK")
 _BESIDE = ("LAG", "LEAD")

@@ -29,7 +29,8 @@ from streambound.criteria.operators.over_calls import (
     reach_of,
     together,
 )
-from streambound.criteria.operators.states import Closing, ClosingRows, Judged, MapPart, OverPart, Part, State
+from streambound.criteria.operators.parts import Closing, MapPart, OverPart, Part
+from streambound.criteria.operators.states import ClosingRows, Judged, State
 from streambound.criteria.operators.tied_rows import TIED
 from streambound.criteria.size import Number, Size, product, total
 from streambound.criteria.violation import Violation

@@ -13,7 +13,8 @@ from streambound.analyzer.algebra.nodes import Join, JoinKind
 from streambound.analyzer.algebra.schema import schema
 from streambound.criteria.operators.closing_rows import taken_over
 from streambound.criteria.operators.judge import Context
-from streambound.criteria.operators.states import Judged, MapPart, RowsOfSide, UnionPart
+from streambound.criteria.operators.parts import MapPart, UnionPart
+from streambound.criteria.operators.states import Judged, RowsOfSide
 from streambound.criteria.operators.written_columns import called
 from streambound.criteria.size import total
 

@@ -34,18 +34,8 @@ from streambound.criteria.operators.judge import UNLIMITED, Context, NoRule, gro
 from streambound.criteria.operators.kept_relations import judge_kept_relation, keeps_relation
 from streambound.criteria.operators.keyed_joins import judge_keyed_join
 from streambound.criteria.operators.open_rows import alternatives
-from streambound.criteria.operators.states import (
-    Closing,
-    ClosingRows,
-    Judged,
-    MapPart,
-    PairPart,
-    Part,
-    RowsOfSide,
-    SetPart,
-    State,
-    UnionPart,
-)
+from streambound.criteria.operators.parts import Closing, MapPart, PairPart, Part, SetPart, UnionPart
+from streambound.criteria.operators.states import ClosingRows, Judged, RowsOfSide, State
 from streambound.criteria.operators.static_rows import judge_relation_join, judge_with_relation_outside, relation_beside
 from streambound.criteria.operators.view_joins import judge_view_first, judge_view_join
 from streambound.criteria.operators.written_columns import called, named, names_in

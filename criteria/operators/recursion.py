@@ -40,6 +40,7 @@ from streambound.analyzer.types import Family
 from streambound.criteria.operators.columns import columns_of, type_of
 from streambound.criteria.operators.judge import Context, NoRule, groups
 from streambound.criteria.operators.mapped import judge_project
+from streambound.criteria.operators.parts import FixpointPart, MapPart, Part, RelationPart, StepPart, StepValue
 from streambound.criteria.operators.recursion_trees import changing_scans, reading, standing, with_base
 from streambound.criteria.operators.recursion_values import (
     BASE,
@@ -51,16 +52,7 @@ from streambound.criteria.operators.recursion_values import (
     stored,
 )
 from streambound.criteria.operators.relations import as_stream
-from streambound.criteria.operators.states import (
-    FixpointPart,
-    Judged,
-    MapPart,
-    Part,
-    RelationPart,
-    State,
-    StepPart,
-    StepValue,
-)
+from streambound.criteria.operators.states import Judged, State
 from streambound.criteria.operators.value_ranges import range_of
 from streambound.criteria.set import set_violations
 from streambound.criteria.size import Size, Symbol

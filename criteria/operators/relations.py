@@ -16,7 +16,8 @@ from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
 from streambound.analyzer.codes import Code
 from streambound.analyzer.columns import Column
 from streambound.criteria.operators.judge import UNLIMITED, Context, groups
-from streambound.criteria.operators.states import ChangesPart, Judged, State
+from streambound.criteria.operators.parts import ChangesPart
+from streambound.criteria.operators.states import Judged, State
 from streambound.criteria.size import Number, Size
 from streambound.criteria.violation import Violation
 from streambound.preprocess.pipeline import derive

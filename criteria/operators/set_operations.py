@@ -38,7 +38,8 @@ from streambound.criteria.operators.closing_rows import united
 from streambound.criteria.operators.join_sides import rows_of
 from streambound.criteria.operators.judge import Context, NoRule, groups
 from streambound.criteria.operators.open_rows import alternatives
-from streambound.criteria.operators.states import Judged, RowTests, SetPart, State, UnionPart
+from streambound.criteria.operators.parts import RowTests, SetPart, UnionPart
+from streambound.criteria.operators.states import Judged, State
 from streambound.criteria.size import Number, Size, total
 from streambound.criteria.violation import Violation
 from streambound.criteria.wording import bound_help

@@ -25,8 +25,9 @@ from streambound.criteria.operators.join_sides import side_of
 from streambound.criteria.operators.judge import Context
 from streambound.criteria.operators.mapped import filtered
 from streambound.criteria.operators.pair_tests import as_shown, pair_tests
+from streambound.criteria.operators.parts import RelationPart, ViewJoinPart
 from streambound.criteria.operators.pushed_filters import conjuncts_of
-from streambound.criteria.operators.states import ClosingRows, Judged, RelationPart, State, ViewJoinPart
+from streambound.criteria.operators.states import ClosingRows, Judged, State
 from streambound.criteria.operators.written_columns import called, names_in
 from streambound.criteria.size import Size, Symbol, product, total
 

@@ -27,9 +27,9 @@ from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
 from streambound.analyzer.types import NUMERIC, DataType, Family
 from streambound.criteria.operators.judge import Context, NoRule
+from streambound.criteria.operators.parts import RowTest, RowTests
 from streambound.criteria.operators.polynomials import expanded
 from streambound.criteria.operators.reading_calls import AggregateRead, call_of
-from streambound.criteria.operators.states import RowTest, RowTests
 
 _LEFT = "_l"
 _WIDE = "DECIMAL(38, 0)"

@@ -52,9 +52,10 @@ from streambound.criteria.operators.keyed_joins import judge_keyed_join
 from streambound.criteria.operators.open_rows import alternatives
 from streambound.criteria.operators.padded_joins import PADS_LEFT, judge_padded_join
 from streambound.criteria.operators.pair_tests import names_of, pair_tests, place_of
+from streambound.criteria.operators.parts import ClippedColumn, Part, RowTest, ViewJoinPart
 from streambound.criteria.operators.pushed_filters import conjuncts_of, turned
 from streambound.criteria.operators.relations import TIME, as_stream, clock_of, relation_of
-from streambound.criteria.operators.states import ClippedColumn, Judged, Part, RowsOfSide, RowTest, State, ViewJoinPart
+from streambound.criteria.operators.states import Judged, RowsOfSide, State
 from streambound.criteria.operators.written_columns import called, named
 from streambound.criteria.size import Size, product
 from streambound.criteria.violation import Violation, under

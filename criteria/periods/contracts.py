@@ -14,7 +14,7 @@ from sqlglot import exp
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.query import Comparison, Condition, Query, conjunction
 from streambound.criteria.operators.judge import groups
-from streambound.criteria.operators.states import OfRelation
+from streambound.criteria.operators.parts import OfRelation
 from streambound.criteria.periods.epochs import plus
 from streambound.criteria.periods.leaves import read_block
 from streambound.criteria.periods.partners import values_beside

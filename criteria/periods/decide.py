@@ -17,7 +17,8 @@ from streambound.analyzer.findings import Positions
 from streambound.analyzer.seq_blocks import SeqBlock
 from streambound.analyzer.spans import SourceText, Span
 from streambound.analyzer.types import parse_type
-from streambound.criteria.operators.states import Judged, PeriodPart
+from streambound.criteria.operators.parts import PeriodPart
+from streambound.criteria.operators.states import Judged
 from streambound.criteria.periods.contracts import contract_states
 from streambound.criteria.periods.ends import valid_state
 from streambound.criteria.periods.epochs import open_state

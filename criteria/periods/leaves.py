@@ -20,7 +20,7 @@ from streambound.analyzer.statements import some_statements
 from streambound.criteria.bound import bound
 from streambound.criteria.operators.columns import columns_of
 from streambound.criteria.operators.judge import groups
-from streambound.criteria.operators.states import BlockPart
+from streambound.criteria.operators.parts import BlockPart
 from streambound.criteria.periods.partners import RelationPartners, same_values, values_beside
 from streambound.criteria.periods.valid import valid_rows
 from streambound.criteria.periods.views import Leaf, MaybeSize, PartnerKeys, PeriodContext, PeriodView, smallest

@@ -13,7 +13,8 @@ from streambound.analyzer.query import Condition
 from streambound.analyzer.spans import Span
 from streambound.analyzer.symbols import symbol
 from streambound.analyzer.types import DataType
-from streambound.criteria.operators.states import BlockPart, OfRelation, State
+from streambound.criteria.operators.parts import BlockPart, OfRelation
+from streambound.criteria.operators.states import State
 from streambound.criteria.size import Minimum, Size, Symbol, least, product
 from streambound_runtime.operators.epochs.plan import EpochPlan
 

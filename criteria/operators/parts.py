@@ -1,0 +1,398 @@
+"""What a decided circuit is made of: the operators that a job executes, and what each needs to know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from streambound.analyzer.algebra.percentiles import Percentile
+from streambound.analyzer.catalog import DeclaredTable
+from streambound.analyzer.columns import Column
+from streambound.analyzer.query import Condition, Constant, Query
+from streambound.analyzer.types import DataType
+from streambound.criteria.bound import QueryBound
+from streambound_runtime.operators.epochs.plan import EpochLineage, EpochQuery
+
+
+@dataclass(frozen=True, slots=True)
+class BlockPart:
+    """A select-project-join block: its query, split as its synopsis reads it, and its tables.
+
+    Its results have these ``columns``, then a column for each of the query's sums.
+    """
+
+    name: str
+    query: Query = field(repr=False)
+    split: Query = field(repr=False)
+    bound: QueryBound = field(repr=False)
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangesPart:
+    """The rows of a relation that changes (E1), with all its columns."""
+
+    name: str
+    table: DeclaredTable = field(repr=False)
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RelationPart:
+    """The rows of a relation that does not change, or of one that is computed of such: some of its columns."""
+
+    name: str
+    table: DeclaredTable = field(repr=False)
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BestPart:
+    """A block of keys and a value of which only the best matters: the ``split`` set query has a virtual newest stream.
+
+    Results are as the ``query``'s, but for values that cannot be the best of their keys.
+    """
+
+    name: str
+    query: Query = field(repr=False)
+    split: Query = field(repr=False)
+    bound: QueryBound = field(repr=False)
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateColumn:
+    """An aggregate of a SELECT: ``SUM(DISTINCT argument)``, with the types of its argument and of its value.
+
+    ``sums`` are those of the block's sums that it is computed of: how many values there are, then what is added up, and
+    ``squares`` those that the squares' sum is; ``values`` the number of the group's argument whose
+    values it is computed of (`GroupPart.arguments`), of which it may be a ``percentile``.
+    """
+
+    name: str
+    function: str
+    distinct: bool
+    argument: Column | None
+    column: Column
+    sums: tuple[int, ...] = ()
+    squares: tuple[int, ...] = ()
+    values: int | None = None
+    percentile: Percentile | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """A key that is a bucket of the application time, and how long after its end a group may still change.
+
+    ``how`` says what the value at ``key`` is: "div" is ``ts DIV size``, others are as for `buckets.TimeFunction`, or
+    "session", where it is the end of one. ``size`` is in units of the time; ``delay`` is W (proposition A5).
+    """
+
+    key: int
+    size: int
+    how: str
+    delay: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EndingKey:
+    """Columns, by their places, with the values of these ``attributes`` of a stream, which its punctuations end."""
+
+    stream: str
+    attributes: tuple[str, ...]
+    places: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BucketPart:
+    """Rows once for every bucket of time that they are in; of a session those that a row alone would make.
+
+    ``items`` are places of the input's columns, or the ends of the bucket around the column at ``time``: "start",
+    "end", "last". Buckets are of ``size`` every ``slide``, from ``offset`` on; ``slide`` is 0 for sessions.
+    """
+
+    name: str
+    input: Part
+    time: int
+    size: int
+    slide: int
+    offset: int
+    items: tuple[int | str, ...]
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupPart:
+    """Aggregates of groups: of the results of a block, whose first ``keys`` columns are the group's key.
+
+    ``arguments`` are blocks of a group's key and a value, for aggregates that need values; ``best`` says of each
+    whether its greatest (True) or least (False) value is enough, None where all are counted. Columns are the keys, then
+    the calls' values. Groups that differ only in the ends of a ``session``, at these places, are one if they touch.
+    Those of a key that ``ends`` are dropped. ``closing_values`` say of an argument when its rows are taken back no
+    more, so that of those its best value is enough; empty for none.
+    """
+
+    name: str
+    rows: Part
+    keys: int
+    calls: tuple[AggregateColumn, ...]
+    arguments: tuple[Part, ...]
+    best: tuple[bool | None, ...]
+    closing: Closing | None
+    columns: tuple[Column, ...]
+    session: tuple[int, int] | None = None
+    ends: EndingKey | None = None
+    closing_values: tuple[Closing | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MapPart:
+    """Rows that Spark computes of other rows: an expression for each column, of those rows for which ``where`` is."""
+
+    name: str
+    input: Part
+    columns: tuple[Column, ...]
+    expressions: tuple[str, ...]
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RowTest:
+    """``column op other + value`` of a row's columns; ``column op value`` where there is no other one."""
+
+    column: str
+    op: str
+    other: str | None = None
+    value: int | float | str | tuple[int | float | str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClippedColumn:
+    """Between which values a column that is compared is kept: those beyond count as the nearest; None for no limit."""
+
+    column: str
+    low: int | None
+    high: int | None
+
+
+RowTests = tuple[tuple[RowTest, ...], ...]
+"""Alternatives, of each of which a row passes all tests or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetPart:
+    """EXCEPT, INTERSECT (``all``, or of distinct rows), semi and anti join by whole rows, or one part's distinct rows.
+
+    ``open`` says of each side which rows may still change the result, None for all; ``grows`` that neither side takes
+    rows back; rows go when the bucket that they have is ``closing``, or their key ``ends``.
+    """
+
+    name: str
+    operation: str
+    left: Part
+    right: Part | None
+    columns: tuple[Column, ...]
+    all: bool = False
+    grows: bool = False
+    open: tuple[RowTests | None, ...] = (None, None)
+    closing: Closing | None = None
+    ends: EndingKey | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UnionPart:
+    """The rows of several parts, by position."""
+
+    name: str
+    inputs: tuple[Part, ...]
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PairPart:
+    """A semi, anti or outer join of two streams: the inner join as a block, and each side alone, by its own conditions.
+
+    ``left`` and ``right`` are the aliases that the sides have in the block. Columns are the block's.
+    """
+
+    name: str
+    kind: str
+    joint: BlockPart
+    left: str
+    right: str
+    left_alone: Query = field(repr=False)
+    right_alone: Query = field(repr=False)
+    columns: tuple[Column, ...]
+
+    @property
+    def waiting(self) -> tuple[tuple[str, str], ...]:
+        """The sides of which a row is a result for want of a partner, each with the other side."""
+        both = (self.left, self.right), (self.right, self.left)
+        return {"semi": (), "right": both[1:], "full": both}.get(self.kind, both[:1])
+
+
+@dataclass(frozen=True, slots=True)
+class OverColumn:
+    """A function over windows of rows: the places of what it is of, and of what LAG and LEAD are without such a row.
+
+    A ``frame`` is of rows, or else of values, from and to so far from the current row, None without end; ``offset`` is
+    that of LAG and LEAD.
+    """
+
+    function: str
+    type: DataType
+    value: int | None
+    default: int | None
+    offset: int
+    frame: tuple[bool, int | None, int | None] | None
+
+
+@dataclass(frozen=True, slots=True)
+class OverPart:
+    """Functions over the same windows of rows: each row's first ``width`` columns, with their values.
+
+    ``partition`` are places of the input's columns, ``order`` those with whether values fall and whether NULL comes
+    first. ``keep`` says which rows are kept: "all", the "first" so many of a partition, the "last" so many, those
+    "near", of so much time before, the "open" ones with so many before them, or with the first so many of others, "open
+    first"; or none, but what the functions are of all rows so far, "running", or the open ones with what the functions
+    are of those before, "running open". Of the last ones and those near, values may change of the last ``after`` rows,
+    or of those of so much time before.
+    """
+
+    name: str
+    input: Part
+    width: int
+    partition: tuple[int, ...]
+    order: tuple[tuple[int, bool, bool], ...]
+    calls: tuple[OverColumn, ...]
+    keep: tuple[str, int]
+    after: int
+    closing: Closing | None
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ViewJoinPart:
+    """A join of two views that change: the pairs that pass ``tests`` of columns called ``l0`` …, ``r0`` ….
+
+    ``open`` says which left rows can have a partner; ``shown`` are the columns of the results by these names. With
+    ``as_of`` left rows are joined with the right ones of their time, and that is all. Rows of a side go when the bucket
+    that they have is ``closing``. Left rows are remembered with the ``clips`` of their columns.
+    """
+
+    name: str
+    kind: str
+    left: Part
+    right: Part
+    tests: tuple[RowTest, ...]
+    open: RowTests
+    shown: tuple[str, ...]
+    columns: tuple[Column, ...]
+    as_of: bool = False
+    closing: tuple[Closing | None, Closing | None] = (None, None)
+    clips: tuple[ClippedColumn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StepValue:
+    """A value that a case of a recursion's step reads: a column of one of its participants, plus ``more``.
+
+    These are its rows of r, in turn, then those of its inputs.
+    """
+
+    participant: int
+    place: int
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StepPart:
+    """One case of a recursion's step: so many rows of r, and one of each of the `FixpointPart.inputs` at these places.
+
+    ``tests`` are conditions with what their attributes are; ``outputs`` the new row.
+    """
+
+    recursive: int
+    inputs: tuple[int, ...]
+    tests: tuple[tuple[Condition, tuple[StepValue, ...]], ...]
+    outputs: tuple[StepValue | Constant, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FixpointPart:
+    """The least relation r with the rows of ``base`` and what ``steps`` make of it and of ``inputs``, each row once.
+
+    ``retracts`` says that base or inputs may take rows back.
+    """
+
+    name: str
+    base: Part
+    inputs: tuple[Part, ...]
+    steps: tuple[StepPart, ...]
+    columns: tuple[Column, ...]
+    retracts: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OfRelation:
+    """A condition on a stream's row: its column has a value that some row of a static relation has in another one."""
+
+    column: str
+    relation: str
+    values: str
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodPart:
+    """A SEQ block over streams of rows with periods (`criteria.periods`): blocks of one stream each, and operators.
+
+    ``relations`` are static, with the columns that are needed; ``streams`` are those that are read. ``judged`` says
+    among which rows of a stream its snapshot key is: those that satisfy one of some conjunctions; else among all.
+    """
+
+    name: str
+    blocks: tuple[BlockPart, ...]
+    relations: tuple[tuple[DeclaredTable, tuple[str, ...]], ...] = field(repr=False)
+    streams: tuple[DeclaredTable, ...] = field(repr=False)
+    query: EpochQuery | EpochLineage
+    columns: tuple[Column, ...]
+    judged: tuple[tuple[str, tuple[tuple[Condition | OfRelation, ...], ...]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedPart:
+    """A part of which there is one for each value of a key that ends, with its own state, which goes with the key.
+
+    ``streams`` says in which columns the streams have the key that it reads; ``places`` where its inputs, in order,
+    have it.
+    """
+
+    name: str
+    part: BlockPart | BestPart | PairPart | OverPart | ViewJoinPart
+    key: EndingKey
+    streams: tuple[tuple[str, tuple[str, ...]], ...]
+    places: tuple[tuple[int, ...], ...]
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Those of the part."""
+        return self.part.columns
+
+
+Part = (
+    KeyedPart
+    | OverPart
+    | BlockPart
+    | BestPart
+    | BucketPart
+    | ChangesPart
+    | GroupPart
+    | MapPart
+    | SetPart
+    | UnionPart
+    | PairPart
+    | PeriodPart
+    | RelationPart
+    | ViewJoinPart
+    | FixpointPart
+)
+"""An operator of a decided circuit."""
