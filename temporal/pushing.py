@@ -5,11 +5,12 @@ Rows that are equal under bags are equal at every point of time, so conditions m
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from sqlglot import exp
 
-from streambound.temporal.scalars import conjunction, moved, places, text, tree
+from streambound.temporal.scalars import conjunction, moved, over, place_of, places, text, tree
 from streambound_runtime.periods.plan import (
     PeriodCoalesce,
     PeriodFilter,
@@ -31,6 +32,11 @@ def kept(plan: PeriodPlan, condition: exp.Expr) -> PeriodPlan:
         return PeriodFilter(plan.input, together)
     if isinstance(plan, PeriodCoalesce):
         return replace(plan, input=kept(plan.input, condition))
+    if isinstance(plan, PeriodProject):
+        items = {place: plan.items[place] for place in places(condition)}
+        if all(re.fullmatch(r"c\d+", item) for item in items.values()):
+            meant = over(condition, lambda found: int(items[place_of(found)][1:]))
+            return replace(plan, input=kept(plan.input, meant))
     if isinstance(plan, PeriodJoin):
         by, used = width(plan.left), places(condition)
         if used and max(used) < by and plan.kind in ("inner", "left", "semi", "anti"):

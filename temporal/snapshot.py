@@ -12,6 +12,7 @@ from streambound.analyzer.codes import Code
 from streambound.analyzer.findings import Positions
 from streambound.analyzer.seq_blocks import SeqBlock
 from streambound.analyzer.spans import SourceText
+from streambound.temporal.inferring import inferred
 from streambound.temporal.language import block_tree
 from streambound.temporal.rewriting import Rewriter, Rewritten
 from streambound.temporal.time_line import no_domain, time_line
@@ -55,6 +56,7 @@ def snapshot_block(block: SeqBlock, source: SourceText, catalog: Catalog) -> Sna
         raise no_domain(positions, min(always), catalog)
     names, plan = shown(found)
     check_names(names, _OWN, block, positions)
+    plan = inferred(plan, catalog)
     query = SnapshotQuery(block.name, PeriodCoalesce(plan), names, line.kind.name, line.low, line.high, line.as_of)
     read = dict.fromkeys(scan.table for scan in scans(plan) if scan.table)
     tables = tuple(table for name in read if (table := catalog.table(name)) is not None)

@@ -1,0 +1,164 @@
+"""Conditions that an equality carries from one side of a join to the other: the closure of a block's conditions.
+
+Of `a JOIN b ON a.k = b.k WHERE a.k IN (1, 2)` only rows of b with k 1 or 2 play a part. So less is moved and joined,
+and over streams less is remembered (proposition P2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sqlglot import exp
+
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.types import DataType, Family
+from streambound.temporal.pushing import kept
+from streambound.temporal.scalars import conjuncts, moved, over, places, text, tree
+from streambound_runtime.periods.plan import (
+    ConstantScan,
+    PeriodCoalesce,
+    PeriodDistinct,
+    PeriodFilter,
+    PeriodGroup,
+    PeriodJoin,
+    PeriodPlan,
+    PeriodProject,
+    PeriodSetOperation,
+    PeriodUnion,
+    SnapshotScan,
+    width,
+)
+
+Facts = dict[int, dict[str, None]]
+"""Conditions that all rows satisfy, each on one column, by the column's place; in a text the column is ``c0``."""
+_TESTS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
+_NARROWED = {"inner": (0, 1), "left": (1,), "right": (0,), "semi": (0, 1), "anti": (1,)}
+"""The sides of a join of which rows without a partner play no part."""
+_KEPT = {"inner": (0, 1), "left": (0,), "right": (1,), "semi": (0,), "anti": (0,)}
+"""The sides of which each row of the result has one."""
+
+
+def inferred(plan: PeriodPlan, catalog: Catalog) -> PeriodPlan:
+    """The same rows, with the conditions that follow from those of a join's other side."""
+    match plan:
+        case SnapshotScan() | ConstantScan():
+            return plan
+        case PeriodJoin():
+            return _joined(
+                replace(plan, left=inferred(plan.left, catalog), right=inferred(plan.right, catalog)), catalog
+            )
+        case PeriodUnion() | PeriodSetOperation():
+            return replace(plan, left=inferred(plan.left, catalog), right=inferred(plan.right, catalog))
+    return replace(plan, input=inferred(plan.input, catalog))
+
+
+def _joined(plan: PeriodJoin, catalog: Catalog) -> PeriodJoin:
+    sides = [plan.left, plan.right]
+    for side in _NARROWED.get(plan.kind, ()):
+        more = list(_carried(plan, side, catalog))
+        for condition in more:
+            sides[side] = kept(sides[side], condition)
+        if more:
+            sides[side] = inferred(sides[side], catalog)
+            plan = replace(plan, left=sides[0], right=sides[1])
+    return plan
+
+
+def _carried(plan: PeriodJoin, side: int, catalog: Catalog) -> Iterator[exp.Expr]:
+    """Conditions on the keys of a side that the other one's rows satisfy, and that it does not have itself."""
+    mine, other = (plan.left, plan.right)[side], (plan.left, plan.right)[1 - side]
+    known, told = _facts(mine), _facts(other)
+    for pair in plan.keys:
+        here, there = _place(pair[side]), _place(pair[1 - side])
+        if here is None or there is None:
+            continue
+        if _alike(_type(mine, here, catalog), _type(other, there, catalog)):
+            for condition in told.get(there, {}):
+                if condition not in known.get(here, {}):
+                    yield moved(tree(condition), here)
+
+
+def _facts(plan: PeriodPlan) -> Facts:
+    match plan:
+        case PeriodFilter(input, condition):
+            found = _facts(input)
+            for one in conjuncts(tree(condition)):
+                used = sorted(places(one))
+                if len(used) == 1 and _is_plain(one):
+                    found.setdefault(used[0], {})[text(over(one, lambda _: 0))] = None
+            return found
+        case PeriodProject(input, items):
+            under = _facts(input)
+            named = {place: _place(item) for place, item in enumerate(items)}
+            return {place: under[mine] for place, mine in named.items() if mine is not None and mine in under}
+        case PeriodJoin(kind, left, right):
+            starts = 0, width(left)
+            found = {}
+            for side in _KEPT.get(kind, ()):
+                found |= {place + starts[side]: facts for place, facts in _facts((left, right)[side]).items()}
+            return found
+        case PeriodDistinct(input) | PeriodCoalesce(input):
+            return _facts(input)
+        case PeriodGroup(input, keys):
+            return {place: facts for place, facts in _facts(input).items() if place < keys}
+        case PeriodSetOperation(left=left):
+            return _facts(left)
+    return {}
+
+
+def _is_plain(node: exp.Expr) -> bool:
+    """Whether a condition compares a column with constants, so that equal values satisfy it alike."""
+    match node:
+        case exp.Paren() | exp.Not():
+            return _is_plain(node.this)
+        case exp.And() | exp.Or():
+            return _is_plain(node.left) and _is_plain(node.right)
+        case exp.In():
+            listed = not node.args.get("query") and all(map(_is_constant, node.expressions))
+            return listed and isinstance(node.this, exp.Column)
+        case exp.Between():
+            return isinstance(node.this, exp.Column) and all(map(_is_constant, (node.args["low"], node.args["high"])))
+        case exp.Is():
+            return isinstance(node.this, exp.Column) and isinstance(node.expression, exp.Null)
+    if not isinstance(node, _TESTS):
+        return False
+    sides = (node.left, node.right)
+    return any(isinstance(side, exp.Column) for side in sides) and any(map(_is_constant, sides))
+
+
+def _is_constant(node: exp.Expr) -> bool:
+    if isinstance(node, exp.Neg | exp.Cast | exp.Paren):
+        return _is_constant(node.this)
+    return isinstance(node, exp.Literal | exp.Boolean)
+
+
+def _type(plan: PeriodPlan, place: int, catalog: Catalog) -> DataType | None:
+    """The type of a column that is a relation's; None of what is computed."""
+    match plan:
+        case SnapshotScan(table=name, columns=columns) | ConstantScan(table=name, columns=columns):
+            table = catalog.table(name)
+            found = None if table is None else table.column(columns[place])
+            return None if found is None else found.type
+        case PeriodProject(input, items):
+            under = _place(items[place])
+            return None if under is None else _type(input, under, catalog)
+        case PeriodJoin(left=left, right=right):
+            by = width(left)
+            return _type(left, place, catalog) if place < by else _type(right, place - by, catalog)
+        case PeriodFilter(input=input) | PeriodDistinct(input=input) | PeriodCoalesce(input=input):
+            return _type(input, place, catalog)
+        case PeriodGroup(input=input, keys=keys) if place < keys:
+            return _type(input, place, catalog)
+    return None
+
+
+def _alike(left: DataType | None, right: DataType | None) -> bool:
+    """Whether equal values of two types compare alike with constants."""
+    if left is None or right is None:
+        return False
+    return left.name == right.name or left.family is right.family is Family.INTEGER
+
+
+def _place(item: str) -> int | None:
+    return int(item[1:]) if item[:1] == "c" and item[1:].isdigit() else None
