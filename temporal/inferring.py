@@ -33,9 +33,9 @@ from streambound_runtime.periods.plan import (
 Facts = dict[int, dict[str, None]]
 """Conditions that all rows satisfy, each on one column, by the column's place; in a text the column is ``c0``."""
 _TESTS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
-_NARROWED = {"inner": (0, 1), "left": (1,), "right": (0,), "semi": (0, 1), "anti": (1,)}
+NARROWED = {"inner": (0, 1), "left": (1,), "right": (0,), "semi": (0, 1), "anti": (1,)}
 """The sides of a join of which rows without a partner play no part."""
-_KEPT = {"inner": (0, 1), "left": (0,), "right": (1,), "semi": (0,), "anti": (0,)}
+KEPT = {"inner": (0, 1), "left": (0,), "right": (1,), "semi": (0,), "anti": (0,)}
 """The sides of which each row of the result has one."""
 
 
@@ -43,7 +43,7 @@ def inferred(plan: PeriodPlan, catalog: Catalog) -> PeriodPlan:
     """The same rows, with the conditions that follow from those of a join's other side."""
     match plan:
         case SnapshotScan() | ConstantScan():
-            return plan
+            return replace(plan)  # a scan of its own, which tells the places apart where a relation is read
         case PeriodJoin():
             return _joined(
                 replace(plan, left=inferred(plan.left, catalog), right=inferred(plan.right, catalog)), catalog
@@ -55,7 +55,7 @@ def inferred(plan: PeriodPlan, catalog: Catalog) -> PeriodPlan:
 
 def _joined(plan: PeriodJoin, catalog: Catalog) -> PeriodJoin:
     sides = [plan.left, plan.right]
-    for side in _NARROWED.get(plan.kind, ()):
+    for side in NARROWED.get(plan.kind, ()):
         more = list(_carried(plan, side, catalog))
         for condition in more:
             sides[side] = kept(sides[side], condition)
@@ -70,10 +70,11 @@ def _carried(plan: PeriodJoin, side: int, catalog: Catalog) -> Iterator[exp.Expr
     mine, other = (plan.left, plan.right)[side], (plan.left, plan.right)[1 - side]
     known, told = _facts(mine), _facts(other)
     for pair in plan.keys:
-        here, there = _place(pair[side]), _place(pair[1 - side])
+        here, there = place_of(pair[side]), place_of(pair[1 - side])
         if here is None or there is None:
             continue
-        if _alike(_type(mine, here, catalog), _type(other, there, catalog)):
+        kinds = column_type(mine, here, catalog), column_type(other, there, catalog)
+        if kinds[0] is not None and kinds[1] is not None and same_values(kinds[0], kinds[1]):
             for condition in told.get(there, {}):
                 if condition not in known.get(here, {}):
                     yield moved(tree(condition), here)
@@ -90,12 +91,12 @@ def _facts(plan: PeriodPlan) -> Facts:
             return found
         case PeriodProject(input, items):
             under = _facts(input)
-            named = {place: _place(item) for place, item in enumerate(items)}
+            named = {place: place_of(item) for place, item in enumerate(items)}
             return {place: under[mine] for place, mine in named.items() if mine is not None and mine in under}
         case PeriodJoin(kind, left, right):
             starts = 0, width(left)
             found = {}
-            for side in _KEPT.get(kind, ()):
+            for side in KEPT.get(kind, ()):
                 found |= {place + starts[side]: facts for place, facts in _facts((left, right)[side]).items()}
             return found
         case PeriodDistinct(input) | PeriodCoalesce(input):
@@ -133,7 +134,7 @@ def _is_constant(node: exp.Expr) -> bool:
     return isinstance(node, exp.Literal | exp.Boolean)
 
 
-def _type(plan: PeriodPlan, place: int, catalog: Catalog) -> DataType | None:
+def column_type(plan: PeriodPlan, place: int, catalog: Catalog) -> DataType | None:
     """The type of a column that is a relation's; None of what is computed."""
     match plan:
         case SnapshotScan(table=name, columns=columns) | ConstantScan(table=name, columns=columns):
@@ -141,24 +142,26 @@ def _type(plan: PeriodPlan, place: int, catalog: Catalog) -> DataType | None:
             found = None if table is None else table.column(columns[place])
             return None if found is None else found.type
         case PeriodProject(input, items):
-            under = _place(items[place])
-            return None if under is None else _type(input, under, catalog)
+            under = place_of(items[place])
+            return None if under is None else column_type(input, under, catalog)
         case PeriodJoin(left=left, right=right):
             by = width(left)
-            return _type(left, place, catalog) if place < by else _type(right, place - by, catalog)
+            return column_type(left, place, catalog) if place < by else column_type(right, place - by, catalog)
         case PeriodFilter(input=input) | PeriodDistinct(input=input) | PeriodCoalesce(input=input):
-            return _type(input, place, catalog)
+            return column_type(input, place, catalog)
         case PeriodGroup(input=input, keys=keys) if place < keys:
-            return _type(input, place, catalog)
+            return column_type(input, place, catalog)
+        case PeriodUnion(left, right) | PeriodSetOperation(left=left, right=right):
+            kinds = column_type(left, place, catalog), column_type(right, place, catalog)
+            return kinds[0] if kinds[0] == kinds[1] else None
     return None
 
 
-def _alike(left: DataType | None, right: DataType | None) -> bool:
-    """Whether equal values of two types compare alike with constants."""
-    if left is None or right is None:
-        return False
+def same_values(left: DataType, right: DataType) -> bool:
+    """Whether values of two types that are equal are the same ones, and compare alike with others."""
     return left.name == right.name or left.family is right.family is Family.INTEGER
 
 
-def _place(item: str) -> int | None:
-    return int(item[1:]) if item[:1] == "c" and item[1:].isdigit() else None
+def place_of(text: str) -> int | None:
+    """The place of the column that an expression is; None for other expressions."""
+    return int(text[1:]) if text[:1] == "c" and text[1:].isdigit() else None

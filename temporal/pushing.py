@@ -13,6 +13,7 @@ from sqlglot import exp
 from streambound.temporal.scalars import conjunction, moved, over, place_of, places, text, tree
 from streambound_runtime.periods.plan import (
     PeriodCoalesce,
+    PeriodDistinct,
     PeriodFilter,
     PeriodGroup,
     PeriodJoin,
@@ -30,7 +31,9 @@ def kept(plan: PeriodPlan, condition: exp.Expr) -> PeriodPlan:
             return replace(plan, input=under)
         together = conjunction([tree(plan.condition), condition])
         return PeriodFilter(plan.input, together)
-    if isinstance(plan, PeriodCoalesce):
+    if isinstance(plan, PeriodCoalesce | PeriodDistinct):
+        return replace(plan, input=kept(plan.input, condition))
+    if isinstance(plan, PeriodGroup) and max(places(condition), default=plan.keys) < plan.keys:
         return replace(plan, input=kept(plan.input, condition))
     if isinstance(plan, PeriodProject):
         items = {place: plan.items[place] for place in places(condition)}

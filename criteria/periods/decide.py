@@ -32,7 +32,7 @@ from streambound.temporal.lineage import LineageBlock
 from streambound.temporal.snapshot import SnapshotBlock
 from streambound.temporal.statement import SeqStatement
 from streambound_runtime.operators.epochs.plan import EpochLineage, EpochQuery, is_arriving
-from streambound_runtime.periods.plan import PeriodCoalesce, PeriodGroup, PeriodPlan, inputs_of
+from streambound_runtime.periods.plan import PeriodCoalesce, PeriodGroup, PeriodPlan, inputs_of, scans
 
 _FORM = "over streams SEQ TP is SELECT * FROM x [join] y ON condition [WHERE condition], of two streams or of one"
 
@@ -93,7 +93,9 @@ def _snapshot_context(block: SnapshotBlock, catalog: Catalog, emit: EmitMode) ->
     query = block.query
     endless = query.high is None and _always(query.plan)
     parts = emit is EmitMode.PARTS
-    return PeriodContext(catalog, block.block.at, *_declared(catalog, query.time_type), whole=endless, parts=parts)
+    order = {id(scan): number for number, scan in enumerate(scans(query.plan))}
+    declared = _declared(catalog, query.time_type)
+    return PeriodContext(catalog, block.block.at, *declared, whole=endless, parts=parts, order=order)
 
 
 def _lineage_context(block: LineageBlock, catalog: Catalog) -> PeriodContext:

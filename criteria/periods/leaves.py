@@ -21,11 +21,12 @@ from streambound.criteria.bound import bound
 from streambound.criteria.operators.columns import columns_of
 from streambound.criteria.operators.judge import groups
 from streambound.criteria.operators.parts import BlockPart
-from streambound.criteria.periods.partners import RelationPartners, same_values, values_beside
+from streambound.criteria.periods.partners import Asked, RelationPartners, values_beside
 from streambound.criteria.periods.valid import valid_rows
 from streambound.criteria.periods.views import Leaf, MaybeSize, PartnerKeys, PeriodContext, PeriodView, smallest
 from streambound.criteria.size import Number
 from streambound.preprocess.pipeline import derive
+from streambound.temporal.inferring import same_values
 from streambound_runtime.operators.epochs.plan import EpochMatched, EpochPlan, EpochScan
 from streambound_runtime.periods.plan import PeriodFilter, PeriodPlan, PeriodProject, SnapshotScan
 
@@ -34,7 +35,7 @@ _END = "e"
 NOTHING = Number(0)
 
 
-def leaf(plan: PeriodPlan, context: PeriodContext, partners: Sequence[RelationPartners] = ()) -> PeriodView | None:
+def leaf(plan: PeriodPlan, context: PeriodContext, partners: Asked = ()) -> PeriodView | None:
     """The rows of a stream, below conditions and expressions, as a block; None where they cannot be read as one.
 
     Where rows have lineages, their keys and probabilities come after the values. Those without ``partners`` are left
@@ -75,9 +76,7 @@ def leaf(plan: PeriodPlan, context: PeriodContext, partners: Sequence[RelationPa
     return _limited(view, table, items, conditions, context, [keys for keys, _ in matched])
 
 
-def narrowed(
-    view: PeriodView, plan: PeriodPlan, context: PeriodContext, partners: Sequence[RelationPartners] = ()
-) -> PeriodView:
+def narrowed(view: PeriodView, plan: PeriodPlan, context: PeriodContext, partners: Asked = ()) -> PeriodView:
     """A view of conditions and expressions that are kept apart from their stream, with what they limit."""
     found = _select(plan, context.catalog)
     if found is None:
@@ -87,7 +86,7 @@ def narrowed(
 
 
 def _matched(
-    table: DeclaredTable, items: list[exp.Expr], partners: Sequence[RelationPartners], context: PeriodContext
+    table: DeclaredTable, items: list[exp.Expr], partners: Asked, context: PeriodContext
 ) -> list[tuple[PartnerKeys, RelationPartners]]:
     """What a stream's own columns are equal to in relations' rows; of those with a relation's own columns only."""
     found = []

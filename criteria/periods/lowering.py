@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from sqlglot import exp
 
@@ -16,9 +17,10 @@ from streambound.criteria.periods.counting import rows_asked_for
 from streambound.criteria.periods.ends import distinct_state, group_states, latest_state, valid_state
 from streambound.criteria.periods.epochs import plus, together
 from streambound.criteria.periods.leaves import leaf, narrowed
-from streambound.criteria.periods.partners import RelationPartners, place_of, same_values, sides_of, static_columns
+from streambound.criteria.periods.partners import Asked, PartnerSearch, merged
 from streambound.criteria.periods.views import MaybeSize, PeriodContext, PeriodView, every, smallest
 from streambound.criteria.size import Number
+from streambound.temporal.inferring import place_of, same_values
 from streambound_runtime.operators.epochs.plan import (
     EpochAggregate,
     EpochDifference,
@@ -60,7 +62,7 @@ class NotRead(Exception):
         self.part = part
 
 
-def lowered(plan: PeriodPlan, context: PeriodContext, partners: Sequence[RelationPartners] = ()) -> PeriodView:
+def lowered(plan: PeriodPlan, context: PeriodContext, partners: Asked = ()) -> PeriodView:
     """The operators of a plan; notes the states of those that remember rows. Raises NotRead.
 
     Rows without ``partners`` play no part above it.
@@ -74,23 +76,24 @@ def lowered(plan: PeriodPlan, context: PeriodContext, partners: Sequence[Relatio
         case PeriodProject(PeriodFilter(PeriodGroup() as group, condition), items) if most := rows_asked_for(
             group, condition, items
         ):
-            counted = _grouped(group, lowered(group.input, context), context, most)
+            own = _of_keys(group, _below(items, partners))
+            counted = _grouped(group, lowered(group.input, context, own), context, most)
             return _projected(_filtered(counted, condition), items)
         case PeriodFilter(input, condition):
             return narrowed(_filtered(lowered(input, context, partners), condition), plan, context, partners)
         case PeriodProject(input, items):
-            under = lowered(input, context, [one.below(items) for one in partners])
+            under = lowered(input, context, _below(items, partners))
             return narrowed(_projected(under, items), plan, context, partners)
         case PeriodUnion(left, right):
-            return _united(*_alike(lowered(left, context), lowered(right, context)), context)
+            return _united(*_alike(*(lowered(side, context, partners) for side in (left, right))), context)
         case PeriodDistinct(input):
-            return _distinct(lowered(input, context), context)
+            return _distinct(lowered(input, context, partners), context)
         case PeriodSetOperation(kind, left, right):
-            return _set_operation(kind, *_alike(lowered(left, context), lowered(right, context)), context)
+            return _set_operation(kind, *_alike(*(lowered(side, context, partners) for side in (left, right))), context)
         case PeriodCoalesce(input):  # any encoding of what is under it will do
-            return lowered(input, context)
+            return lowered(input, context, partners)
         case PeriodGroup():
-            return _grouped(plan, lowered(plan.input, context), context)
+            return _grouped(plan, lowered(plan.input, context, _of_keys(plan, partners)), context)
         case PeriodJoin():
             return _joined(plan, context, partners)
 
@@ -168,6 +171,17 @@ def checked_type(text: str, types: Sequence[DataType]) -> DataType:
 def named(types: Sequence[DataType]) -> Types:
     """Columns by their places, with their types."""
     return tuple((f"c{place}", kind.name) for place, kind in enumerate(types))
+
+
+def _below(items: Sequence[str], partners: Asked) -> Asked:
+    """What is asked of the rows that expressions are of."""
+    mine = [(place, under) for place, item in enumerate(items) if (under := place_of(item)) is not None]
+    return merged(one.at(mine) for one in partners)
+
+
+def _of_keys(group: PeriodGroup, partners: Asked) -> Asked:
+    """What is asked of the rows of groups."""
+    return merged(one.at((place, place) for place in range(group.keys)) for one in partners)
 
 
 # --- sets -------------------------------------------------------------------------------------------------------------
@@ -274,14 +288,9 @@ def _grouped(plan: PeriodGroup, view: PeriodView, context: PeriodContext, most: 
 _SUMMED = (Family.INTEGER, Family.FLOAT, Family.DECIMAL)
 
 
-def _joined(plan: PeriodJoin, context: PeriodContext, partners: Sequence[RelationPartners]) -> PeriodView:
-    static = [
-        None if static_columns(side, context.catalog) is None else lowered(side, context)
-        for side in (plan.left, plan.right)
-    ]
-    near = sides_of(plan, static, partners, context.catalog)
-    left = static[0] or lowered(plan.left, context, near[0])
-    right = static[1] or lowered(plan.right, context, near[1])
+def _joined(plan: PeriodJoin, context: PeriodContext, partners: Asked) -> PeriodView:
+    near = PartnerSearch(context.catalog, partial(lowered, context=context), context.order).of_sides(plan, partners)
+    left, right = lowered(plan.left, context, near[0]), lowered(plan.right, context, near[1])
     by = width(plan.left)
     types = (*left.types, *right.types)
     keys, condition = join_tests(plan, left.types, right.types)

@@ -1,52 +1,124 @@
 """P2, an equality with a relation: rows of a stream without a partner in a relation play no part, whenever it is valid.
 
-So an inner or semi join with a static relation says how many keys its stream's rows have, as a list in WHERE does.
+So an inner or semi join with a static relation says how many keys its stream's rows have, as a list in WHERE does, and
+other streams' rows that are joined with these by the same key.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from streambound.analyzer.catalog import Catalog
-from streambound.analyzer.types import DataType, Family
 from streambound.criteria.periods.views import MaybeSize, PartnerKeys, PeriodView, every, smallest
+from streambound.temporal.inferring import KEPT, NARROWED, column_type, place_of, same_values
 from streambound_runtime.periods.plan import (
     ConstantScan,
+    PeriodCoalesce,
+    PeriodDistinct,
     PeriodFilter,
     PeriodJoin,
     PeriodPlan,
     PeriodProject,
     SnapshotScan,
+    scans,
     width,
 )
-
-_NARROWED = {"inner": (0, 1), "left": (1,), "right": (0,), "semi": (0, 1), "anti": (1,)}
-"""The sides of a join of which rows without a partner play no part."""
-_KEPT = {"inner": (0, 1), "left": (0,), "right": (1,), "semi": (0,), "anti": (0,)}
-"""The sides of which each row of the result has one: what is asked of the result's rows is asked of these."""
 
 
 @dataclass(frozen=True, slots=True)
 class RelationPartners:
     """The rows of a static relation, one of which rows must agree with.
 
-    ``equal`` are places of these rows' columns, each with the place of the relation's column.
+    ``number`` tells the places apart where the relation is read. ``equal`` are places of the rows' columns, each with
+    the place of the relation's column.
     """
 
+    number: int
     view: PeriodView
     relation: str
     columns: tuple[str | None, ...]
     equal: tuple[tuple[int, int], ...]
 
-    def below(self, items: Sequence[str]) -> RelationPartners:
-        """What is asked of the rows that expressions are of."""
-        places = {place: column for place, item in enumerate(items) if (column := place_of(item)) is not None}
-        return replace(self, equal=tuple((places[mine], theirs) for mine, theirs in self.equal if mine in places))
+    def at(self, places: Iterable[tuple[int, int]]) -> RelationPartners:
+        """The same of columns at other places: pairs of a place until now and a new one."""
+        equal = dict.fromkeys((new, its) for old, new in places for mine, its in self.equal if mine == old)
+        return replace(self, equal=tuple(sorted(equal)))
 
-    def of_side(self, places: range) -> RelationPartners:
-        """What is asked of the rows that have these places in a pair."""
-        return replace(self, equal=tuple((mine - places.start, its) for mine, its in self.equal if mine in places))
+
+Asked = Sequence[RelationPartners]
+"""Rows without these partners play no part."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartnerSearch:
+    """Where equalities with static relations hold; ``view`` gives the rows of one, ``order`` numbers the scans."""
+
+    catalog: Catalog
+    view: Callable[[PeriodPlan], PeriodView]
+    order: Mapping[int, int]
+
+    def of_rows(self, plan: PeriodPlan) -> list[RelationPartners]:
+        """The partners that all rows of a plan have: a relation's rows themselves, and rows joined with these."""
+        static = static_columns(plan, self.catalog)
+        if static is not None:
+            (scan,) = scans(plan)
+            same = tuple((place, place) for place in range(width(plan)))
+            return [RelationPartners(self.order[id(scan)], self.view(plan), *static, same)]
+        match plan:
+            case PeriodFilter(input=input) | PeriodDistinct(input=input) | PeriodCoalesce(input=input):
+                return self.of_rows(input)
+            case PeriodProject(input, items):
+                below = [(mine, place) for place, item in enumerate(items) if (mine := place_of(item)) is not None]
+                return [one.at(below) for one in self.of_rows(input)]
+            case PeriodJoin(kind=kind, left=left, right=right):
+                found, own = list[RelationPartners](), (self.of_rows(left), self.of_rows(right))
+                for side in KEPT.get(kind, ()):
+                    moved = _moved(plan, side)
+                    found += [one.at(moved) for one in own[side]]
+                    if side in NARROWED[kind]:
+                        across = self._across(plan, side)
+                        found += [one.at(across).at(moved) for one in own[1 - side]]
+                return merged(found)
+        return []
+
+    def of_sides(self, plan: PeriodJoin, asked: Asked) -> tuple[list[RelationPartners], list[RelationPartners]]:
+        """What is asked of the rows of each side of a join, of whose rows something is ``asked``."""
+        back = [[(new, old) for old, new in _moved(plan, side)] for side in (0, 1)]
+        above = [[one.at(back[side]) for one in asked] if side in KEPT.get(plan.kind, ()) else [] for side in (0, 1)]
+        found = list(map(list, above))
+        for side in NARROWED.get(plan.kind, ()):
+            theirs = [*above[1 - side], *self.of_rows((plan.left, plan.right)[1 - side])]
+            found[side] += [one.at(self._across(plan, side)) for one in theirs]
+        return merged(found[0]), merged(found[1])
+
+    def _across(self, plan: PeriodJoin, side: int) -> list[tuple[int, int]]:
+        """Places of the other side's columns, each with the place of this side's that equals it."""
+        sides = plan.left, plan.right
+        found = []
+        for pair in plan.keys:
+            mine, theirs = place_of(pair[side]), place_of(pair[1 - side])
+            if mine is not None and theirs is not None:
+                kinds = column_type(sides[side], mine, self.catalog), column_type(sides[1 - side], theirs, self.catalog)
+                if kinds[0] is not None and kinds[1] is not None and same_values(kinds[0], kinds[1]):
+                    found.append((theirs, mine))
+        return found
+
+
+def _moved(plan: PeriodJoin, side: int) -> list[tuple[int, int]]:
+    """The places of a side's columns, each with its place in a pair."""
+    start = width(plan.left) if side else 0
+    return [(place, place + start) for place in range(width((plan.left, plan.right)[side]))]
+
+
+def merged(found: Iterable[RelationPartners]) -> list[RelationPartners]:
+    """What is asked of each relation together, in order: it is one row of it that has all of these values."""
+    together: dict[int, RelationPartners] = {}
+    for one in found:
+        known = together.get(one.number)
+        equal = dict.fromkeys((*(known.equal if known is not None else ()), *one.equal))
+        together[one.number] = replace(one, equal=tuple(sorted(equal)))
+    return [together[number] for number in sorted(together) if together[number].equal]
 
 
 def static_columns(plan: PeriodPlan, catalog: Catalog) -> tuple[str, tuple[str | None, ...]] | None:
@@ -64,28 +136,6 @@ def static_columns(plan: PeriodPlan, catalog: Catalog) -> tuple[str, tuple[str |
             places = map(place_of, items)
             return found[0], tuple(None if place is None else found[1][place] for place in places)
     return None
-
-
-def sides_of(
-    plan: PeriodJoin, views: Sequence[PeriodView | None], partners: Sequence[RelationPartners], catalog: Catalog
-) -> tuple[list[RelationPartners], list[RelationPartners]]:
-    """What is asked of the rows of each side of a join; ``views`` are those of static sides.
-
-    That is what ``partners`` say of the join's rows, and what the other side says.
-    """
-    by = width(plan.left)
-    ranges = range(by), range(by, by + width(plan.right))
-    found: tuple[list[RelationPartners], list[RelationPartners]] = ([], [])
-    for side in _KEPT.get(plan.kind, ()):
-        found[side].extend(one.of_side(ranges[side]) for one in partners)
-    for side in _NARROWED.get(plan.kind, ()):
-        view, told = views[1 - side], static_columns((plan.left, plan.right)[1 - side], catalog)
-        if view is None or told is None:
-            continue
-        pairs = [(place_of(pair[side]), place_of(pair[1 - side])) for pair in plan.keys]
-        equal = tuple((mine, its) for mine, its in pairs if mine is not None and its is not None)
-        found[side].append(RelationPartners(view, *told, equal))
-    return found
 
 
 def values_beside(
@@ -107,13 +157,3 @@ def values_beside(
     if rest and sizes:
         sizes.append(count(rest))
     return smallest(count(places), every(sizes) if sizes else None)
-
-
-def place_of(text: str) -> int | None:
-    """The place of the column that an expression is; None for other expressions."""
-    return int(text[1:]) if text.startswith("c") and text[1:].isdigit() else None
-
-
-def same_values(left: DataType, right: DataType) -> bool:
-    """Whether values that are equal are encoded as the same ones."""
-    return left.name == right.name or Family.INTEGER is left.family is right.family

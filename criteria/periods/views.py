@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -75,7 +76,7 @@ class PeriodContext:
     ``whole`` says that filters stay above the streams, because all rows say how long time is; ``parts`` that rows are
     given with their whole periods; ``lineages`` that rows are random variables. ``judged`` are the conditions on
     snapshot keys, by stream, of which the rows satisfy one among which these are judged; no stream: all rows.
-    ``never`` says why some rows never are there.
+    ``never`` says why some rows never are there. ``order`` numbers the scans of the plan, by their identities.
     """
 
     catalog: Catalog
@@ -92,6 +93,7 @@ class PeriodContext:
     lacking: list[PeriodState] = field(default_factory=list)
     judged: dict[str, tuple[tuple[Condition | OfRelation, ...], ...]] = field(default_factory=dict)
     never: dict[Diagnostic, None] = field(default_factory=dict)
+    order: Mapping[int, int] = field(default_factory=dict)
     numbers: count[int] = field(default_factory=lambda: count(1))
 
     def rows(self, relation: str) -> Size:

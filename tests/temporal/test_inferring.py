@@ -8,7 +8,7 @@ import pytest
 
 from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.analyzer.spans import SourceText
-from streambound.criteria.check import check_source
+from streambound.criteria.check import Checked, check_source
 from streambound.criteria.vocabulary import Verdict
 from streambound.temporal.snapshot import SnapshotBlock
 from streambound_runtime.periods.plan import PeriodFilter, PeriodPlan, SnapshotScan, inputs_of
@@ -18,7 +18,7 @@ from support.oracle import connection
 from support.period_streams import run_periods
 from support.profiles import MORE
 from support.snapshot_keys import drawn, good
-from support.snapshots import COLUMNS, LOW, Generated, history
+from support.snapshots import COLUMNS, LOW, Generated, generated, history
 
 EXISTS = "SELECT r.b FROM r WHERE r.a = 1 AND"
 BOUNDS = {"vb": "bigint", "ve": "bigint"}
@@ -92,20 +92,67 @@ def test_where_conditions_stand(sql: str, expected: dict[str, list[str]]) -> Non
         "SELECT r.b, s.c FROM r LEFT JOIN s ON r.a = s.a WHERE r.a = 1 OR r.a = 3",
         "SELECT r.b FROM r WHERE r.a = 1 AND NOT EXISTS (SELECT 1 FROM s WHERE s.a = r.a)",
         "SELECT s.c FROM r RIGHT JOIN s USING (a) WHERE s.a BETWEEN 0 AND 2",
+        "SELECT g.a, g.n FROM (SELECT a, COUNT(*) AS n FROM r GROUP BY a) AS g JOIN s USING (a) WHERE a IN (0, 2)",
+        "SELECT r.b, s.c, u.d FROM r JOIN s ON r.a = s.a JOIN u ON u.b = s.a",
+        "SELECT r.b, s.c, u.d FROM u JOIN r ON u.b = r.a LEFT JOIN s ON s.a = u.b",
+        "SELECT r.b, s.c FROM u LEFT JOIN r ON u.b = r.a LEFT JOIN s ON s.a = u.b",
+        "SELECT r.b FROM r WHERE r.a IN (SELECT u.b FROM u) AND NOT EXISTS (SELECT 1 FROM s WHERE s.a = r.a)",
+        "SELECT g.n, s.c FROM (SELECT a, COUNT(*) AS n FROM r GROUP BY a) AS g JOIN u ON u.b = g.a JOIN s USING (a)",
+        "SELECT x.a, u.d FROM (SELECT a FROM r UNION SELECT a FROM s) AS x JOIN u ON u.b = x.a",
+        "SELECT x.a, u.d FROM (SELECT a FROM r EXCEPT ALL SELECT a FROM s) AS x JOIN u ON u.b = x.a",
+        "SELECT x.a, u.d FROM (SELECT DISTINCT a FROM r) AS x JOIN u ON u.b = x.a JOIN s ON s.a = u.b AND s.c > 'x'",
+        "SELECT x.b, y.b AS z FROM r AS x JOIN u ON u.b = x.a JOIN r AS y ON y.a = x.a JOIN s ON s.a = y.a",
     ],
 )
-def test_a_list_for_one_stream_bounds_the_other_one(sql: str) -> None:
+def test_what_bounds_one_stream_bounds_the_other_one(sql: str) -> None:
     """Their snapshot keys are judged among these values only."""
     (statement,) = check_source(SourceText("q.sql", f"SEQ VT ({sql})"), catalog_from_mapping(catalog(("r", "s"))))
     assert statement.verdict is Verdict.BOUNDED, statement.diagnostics
     proof = proof_of(statement, certificate_of(statement))
     assert proof.faults == () and proof.entries is not None
     for seed in range(8 * MORE):
-        choices = Choices.seeded(seed)
-        second = [(key, choices.pick(["x", "y"]), begin, end) for key, _, begin, end in drawn(seed + 1000)]
-        rows = {"r": drawn(seed), "s": second, "u": []}
-        wanted = history(Generated(sql, {name: good(mine) for name, mine in rows.items()}), connection())
-        named = {n: [dict(zip((*COLUMNS[n], *BOUNDS), row, strict=True)) for row in mine] for n, mine in rows.items()}
-        run = run_periods(statement, named, every=choices.integer(1, 4), restarts=choices.chance(50))
-        assert run.all == wanted, seed
-        assert run.limit == proof.entries.most and max(run.entries) <= run.limit
+        compare(statement, sql, seed)
+
+
+def compare(statement: Checked, sql: str, seed: int) -> None:
+    """Assert that a job prints what batch evaluation of the good rows does, and keeps no more than M."""
+    choices = Choices.seeded(seed)
+    second = [(key, choices.pick(["x", "y"]), begin, end) for key, _, begin, end in drawn(seed + 1000)]
+    rows = {"r": drawn(seed), "s": second, "u": generated(choices).rows["u"]}
+    kept = {name: mine if name == "u" else good(mine) for name, mine in rows.items()}
+    wanted = history(Generated(sql, kept), connection())
+    named = {n: [dict(zip((*COLUMNS[n], *BOUNDS), row, strict=True)) for row in mine] for n, mine in rows.items()}
+    run = run_periods(statement, named, every=choices.integer(1, 4), restarts=choices.chance(50))
+    assert run.all == wanted, (sql, seed)
+    assert run.limit is not None and max(run.entries) <= run.limit, (sql, seed)
+
+
+KEYS = {"r": "r.a", "s": "s.a", "u": "u.b"}
+OTHERS = {"r": "r.b", "s": "s.c", "u": "u.d"}
+
+
+def drawn_joins(choices: Choices) -> str:
+    """Joins of the three by their keys, in any order and of any kind, perhaps with a list for one of the keys."""
+    order = choices.pick(["rsu", "rus", "sru", "sur", "urs", "usr"])
+    kinds = ["JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN"]
+    text, seen = order[0], [order[0]]
+    for table in order[1:]:
+        kind = choices.pick(kinds)
+        text += f" {kind} {table} ON {KEYS[choices.pick(seen)]} = {KEYS[table]}"
+        seen += [table] if "SEMI" not in kind and "ANTI" not in kind else []
+    key = KEYS[choices.pick(seen)]
+    where = choices.pick(["", "", f" WHERE {key} IN (0, 2)", f" WHERE {key} = 1", f" WHERE {key} IS NULL OR {key} = 1"])
+    distinct = choices.pick(["", "DISTINCT "])
+    return f"SELECT {distinct}{', '.join(f'{OTHERS[one]} AS c{n}' for n, one in enumerate(seen))} FROM {text}{where}"
+
+
+def test_random_joins_of_two_streams_and_a_relation() -> None:
+    bounded = 0
+    for seed in range(50 * MORE):
+        sql = drawn_joins(Choices.seeded(seed))
+        (statement,) = check_source(SourceText("q.sql", f"SEQ VT ({sql})"), catalog_from_mapping(catalog(("r", "s"))))
+        if statement.verdict is Verdict.BOUNDED:
+            bounded += 1
+            assert proof_of(statement, certificate_of(statement)).faults == (), sql
+            compare(statement, sql, seed)
+    assert bounded > 10 * MORE
