@@ -14,11 +14,12 @@ from streambound.analyzer.statement import Statement
 from streambound.analyzer.symbols import symbol
 from streambound.analyzer.types import DataType
 from streambound.criteria.operators.parts import (
+    JudgedConditions,
     PeriodPart,
 )
 from streambound.criteria.operators.states import CircuitBound, Judged
 from streambound.synopsis_exec.circuit_nodes import CircuitNodes, keys_of, relation_input
-from streambound.synopsis_exec.declared_table import Options, told
+from streambound.synopsis_exec.declared_table import told
 from streambound.synopsis_exec.period_contracts import contracts_as_of, contracts_of_block, judged_by
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.result_columns import check_columns, refused
@@ -47,7 +48,7 @@ class PlannedCircuit:
     bound: CircuitBound
     computed: tuple[Input, ...] = ()
     sink: Sink | None = None
-    judged: Mapping[str, Options] = field(default_factory=dict)
+    judged: Mapping[str, JudgedConditions] = field(default_factory=dict)
     plans: Mapping[str, Plan] = field(default_factory=dict)
     empty: bool = False
 

@@ -8,16 +8,14 @@ from streambound.analyzer import columns
 from streambound.analyzer.catalog import Kind, OnViolation
 from streambound.analyzer.query import Condition, NullTest, OneOf
 from streambound.analyzer.values import Value
-from streambound.criteria.operators.parts import OfRelation
 from streambound.synopsis_exec.asked_relations import asked_relations, over_views
 from streambound.synopsis_exec.branch_plan import OPERATORS, constant
 from streambound.synopsis_exec.plan_ir import Input
 from streambound_runtime import spec
-from streambound_runtime.operators.formula import Members
 from streambound_runtime.operators.plan import Test
 from streambound_runtime.promises import Arrival, Domain, KeyMark, Mark, Partitions
 
-Options = Sequence[tuple[Condition | OfRelation, ...]]
+Options = Sequence[tuple[Condition, ...]]
 
 
 def declared_table(
@@ -85,9 +83,7 @@ def tests_of(options: Options) -> tuple[tuple[Test, ...], ...]:
     return tuple(dict.fromkeys(tuple(map(_test, atoms)) for atoms in options))
 
 
-def _test(atom: Condition | OfRelation) -> Test:
-    if isinstance(atom, OfRelation):
-        return Test(atom.column, "in", None, Members(atom.relation, atom.values))
+def _test(atom: Condition) -> Test:
     if isinstance(atom, OneOf):
         return Test(atom.attribute.column, "in", None, tuple(map(constant, atom.values)))
     if isinstance(atom, NullTest):

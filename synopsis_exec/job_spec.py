@@ -8,10 +8,11 @@ from functools import partial
 from streambound.analyzer.columns import Column
 from streambound.analyzer.endpoints import Target
 from streambound.analyzer.version import __version__
+from streambound.criteria.operators.parts import JudgedConditions, OfRelation
 from streambound.synopsis_exec.asked_relations import asked_relations, over_views
 from streambound.synopsis_exec.circuit_placement import placed
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
-from streambound.synopsis_exec.declared_table import Options, declared_table, tests_of
+from streambound.synopsis_exec.declared_table import declared_table, tests_of
 from streambound.synopsis_exec.layout import layout_sha256
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.synopsis_plan import synopsis_plan
@@ -19,6 +20,8 @@ from streambound.synopsis_exec.useful import useful, uses
 from streambound_runtime import spec
 from streambound_runtime.decoding.quoting import quoted
 from streambound_runtime.decoding.sql_types import spark_name
+from streambound_runtime.operators.formula import Members
+from streambound_runtime.operators.plan import JudgedKeys, PartnerTest
 
 
 def job_spec(plan: Plan | PlannedCircuit, forced: str | None = None) -> spec.JobSpec:
@@ -49,7 +52,7 @@ def job_spec(plan: Plan | PlannedCircuit, forced: str | None = None) -> spec.Job
 
 def _circuit_job(plan: PlannedCircuit, forced: str | None) -> spec.JobSpec:
     relations = {item.name.lower(): item.name for item in plan.relations}
-    tables = [_judged(declared_table(one, relations=relations), plan.judged.get(one.name)) for one in plan.inputs]
+    tables = [_judged(declared_table(one, relations=relations), plan.judged.get(one.name, ())) for one in plan.inputs]
     job = spec.JobSpec(
         plan.name,
         __version__,
@@ -66,11 +69,21 @@ def _circuit_job(plan: PlannedCircuit, forced: str | None) -> spec.JobSpec:
     return placed(job, plan, forced)
 
 
-def _judged(table: spec.Stream | spec.Relation, options: Options | None) -> spec.Stream | spec.Relation:
-    """A table of whose rows some are judged beside others: those that satisfy one of the options."""
-    if options is None or not isinstance(table, spec.Stream):
+def _judged(table: spec.Stream | spec.Relation, options: JudgedConditions) -> spec.Stream | spec.Relation:
+    """A table of whose rows some are judged beside others: those that satisfy one of the options; all for none."""
+    if () in options or not isinstance(table, spec.Stream):
         return table
-    return replace(table, judged=tests_of(options))
+    found = []
+    for atoms in options:
+        (tests,) = tests_of([tuple(one for one in atoms if not isinstance(one, OfRelation))])
+        partners = (one for one in atoms if isinstance(one, OfRelation))
+        found.append(JudgedKeys(tests, tuple(_partner_test(one) for one in partners)))
+    return replace(table, judged=tuple(dict.fromkeys(found)))
+
+
+def _partner_test(one: OfRelation) -> PartnerTest:
+    own, theirs = zip(*one.columns, strict=True)
+    return PartnerTest(own, Members(one.relation, theirs))
 
 
 def _computed(item: Input, table: spec.Stream | spec.Relation, relations: dict[str, str]) -> spec.RelationQuery:

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Period = tuple[str, str]
+RESULT: Period = ("_begin", "_end")
+"""The period of the rows that a SEQ statement gives."""
 _OTHER = DataType("other", Family.OTHER)
 _JOINS = {
     "inner": "JOIN",
@@ -140,7 +142,7 @@ class Temporal:
             raise UsageError(f"{name} is no relation with periods")
         return bad(self._given(table, table.period.key is not None), self._frame(table.name))
 
-    def coalesce(self, df: DataFrame, period: Period) -> DataFrame:
+    def coalesce(self, df: DataFrame, period: Period = RESULT) -> DataFrame:
         """Maximal periods of equal rows, with `_mult`: the unique encoding of what there is at every point of time."""
         given = Temporal(self.spark).relation("rows", df, period)
         names = [column for column in df.columns if column not in period]
@@ -148,7 +150,9 @@ class Temporal:
         begin, end = map(_quoted, period)
         return found.selectExpr(*map(_quoted, names), f"_begin AS {begin}", f"_end AS {end}", "_mult")
 
-    def split(self, df: DataFrame, period: Period, by: Sequence[str] = (), at: DataFrame | None = None) -> DataFrame:
+    def split(
+        self, df: DataFrame, period: Period = RESULT, by: Sequence[str] = (), at: DataFrame | None = None
+    ) -> DataFrame:
         """Each row cut at all end points of rows, of ``df`` and of ``at``, that agree with it in the columns ``by``.
 
         Equal pieces stay as many as they were (Dignös et al., Definition 8.3). ``at`` has the same period columns.

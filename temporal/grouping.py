@@ -8,7 +8,7 @@ from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall, Scalar
 from streambound.analyzer.codes import Code
 from streambound.analyzer.constants import BIGINT
 from streambound.analyzer.types import DataType
-from streambound.temporal.scalars import finding, no_subquery, over, text
+from streambound.temporal.scalars import comparable, finding, no_subquery, over, text
 from streambound.temporal.scope import Columns, SeenColumn, SeenNames
 from streambound_runtime.periods.plan import PeriodAggregate, PeriodGroup, PeriodPlan, PeriodProject
 
@@ -23,6 +23,7 @@ def grouped(tree: Aggregate, under: PeriodPlan, names: SeenNames) -> tuple[Perio
     for place, key in enumerate(tree.keys):
         node = syntax_of(key.value)
         no_subquery(node, names.positions)
+        comparable(node, names.positions)
         items.append(text(over(node, names.place)))
         own = names.seen(node) if isinstance(node, exp.Column) else None
         aliases = own.aliases if own is not None else frozenset[str]()

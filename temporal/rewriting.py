@@ -35,7 +35,7 @@ from streambound.analyzer.types import DataType
 from streambound.temporal.grouping import grouped, syntax_of
 from streambound.temporal.language import ONE_ROW, SnapshotLowering
 from streambound.temporal.pushing import joined, kept
-from streambound.temporal.scalars import column, conjuncts, finding, moved, no_subquery, over, text
+from streambound.temporal.scalars import column, comparable, conjuncts, finding, moved, no_subquery, over, text
 from streambound.temporal.scope import PERIOD, Columns, SeenColumn, SeenNames, UnknownName, renamed, shifted
 from streambound_runtime.periods.plan import (
     ConstantScan,
@@ -305,6 +305,7 @@ class Rewriter:
             if isinstance(item, Named):
                 node = syntax_of(item.value)
                 no_subquery(node, self.positions)
+                comparable(node, self.positions)
                 found.append((item.name, over(node, names.place), names.type(node)))
             else:
                 found += [(one.name, column(one.place), one.type) for one in names.starred(item)]

@@ -19,6 +19,12 @@ _WITHOUT_PARENTHESES = ("current_", "local")
 """What functions of the clock and the session start with that have a syntax of their own."""
 _EFFECTS = frozenset({"raise_error", "assert_true", "aes_encrypt", "sleep"})
 """Functions that do something, or give another value each time, beside those that the registry knows."""
+_UNORDERED = ("map<", "variant")
+_MAPS = frozenset({
+    "map", "map_concat", "map_filter", "map_from_arrays", "map_from_entries", "map_zip_with", "str_to_map",
+    "transform_keys", "transform_values", "parse_json", "try_parse_json", "to_variant_object",
+})  # fmt: skip
+"""Functions whose values are maps or variants."""
 _NO_ORDER = "a snapshot is a bag of rows: order and limit them outside of the block"
 
 
@@ -54,12 +60,23 @@ def _refused(node: exp.Expr, positions: Positions) -> Iterator[tuple[str, str, e
             yield "a version of a table (… AS OF) has no meaning in a SEQ block", "write SEQ VT AS OF x ( … )", node
         case exp.Parameter() | exp.Placeholder():
             yield "a parameter is outside the query language", "", node
+        case exp.Star() if not _is_of_list(node):
+            help = "list the columns: in a snapshot there are no others, such as periods"
+            yield "* as an argument is outside of what a SEQ block can evaluate", help, node
         case exp.Where() | exp.Join() | exp.Group():
             rows = node.args.get("on") if isinstance(node, exp.Join) else node
             if rows is not None and (aggregate := next(_aggregates(rows), None)) is not None:
                 yield "an aggregate has no value before rows are grouped", "HAVING is a condition for groups", aggregate
         case exp.Func() if not isinstance(node, AGGREGATES):
             yield from _refused_call(node)
+
+
+def _is_of_list(star: exp.Star) -> bool:
+    """Whether a `*` is an item of a SELECT list, or that of COUNT(*)."""
+    item = star.parent if isinstance(star.parent, exp.Column) else star
+    if isinstance(item, exp.Star) and isinstance(item.parent, exp.Count):
+        return True
+    return isinstance(item.parent, exp.Select) and item.arg_key == "expressions"
 
 
 def _aggregates(node: exp.Expr) -> Iterator[exp.Expr]:
@@ -94,6 +111,17 @@ def no_subquery(node: exp.Expr, positions: Positions) -> None:
     message = f"{kind} is outside of what a SEQ block can evaluate"
     help = "[NOT] EXISTS and [NOT] IN can be conditions of WHERE, joined to others by AND"
     raise positions.finding(Code.UNSUPPORTED, message, query, help)
+
+
+def comparable(node: exp.Expr, positions: Positions) -> None:
+    """Raise a Finding for what makes a MAP or a VARIANT, of which it cannot be told whether rows are equal."""
+    inner = node.unnest()
+    cast = inner.to.sql("spark").lower() if isinstance(inner, exp.Cast) else ""
+    name = text(inner).split("(")[0].lower() if isinstance(inner, exp.Func) else ""
+    if any(word in cast for word in _UNORDERED) or name in _MAPS:
+        message = "a column of a type whose values cannot be compared is outside of a SEQ block"
+        help = "select what is in it, such as one of its values, or a text of it: CAST(… AS STRING)"
+        raise finding(positions, message, node, help)
 
 
 def column(place: int) -> exp.Column:

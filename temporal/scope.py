@@ -176,6 +176,11 @@ class SeenNames:
         without = {name.lower() for name in star.without}
         found = tuple(column for column in mine if column.name.lower() not in without)
         at = star.syntax or exp.Null()
+        for name in star.without:
+            if name.lower() not in {column.name.lower() for column in mine}:
+                hidden = next((c.hidden for c in self.columns if c.hidden and c.name.lower() == name.lower()), "")
+                why = f"{name} cannot be named in a SEQ block: {hidden}" if hidden else f"* has no column {name!r}"
+                raise self.positions.finding(Code.UNKNOWN_COLUMN, why, at)
         if not found:
             message = f"{star.alias}.* stands for no column" if alias else "* stands for no column"
             raise self.positions.finding(Code.UNKNOWN_COLUMN, message, at)

@@ -55,7 +55,7 @@ def snapshot_block(block: SeqBlock, source: SourceText, catalog: Catalog) -> Sna
     if always and (line.low is None or (line.high is None and not arriving)):
         raise no_domain(positions, min(always), catalog)
     names, plan = shown(found)
-    check_names(names, _OWN, block, positions)
+    check_names(names, (MULTIPLICITY,) if line.as_of else _OWN, block, positions)
     plan = inferred(plan, catalog)
     query = SnapshotQuery(block.name, PeriodCoalesce(plan), names, line.kind.name, line.low, line.high, line.as_of)
     read = dict.fromkeys(scan.table for scan in scans(plan) if scan.table)

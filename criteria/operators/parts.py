@@ -334,11 +334,14 @@ class FixpointPart:
 
 @dataclass(frozen=True, slots=True)
 class OfRelation:
-    """A condition on a stream's row: its column has a value that some row of a static relation has in another one."""
+    """A condition on a stream's row: some row of a static relation has the values of these columns, each in another."""
 
-    column: str
     relation: str
-    values: str
+    columns: tuple[tuple[str, str], ...]
+
+
+JudgedConditions = tuple[tuple[Condition | OfRelation, ...], ...]
+"""Conjunctions of which a row of a stream satisfies one where it is judged beside others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,7 +358,7 @@ class PeriodPart:
     streams: tuple[DeclaredTable, ...] = field(repr=False)
     query: EpochQuery | EpochLineage
     columns: tuple[Column, ...]
-    judged: tuple[tuple[str, tuple[tuple[Condition | OfRelation, ...], ...]], ...] = ()
+    judged: tuple[tuple[str, JudgedConditions], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

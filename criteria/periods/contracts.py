@@ -62,10 +62,9 @@ def _judged_keys(
         if query is None:
             return None, ((),)
         partners = [
-            OfRelation(column, one.relation, values)
+            OfRelation(one.relation, own)
             for one in leaf.partners
-            for column, values in one.columns
-            if column in key
+            if (own := tuple(pair for pair in one.columns if pair[0] in key))
         ]
         for branch in derive(query).split.branches:
             kept = tuple(replace(atom, span=None) for atom in branch.atoms if _is_of(atom, key))

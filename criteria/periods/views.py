@@ -10,11 +10,10 @@ from sqlglot import exp
 
 from streambound.analyzer.catalog import Catalog, DeclaredTable
 from streambound.analyzer.diagnostics import Diagnostic
-from streambound.analyzer.query import Condition
 from streambound.analyzer.spans import Span
 from streambound.analyzer.symbols import symbol
 from streambound.analyzer.types import DataType
-from streambound.criteria.operators.parts import BlockPart, OfRelation
+from streambound.criteria.operators.parts import BlockPart, JudgedConditions
 from streambound.criteria.operators.states import State
 from streambound.criteria.size import Minimum, Size, Symbol, least, product
 from streambound_runtime.operators.epochs.plan import EpochPlan
@@ -91,7 +90,7 @@ class PeriodContext:
     relations: dict[str, tuple[DeclaredTable, dict[str, None]]] = field(default_factory=dict)
     states: list[State] = field(default_factory=list)
     lacking: list[PeriodState] = field(default_factory=list)
-    judged: dict[str, tuple[tuple[Condition | OfRelation, ...], ...]] = field(default_factory=dict)
+    judged: dict[str, JudgedConditions] = field(default_factory=dict)
     never: dict[Diagnostic, None] = field(default_factory=dict)
     order: Mapping[int, int] = field(default_factory=dict)
     numbers: count[int] = field(default_factory=lambda: count(1))

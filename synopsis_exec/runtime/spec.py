@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from streambound_runtime.operators.circuit_plan import CircuitPlan
-from streambound_runtime.operators.plan import SynopsisPlan, Test
+from streambound_runtime.operators.plan import JudgedKeys, SynopsisPlan, Test
 from streambound_runtime.promises import STRICT, Arrival, ChangeRecords, Domain, KeyMark, PeriodContract, Rate
 
 Options = tuple[tuple[str, str], ...]
@@ -71,7 +71,7 @@ class Stream:
     ``stops`` a row that breaks a contract ends the job, instead of being quarantined. ``relation`` says that its rows
     are the changes of a relation, which may be in ``records`` that are no rows. Records that are ``marks`` of keys are
     no rows: the plan gets them if it ``ends_keys``, and else they are left out. Of a query over rows with periods
-    ``period`` says what is a good one; its keys are judged among the rows that satisfy a conjunction of ``judged``.
+    ``period`` says what is a good one; its keys are judged among the rows of one of ``judged``, or all.
     """
 
     name: str
@@ -90,7 +90,7 @@ class Stream:
     ends_keys: bool = False
     period: PeriodContract | None = None
     records: ChangeRecords | None = None
-    judged: tuple[tuple[Test, ...], ...] = ((),)
+    judged: tuple[JudgedKeys, ...] = ()
 
     @property
     def counted(self) -> bool:

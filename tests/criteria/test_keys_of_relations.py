@@ -117,6 +117,38 @@ def test_columns_of_one_relation_are_counted_together() -> None:
     assert checked(sql.replace("r.a = 1", "r.a > 1"), key=("a", "b")).verdict is not Verdict.BOUNDED
 
 
+KEYED = {
+    "SELECT r.x FROM r LEFT SEMI JOIN s ON r.a = s.a AND r.b = s.b": 3 * ROWS,
+    "SELECT r.x, s.y FROM s LEFT JOIN r ON r.a = s.a AND r.b = s.b": None,
+    "SELECT r.x FROM r WHERE (r.a, r.b) IN (SELECT s.a, s.b FROM s)": 3 * ROWS,
+    "SELECT r.x FROM r JOIN s AS t ON r.a = t.a JOIN s ON r.b = s.b": None,
+    "SELECT r.a, COUNT(*) AS n FROM r JOIN s USING (a, b) WHERE s.y > 0 GROUP BY r.a": None,
+}
+
+
+@pytest.mark.parametrize("emit", ["", "-- streambound: emit fragments\n"])
+@pytest.mark.parametrize(("sql", "most"), KEYED.items(), ids=list(KEYED))
+def test_keys_of_several_columns_are_judged_together(sql: str, most: int | None, emit: str) -> None:
+    """Of all pairs of values come rows; those of the relation's pairs are kept, and judged."""
+    bounds = {"vb": "bigint", "ve": "bigint"}
+    stream = {"columns": {"a": "bigint", "b": "bigint", "x": "bigint"} | bounds, "period": ["vb", "ve"]}
+    stream |= {"timestamp": "vb", "snapshot_key": ["a", "b"]}
+    relation = {"columns": {"a": "bigint", "b": "bigint", "y": "bigint"} | bounds, "period": ["vb", "ve"], "rows": ROWS}
+    statement = checked_circuit(
+        f"{emit}SEQ VT ({sql})", {"time": {"domain": [LOW]}, "streams": {"r": stream}, "relations": {"s": relation}}
+    )
+    assert statement.verdict is Verdict.BOUNDED, statement.diagnostics
+    assert proof_of(statement, certificate_of(statement)).faults == ()
+    pairs = [(a, b) for a in range(ROWS) for b in range(ROWS)]
+    rows = [{"a": a, "b": b, "x": a + b, "vb": n, "ve": 200} for n, (a, b) in enumerate(pairs)]
+    rows += [{"a": 2, "b": 2, "x": 9, "vb": 60, "ve": 61}, {"a": 1, "b": 2, "x": 9, "vb": 60, "ve": 61}]
+    fixed = [{"a": a, "b": a, "y": a, "vb": 0, "ve": 300} for a in range(ROWS)]
+    run = run_periods(statement, {"r": rows, "s": fixed})
+    assert run.limit is not None and max(run.entries) <= run.limit
+    assert most is None or run.limit == most - (ROWS if emit else 0)
+    assert ([one.values["a"] for one in run.rejected] == [2]) == (" AS t " not in sql)
+
+
 def test_random_queries_with_keys_of_relations() -> None:
     bounded = 0
     for seed in range(160 * MORE):

@@ -9,13 +9,14 @@ import pyarrow as pa
 import pytest
 
 from streambound.analyzer.types import Family, parse_type
-from streambound_runtime.decoding.contracts import between, places, useful
+from streambound_runtime.decoding.contracts import between, broken, places, useful
 from streambound_runtime.decoding.json_values import encode
 from streambound_runtime.decoding.reasons import REASONS, detail
 from streambound_runtime.decoding.row_text import row_texts
 from streambound_runtime.decoding.sql_types import FIRST_DAY, FIRST_MOMENT, LAST_DAY, LAST_MOMENT, sql_type
 from streambound_runtime.operators import plan
-from streambound_runtime.spec import TableColumn
+from streambound_runtime.promises import PeriodContract
+from streambound_runtime.spec import Stream, TableColumn
 from support import told_reasons as told
 
 where = plan.Test
@@ -131,3 +132,12 @@ def test_texts_of_rows_as_spark_writes_them() -> None:
 
 def test_seconds_that_java_cuts_to_64_bits() -> None:
     assert encode(9223372036855, sql_type("timestamp")) == 9223372036855 * 10**6 - 2**64
+
+
+def test_rows_with_periods_may_begin_before_0() -> None:
+    """Their domain says what time there is; other streams begin at 0."""
+    column, values = TableColumn("b", "bigint"), pa.array([-3, 0, None])
+    for period, wanted in ((None, [1, 0, 0]), (PeriodContract("b", "e"), [0, 0, 0])):
+        stream = Stream("S", (column,), "b", (), period=period)
+        found = [[int(bad) for bad in mask] for reason, mask in broken(stream, column, values) if "negative" in reason]
+        assert (found or [[0, 0, 0]]) == [wanted]

@@ -256,6 +256,34 @@ def test_what_has_no_truth_value_is_no_part_of_a_condition(sql: str, token: str)
 @pytest.mark.parametrize(
     ("sql", "token"),
     [
+        ("SELECT n, hash(*) AS h FROM t", "*"),
+        ("SELECT n FROM t WHERE struct(*).i = 3", "*"),
+        ("SELECT COUNT(t.*) AS c FROM t GROUP BY n", "*"),
+        ("SELECT COUNT(DISTINCT *) AS c FROM t GROUP BY n", "*"),
+        ("SELECT n, MAX(struct(*)) AS c FROM t GROUP BY n", "*"),
+        ("SELECT map('k', i) AS m FROM t", "map('k', i)"),
+        ("SELECT COUNT(*) AS c FROM t GROUP BY str_to_map(n)", "str_to_map(n)"),
+    ],
+)
+def test_what_would_show_more_than_a_snapshot_or_cannot_be_compared_is_refused(sql: str, token: str) -> None:
+    assert blamed(f"SEQ VT ({sql})", TRUTHS) == ("unsupported", "SB110", token)
+
+
+def test_a_star_leaves_out_columns_that_are_there() -> None:
+    assert checked("SEQ VT (SELECT * EXCEPT (n) FROM t)", TRUTHS).verdict is Verdict.BOUNDED
+    for name in ("vb", "nothing"):
+        assert blamed(f"SEQ VT (SELECT * EXCEPT ({name}) FROM t)", TRUTHS)[1] == "SB102"
+
+
+def test_a_snapshot_at_a_time_has_no_columns_of_a_period() -> None:
+    assert checked("SEQ VT AS OF 3 (SELECT i AS _begin FROM t)", TRUTHS).verdict is Verdict.BOUNDED
+    assert blamed("SEQ VT AS OF 3 (SELECT i AS _mult FROM t)", TRUTHS)[1] == "SB103"
+    assert blamed("SEQ VT (SELECT i AS _begin FROM t)", TRUTHS)[1] == "SB103"
+
+
+@pytest.mark.parametrize(
+    ("sql", "token"),
+    [
         ("SELECT SUM(b) AS s FROM t GROUP BY n", "b"),
         ("SELECT n, AVG(d) AS s FROM t GROUP BY n", "d"),
         ("SELECT n, SUM(DISTINCT i > 1) AS s FROM t GROUP BY n", "i > 1"),

@@ -28,7 +28,7 @@ def broken(table: Stream | Relation, column: TableColumn, values: pa.Array) -> I
     stream = table if isinstance(table, Stream) else None
     if stream is not None and column.name == stream.timestamp:
         yield "no-timestamp" if stream.period is None else "null-bound", ~there
-        if kind.family == "integer":
+        if kind.family == "integer" and stream.period is None:
             yield "negative-timestamp", there & ~between(values, 0, None)
     if kind.family == "integer" and kind.bits == 8:
         yield "out-of-range", there & ~between(values, -128, 127)

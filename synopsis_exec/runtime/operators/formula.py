@@ -36,10 +36,10 @@ class Extreme:
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """The values of a relation's column, NULL left out: what a test of membership asks of them."""
+    """What a relation's rows have in some columns together, without those that have a NULL there."""
 
     relation: str
-    column: str
+    columns: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +123,8 @@ def resolved(node: T, relations: Rows) -> T:
 
 def _resolved(node: object, relations: Rows) -> object:
     if isinstance(node, Members):
-        values = (row[node.column] for row in relations[node.relation])
-        return tuple(dict.fromkeys(one for one in values if one is not None))
+        values = (tuple(row[column] for column in node.columns) for row in relations[node.relation])
+        return tuple(dict.fromkeys(one for one in values if None not in one))
     if isinstance(node, _NODES):
         return value(node, relations)
     if isinstance(node, tuple):

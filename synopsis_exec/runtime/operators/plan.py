@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from streambound_runtime.operators.formula import Formula, Members
 
 Constant = int | float | str | None
-TestOffset = Constant | Formula | tuple[Constant, ...] | Members
+TestOffset = Constant | Formula | tuple[Constant, ...]
 """What a test adds to its right side, or, where there is none, compares with; members of a list for ``in``."""
 
 
@@ -26,6 +26,22 @@ class Test:
     op: str
     right: str | None = None
     offset: TestOffset = None
+
+
+@dataclass(frozen=True, slots=True)
+class PartnerTest:
+    """Whether a row has in these columns, together, what some row of a relation has in its own."""
+
+    columns: tuple[str, ...]
+    partners: Members | tuple[tuple[Constant, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedKeys:
+    """Rows that pass all tests and have all partners."""
+
+    tests: tuple[Test, ...] = ()
+    partners: tuple[PartnerTest, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ import numpy as np
 from streambound_runtime.decoding.reasons import detail
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.formula import Rows, resolved
+from streambound_runtime.operators.plan import JudgedKeys
 from streambound_runtime.operators.rejected_row import RejectedRow
 from streambound_runtime.operators.row_tests import any_of
 from streambound_runtime.operators.values import integer
@@ -32,15 +33,33 @@ def judged_together(stream: Stream) -> bool:
     return stream.period is not None and (stream.period.most is not None or bool(stream.period.unique))
 
 
+class _KeysRead:
+    """Which rows are of keys that some part of the query reads."""
+
+    def __init__(self, judged: JudgedKeys) -> None:
+        tested = (name for test in judged.tests for name in (test.left, test.right) if name)
+        self.columns = list(dict.fromkeys([*tested, *(name for one in judged.partners for name in one.columns)]))
+        places = {name: place for place, name in enumerate(self.columns)}
+        self.passes = any_of(self.columns, (judged.tests,))
+        self.partners = [
+            ([places[name] for name in one.columns], frozenset(one.partners))
+            for one in judged.partners
+            if isinstance(one.partners, tuple)  # they are resolved
+        ]
+
+    def has(self, row: Sequence[Value]) -> bool:
+        """Whether a row of the columns is one of these."""
+        passes = self.passes is None or self.passes(row)
+        return passes and all(tuple(row[place] for place in mine) in partners for mine, partners in self.partners)
+
+
 class ValidTogether:
     """Judges the rows of a stream: the latest end of each key, and how many rows end when."""
 
     def __init__(self, stream: Stream, relations: Rows) -> None:
         assert stream.period is not None, "only rows with periods are valid"
         self.stream, self.period = stream, stream.period
-        judged = resolved(stream.judged, relations)
-        self.tested = list(dict.fromkeys(n for tests in judged for one in tests for n in (one.left, one.right) if n))
-        self.reads = any_of(self.tested, None if () in judged else judged)
+        self.judged = [_KeysRead(one) for one in resolved(stream.judged, relations)]
         self.unique = [columns for _, columns in self.period.unique]
         self.latest: list[dict[Key, int]] = [{} for _ in self.unique]
         self.ends: dict[int, int] = {}
@@ -68,10 +87,14 @@ class ValidTogether:
 
     def _judged(self, rows: Delta) -> list[int]:
         """The places of the rows that are judged: of the keys that the query reads, if they are not all."""
-        if self.reads is None:
+        if not self.judged:
             return list(range(rows.size))
-        columns = zip(*(self._values(rows, name) for name in self.tested), strict=True)
-        return [place for place, row in enumerate(columns) if self.reads(row)]
+        columns = {name: self._values(rows, name) for one in self.judged for name in one.columns}
+        found = set[int]()
+        for one in self.judged:
+            read = zip(*(columns[name] for name in one.columns), strict=True)
+            found.update(place for place, row in enumerate(read) if one.has(row))
+        return sorted(found)
 
     def _bad(self, begin: int, places: list[int], keys: list[list[Key]], ends: list[int]) -> list[tuple[int, str, str]]:
         """The bad rows of one begin, each with the reason and what it breaks; the others are taken in."""
