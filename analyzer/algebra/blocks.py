@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 from streambound.analyzer.algebra.nodes import (
     Alias,
@@ -38,9 +39,10 @@ def is_block(tree: Tree, catalog: Catalog) -> bool:
     """Whether a tree holds nothing but what a block does: selections, projections, inner joins and unions.
 
     Joins that keep rows without a partner, or ask for partners only, are decided when a row arrives if the side that
-    is asked does not change; what is computed of relations alone is one more relation.
+    is asked does not change; what is computed of relations alone is one more relation. A union of rows of streams and
+    of rows of relations alone is none: a block's results come when rows of streams do.
     """
-    return _is_block(tree, catalog, distinct=_is_set(tree))
+    return _is_block(tree, catalog, distinct=_is_set(tree)) and len(_kinds(tree, catalog)) < 2
 
 
 def decided_on_arrival(join: Join, catalog: Catalog) -> tuple[Tree, Tree] | None:
@@ -49,6 +51,22 @@ def decided_on_arrival(join: Join, catalog: Catalog) -> tuple[Tree, Tree] | None
     kept, asked = (join.right, join.left) if right else (join.left, join.right)
     decided = join.kind is not JoinKind.FULL and is_static(asked, catalog) and not (right and join.using)
     return (kept, asked) if decided else None
+
+
+def _kinds(tree: Tree, catalog: Catalog) -> set[bool]:
+    """Of the branches of a block, whether they read relations only."""
+    match tree:
+        case Join(kind=JoinKind.INNER):
+            pairs = product(_kinds(tree.left, catalog), _kinds(tree.right, catalog))
+            return {left and right for left, right in pairs}
+        case Join():
+            asking = decided_on_arrival(tree, catalog)
+            return {False} if asking is None else _kinds(asking[0], catalog)
+        case Union():
+            return _kinds(tree.left, catalog) | _kinds(tree.right, catalog)
+        case Alias(input) | Filter(input) | Project(input) | Distinct(input) if not is_static(tree, catalog):
+            return _kinds(input, catalog)
+    return {is_static(tree, catalog)}
 
 
 def _is_set(tree: Tree) -> bool:

@@ -52,7 +52,8 @@ MOST_COLUMNS = 6
 def judge_set_operation(tree: Tree, context: Context) -> Judged:
     """EXCEPT and INTERSECT of two views."""
     assert isinstance(tree, Except | Intersect)
-    left, right = context.judge(tree.left, context), context.judge(tree.right, context)
+    with context.reading(None):  # rows are compared with all their columns
+        left, right = context.judge(tree.left, context), context.judge(tree.right, context)
     if left.part is None or right.part is None:
         return Judged(None, (), (*left.violations, *right.violations), (*left.suspects, *right.suspects))
     name = context.name("except" if isinstance(tree, Except) else "intersect")
@@ -101,7 +102,7 @@ def judge_set_operation(tree: Tree, context: Context) -> Judged:
 def judge_union(tree: Tree, context: Context) -> Judged:
     """UNION ALL of views, whose states add up; UNION is that without duplicates (C3)."""
     assert isinstance(tree, Union)
-    left, right = (_rows(side, tree, context) for side in (tree.left, tree.right))
+    left, right = _sides(tree, context)
     if left.part is None or right.part is None:
         return Judged(None, (), (*left.violations, *right.violations), (*left.suspects, *right.suspects))
     if len(left.part.columns) != len(right.part.columns):
@@ -113,6 +114,14 @@ def judge_union(tree: Tree, context: Context) -> Judged:
     return _distinct(both, tree, context) if tree.distinct else both
 
 
+def _sides(tree: Union, context: Context) -> tuple[Judged, Judged]:
+    """Both sides, with all their columns where they are not called the same."""
+    named = [[(view.alias, view.name) for view in schema(side, context.catalog)] for side in (tree.left, tree.right)]
+    alike = named[0] == named[1] and not tree.distinct
+    with context.reading(context.needed if alike else None):
+        return _rows(tree.left, tree, context), _rows(tree.right, tree, context)
+
+
 def _rows(side: Tree, tree: Union, context: Context) -> Judged:
     """A side of a union: a query, or rows with all their columns, where it is of the alternatives of a condition."""
     return context.judge(side, context) if not isinstance(side, Filter) else rows_of(side, tree, context)[1]
@@ -121,7 +130,8 @@ def _rows(side: Tree, tree: Union, context: Context) -> Judged:
 def judge_distinct(tree: Tree, context: Context) -> Judged:
     """The distinct rows of a view of so many rows (Lemma 1)."""
     assert isinstance(tree, Distinct)
-    judged = context.judge(tree.input, context)
+    with context.reading(None):
+        judged = context.judge(tree.input, context)
     if judged.part is None:
         return judged
     try:

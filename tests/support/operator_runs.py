@@ -28,6 +28,7 @@ from streambound.criteria.operators.final import never_final
 from streambound.criteria.operators.states import Judged
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit, make_circuit_plan
 from streambound.synopsis_exec.job_spec import job_spec
+from streambound.synopsis_exec.plan_ir import Input
 from streambound.synopsis_exec.simulate import replay
 from streambound_runtime.operators.circuit_plan import CircuitPlan
 from streambound_runtime.operators.formula import value
@@ -111,6 +112,12 @@ class World:
         self.database.execute("SET search_path = 'main'")
         return found
 
+    def computed(self, relation: Input) -> list[dict[str, Any]]:
+        """The rows of a relation that is computed of those that do not change."""
+        (statement,) = sqlglot.transpile(relation.query, read="spark", write="duckdb")
+        names = [column.name for column in relation.declared]
+        return [dict(zip(names, row, strict=True)) for row in self.database.execute(statement).fetchall()]
+
     def times(self, text: str) -> list[int]:
         """The timestamps of the rows of what a text reads."""
         read = set(re.findall(r"\b[A-Z]\b", in_words_of(text, duckdb=False)))
@@ -140,10 +147,12 @@ def outcome(world: World, text: str) -> Outcome:
     if isinstance(planned, str):
         return Outcome(planned)
     plan, bounded, final = planned
-    if plan.computed:
+    try:
+        rows = {**world.rows, **{one.name: world.computed(one) for one in plan.computed}}
+    except (duckdb.Error, sqlglot.errors.SqlglotError):
         return Outcome("only Spark computes a relation of it")
     try:
-        views, entries, limit, retracted = run(plan, world.rows)
+        views, entries, limit, retracted = run(plan, rows)
     except NotKnown as error:
         return Outcome(f"only Spark knows {error}"[:60])
     times = world.times(text)
@@ -162,14 +171,14 @@ def outcome(world: World, text: str) -> Outcome:
     if bounded and limit is not None and max(entries, default=0) > limit:
         different = different or f"{max(entries)} entries, at most {limit} were to be"
     if final is not None:
-        different = different or _wrong_in_the_end(final, world, wanted[times[-1]] if times else Counter())
+        different = different or _wrong_in_the_end(final, rows, wanted[times[-1]] if times else Counter())
     retired = any(later < before for before, later in pairwise(entries))
     return Outcome("", bounded, any(views.values()), retired, retracted, different, final is not None)
 
 
-def _wrong_in_the_end(plan: PlannedCircuit, world: World, wanted: Counter[tuple[Any, ...]]) -> str:
+def _wrong_in_the_end(plan: PlannedCircuit, rows: Rows, wanted: Counter[tuple[Any, ...]]) -> str:
     """What is wrong with final results: each is of the last view, and none is taken back; or entries above M."""
-    views, entries, limit, retracted = run(plan, world.rows)
+    views, entries, limit, retracted = run(plan, rows)
     found = sum(views.values(), Counter[tuple[Any, ...]]())
     if retracted or found != wanted:
         return f"final: DuckDB {dict(wanted)}, the job {dict(found)}{', retracted' * retracted}"
@@ -206,6 +215,7 @@ def run(plan: PlannedCircuit, rows: Rows) -> tuple[Views, list[int], int | None,
     """The changes at each timestamp, the entries after it, M, and whether something was taken back."""
     job, given = job_spec(plan), encoded_rows(plan, {name: list(mine) for name, mine in rows.items()})
     relations = {relation.name: given[relation.name] for relation in job.relations}
+    relations |= {one.name: [dict(row) for row in rows[one.name]] for one in plan.computed}
     assert isinstance(job.plan, CircuitPlan)
     found: Views = {}
     entries, retracted = [], False
