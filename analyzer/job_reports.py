@@ -22,7 +22,7 @@ class BatchReport:
 
     ``entries`` are those of the synopsis after it, ``peak`` the most within it and ``limit`` the bound M, if that is a
     number; ``bytes`` is what the entries take. ``pending`` timestamps are open; ``waits_for`` says since when each
-    stream has held them back.
+    stream has held them back. ``open_since``: of a SEQ statement the begin of the oldest result row that has not ended.
     """
 
     batch: int
@@ -37,6 +37,7 @@ class BatchReport:
     pending: int
     waits_for: dict[str, str]
     late: int = 0
+    open_since: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,8 @@ def batch_line(report: BatchReport) -> str:
     waiting = f", {report.pending:,} timestamps wait for slower streams" if report.pending else ""
     if report.waits_for:
         waiting += f" ({_listed(report.waits_for)})"
+    if report.open_since:
+        waiting += f", the oldest row that has not ended begins at {report.open_since}"
     return (
         f"batch {report.batch}: {report.rows:,} rows, {report.closed:,} timestamps closed, "
         f"{report.entries:,} synopsis entries (peak {report.peak:,}{bound}), {report.results:,} results{waiting}"

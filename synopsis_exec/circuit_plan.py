@@ -186,3 +186,12 @@ def states_in_words(bound: CircuitBound) -> list[str]:
         each = f"one for each {', '.join(state.keys)}" if state.keys else "one"
         found.append(f"{state.name}: {each}, dropped {state.freed}{at_most}")
     return found
+
+
+def promises_in_words(plan: PlannedCircuit) -> list[str]:
+    """What the job relies on that it cannot check."""
+    return [
+        f"that no {period.variable} of {name} returns after its row has ended: keys are checked among valid rows"
+        for name, period in plan.periods.items()
+        if period.variable and any(stream.name == name for stream in plan.streams)
+    ]

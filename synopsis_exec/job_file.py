@@ -9,7 +9,7 @@ from pathlib import Path
 
 from streambound.analyzer.errors import NotExecutableError
 from streambound.analyzer.version import __version__
-from streambound.synopsis_exec.circuit_plan import PlannedCircuit, states_in_words
+from streambound.synopsis_exec.circuit_plan import PlannedCircuit, promises_in_words, states_in_words
 from streambound.synopsis_exec.emit import Lines
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.kernel_choice import kernel_in_words
@@ -101,6 +101,8 @@ def job_text(job: JobSpec, query: Plan | PlannedCircuit) -> str:
     kept = states_in_words(query.bound) if isinstance(query, PlannedCircuit) else tables_in_words(query)
     for sentence in kept or ["nothing has to be remembered"]:
         lines.comment(f"  {sentence}")
+    for sentence in promises_in_words(query) if isinstance(query, PlannedCircuit) else ():
+        lines.comment(f"It relies on the promise {sentence}.")
     if not isinstance(query, PlannedCircuit):
         lines.comment(f"Kernel: {kernel_in_words(query)}.")
     lines.comment(f"Placement: {job.plan.placement}, because {job.plan.placed}.")

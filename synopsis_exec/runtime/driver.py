@@ -183,6 +183,7 @@ class Driver:
                 "pending": self.owner.pending(),
                 "waits_for": self.waits_for(),
                 **({"late": self.late - late} if self.late else {}),
+                **({"open_since": self.moment(found.open_since)} if found.open_since is not None else {}),
             }
         )
 

@@ -230,6 +230,11 @@ class CircuitOperator:
         """How many entries all nodes have now."""
         return sum(operator.entries() for operator in (*self._stateful().values(), *self.contracts.values()))
 
+    def open_since(self) -> int | None:
+        """When the oldest result row of a SEQ block has begun that is not given, as it has not ended."""
+        found = (node.query.open_since() for node in self.nodes.values() if isinstance(node, PeriodOperator))
+        return min((since for since in found if since is not None), default=None)
+
     def _stateful(self) -> dict[str, BlockOperator | ChangingRelation | PairJoin | ByKey | NodeOperator | EndedKeys]:
         return {**self.watched.operators, **self.nodes}
 

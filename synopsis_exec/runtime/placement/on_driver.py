@@ -108,7 +108,8 @@ class OnDriver:
                     raise too_many(self.limit, *self.operator.history)
             if isinstance(self.operator, CircuitOperator):
                 results += self._write(file, self.operator.step({}, until, last), None)
-        return Closed(results, closed, self.operator.entries(), highest, tuple(refused))
+        since = self.operator.open_since() if isinstance(self.operator, CircuitOperator) else None
+        return Closed(results, closed, self.operator.entries(), highest, tuple(refused), since)
 
     def _write(self, file: TextIO, found: Delta, before: Delta | None) -> int:
         """Write results of the plan as the job's, of a set those that none ``before`` give; returns how many lines."""

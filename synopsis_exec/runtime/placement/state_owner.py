@@ -60,7 +60,8 @@ class Closed:
     """What closing has come to: how many results and timestamps, the entries now and the most there were.
 
     ``refused`` are bad rows of which that is only known when their timestamp closes: changes of relations that have no
-    meaning, rows that come after the punctuation of their key, and those that conflict with others valid then.
+    meaning, rows that come after the punctuation of their key, and those that conflict with others valid then. Of rows
+    with periods ``open_since`` is the begin of the oldest result row that is not printed, as it has not ended.
     """
 
     results: int = 0
@@ -68,6 +69,7 @@ class Closed:
     entries: int = 0
     peak: int = 0
     refused: tuple[Row, ...] = ()
+    open_since: int | None = None
 
 
 class StateOwner(Protocol):

@@ -195,6 +195,12 @@ class LineageOperator:
 
     # --- state --------------------------------------------------------------------------------------------------------
 
+    def open_since(self) -> int | None:
+        """When the oldest window has begun that is not given: since then a row has had the same matches."""
+        if not self.query.final or self.query.parts:
+            return None
+        return min((row.since for side in self.held for row in side), default=None)
+
     def entries(self) -> int:
         """One for each row that is valid, and one for rows without any value."""
         return sum(map(len, self.held)) + (self.nulls.last is not None)

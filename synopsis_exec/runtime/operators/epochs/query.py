@@ -124,6 +124,10 @@ class EpochQueryOperator:
         row, begin, end, _ = fragment
         return row if self.query.as_of else (*row, begin, end)
 
+    def open_since(self) -> int | None:
+        """When the oldest row has begun that may still go on; None where there is none."""
+        return min((begin for begin, _ in self.open.values()), default=None)
+
     def entries(self) -> int:
         """How many entries all operators have, with the result rows that are open."""
         kept = sum(operator.entries() for operator in self.operators)
