@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 MOST_SNAPSHOTS = 24
 """Points of time that are compared; of more, that many at random."""
+_TOGETHER = 6
+"""Points of time that are evaluated in one job."""
 _BEGIN, _END = "_begin", "_end"
 
 
@@ -121,7 +123,10 @@ class _Snapshots:
         """The run's rows that are valid at points of time, against the SQL; from the last one on there are none."""
         over = None if self.line.as_of else last
         parts = [self._at(point) for point in chosen if over is None or point < over]
-        expected = reduce(lambda left, right: left.unionAll(right), parts, self._none())
+        # A join is a sort of its own at each point of time, and a task has one memory for all of them.
+        several = [parts[n : n + _TOGETHER] for n in range(0, len(parts), _TOGETHER)]
+        made = [reduce(lambda left, right: left.unionAll(right), some).localCheckpoint() for some in several]
+        expected = reduce(lambda left, right: left.unionAll(right), made, self._none())
         expected = counted(expected, [*self.names, TIME]).persist()
         size = expected.selectExpr(f"coalesce(sum({NUMBER}), 0) AS n", f"count(DISTINCT {TIME}) AS t").first()
         assert size is not None
