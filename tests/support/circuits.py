@@ -106,9 +106,10 @@ def run_plan(plan: Plan | PlannedCircuit, rows: Rows) -> CircuitRun:
 
 
 def encoded_rows(plan: Plan | PlannedCircuit, rows: Rows) -> dict[str, list[dict[str, Any]]]:
-    """The rows of each table, with what is derived of them."""
-    given = {item.name: [dict(row) for row in rows.get(item.name, ())] for item in plan.inputs}
-    for item in plan.inputs:
+    """The rows of each table, and of each relation that is computed, with what is derived of them."""
+    items = (*plan.inputs, *plan.computed)
+    given = {item.name: [dict(row) for row in rows.get(item.name, ())] for item in items}
+    for item in items:
         for row in given[item.name]:
             declared = {column.name: row.get(column.name) for column in item.declared}
             row.update(declared | {one.name: derived_value(one, item.declared, declared) for one in item.derived})

@@ -215,7 +215,7 @@ def run(plan: PlannedCircuit, rows: Rows) -> tuple[Views, list[int], int | None,
     """The changes at each timestamp, the entries after it, M, and whether something was taken back."""
     job, given = job_spec(plan), encoded_rows(plan, {name: list(mine) for name, mine in rows.items()})
     relations = {relation.name: given[relation.name] for relation in job.relations}
-    relations |= {one.name: [dict(row) for row in rows[one.name]] for one in plan.computed}
+    relations |= {one.name: given[one.name] for one in plan.computed}
     assert isinstance(job.plan, CircuitPlan)
     found: Views = {}
     entries, retracted = [], False
