@@ -15,6 +15,7 @@ from streambound.analyzer.symbols import symbol
 from streambound.analyzer.types import DataType
 from streambound.criteria.operators.parts import (
     JudgedConditions,
+    Part,
     PeriodPart,
 )
 from streambound.criteria.operators.states import CircuitBound, Judged
@@ -22,9 +23,10 @@ from streambound.synopsis_exec.circuit_nodes import CircuitNodes, keys_of, relat
 from streambound.synopsis_exec.declared_table import told
 from streambound.synopsis_exec.period_contracts import contracts_as_of, contracts_of_block, judged_by
 from streambound.synopsis_exec.plan_ir import Input, Plan
-from streambound.synopsis_exec.result_columns import check_columns, refused
+from streambound.synopsis_exec.result_columns import ADDED, check_columns, refused
 from streambound.synopsis_exec.synopsis_plan import as_formula, quantities
 from streambound_runtime.operators import circuit_plan, formula
+from streambound_runtime.operators.epochs.plan import EpochLineage
 from streambound_runtime.promises import PeriodContract
 from streambound_runtime.text import printed
 
@@ -104,7 +106,8 @@ def make_circuit_plan(
     if not any(item.timestamp is not None for item in inputs):
         what = "it reads no stream: its rows have no application time"
         raise refused(statement.name, what, "run it as a batch query", file, line)
-    check_columns(statement.name, columns, sink, file, line)
+    added = _added(judged.part)
+    check_columns(statement.name, columns, sink, file, line, added)
     circuit = circuit_plan.CircuitPlan(
         tuple(column.name for column in columns),
         tuple(nodes.found),
@@ -113,7 +116,8 @@ def make_circuit_plan(
         because="its operators are more than joins",
         retracts=judged.retracts and not final,
         watched=tuple(node for item in inputs if item.ends_keys for node in watching(item, inputs)),
-        timed=not isinstance(judged.part, PeriodPart),
+        timed="_ts" in added,
+        counted="_mult" in added,
     )
     assert statement.tree is not None, "what was decided has been parsed"
     contracts = contracts_as_of(read_as_of(statement.tree, catalog), catalog)
@@ -136,6 +140,13 @@ def make_circuit_plan(
         nodes.plans,
         bool(judged.empty),
     )
+
+
+def _added(part: Part) -> tuple[str, ...]:
+    """The columns that a job gives its results, beside their own: rows with lineages are there once."""
+    if not isinstance(part, PeriodPart):
+        return ADDED
+    return () if isinstance(part.query, EpochLineage) else ("_mult",)
 
 
 def inputs_of(inputs: Sequence[Input]) -> tuple[Input, ...]:

@@ -11,7 +11,8 @@ from streambound.analyzer.endpoints import Sink
 from streambound.analyzer.errors import NotExecutableError
 from streambound.analyzer.types import Family
 
-_ADDED = ("_ts", "_mult")
+ADDED = ("_ts", "_mult")
+"""The columns that a job gives its results: when one became true, and how often it is there."""
 
 
 def refused(name: str, what: str, remedy: str, file: str, line: int) -> NotExecutableError:
@@ -19,14 +20,21 @@ def refused(name: str, what: str, remedy: str, file: str, line: int) -> NotExecu
     return NotExecutableError(f"{name} cannot be compiled: {what}", remedy=remedy, file=file, line=line)
 
 
-def check_columns(name: str, columns: Sequence[Column], sink: Sink | None, file: str, line: int) -> None:
-    """Raise NotExecutableError where results of these columns cannot be written."""
+def check_columns(
+    name: str,
+    columns: Sequence[Column],
+    sink: Sink | None,
+    file: str,
+    line: int,
+    added: Sequence[str] = ADDED,
+) -> None:
+    """Raise NotExecutableError where results of these columns, and of those ``added``, cannot be written."""
     names = [column.name for column in columns]
     lowered = Counter(map(str.lower, names))
     for column in columns:
         if lowered[column.name.lower()] > 1:
             what, remedy = f"two columns of the select list are named {column.name}", "name them apart with AS"
-        elif column.name.lower() in _ADDED:
+        elif column.name.lower() in added:
             what = f"{column.name} is a column that the job adds itself"
             remedy = "give the column another name with AS"
         elif column.name.lower() == "batch" and sink is not None and sink.target is not None and sink.target.path:

@@ -34,7 +34,6 @@ from streambound.temporal.statement import SeqStatement
 from streambound_runtime.operators.epochs.plan import EpochLineage, EpochQuery, is_arriving
 from streambound_runtime.periods.plan import PeriodCoalesce, PeriodGroup, PeriodPlan, inputs_of, scans
 
-_COUNT = "_mult"
 _FORM = "over streams SEQ TP is SELECT * FROM x [join] y ON condition [WHERE condition], of two streams or of one"
 
 
@@ -65,8 +64,6 @@ def judged_periods(statement: SeqStatement, catalog: Catalog) -> JudgedPeriods |
     made: EpochQuery | EpochLineage
     try:
         if isinstance(block, LineageBlock):
-            if _COUNT in {name.lower() for name in block.query.columns}:
-                raise NotRead(f"a column called {_COUNT}, which the result of a job has itself,", "list")
             context = _lineage_context(block, catalog)
             made, columns, empty = lineage_windows(block, emit, context)
         else:

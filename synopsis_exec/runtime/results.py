@@ -56,7 +56,7 @@ def result_lines(job: JobSpec, results: Delta) -> pa.Array:
 
     cells = [(c.name, sql_type(c.type), results.columns[c.name], results.nulls.get(c.name)) for c in job.columns]
     cells += [("_ts", sql_type(job.time_type), results.time, None)] if job.timed else []
-    cells += [("_mult", _COUNT, results.weights(), None)]
+    cells += [("_mult", _COUNT, results.weights(), None)] if job.counted else []
     parts: list[pa.Array | str] = []
     for name, kind, values, null in cells:
         parts += [f"{',' if parts else '{'}{json.dumps(name, ensure_ascii=False)}:", json_texts(values, null, kind)]

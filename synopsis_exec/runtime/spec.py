@@ -196,6 +196,11 @@ class JobSpec:
         return not isinstance(self.plan, CircuitPlan) or self.plan.timed
 
     @property
+    def counted(self) -> bool:
+        """Whether results have a `_mult`; rows with lineages are there once."""
+        return not isinstance(self.plan, CircuitPlan) or self.plan.counted
+
+    @property
     def tables(self) -> tuple[Stream | Relation, ...]:
         """All streams, then all static relations that are read; not those that are computed of others."""
         return (*self.streams, *self.relations)

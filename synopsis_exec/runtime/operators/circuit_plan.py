@@ -426,7 +426,7 @@ class CircuitPlan:
 
     ``bound`` is M: the most entries of all nodes between two timestamps. ``final`` says that results are printed when
     they no longer change, instead of their changes; ``retracts`` that a change may take a row back. ``watched`` are the
-    punctuations that nodes use; ``timed`` says that results have a `_ts`.
+    punctuations that nodes use; ``timed`` says that results have a `_ts`, ``counted`` that they have a `_mult`.
     """
 
     columns: tuple[str, ...]
@@ -444,3 +444,4 @@ class CircuitPlan:
     retracts: bool = False
     watched: tuple[EndedKeysNode, ...] = ()
     timed: bool = True
+    counted: bool = True
