@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from streambound.criteria.vocabulary import Verdict
@@ -34,9 +36,10 @@ def test_the_rows_of_the_relation_are_there_from_the_first_timestamp_on(sql: str
     assert ran, "it has printed something"
 
 
+@pytest.mark.parametrize("declared", [{}, {"domain": DOMAINS}], ids=["rows", "domains"])
 @pytest.mark.parametrize("sql", QUERIES[:3])
-def test_with_domains_for_both_they_are_bounded(sql: str) -> None:
+def test_with_domains_or_few_rows_they_are_bounded(sql: str, declared: dict[str, Any]) -> None:
     stream = {"timestamp": "ts", "columns": {"a": "bigint", "b": "bigint", "ts": "bigint"}, "domain": DOMAINS}
-    relation = {"columns": {"a": "bigint", "b": "bigint"}, "domain": DOMAINS, "rows": 4}
+    relation: dict[str, Any] = {"columns": {"a": "bigint", "b": "bigint"}, "rows": 4, **declared}
     statement = checked_circuit(sql, {"streams": {"S": stream}, "relations": {"Q": relation}})
     assert statement.verdict is Verdict.BOUNDED, statement.diagnostics

@@ -23,20 +23,24 @@ from streambound.analyzer.codes import Code
 from streambound.analyzer.columns import Column
 from streambound.analyzer.constants import INT
 from streambound.analyzer.query import Query
+from streambound.analyzer.symbols import symbol
 from streambound.analyzer.types import NUMERIC
 from streambound.criteria.operators.closing_rows import computed_sides, mapped_columns
 from streambound.criteria.operators.columns import aggregate_type
 from streambound.criteria.operators.each_key import columns_of_key
-from streambound.criteria.operators.judge import UNLIMITED, Context, NoNumber, NoRule
+from streambound.criteria.operators.judge import UNLIMITED, Context, NoNumber, NoRule, groups
 from streambound.criteria.operators.late_conditions import is_late, is_marked
 from streambound.criteria.operators.mapped import Columns, columns_shown, judge_below
 from streambound.criteria.operators.parts import (
     AggregateColumn,
+    BlockPart,
     Closing,
     GroupPart,
     MapPart,
     PairPart,
     Part,
+    RelationPart,
+    UnionPart,
     ViewJoinPart,
 )
 from streambound.criteria.operators.pushed_filters import pushed, turned
@@ -45,7 +49,7 @@ from streambound.criteria.operators.states import CLOSED, ClosingRows, Judged, S
 from streambound.criteria.operators.sums_below_joins import sums_below_join
 from streambound.criteria.operators.tied_rows import only_read
 from streambound.criteria.operators.written_columns import called, names_in
-from streambound.criteria.size import Number, Size
+from streambound.criteria.size import Number, Size, Symbol, total
 from streambound.criteria.violation import Violation
 
 BEST = ("MIN", "MAX")
@@ -117,13 +121,13 @@ def _judged(tree: Aggregate, context: Context) -> Judged:
         squares = tuple(sums[2:])
         calls.append(AggregateColumn(column.name, call.function, False, argument, column, linear, squares))
     if closes:
-        groups: Size | None = _open_groups(tree, closes[0], context)
+        number_of: Size | None = _open_groups(tree, closes[0], context)
         texts = [one.expressions[: len(keys) + 1] for one in arguments]
         values: list[Size | None] = [_closing_groups(judged, one, len(keys))[0].open(0) for one in texts]
     else:
         of_key = columns_of_key(judged.part, context)
         lasting = [key.value for key, (_, text) in zip(tree.keys, keys, strict=True) if text not in of_key]
-        groups = _evident(tree, judged, lasting, columns, context) if lasting else Number(1)
+        number_of = _evident(tree, judged, lasting, columns, context) if lasting else Number(1)
         values = [
             judged.closes[0].open(0)
             if closed is not None
@@ -131,10 +135,10 @@ def _judged(tree: Aggregate, context: Context) -> Judged:
             for v, closed in zip(valued, closing_values, strict=True)
         ]
     if context.unbounded:
-        groups, values = UNLIMITED, [UNLIMITED for _ in arguments]
-    lacking = [_lacks(tree, None, context)] if groups is None else []
+        number_of, values = UNLIMITED, [UNLIMITED for _ in arguments]
+    lacking = [_lacks(tree, None, context)] if number_of is None else []
     lacking += [_lacks(tree, value, context) for value, size in zip(valued, values, strict=True) if size is None]
-    if groups is None or lacking:
+    if number_of is None or lacking:
         return Judged(None, (), tuple(lacking), _suspects(judged.part))
     name = context.name("groups")
     own = (*(column for column, _ in keys), *(call.column for call in calls))
@@ -147,12 +151,12 @@ def _judged(tree: Aggregate, context: Context) -> Judged:
     span = context.positions.of(tree.syntax or exp.Null())
     shown = tuple(key.value.text for key in tree.keys)
     proposition, freed = ("A5", CLOSED) if closes else ("D1", "when its last row goes")
-    states = [State(name, proposition, groups, shown, freed, span)]
+    states = [State(name, proposition, number_of, shown, freed, span)]
     for number, (size, closed) in enumerate(zip(values, closing_values, strict=True), 1):
         if size is not None:
             rule, when = ("A5" if closes else "D6", freed) if closed is None else ("D2", CLOSED)
             states.append(State(numbered(f"{name} values", number), rule, size, (*shown, "value"), when, span))
-    known = None if closes else groups
+    known = None if closes else number_of
     return Judged(part, (*judged.states, *states), rows=known, retracts=True, closes=closes)
 
 
@@ -204,7 +208,31 @@ def _evident(
         return found
     items = tuple(Named(f"c{n}", scalar, alias=True) for n, scalar in enumerate(scalars))
     known = facts(Project(tree.input, items, syntax=tree.syntax), context.catalog).different
-    return None if known is None else Number(known)
+    if known is not None:
+        return Number(known)
+    return _of_union(judged.part, [columns.over(one) for one in scalars])
+
+
+def _of_union(part: Part, texts: Sequence[str]) -> Size | None:
+    """How many different values some columns of a union have together: those of a relation's rows, and of blocks'."""
+    named = {exp.column(column.name, quoted=True).sql("spark"): n for n, column in enumerate(part.columns)}
+    return _of_columns(part, [named[text] for text in texts]) if {*texts} <= named.keys() else None
+
+
+def _of_columns(part: Part, places: Sequence[int]) -> Size | None:
+    match part:
+        case MapPart(input=input, expressions=expressions):
+            return _of_union(input, [expressions[n] for n in places])
+        case RelationPart(table=table):
+            return Symbol(symbol("rows", table.name), table.rows)
+        case BlockPart(split=split):
+            chosen = (replace(one, outputs=tuple(one.outputs[n] for n in places)) for one in split.branches)
+            return groups(replace(split, branches=tuple(chosen)))
+        case UnionPart(inputs=inputs):
+            several = [_of_columns(one, places) for one in inputs]
+            known = [one for one in several if one is not None]
+            return total(known) if len(known) == len(several) else None
+    return None
 
 
 def _lacks(tree: Aggregate, value: exp.Expr | None, context: Context) -> Violation:
