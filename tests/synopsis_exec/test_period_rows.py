@@ -85,7 +85,7 @@ def test_a_job_judges_alike(seed: int) -> None:
     kinds = [TableColumn(name, kind) for name, kind in zip((*names, "vb"), types, strict=True)]
     stream = Stream("S", tuple(kinds), "vb", names, period=contract)
     delta = delta_of([(one["vb"], 1, tuple(one[name] for name in names)) for one in rows], names)
-    good, bad = ValidTogether(stream).checked(delta)
+    good, bad = ValidTogether(stream, {}).checked(delta)
     mine = [one for _, one in allowed(contract, list(enumerate(rows)), timed=True)]
     assert Counter(zip(good.values("k"), good.time.tolist(), good.values("ve"), strict=True)) == Counter(
         (one["k"], one["vb"], one["ve"]) for one in mine
