@@ -69,15 +69,22 @@ def _carried(plan: PeriodJoin, side: int, catalog: Catalog) -> Iterator[exp.Expr
     """Conditions on the keys of a side that the other one's rows satisfy, and that it does not have itself."""
     mine, other = (plan.left, plan.right)[side], (plan.left, plan.right)[1 - side]
     known, told = _facts(mine), _facts(other)
+    for there, here in equal_columns(plan, side, catalog):
+        for condition in told.get(there, {}):
+            if condition not in known.get(here, {}):
+                yield moved(tree(condition), here)
+
+
+def equal_columns(plan: PeriodJoin, side: int, catalog: Catalog) -> list[tuple[int, int]]:
+    """Places of the other side's columns, each with the place of this side's that has the same values in a pair."""
+    sides, found = (plan.left, plan.right), list[tuple[int, int]]()
     for pair in plan.keys:
-        here, there = place_of(pair[side]), place_of(pair[1 - side])
-        if here is None or there is None:
-            continue
-        kinds = column_type(mine, here, catalog), column_type(other, there, catalog)
-        if kinds[0] is not None and kinds[1] is not None and same_values(kinds[0], kinds[1]):
-            for condition in told.get(there, {}):
-                if condition not in known.get(here, {}):
-                    yield moved(tree(condition), here)
+        mine, theirs = place_of(pair[side]), place_of(pair[1 - side])
+        if mine is not None and theirs is not None:
+            kinds = column_type(sides[side], mine, catalog), column_type(sides[1 - side], theirs, catalog)
+            if kinds[0] is not None and kinds[1] is not None and same_values(kinds[0], kinds[1]):
+                found.append((theirs, mine))
+    return found
 
 
 def _facts(plan: PeriodPlan) -> Facts:

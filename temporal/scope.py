@@ -176,8 +176,9 @@ class SeenNames:
         without = {name.lower() for name in star.without}
         found = tuple(column for column in mine if column.name.lower() not in without)
         at = star.syntax or exp.Null()
+        there = {column.name.lower() for column in mine}
         for name in star.without:
-            if name.lower() not in {column.name.lower() for column in mine}:
+            if name.lower() not in there:
                 hidden = next((c.hidden for c in self.columns if c.hidden and c.name.lower() == name.lower()), "")
                 why = f"{name} cannot be named in a SEQ block: {hidden}" if hidden else f"* has no column {name!r}"
                 raise self.positions.finding(Code.UNKNOWN_COLUMN, why, at)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from streambound.analyzer.catalog import Catalog
 from streambound.criteria.periods.views import MaybeSize, PartnerKeys, PeriodView, every, smallest
-from streambound.temporal.inferring import KEPT, NARROWED, column_type, place_of, same_values
+from streambound.temporal.inferring import KEPT, NARROWED, equal_columns, place_of
 from streambound_runtime.periods.plan import (
     ConstantScan,
     PeriodCoalesce,
@@ -77,7 +77,7 @@ class PartnerSearch:
                     moved = _moved(plan, side)
                     found += [one.at(moved) for one in own[side]]
                     if side in NARROWED[kind]:
-                        across = self._across(plan, side)
+                        across = equal_columns(plan, side, self.catalog)
                         found += [one.at(across).at(moved) for one in own[1 - side]]
                 return merged(found)
         return []
@@ -89,20 +89,8 @@ class PartnerSearch:
         found = list(map(list, above))
         for side in NARROWED.get(plan.kind, ()):
             theirs = [*above[1 - side], *self.of_rows((plan.left, plan.right)[1 - side])]
-            found[side] += [one.at(self._across(plan, side)) for one in theirs]
+            found[side] += [one.at(equal_columns(plan, side, self.catalog)) for one in theirs]
         return merged(found[0]), merged(found[1])
-
-    def _across(self, plan: PeriodJoin, side: int) -> list[tuple[int, int]]:
-        """Places of the other side's columns, each with the place of this side's that equals it."""
-        sides = plan.left, plan.right
-        found = []
-        for pair in plan.keys:
-            mine, theirs = place_of(pair[side]), place_of(pair[1 - side])
-            if mine is not None and theirs is not None:
-                kinds = column_type(sides[side], mine, self.catalog), column_type(sides[1 - side], theirs, self.catalog)
-                if kinds[0] is not None and kinds[1] is not None and same_values(kinds[0], kinds[1]):
-                    found.append((theirs, mine))
-        return found
 
 
 def _moved(plan: PeriodJoin, side: int) -> list[tuple[int, int]]:

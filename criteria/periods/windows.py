@@ -21,6 +21,7 @@ from streambound.criteria.periods.leaves import NOTHING, leaf, own_columns
 from streambound.criteria.periods.lowering import NotRead, checked_type, join_tests, lowered, named
 from streambound.criteria.periods.views import PeriodContext, PeriodView
 from streambound.criteria.size import Number
+from streambound.temporal.inferring import KEPT
 from streambound.temporal.lineage import LineageBlock
 from streambound_runtime.operators.epochs.plan import EpochJoin, EpochLineage, EpochMap, EpochPlan, RandomRows
 from streambound_runtime.periods.plan import (
@@ -42,10 +43,6 @@ class _Top:
     source: PeriodPlan
     items: tuple[int, ...]
     where: str = ""
-
-
-_NEEDED = {"inner": (0, 1), "left": (0,), "right": (1,), "anti": (0,), "full": ()}
-"""The sides of which each row of a join's result has one."""
 
 
 def lineage_windows(
@@ -100,7 +97,7 @@ def lineage_windows(
     columns = [Column(name, kind) for name, kind in zip(query.columns, shown, strict=True)]
     columns += [Column("_begin", period), Column("_end", period), Column("_lineage", STRING), Column("_p", DOUBLE)]
     none = [view.valid == NOTHING for view in sides]
-    empty = all(none) or any(none[side] for side in (_NEEDED[join.kind] if join is not None else ()))
+    empty = all(none) or any(none[side] for side in (KEPT.get(join.kind, ()) if join is not None else ()))
     return made, columns, empty
 
 

@@ -175,8 +175,7 @@ class EpochQueryOperator:
             case EpochMap(input=input):
                 return MappedArrivals(plan, self._arrivals(input), self.computed)
             case EpochMatched(input, relation):
-                rows = self._operator(relation).fragments(Epoch(LEAST, GREATEST))
-                return MatchedArrivals(plan, self._arrivals(input), rows)
+                return MatchedArrivals(plan, self._arrivals(input), self._all(relation))
             case EpochUnion(left, right):
                 return UnitedArrivals(self._arrivals(left), self._arrivals(right))
             case EpochJoin(left=left, right=right) if self.query.parts:
@@ -187,8 +186,12 @@ class EpochQueryOperator:
 
     def _side(self, plan: EpochPlan) -> ArrivingSide | StaticSide:
         if is_static(plan):
-            return StaticSide(self._operator(plan).fragments(Epoch(LEAST, GREATEST)))
+            return StaticSide(self._all(plan))
         return ArrivingSide(self._arrivals(plan))
+
+    def _all(self, static: EpochPlan) -> list[Fragment]:
+        """The rows of a relation, of all of time."""
+        return self._operator(static).fragments(Epoch(LEAST, GREATEST))
 
     def _operator(self, plan: EpochPlan) -> EpochOperator:
         if is_arriving(plan):
@@ -224,7 +227,7 @@ class EpochQueryOperator:
     def _limited(self, plan: EpochPlan, static: EpochPlan) -> EpochOperator:
         """Rows of which no more copies play a part than a static side has at all."""
         copies = Counter[FragmentRow]()
-        for row, _, _, count in self._operator(static).fragments(Epoch(LEAST, GREATEST)):
+        for row, _, _, count in self._all(static):
             copies[row] += count
         return self._noted(ValidRows(self._arrivals(plan), most=copies.__getitem__))
 
