@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from streambound.criteria.periods.domains import of_either
+from streambound.criteria.periods.epochs import plus
 from streambound.criteria.periods.views import MaybeSize, PeriodContext, PeriodView, every, smallest
 from streambound.criteria.size import Number
 from streambound_runtime.operators.epochs.plan import EpochAggregate
@@ -23,6 +27,13 @@ def valid_state(view: PeriodView, context: PeriodContext) -> None:
 def distinct_state(view: PeriodView, context: PeriodContext) -> None:
     """δ, UNION, EXCEPT, INTERSECT: the latest end of each distinct row: min(V*, |dom v|)."""
     context.remember("latest ends", P4, smallest(view.valid, view.rows), view.names, view.streams)
+
+
+def different_state(left: PeriodView, right: PeriodView, context: PeriodContext) -> None:
+    """EXCEPT ALL and INTERSECT ALL: how many of each side, by value and end: min(V_R* + V_S*, |dom|·max L)."""
+    apart = plus(by_end(left, left.rows), by_end(right, right.rows))
+    both = replace(of_either(left, right), valid=apart)
+    context.remember("valid rows", P4, by_end(both, both.rows), (*both.names, "end"), both.streams)
 
 
 def latest_state(view: PeriodView, copies: MaybeSize, context: PeriodContext) -> None:

@@ -21,6 +21,7 @@ from streambound.criteria.bound import bound
 from streambound.criteria.operators.columns import columns_of
 from streambound.criteria.operators.judge import groups
 from streambound.criteria.operators.parts import BlockPart
+from streambound.criteria.periods.domains import declared
 from streambound.criteria.periods.partners import Asked, RelationPartners, values_beside
 from streambound.criteria.periods.valid import valid_rows
 from streambound.criteria.periods.views import Leaf, MaybeSize, PartnerKeys, PeriodContext, PeriodView, smallest
@@ -71,6 +72,7 @@ def leaf(plan: PeriodPlan, context: PeriodContext, partners: Asked = ()) -> Peri
         None,
         None,
         tuple(item.sql("spark", identify=False).replace("`", "") for item in items),
+        tuple(declared(table.column(item.name)) if isinstance(item, exp.Column) else None for item in items),
         (table.name,),
     )
     return _limited(view, table, items, conditions, context, [keys for keys, _ in matched])

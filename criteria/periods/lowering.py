@@ -14,7 +14,14 @@ from streambound.analyzer.expressions.reading import Refused, read
 from streambound.analyzer.types import DataType, Family
 from streambound.criteria.operators.columns import aggregate_type
 from streambound.criteria.periods.counting import rows_asked_for
-from streambound.criteria.periods.ends import distinct_state, group_states, latest_state, valid_state
+from streambound.criteria.periods.domains import declared, of_either
+from streambound.criteria.periods.ends import (
+    different_state,
+    distinct_state,
+    group_states,
+    latest_state,
+    valid_state,
+)
 from streambound.criteria.periods.epochs import plus, together
 from streambound.criteria.periods.leaves import leaf, narrowed
 from streambound.criteria.periods.partners import Asked, PartnerSearch, merged
@@ -101,7 +108,7 @@ def lowered(plan: PeriodPlan, context: PeriodContext, partners: Asked = ()) -> P
 def _relation(plan: SnapshotScan | ConstantScan, context: PeriodContext) -> PeriodView:
     if not plan.table:
         one = Number(1)
-        return PeriodView(EpochRelation(), (), one, one, (), one, None, ())
+        return PeriodView(EpochRelation(), (), one, one, (), one, None, (), ())
     table = context.catalog.table(plan.table)
     assert table is not None, "the rewriting has found it"
     period = (table.period.begin, table.period.end) if table.period and isinstance(plan, SnapshotScan) else None
@@ -118,6 +125,7 @@ def _relation(plan: SnapshotScan | ConstantScan, context: PeriodContext) -> Peri
         size,
         None,
         plan.columns,
+        tuple(declared(table.column(name)) for name in plan.columns),
     )
 
 
@@ -139,7 +147,8 @@ def _projected(view: PeriodView, items: Sequence[str]) -> PeriodView:
         rows = smallest(rows, view.rows)
     plan = EpochMap(view.plan, named(view.types), named(types), tuple(items))
     names = tuple(_in_words(item, view.names) for item in items)
-    return replace(view, plan=plan, types=types, values=values, rows=rows, names=names)
+    domains = tuple(None if (at := place_of(item)) is None else view.domains[at] for item in items)
+    return replace(view, plan=plan, types=types, values=values, rows=rows, names=names, domains=domains)
 
 
 def _in_words(item: str, names: Sequence[str]) -> str:
@@ -213,19 +222,7 @@ def _united(left: PeriodView, right: PeriodView, context: PeriodContext) -> Peri
     if not is_arriving(plan) and not context.parts:
         _remembered(left, context)
         _remembered(right, context)
-    longest = None if left.longest is None or right.longest is None else max(left.longest, right.longest)
-    values = tuple(plus(a, b) for a, b in zip(left.values, right.values, strict=True))
-    return PeriodView(
-        plan,
-        left.types,
-        plus(left.valid, right.valid),
-        together("union", left.there, right.there),
-        values,
-        plus(left.rows, right.rows),
-        longest,
-        left.names,
-        (*left.streams, *right.streams),
-    )
+    return replace(of_either(left, right), plan=plan)
 
 
 def _remembered(view: PeriodView, context: PeriodContext) -> None:
@@ -247,11 +244,14 @@ def _set_operation(kind: str, left: PeriodView, right: PeriodView, context: Peri
         left, right = _distinct(left, context), _distinct(right, context)
     plan = EpochDifference(left.plan, right.plan, common=word == "intersect")
     if all_of_them:
-        for side, other, latest in zip((left, right), (right, left), only_latest(plan), strict=True):
-            if latest:
-                latest_state(side, other.valid, context)
-            else:
-                _remembered(side, context)
+        if is_arriving(left.plan) and is_arriving(right.plan):
+            different_state(left, right, context)
+        else:
+            for side, other, latest in zip((left, right), (right, left), only_latest(plan), strict=True):
+                if latest:
+                    latest_state(side, other.valid, context)
+                else:
+                    _remembered(side, context)
     there = together(word, left.there, right.there)
     values, rows = left.values, left.rows
     if word == "intersect":
@@ -282,7 +282,8 @@ def _grouped(plan: PeriodGroup, view: PeriodView, context: PeriodContext, most: 
     values = (*view.values[: plan.keys], *(None for _ in aggregates))
     made = EpochGroup(view.plan, plan.keys, tuple(aggregates), plan.always, most)
     names = (*view.names[: plan.keys], *(one.function for one in aggregates))
-    return PeriodView(made, tuple(types), groups, groups, values, None, None, names, view.streams)
+    domains = (*view.domains[: plan.keys], *(None for _ in aggregates))
+    return PeriodView(made, tuple(types), groups, groups, values, None, None, names, domains, view.streams)
 
 
 _SUMMED = (Family.INTEGER, Family.FLOAT, Family.DECIMAL)
@@ -319,7 +320,8 @@ def _joined(plan: PeriodJoin, context: PeriodContext, partners: Asked) -> Period
     there, names = smallest(there, rows), (*left.names, *right.names)
     valid = every((left.valid, right.valid)) if whole else None
     longest = None if left.longest is None or right.longest is None or not whole else min(left.longest, right.longest)
-    return PeriodView(made, types, valid, there, values, rows, longest, names, streams)
+    domains = (*left.domains, *right.domains)
+    return PeriodView(made, types, valid, there, values, rows, longest, names, domains, streams)
 
 
 def join_tests(

@@ -13,6 +13,7 @@ from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.spans import Span
 from streambound.analyzer.symbols import symbol
 from streambound.analyzer.types import DataType
+from streambound.analyzer.values import Value
 from streambound.criteria.operators.parts import BlockPart, JudgedConditions
 from streambound.criteria.operators.states import State
 from streambound.criteria.size import Minimum, Size, Symbol, least, product
@@ -21,6 +22,8 @@ from streambound_runtime.operators.epochs.plan import EpochPlan
 _ENDED = "when its end has passed"
 MaybeSize = Size | None
 """A size; None where there is no number."""
+Declared = frozenset[Value] | None
+"""The values that a column may have, but NULL; None where nobody says, or they are too many to be looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ class PeriodView:
 
     ``valid``: how many rows are valid at a time (P2); ``there``: how many different ones (P3). ``values``: how many
     values each column has at all times; ``rows``: how many different rows. ``longest``: L, how long a row is valid.
-    ``names`` are what the columns are of the streams and relations.
+    ``names`` are what the columns are of the streams and relations, ``domains`` the values that the catalog declares.
     """
 
     plan: EpochPlan
@@ -40,6 +43,7 @@ class PeriodView:
     rows: MaybeSize
     longest: int | None
     names: tuple[str, ...]
+    domains: tuple[Declared, ...]
     streams: tuple[str, ...] = ()
 
     def some(self, places: range) -> MaybeSize:

@@ -26,7 +26,7 @@ from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.circuits.claims import NotRecheckedError
 from streambound.recheck.circuits.column_values import values_of
 from streambound.recheck.periods.equal_keys import EqualKeys, fewest
-from streambound.recheck.periods.sizes import Limit, number, plus, smaller, times
+from streambound.recheck.periods.sizes import Limit, Listed, number, plus, smaller, times
 from streambound_runtime.periods.plan import PeriodFilter, PeriodPlan, PeriodProject, SnapshotScan
 
 _TESTS = {
@@ -218,6 +218,18 @@ def _passes(op: Op, value: Value, other: Value) -> bool:
     if isinstance(value, str) or isinstance(other, str):
         raise NotRecheckedError("texts that are compared with numbers in SEQ blocks")
     return bool(_TESTS[op](Fraction(value), Fraction(other)))
+
+
+def listed(table: DeclaredTable, name: str) -> Listed:
+    """The values that a column may have, but NULL, as far as they are no more than a SMALLINT's."""
+    for column in table.columns:
+        if column.name == name:
+            if column.domain is not None and column.domain.values:
+                return frozenset(column.domain.values)
+            low, high = column.ends
+            if isinstance(low, int) and isinstance(high, int) and high - low < 1 << 16:
+                return frozenset(range(low, high + 1))
+    return None
 
 
 def _columns(names: Sequence[str]) -> list[exp.Expr]:

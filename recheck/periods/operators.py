@@ -14,7 +14,7 @@ from streambound.analyzer.query import Query
 from streambound.analyzer.types import DataType, Family
 from streambound.recheck.circuits.claims import NotRecheckedError
 from streambound.recheck.periods.having import enough_rows
-from streambound.recheck.periods.leaves import PeriodCatalog, StreamRows, stream_rows
+from streambound.recheck.periods.leaves import PeriodCatalog, StreamRows, listed, stream_rows
 from streambound.recheck.periods.sizes import Limit, RowsView, number, plus, smaller, times
 from streambound_runtime.periods.plan import (
     ConstantScan,
@@ -126,7 +126,8 @@ class PeriodStates:
         unlimited = (None,) * len(named)
         self.known.note_read(found)
         longest = self.known.longest(found.table)
-        view = RowsView(kinds, named, None, None, unlimited, None, longest, arriving=True, whole=True)
+        known = tuple(listed(found.table, i.name) if isinstance(i, exp.Column) else None for i in found.items)
+        view = RowsView(kinds, named, None, None, unlimited, None, longest, known, arriving=True, whole=True)
         return self._limited(view, found, query)
 
     def _passing(self, plan: PeriodPlan, view: RowsView) -> RowsView:
@@ -153,7 +154,8 @@ class PeriodStates:
         table = self.known.table(plan.table)
         rows = self.known.symbol("rows", table, table.rows)
         kinds = tuple(_types(plan, self.known))
-        return RowsView(kinds, plan.columns, rows, rows, (rows,) * len(kinds), rows, None, static=True)
+        known = tuple(listed(table, name) for name in plan.columns)
+        return RowsView(kinds, plan.columns, rows, rows, (rows,) * len(kinds), rows, None, known, static=True)
 
     def _distinct(self, view: RowsView) -> RowsView:
         if view.arriving:
@@ -165,23 +167,16 @@ class PeriodStates:
         arriving = left.arriving and right.arriving
         if not arriving and not self.parts:
             self._kept(left, right)
-        return RowsView(
-            left.types,
-            left.names,
-            plus(left.valid, right.valid),
-            plus(left.there, right.there),
-            tuple(plus(*both) for both in zip(left.values, right.values, strict=True)),
-            plus(left.rows, right.rows),
-            None if left.longest is None or right.longest is None else max(left.longest, right.longest),
-            arriving=arriving,
-            whole=left.whole and right.whole,
-        )
+        return replace(_both(left, right), arriving=arriving, whole=left.whole and right.whole)
 
     def _set_operation(self, kind: str, left: RowsView, right: RowsView) -> RowsView:
         if kind.endswith(" all") and left.static and right.arriving:
             self._matched(right, left)
         elif kind == "intersect all" and right.static and left.arriving:
             self._matched(left, right)
+        elif kind.endswith(" all") and left.arriving and right.arriving:
+            apart = plus(_by_end(left, left.rows), _by_end(right, right.rows))
+            self.with_ends(replace(_both(left, right), valid=apart))
         elif kind.endswith(" all"):
             self._kept(left, right)
         else:
@@ -231,6 +226,7 @@ class PeriodStates:
             (*view.values[:keys], *(None for _ in aggregates)),
             None,
             None,
+            (*view.listed[:keys], *(None for _ in aggregates)),
         )
 
     def _join(self, plan: PeriodJoin, left: RowsView, right: RowsView) -> RowsView:
@@ -266,12 +262,30 @@ class PeriodStates:
             values,
             times(values),
             min(one for one in lengths if one is not None) if whole and None not in lengths else None,
+            (*left.listed, *right.listed),
             whole=whole and (left.whole or left.static) and (right.whole or right.static),
         )
 
 
 def _by_end(view: RowsView, values: Limit) -> Limit:
     return smaller(view.valid, times([values, number(view.longest)]))
+
+
+def _both(left: RowsView, right: RowsView) -> RowsView:
+    """The rows of two sides; a value that both may have is one."""
+    listed = tuple(None if a is None or b is None else a | b for a, b in zip(left.listed, right.listed, strict=True))
+    sizes = [number(None if one is None else len(one) + 1) for one in listed]
+    sums = (plus(*both) for both in zip(left.values, right.values, strict=True))
+    return RowsView(
+        left.types,
+        left.names,
+        plus(left.valid, right.valid),
+        plus(left.there, right.there),
+        tuple(smaller(*both) for both in zip(sums, sizes, strict=True)),
+        smaller(plus(left.rows, right.rows), times(sizes)),
+        None if left.longest is None or right.longest is None else max(left.longest, right.longest),
+        listed,
+    )
 
 
 def _projected(view: RowsView, items: Sequence[str]) -> RowsView:
@@ -286,6 +300,7 @@ def _projected(view: RowsView, items: Sequence[str]) -> RowsView:
         view,
         types=tuple(_type(item, view.types) for item in items),
         names=tuple(_named(item, names) for item in items),
+        listed=tuple(None if (at := place_of(item)) is None else view.listed[at] for item in items),
         values=values,
         rows=smaller(rows, view.rows) if items and view.rows is not None else rows,
     )

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from streambound.analyzer.types import DataType
+from streambound.analyzer.values import Value
 from streambound.recheck.certificates.quantity import Quantity, least, product, total
 
+Listed = frozenset[Value] | None
+"""Values, if they are known."""
 Limit = tuple[Quantity, ...] | None
 """A size as the least of some; None where nothing limits it."""
 NOTHING, ONE = Quantity.number(0), Quantity.number(1)
@@ -48,6 +51,7 @@ class RowsView:
     """What limits an operator's rows: those ``valid`` at a time, and the different ones that are ``there`` at a time;
     of all times the ``values`` of each column and the different ``rows``; and for how long one is valid.
 
+    ``listed``: the values that each column may have, but NULL, where the catalog says so.
     ``arriving``: rows come when they begin, with their ends; ``whole``: with what `parts` may print; ``static``: they
     are a relation's.
     """
@@ -59,6 +63,7 @@ class RowsView:
     values: tuple[Limit, ...]
     rows: Limit
     longest: int | None
+    listed: tuple[Listed, ...] = ()
     arriving: bool = False
     whole: bool = False
     static: bool = False

@@ -41,6 +41,7 @@ from streambound_runtime.operators.epochs.rows import (
     Arrivals,
     BlockRows,
     Computed,
+    DifferentRows,
     DistinctRows,
     Entry,
     Epoch,
@@ -209,6 +210,8 @@ class EpochQueryOperator:
                 return self._noted(DistinctRows(self._arrivals(input)))
             case EpochDistinct(input=input):
                 return DistinctFragments(self._operator(input))
+            case EpochDifference(left, right) if is_arriving(left) and is_arriving(right):
+                return self._noted(DifferentRows(plan, self._arrivals(left), self._arrivals(right)))
             case EpochDifference(left, right, common):
                 mine, theirs = only_latest(plan)
                 sides = (

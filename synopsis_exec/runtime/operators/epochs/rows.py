@@ -13,11 +13,12 @@ from streambound_runtime.operators.epochs.fragments import (
     EndCounts,
     Fragment,
     FragmentRow,
+    difference,
     distinct,
     latest,
     normal,
 )
-from streambound_runtime.operators.epochs.plan import EpochMap, EpochMatched, EpochPlan, EpochRelation
+from streambound_runtime.operators.epochs.plan import EpochDifference, EpochMap, EpochMatched, EpochPlan, EpochRelation
 from streambound_runtime.operators.values import integer
 from streambound_runtime.row_values import Value
 
@@ -224,6 +225,39 @@ class ValidRows:
     def load(self, entries: Sequence[Entry]) -> None:
         """Take over what `dump` returned."""
         self.counts = {(saved_row(row), integer(end)): integer(count) for *row, end, count in entries}
+
+
+class DifferentRows:
+    """EXCEPT ALL, or INTERSECT ALL: for each value and end how many rows of the left and of the right side have it."""
+
+    def __init__(self, plan: EpochDifference, left: Arrivals, right: Arrivals) -> None:
+        self.common, self.sides = plan.common, (left, right)
+        self.counts: dict[tuple[FragmentRow, int], list[int]] = {}
+
+    def fragments(self, epoch: Epoch) -> list[Fragment]:
+        """What is left of the rows of an epoch: those remembered, and those that begin."""
+        held = [[(row, epoch.since, end, of[n]) for (row, end), of in self.counts.items()] for n in (0, 1)]
+        new = [side.arriving(epoch) for side in self.sides]
+        left, right = (_within([*held[n], *new[n]], epoch) for n in (0, 1))
+        found = list(difference(left, right, self.common))
+        self.counts = {key: of for key, of in self.counts.items() if key[1] > epoch.until}
+        for n in (0, 1):
+            for row, _, end, count in new[n]:
+                if end > epoch.until:
+                    self.counts.setdefault((row, end), [0, 0])[n] += count
+        return found
+
+    def entries(self) -> int:
+        """One for each value and end."""
+        return len(self.counts)
+
+    def dump(self) -> list[Entry]:
+        """Values, end and both numbers of each."""
+        return [[*row, end, *of] for (row, end), of in self.counts.items()]
+
+    def load(self, entries: Sequence[Entry]) -> None:
+        """Take over what `dump` returned."""
+        self.counts = {(saved_row(row), integer(end)): [integer(a), integer(b)] for *row, end, a, b in entries}
 
 
 class DistinctRows:
