@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from streambound.analyzer.algebra.lowering import Ctes, Lowering
-from streambound.analyzer.algebra.nodes import Alias, Filter, Scan, Tree
+from streambound.analyzer.algebra.nodes import Alias, Scan, Tree
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.findings import Positions
 from streambound.analyzer.seq_blocks import SeqBlock
@@ -20,15 +20,11 @@ ONE_ROW = ""
 
 @dataclass(frozen=True)
 class SnapshotLowering(Lowering):
-    """As for streams, with SELECTs that have no FROM, and joins in parentheses."""
+    """As for streams, with SELECTs without FROM, and joins in parentheses; subqueries are left to the rewriting."""
 
     def nothing(self, node: exp.Select) -> Tree:
         """One row."""
         return Scan(ONE_ROW, "", syntax=node)
-
-    def where(self, tree: Tree, where: exp.Where, ctes: Ctes) -> Tree:
-        """The rows that a condition lets pass, whose subqueries are left to the rewriting."""
-        return Filter(tree, self.scalar(where.this, ctes), syntax=where)
 
     def entry(self, node: exp.Expr, ctes: Ctes) -> Tree:
         """A table, a CTE, a subquery, or a join in parentheses, whose tables keep their names."""

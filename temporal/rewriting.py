@@ -270,12 +270,12 @@ class Rewriter:
         return Rewritten(*self._merged(plan, both, tree, shared, by), always)
 
     def _shared(self, name: str, left: Rewritten, right: Rewritten, tree: Join) -> tuple[int, int]:
-        node = exp.column(name)
-        at = tree.at or self.positions.of(tree.syntax or exp.Null())
+        written = tree.syntax.args.get("using") or () if tree.syntax is not None else ()
+        node = exp.Column(this=next(one for one in written if one.name == name).copy())
         found = [SeenNames(side.columns, self.positions).found(node, side.columns) for side in (left, right)]
         if found[0] is None or found[1] is None:
             message = f"one side of the join has no column {name!r}"
-            raise self.positions.finding(Code.UNKNOWN_COLUMN, message, at)
+            raise self.positions.finding(Code.UNKNOWN_COLUMN, message, node)
         return found[0], found[1]
 
     def _merged(

@@ -191,7 +191,7 @@ class Lowering:
             where = exp.Where(this=exp.and_(valid, where and where.this))
         given = self._columns(tree)
         if where is not None:
-            tree = self.where(tree, where, ctes)
+            tree = self._subqueries(tree, ctes).where(tree, where)
         made = [column.name for column in self._columns(tree) if column not in given]
         tree = self._listed(node, tree, ctes)
         if made and isinstance(tree, Project):
@@ -212,10 +212,6 @@ class Lowering:
             outer = tuple(one for given in reversed(self.around) for one in given if one.alias.lower() not in mine)
             node = self.windows.by_ends(node, (*own, *outer))
         return with_owners(node, self.once[-1]) if self.once and self.once[-1] else node
-
-    def where(self, tree: Tree, where: exp.Where, ctes: Ctes) -> Tree:
-        """The rows of a FROM that a WHERE lets pass; subqueries over streams become joins."""
-        return self._subqueries(tree, ctes).where(tree, where)
 
     def nothing(self, node: exp.Select) -> Tree:
         """What a SELECT without FROM reads; raises Finding."""
@@ -424,7 +420,7 @@ class Lowering:
         """What lowers the subqueries of a SELECT over a tree of its FROM."""
         made = Subqueries(
             self.positions, self.catalog, lambda one: self.scalar(one, ctes), lambda one: self._subquery(one, ctes),
-            recursive=self.recursive[-1] if self.recursive else (), joining=self.joining,
+            recursive=self.recursive[-1] if self.recursive else (), joining=self.joining, kept=self.periods,
         )  # fmt: skip
         columns = made.columns(tree)
         made.names = {name.lower() for column in columns for name in (column.name, column.alias)}

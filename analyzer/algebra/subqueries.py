@@ -62,7 +62,7 @@ class Subqueries:
 
     ``names`` are those that columns have or get, in small letters; ``recursive`` the columns of a recursive relation.
     ``joining``: what asks relations is joined with them (`asked_relations`), and what is an aggregate for each row with
-    its groups (`grouped_subqueries`), where that can be said.
+    its groups (`grouped_subqueries`), where that can be said. ``kept``: all stay in their expressions.
     """
 
     positions: Positions
@@ -72,6 +72,7 @@ class Subqueries:
     names: set[str] = field(default_factory=set)
     recursive: Schema = ()
     joining: bool = False
+    kept: bool = False
 
     def columns(self, tree: Tree) -> Schema:
         """The columns of a tree's rows."""
@@ -79,6 +80,8 @@ class Subqueries:
 
     def over_streams(self, node: exp.Expr) -> list[exp.Query]:
         """The subqueries of an expression that read more than relations that do not change."""
+        if self.kept:
+            return []
         found = ((query, self.lowered(query)) for query in outermost_queries(node))
         return [query for query, tree in found if not is_static(tree, self.catalog)]
 

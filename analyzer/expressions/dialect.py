@@ -52,6 +52,8 @@ def parsed_tokens(tokens: Sequence[Token], text: str) -> list[exp.Expr | None]:
     """The statements of a text's tokens, calls as they are written; raises `sqlglot.errors.ParseError`."""
     marked = list(tokens)
     for place, (name, after) in enumerate(pairwise(tokens)):
+        if name.token_type is TokenType.EXISTS and _asks(tokens[place + 1 :]):
+            continue
         if after.token_type is TokenType.L_PAREN and name.text.upper() in _WRITTEN:
             marked[place] = _named(name, _MARK + name.text, name.token_type)
     for place, token in enumerate(tokens):
@@ -61,6 +63,8 @@ def parsed_tokens(tokens: Sequence[Token], text: str) -> list[exp.Expr | None]:
     for node in (node for tree in trees if tree is not None for node in tree.walk()):
         if isinstance(node, exp.Anonymous | exp.Identifier) and isinstance(node.this, str):
             node.set("this", node.this.removeprefix(_MARK))
+        elif isinstance(node, exp.Exists) and isinstance(node.this, exp.Subquery) and node.this.is_wrapper:
+            node.set("this", node.this.unnest())
     return trees
 
 
@@ -69,6 +73,12 @@ def parsed_text(text: str) -> exp.Expr:
     (tree,) = parsed_tokens(tokens_of(text), text)
     assert tree is not None, text
     return tree
+
+
+def _asks(after: Sequence[Token]) -> bool:
+    """Whether a query is in parentheses, as in EXISTS ((SELECT …)): it is no array, of which some element is asked."""
+    first = next((token.token_type for token in after if token.token_type is not TokenType.L_PAREN), None)
+    return first in (TokenType.SELECT, TokenType.WITH)
 
 
 def _names_window(after: Sequence[Token]) -> bool:

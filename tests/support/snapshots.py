@@ -99,8 +99,14 @@ class _Queries:
         calls = [self.choices.pick(made) for _ in range(self.choices.integer(1, 2))]
         items = ", ".join(f"{text} AS c{place}" for place, (text, _) in enumerate([*keys, *calls]))
         group = f" GROUP BY {keys[0][0]}" if keys else ""
-        having = self.choices.pick(["", "", " HAVING COUNT(*) > 1"])
+        having = self.choices.pick(["", "", " HAVING COUNT(*) > 1", self._asking(keys)])
         return f"SELECT {items} FROM {source}{where}{group}{having}", [kind for _, kind in [*keys, *calls]]
+
+    def _asking(self, keys: list[tuple[str, str]]) -> str:
+        """A HAVING with a subquery about the groups' key, or their number of rows."""
+        if not keys:
+            return " HAVING COUNT(*) IN (SELECT b FROM r)"
+        return self._where(keys).replace(" WHERE ", " HAVING ", 1)
 
     def _source(self, depth: int) -> tuple[str, list[tuple[str, str]]]:
         first, columns = self._entry(depth)

@@ -79,6 +79,8 @@ ERRORS = {
     "SELECT a FROM r UNION SELECT a, b FROM s": ("SB106", "UNION"),
     "SELECT r.a FROM r JOIN days ON r.a = days.a": ("SB107", "days"),
     "SELECT a FROM nowhere": ("SB101", "nowhere"),
+    "SELECT r.b FROM r JOIN s USING (a, vb)": ("SB102", "vb"),
+    "SELECT r.b FROM r LEFT JOIN fixed USING (a, b)": ("SB102", "b"),
 }
 
 
@@ -87,6 +89,17 @@ def test_without_meaning(sql: str) -> None:
     verdict, code, text = blamed(f"SEQ VT ({sql})")
     assert verdict is Verdict.ERROR
     assert (code, text) == ERRORS[sql]
+
+
+@pytest.mark.parametrize("word", ["EXISTS", "NOT EXISTS"])
+def test_a_query_of_exists_may_stand_in_more_parentheses(word: str) -> None:
+    plain, more = (
+        checked(f"SEQ VT (SELECT r.a FROM r WHERE {word} {query})")
+        for query in ("(SELECT 1 FROM s WHERE s.a = r.a)", "(((SELECT 1 FROM s WHERE s.a = r.a)))")
+    )
+    assert plain.verdict is more.verdict is Verdict.BOUNDED
+    assert plain.blocks is not None and more.blocks is not None
+    assert plain.blocks.blocks[0].query.plan == more.blocks.blocks[0].query.plan
 
 
 def test_a_name_that_both_have_is_ambiguous_at_its_place() -> None:
