@@ -12,7 +12,7 @@ from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.expressions.evident import encoded, plain_value
 from streambound.analyzer.expressions.expression import value_of
 from streambound.analyzer.expressions.reading import read
-from streambound.analyzer.types import DataType, parse_type
+from streambound.analyzer.types import parse_type
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.operators.by_tick import Changes, delta_of_rows, rows_by_time
 from streambound_runtime.operators.circuit import CircuitOperator
@@ -81,7 +81,8 @@ def _replay_circuit(
 
 
 def rows_as_delta(times: Sequence[int], rows: list[Row], stream: Stream) -> Delta:
-    """Rows in order of their timestamps as what a job closes."""
+    """Rows in order of their timestamps as what a job closes; a fraction is the nearest double."""
+    rows = [{name: _in_jobs(value) for name, value in row.items()} for row in rows]
     kinds = {column.name: sql_type(column.type).family for column in stream.columns}
     kinds |= {column.name: sql_type(column.type).family for column in stream.derived}
     found = delta_of_rows(times, rows, {name: kinds[name] == "string" for name in stream.needs})
@@ -120,12 +121,12 @@ def evaluated(node: MapNode, rows: Delta) -> Delta:
                 continue
             found = [value_of(expression, row) for expression in expressions]
             plain = zip(found, types, strict=True)
-            kept.append((tuple(None if f.value is None else _as_in_jobs(f.value, kind) for f, kind in plain), weight))
+            made = (None if one.value is None else _in_jobs(encoded(one.value, kind)) for one, kind in plain)
+            kept.append((tuple(made), weight))
         changes.add(now, kept)
     return changes.delta
 
 
-def _as_in_jobs(value: Fraction | str, kind: DataType) -> Value:
-    """A value in the units of its type; a fraction as the nearest double."""
-    found = encoded(value, kind)
-    return float(found) if isinstance(found, Fraction) else found
+def _in_jobs(value: Value) -> Value:
+    """An encoded value as jobs have it: a fraction as the nearest double."""
+    return float(value) if isinstance(value, Fraction) else value
