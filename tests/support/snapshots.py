@@ -15,7 +15,9 @@ from support.choices import Choices
 
 Rows = list[tuple[Any, ...]]
 """Values, then begin and end."""
-_JOINS = ("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL OUTER JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN")
+Columns = list[tuple[str, str]]
+"""Names, as a query writes them, and types."""
+_JOINS = ("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL OUTER JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN", "CROSS JOIN")
 _WORDS = (("LEFT SEMI JOIN", "SEMI JOIN"), ("LEFT ANTI JOIN", "ANTI JOIN"), ("AS string)", "AS VARCHAR)"))
 COLUMNS = {"r": {"a": "bigint", "b": "int"}, "s": {"a": "bigint", "c": "string"}, "u": {"b": "int", "d": "double"}}
 LOW, HIGH = 0, 12
@@ -33,7 +35,7 @@ class Generated:
 def generated(choices: Choices) -> Generated:
     """A query and rows."""
     rows = {name: [_row(choices, columns) for _ in range(choices.integer(0, 7))] for name, columns in COLUMNS.items()}
-    return Generated(_Queries(choices).query(2)[0], rows)
+    return Generated(_Queries(choices).statement(), rows)
 
 
 def _row(choices: Choices, columns: dict[str, str]) -> tuple[Any, ...]:
@@ -56,24 +58,29 @@ def _value(choices: Choices, kind: str) -> Any:
 class _Queries:
     def __init__(self, choices: Choices) -> None:
         self.choices, self.number = choices, 0
+        self.named = list[str]()
+
+    def statement(self) -> str:
+        """A query, with those that have names."""
+        query, _ = self.query(2)
+        return f"WITH {', '.join(self.named)} {query}" if self.named else query
 
     def query(self, depth: int) -> tuple[str, list[str]]:
         """A query with the types of its columns, which are called c0, c1 and so on."""
         kind = self.choices.integer(0, 9) if depth else self.choices.integer(0, 4)
         if kind <= 4:
             return self._select(depth)
-        left, types = self._select(depth - 1)
-        right = self._like(types, depth - 1)
-        word = self.choices.pick(["UNION ALL", "UNION", "EXCEPT ALL", "EXCEPT", "INTERSECT ALL", "INTERSECT"])
-        return f"({left}) {word} ({right})", types
+        parts, types = self._select(depth - 1)
+        for _ in range(1 + self.choices.chance(25)):  # INTERSECT binds more tightly than the others
+            words = ["UNION ALL", "UNION", "EXCEPT ALL", "EXCEPT", "INTERSECT ALL", "INTERSECT"]
+            right = self._like(types, depth - 1)
+            parts += f" {self.choices.pick(words)} {f'({right})' if self.choices.chance(40) else right}"
+        return parts, types
 
     def _like(self, types: list[str], depth: int) -> str:
         """A query with columns of these types."""
         source, columns = self._source(depth)
-        items = []
-        for place, kind in enumerate(types):
-            fitting = [name for name, own in columns if own == kind]
-            items.append(f"{self.choices.pick(fitting) if fitting else f'CAST(NULL AS {kind})'} AS c{place}")
+        items = (f"{self._item(columns, kind)} AS c{place}" for place, kind in enumerate(types))
         return f"SELECT {', '.join(items)} FROM {source}{self._where(columns)}"
 
     def _select(self, depth: int) -> tuple[str, list[str]]:
@@ -82,18 +89,33 @@ class _Queries:
         shape = self.choices.integer(0, 5)
         if shape <= 1:
             return self._grouped(source, columns, where)
-        chosen = [self.choices.pick(columns) for _ in range(self.choices.integer(1, 2))]
+        types = [self.choices.pick(columns)[1] for _ in range(self.choices.integer(1, 2))]
         distinct = "DISTINCT " if shape == 2 else ""
-        items = ", ".join(f"{name} AS c{place}" for place, (name, _) in enumerate(chosen))
-        return f"SELECT {distinct}{items} FROM {source}{where}", [kind for _, kind in chosen]
+        items = ", ".join(f"{self._item(columns, kind)} AS c{place}" for place, kind in enumerate(types))
+        return f"SELECT {distinct}{items} FROM {source}{where}", types
 
-    def _grouped(self, source: str, columns: list[tuple[str, str]], where: str) -> tuple[str, list[str]]:
+    def _item(self, columns: Columns, kind: str) -> str:
+        """An expression of a type: most often a column."""
+        fitting = [name for name, own in columns if own == kind]
+        if not fitting:
+            return f"CAST(NULL AS {kind})"
+        column, shape = self.choices.pick(fitting), self.choices.integer(0, 11)
+        if shape == 9:
+            return f"COALESCE({column}, {self.choices.pick(fitting)})"
+        if shape == 10:
+            return f"CASE WHEN {self._condition(columns, 0)} THEN {column} END"
+        if shape == 11 and kind != "string":
+            return f"CAST({column} {self.choices.pick('+-*')} {self.choices.pick(fitting)} AS {kind})"
+        return column
+
+    def _grouped(self, source: str, columns: Columns, where: str) -> tuple[str, list[str]]:
         keys = [self.choices.pick(columns) for _ in range(self.choices.integer(0, 1))]
         name, kind = self.choices.pick(columns)
         made = [("COUNT(*)", "bigint"), (f"COUNT({name})", "bigint"), (f"COUNT(DISTINCT {name})", "bigint")]
         made += [(f"MIN({name})", kind), (f"MAX({name})", kind)]
         if kind in ("int", "bigint"):
             made += [(f"CAST(SUM({name}) AS BIGINT)", "bigint"), (f"CAST(AVG({name}) AS DOUBLE)", "double")]
+            made += [(f"CAST(SUM(DISTINCT {name}) AS BIGINT)", "bigint")]
         if kind == "double":
             made += [(f"SUM({name})", "double")]
         calls = [self.choices.pick(made) for _ in range(self.choices.integer(1, 2))]
@@ -102,49 +124,55 @@ class _Queries:
         having = self.choices.pick(["", "", " HAVING COUNT(*) > 1", self._asking(keys)])
         return f"SELECT {items} FROM {source}{where}{group}{having}", [kind for _, kind in [*keys, *calls]]
 
-    def _asking(self, keys: list[tuple[str, str]]) -> str:
-        """A HAVING with a subquery about the groups' key, or their number of rows."""
+    def _asking(self, keys: Columns) -> str:
+        """A HAVING about the groups' key, or their number of rows, most often with a subquery."""
         if not keys:
             return " HAVING COUNT(*) IN (SELECT b FROM r)"
         return self._where(keys).replace(" WHERE ", " HAVING ", 1)
 
-    def _source(self, depth: int) -> tuple[str, list[tuple[str, str]]]:
-        first, columns = self._entry(depth)
+    def _source(self, depth: int) -> tuple[str, Columns]:
+        source, columns = self._entry(depth)
         if self.choices.integer(0, 2) == 0:
-            return first, columns
-        other, more = self._entry(0)
-        join = self.choices.pick(
-            ["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL OUTER JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN"]
-        )
-        on = self._comparison(columns, more)
-        return f"{first} {join} {other} ON {on}", columns if "SEMI" in join or "ANTI" in join else [*columns, *more]
+            return source, columns
+        for _ in range(1 + self.choices.chance(15)):
+            other, more = self._entry(depth - 1 if depth and self.choices.chance(20) else 0)
+            join = self.choices.pick(_JOINS)
+            both = [*columns, *more]
+            on = "" if join == "CROSS JOIN" else f" ON {self._comparison(columns, more, both)}"
+            source = f"{source} {join} {other}{on}"
+            columns = columns if "SEMI" in join or "ANTI" in join else both
+        return source, columns
 
-    def _comparison(self, left: list[tuple[str, str]], right: list[tuple[str, str]]) -> str:
+    def _comparison(self, left: Columns, right: Columns, both: Columns) -> str:
         pairs = [(a, b) for a, one in left for b, two in right if (one == "string") == (two == "string")]
         if not pairs:
             return "1 = 1"
         a, b = self.choices.pick(pairs)
         found = f"{a} {self.choices.pick(['=', '=', '=', '<', '<>'])} {b}"
-        return found if self.choices.integer(0, 2) else f"{found} AND {a} IS NOT NULL"
+        return found if self.choices.integer(0, 2) else f"{found} AND {self._condition(both, 1)}"
 
-    def _entry(self, depth: int) -> tuple[str, list[tuple[str, str]]]:
-        self.number += 1
-        alias = f"t{self.number}"
+    def _entry(self, depth: int) -> tuple[str, Columns]:
+        alias = self._alias()
         if depth and self.choices.integer(0, 3) == 0:
             inner, types = self.query(depth - 1)
-            return f"({inner}) AS {alias}", [(f"{alias}.c{place}", kind) for place, kind in enumerate(types)]
+            if named := self.choices.chance(20):
+                self.named.append(f"w{alias} AS ({inner})")
+            source = f"w{alias}" if named else f"({inner})"
+            return f"{source} AS {alias}", [(f"{alias}.c{place}", kind) for place, kind in enumerate(types)]
         name = self.choices.pick([*COLUMNS])
         return f"{name} AS {alias}", [(f"{alias}.{column}", kind) for column, kind in COLUMNS[name].items()]
 
-    def _where(self, columns: list[tuple[str, str]]) -> str:
+    def _alias(self) -> str:
+        self.number += 1
+        return f"t{self.number}"
+
+    def _where(self, columns: Columns) -> str:
         shape = self.choices.integer(0, 5)
         name, kind = self.choices.pick(columns)
-        value = "'x'" if kind == "string" else "1"
-        self.number += 1
-        alias, table = f"t{self.number}", self.choices.pick([*COLUMNS])
+        alias, table = self._alias(), self.choices.pick([*COLUMNS])
         inner = [column for column, own in COLUMNS[table].items() if (own == "string") == (kind == "string")]
         if shape == 0:
-            return f" WHERE {name} {self.choices.pick(['=', '<>', '<='])} {value}"
+            return f" WHERE {self._condition(columns, 2)}"
         if shape == 1 and inner:
             word = self.choices.pick(["IN", "NOT IN"])
             return f" WHERE {name} {word} (SELECT {alias}.{inner[0]} FROM {table} AS {alias})"
@@ -152,6 +180,21 @@ class _Queries:
             word = self.choices.pick(["EXISTS", "NOT EXISTS"])
             return f" WHERE {word} (SELECT 1 FROM {table} AS {alias} WHERE {alias}.{inner[0]} = {name})"
         return ""
+
+    def _condition(self, columns: Columns, depth: int) -> str:
+        """A comparison or a test for NULL, or some that AND, OR and NOT join."""
+        if depth and self.choices.chance(40):
+            word = self.choices.pick(["AND", "OR"])
+            return f"({self._condition(columns, depth - 1)} {word} {self._condition(columns, depth - 1)})"
+        if depth and self.choices.chance(10):
+            return f"NOT {self._condition(columns, depth - 1)}"
+        (name, kind), shape = self.choices.pick(columns), self.choices.integer(0, 4)
+        if shape == 0:
+            return f"{name} IS {self.choices.pick(['NULL', 'NOT NULL'])}"
+        others = [other for other, own in columns if (own == "string") == (kind == "string") and other != name]
+        value = "'x'" if kind == "string" else str(self.choices.integer(0, 2))
+        operand = self.choices.pick(others) if others and shape == 1 else value
+        return f"{name} {self.choices.pick(['=', '<>', '<=', '>'])} {operand}"
 
 
 def history(given: Generated, connection: Any) -> Counter[tuple[Any, ...]]:
@@ -181,11 +224,7 @@ def history(given: Generated, connection: Any) -> Counter[tuple[Any, ...]]:
 
 def in_duckdb(sql: str) -> str:
     """The query in DuckDB's words."""
-    for ours, theirs in (
-        ("LEFT SEMI JOIN", "SEMI JOIN"),
-        ("LEFT ANTI JOIN", "ANTI JOIN"),
-        ("AS string)", "AS VARCHAR)"),
-    ):
+    for ours, theirs in _WORDS:
         sql = sql.replace(ours, theirs)
     return sql
 
