@@ -26,7 +26,7 @@ def declared(column: Column | None) -> Declared:
 def of_either(left: PeriodView, right: PeriodView) -> PeriodView:
     """What bounds the rows of two sides together: V_R* + V_S*, of |dom| values, each valid for max L."""
     longest = None if left.longest is None or right.longest is None else max(left.longest, right.longest)
-    domains = tuple(a if a is None or b is None else a | b for a, b in zip(left.domains, right.domains, strict=True))
+    domains = tuple(None if a is None or b is None else a | b for a, b in zip(left.domains, right.domains, strict=True))
     sizes = [_size(one) for one in domains]
     return PeriodView(
         left.plan,

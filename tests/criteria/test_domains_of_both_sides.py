@@ -45,6 +45,7 @@ UNITED = [
     ),
     ("SELECT r.a FROM r UNION ALL SELECT s.a FROM s", 6 * LENGTH),
     ("SELECT r.a + 1 AS c0 FROM r UNION ALL SELECT s.a FROM s", 2 * 6 * LENGTH),
+    ("SELECT s.a AS c0 FROM s UNION ALL SELECT r.a + 1 FROM r", 2 * 6 * LENGTH),
 ]
 """Of expressions nothing is declared."""
 
