@@ -56,6 +56,10 @@ BOUNDED = {
     "(PARTITION BY b ORDER BY v) AS d FROM S) AS x WHERE r <= 2 GROUP BY b": None,
     "SELECT w, r FROM (SELECT S.a, T.b AS w, RANK() OVER (ORDER BY S.v) AS r FROM S JOIN T ON S.b = T.b AND T.ts "
     "BETWEEN S.ts - 2 AND S.ts) WHERE r < 3": None,
+    "SELECT c, COUNT(*) AS n FROM (SELECT r AS d, b AS c FROM (SELECT *, RANK() OVER (PARTITION BY b ORDER BY ts) AS r "
+    "FROM S)) WHERE c > 0 GROUP BY c": None,
+    f"SELECT c FROM (SELECT r AS d, v AS c FROM ({first('RANK', 'v DESC', 'r <= 3')}))": 12,
+    f"SELECT 1 AS one FROM ({first('DENSE_RANK', 'v DESC', 'r <= 3')})": None,
     first("DENSE_RANK", "ts DESC", "r <= 2"): 16,
     first("ROW_NUMBER", "v DESC", "r <= 2", "PARTITION BY ts DIV 4"): 2,
     first("ROW_NUMBER", "v DESC", "r <= 2", "PARTITION BY ts DIV 4, a"): 16,

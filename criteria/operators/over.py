@@ -43,7 +43,7 @@ from streambound.criteria.operators.over_calls import (
 from streambound.criteria.operators.over_views import judge_over_view, over_part
 from streambound.criteria.operators.parts import Closing, MapPart, OverPart, Part
 from streambound.criteria.operators.states import CLOSED, Judged, State
-from streambound.criteria.operators.tied_rows import TIED, columns_shown
+from streambound.criteria.operators.tied_rows import TIED, calls_shown, columns_shown
 from streambound.criteria.size import Number, Size, product
 from streambound.criteria.violation import Violation, under
 from streambound.preprocess.pipeline import derive
@@ -103,7 +103,7 @@ def _over_block(tree: Over, context: Context) -> Judged:
         others = [column.name for column in part.columns if column.name not in mine]
         part, state = one.above(_in_order(part, [*others, *(item.name for item in one.items)], context), len(others))
         states += (state,)
-    part = _in_order(part, [*(item.name for item in own), *(call.name for call in tree.calls)], context)
+    part = _in_order(part, [*(item.name for item in own), *(call.name for call in calls_shown(tree, context))], context)
     return Judged(part, states, retracts=several[-1].retracts)
 
 

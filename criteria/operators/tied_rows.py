@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import Alias, Filter, Item, Named, Over, Project, Scalar, Tree
+from streambound.analyzer.algebra.nodes import Alias, Filter, Item, Named, Over, Project, Scalar, Tree, WindowCall
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.flatten import written
@@ -16,6 +16,8 @@ from streambound.criteria.operators.written_columns import called, names_in
 
 TIED = ("RANK", "DENSE_RANK")
 Names = Mapping[tuple[str, str], exp.Column]
+_NOTHING = Named("_1", Scalar("1", exp.Literal.number(1)), alias=True)
+"""An item of a list of which nothing is read but how many rows it has."""
 
 
 def is_tied(tree: Over) -> bool:
@@ -27,6 +29,15 @@ def columns_shown(tree: Over, context: Context) -> Schema:
     """The columns of a block's rows beside which the functions stand: those that are read, if these need no more."""
     given = schema(tree.input, context.catalog)
     return tuple(view for view in given if not is_tied(tree) or called(view, context.needed))
+
+
+def calls_shown(tree: Over, context: Context) -> tuple[WindowCall, ...]:
+    """The functions of these that are read, so that what nobody reads is not among an operator's columns."""
+    needed = context.needed
+    if needed is None or not is_tied(tree):
+        return tree.calls
+    asked = {name.lower() for name, table in needed if not table}
+    return tuple(call for call in tree.calls if call.name.lower() in asked)
 
 
 def only_read(tree: Tree, needed: Names | None) -> Tree:
@@ -45,7 +56,7 @@ def only_read(tree: Tree, needed: Names | None) -> Tree:
         case Project(input, items):
             shown = _items(items, needed)
             found = only_read(input, names_in(written(one.value) for one in shown))
-            return replace(tree, input=found, items=shown) if shown and found is not input else tree
+            return replace(tree, input=found, items=shown) if found is not input else tree
         case _:
             return tree
     return tree if found is input else replace(tree, input=found)
@@ -59,7 +70,7 @@ def _items(items: tuple[Item, ...], needed: Names) -> tuple[Named, ...]:
     if len(given) < len(items):
         rest = asked.keys() - {one.name.lower() for one in given}
         found += tuple(_plain(node) for name, node in asked.items() if name in rest)
-    return found or given[:1]
+    return found or given[:1] or (_NOTHING,)
 
 
 def _plain(column: exp.Column) -> Named:
