@@ -149,7 +149,7 @@ class _Queries:
             return "1 = 1"
         a, b = self.choices.pick(pairs)
         found = f"{a} {self.choices.pick(['=', '=', '=', '<', '<>'])} {b}"
-        return found if self.choices.integer(0, 2) else f"{found} AND {self._condition(both, 1)}"
+        return found if self.choices.integer(0, 4) else f"{found} AND {self._condition(both, 1)}"
 
     def _entry(self, depth: int) -> tuple[str, Columns]:
         alias = self._alias()
