@@ -33,9 +33,10 @@ def columns_shown(tree: Over, context: Context) -> Schema:
 
 def calls_shown(tree: Over, context: Context) -> tuple[WindowCall, ...]:
     """The functions of these that are read, so that what nobody reads is not among an operator's columns."""
-    needed = context.needed
-    if needed is None or not is_tied(tree):
-        return tree.calls
+    return tree.calls if context.needed is None or not is_tied(tree) else _calls(tree, context.needed)
+
+
+def _calls(tree: Over, needed: Names) -> tuple[WindowCall, ...]:
     asked = {name.lower() for name, table in needed if not table}
     return tuple(call for call in tree.calls if call.name.lower() in asked)
 
@@ -51,8 +52,7 @@ def only_read(tree: Tree, needed: Names | None) -> Tree:
         case Filter(input, condition):
             found = only_read(input, {**needed, **names_in([written(condition)])})
         case Over(calls=calls) if is_tied(tree):
-            asked = {name.lower() for name, _ in needed}
-            return replace(tree, calls=tuple(call for call in calls if call.name.lower() in asked) or calls[:1])
+            return replace(tree, calls=_calls(tree, needed) or calls[:1])
         case Project(input, items):
             shown = _items(items, needed)
             found = only_read(input, names_in(written(one.value) for one in shown))

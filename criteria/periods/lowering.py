@@ -15,13 +15,7 @@ from streambound.analyzer.types import DataType, Family
 from streambound.criteria.operators.columns import aggregate_type
 from streambound.criteria.periods.counting import rows_asked_for
 from streambound.criteria.periods.domains import declared, of_either
-from streambound.criteria.periods.ends import (
-    different_state,
-    distinct_state,
-    group_states,
-    latest_state,
-    valid_state,
-)
+from streambound.criteria.periods.ends import different_state, distinct_state, group_states, latest_state, valid_state
 from streambound.criteria.periods.epochs import plus, together
 from streambound.criteria.periods.leaves import leaf, narrowed
 from streambound.criteria.periods.partners import Asked, PartnerSearch, merged
@@ -243,15 +237,14 @@ def _set_operation(kind: str, left: PeriodView, right: PeriodView, context: Peri
     if not all_of_them:
         left, right = _distinct(left, context), _distinct(right, context)
     plan = EpochDifference(left.plan, right.plan, common=word == "intersect")
-    if all_of_them:
-        if is_arriving(left.plan) and is_arriving(right.plan):
-            different_state(left, right, context)
-        else:
-            for side, other, latest in zip((left, right), (right, left), only_latest(plan), strict=True):
-                if latest:
-                    latest_state(side, other.valid, context)
-                else:
-                    _remembered(side, context)
+    if all_of_them and is_arriving(left.plan) and is_arriving(right.plan):
+        different_state(left, right, context)
+    elif all_of_them:
+        for side, other, latest in zip((left, right), (right, left), only_latest(plan), strict=True):
+            if latest:
+                latest_state(side, other.valid, context)
+            else:
+                _remembered(side, context)
     there = together(word, left.there, right.there)
     values, rows = left.values, left.rows
     if word == "intersect":
