@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,25 +14,30 @@ CATALOG = "streams.toml"
 
 def catalog_text(catalog: Mapping[str, Any]) -> str:
     """A catalog mapping as a person would write it in TOML."""
-    lines: list[str] = []
+    lines = (
+        ["[time]", *(f"{key} = {_toml(value)}" for key, value in catalog["time"].items())] if "time" in catalog else []
+    )
     for section in ("streams", "relations"):
         for name, body in catalog.get(section, {}).items():
-            lines.append(f"[{section}.{name}]")
+            lines.append(f"[{section}.{_key(name)}]")
             for key, value in body.items():
                 if key == "columns":
-                    columns = ", ".join(f'{column} = "{kind}"' for column, kind in value.items())
-                    lines.append(f"columns = {{ {columns} }}")
+                    lines.append(f"columns = {_toml(value)}")
                 elif key == "domain":
-                    lines += [f"domain.{column} = {json.dumps(values)}" for column, values in value.items()]
+                    lines += [f"domain.{_key(column)} = {json.dumps(values)}" for column, values in value.items()]
                 else:
                     lines.append(f"{key} = {_toml(value)}")
             lines.append("")
     return "\n".join(lines)
 
 
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[\w-]+", name, re.ASCII) else json.dumps(name)
+
+
 def _toml(value: Any) -> str:
     if isinstance(value, Mapping):
-        return f"{{ {', '.join(f'{key} = {_toml(item)}' for key, item in value.items())} }}"
+        return f"{{ {', '.join(f'{_key(key)} = {_toml(item)}' for key, item in value.items())} }}"
     return json.dumps(value)
 
 

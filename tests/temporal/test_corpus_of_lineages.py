@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,7 @@ from streambound.criteria.check import check_source
 from streambound.criteria.vocabulary import Verdict
 from streambound.jobs import compiled_of
 from streambound_runtime.text import printed, read
-from support.temporal_cases import LINEAGES, catalog_of, multiset, record
-from support.worlds import names_in, table
+from support.temporal_cases import LINEAGES, catalog_of, differences, record
 
 
 def compiled(case: dict[str, Any]) -> Any:
@@ -42,27 +40,6 @@ def test_columns_and_plan(case: dict[str, Any]) -> None:
     assert read(printed(found.job), classes) == found.job
 
 
-def as_written(value: Any) -> Any:
-    """A timestamp as the cases write it."""
-    is_time = isinstance(value, str) and value.endswith("Z")
-    return value.removesuffix("Z").replace("T", " ") if is_time else value
-
-
-def differences(rows: list[tuple[Any, ...]], expected: list[list[Any]]) -> list[str]:
-    """How rows (values, begin, end, lineage, p) differ from the expected ones, their lineages being functions."""
-    rest, wrong = list(rows), []
-    for *fact, lineage, begin, end, p in expected:
-        found = next((row for row in rest if row[:-2] == (*fact, begin, end)), None)
-        if found is None:
-            wrong.append(f"missing {fact} {begin} {end}")
-            continue
-        rest.remove(found)
-        names = sorted(names_in(lineage) | names_in(found[-2]))
-        if table(lineage, names) != table(found[-2], names) or abs(float(Fraction(p)) - found[-1]) > 1e-9:
-            wrong.append(f"{found} is not {lineage}, {p}")
-    return wrong + [f"too many {row}" for row in rest]
-
-
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.parametrize("case", LINEAGES, ids=lambda case: case["id"])
@@ -75,7 +52,5 @@ def test_result_and_quarantine(case: dict[str, Any], spark: Any, tmp_path: Path)
     summary = run(spark, job, settings_of(job, arguments))
     rows, bad = ([json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] for file in files)
     assert all([*row][-4:] == ["_begin", "_end", "_lineage", "_p"] for row in rows)
-    assert differences([tuple(map(as_written, row.values())) for row in rows], case["expected"]) == []
+    assert differences(case, rows, bad) == []
     assert summary["results"] == len(rows)
-    wanted = multiset((one["relation"], one["row"] + 1, one["reason"]) for one in case["quarantined"])
-    assert multiset((one["relation"], one["line"], one["reason"]) for one in bad) == wanted
