@@ -7,14 +7,16 @@ import re
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from streambound.analyzer.job_reports import SummaryReport
 from streambound.analyzer.json_models import parsed
+from streambound.criteria.operators.parts import JudgedConditions
 from streambound.recheck.oracle.spark_batch import BatchComparison, BatchStatement, batch_session, compare, differs
 from streambound.recheck.oracle.spark_lineages import compare_lineages
 from streambound.recheck.oracle.spark_prefixes import compare_final, compare_prefixes
@@ -26,7 +28,7 @@ from streambound.synopsis_exec.job_file import CompiledJob
 from streambound.synopsis_exec.kernel_output import kernel_output
 from streambound.synopsis_exec.micro_batches import write_batches
 from streambound.synopsis_exec.pace import crowded
-from streambound.synopsis_exec.period_rows import allowed
+from streambound.synopsis_exec.period_rows import allowed, judging
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.recorded import Row, read_rows
 
@@ -140,7 +142,8 @@ class Bench:
         summary = run_in_process(
             self.folder / "job.py", [*options, "--files-per-batch", "1"], self.folder / "spark.log"
         )
-        self._write_used(place, usable(self.plan.inputs, items, place / "bad.jsonl"))
+        judged = self.plan.judged if isinstance(self.plan, PlannedCircuit) else {}
+        self._write_used(place, usable(self.plan.inputs, items, place / "bad.jsonl", judged))
         return batches, summary
 
     def _write_used(self, place: Path, items: Sequence[Item]) -> None:
@@ -180,14 +183,19 @@ def good_rows(inputs: Sequence[Input], items: Sequence[Item]) -> list[tuple[Item
     return [(item, row) for item in items if isinstance(row := next(rows[item[0]]), dict)]
 
 
-def usable(inputs: Sequence[Input], items: Sequence[Item], quarantine: Path) -> list[Item]:
+def usable(
+    inputs: Sequence[Input],
+    items: Sequence[Item],
+    quarantine: Path,
+    judged: Mapping[str, JudgedConditions] = MappingProxyType({}),
+) -> list[Item]:
     """The rows that a job has to use: good ones but for those in its quarantine with a reason that may be true.
 
     A row alone says whether it is good; not what Spark says of expressions, nor whether it is late or one too many. No
     row is late in the orders in which it arrives here (`arriving`), but among punctuations, whose recorded order stays;
     and too many are only where there are more than `max_per_timestamp` or `max_rate` allows. Of equal lines as many are
     left out as are in quarantine. Punctuations are no rows, and which rows come after them is told without it; so is
-    which rows have bad periods.
+    which rows have bad periods, by themselves or, where they are ``judged``, beside others.
     """
     known = {item.name: item for item in inputs}
     good = good_rows(inputs, items)
@@ -218,12 +226,15 @@ def usable(inputs: Sequence[Input], items: Sequence[Item], quarantine: Path) -> 
             bad[*key, reason] -= 1
         else:
             kept.append((item, row))
-    left = set[int]()
+    left, relations = set[int](), dict[str, list[Row]]()
     counted = [(item, row) for item, _, row in counting(inputs, [(item, item[0], row) for item, row in kept])]
-    for table in inputs:
+    for table in sorted(inputs, key=lambda table: table.timestamp is not None):
         mine = [pair for pair in counted if pair[0][0] == table.name]
         if table.period is not None:
-            mine = allowed(table.period, mine, timed=table.timestamp is not None)
+            beside = judging(judged.get(table.name, ()), relations)
+            mine = allowed(table.period, mine, table.timestamp is not None, beside)
+        if table.timestamp is None:
+            relations[table.name] = [row for _, row in mine]
         left.update(id(item) for item, _ in mine)
     return [item for item, _ in kept if id(item) in left]
 

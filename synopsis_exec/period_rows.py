@@ -6,13 +6,16 @@ This is a reading of the catalog of its own, row by row; a job's is `streambound
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, TypeVar
 
+from streambound.analyzer.query import Condition
 from streambound.analyzer.types import Family
 from streambound.criteria.contract import fits_column
+from streambound.criteria.operators.parts import JudgedConditions, OfRelation
 from streambound.synopsis_exec.plan_ir import Input
+from streambound.synopsis_exec.useful import holds
 from streambound_runtime.promises import PeriodContract
 
 Row = dict[str, Any]
@@ -30,8 +33,10 @@ _ROWS = 8
 # --- contracts --------------------------------------------------------------------------------------------------------
 
 
-def allowed(contract: PeriodContract, rows: Sequence[tuple[T, Row]], timed: bool) -> list[tuple[T, Row]]:
-    """The rows whose periods are good, in their order; those of a stream (``timed``) also by what is valid together.
+def allowed(
+    contract: PeriodContract, rows: Sequence[tuple[T, Row]], timed: bool, judged: Callable[[Row], bool] = lambda _: True
+) -> list[tuple[T, Row]]:
+    """The rows whose periods are good, in order; of a stream (``timed``) by what is valid together, if ``judged``.
 
     Of a relation's random variables all that share a key, or a fact at a common time, are bad.
 
@@ -44,10 +49,11 @@ def allowed(contract: PeriodContract, rows: Sequence[tuple[T, Row]], timed: bool
     keys = [columns for columns in ((contract.variable,), contract.fact, contract.key) if any(columns)]
     if not timed or (contract.most is None and not keys):
         return good
-    kept, taken = list[Row](), set[int]()
+    kept, together = list[Row](), [n for n, (_, row) in enumerate(good) if judged(row)]
+    taken = {*range(len(good))} - {*together}
     for begin in sorted({row[contract.begin] for _, row in good}):
         kept = [row for row in kept if row[contract.end] > begin]
-        new = [n for n, (_, row) in enumerate(good) if row[contract.begin] == begin]
+        new = [n for n in together if good[n][1][contract.begin] == begin]
         for key in keys:
             known = {_values(key, row) for row in kept}
             new = [n for n in new if _values(key, good[n][1]) not in known]
@@ -58,6 +64,24 @@ def allowed(contract: PeriodContract, rows: Sequence[tuple[T, Row]], timed: bool
         kept += [good[n][1] for n in new]
         taken.update(new)
     return [pair for n, pair in enumerate(good) if n in taken]
+
+
+def judging(options: JudgedConditions, relations: Mapping[str, Sequence[Row]]) -> Callable[[Row], bool]:
+    """Whether a row is judged beside others: one that satisfies one of the conjunctions, or any where there are none.
+
+    ``relations`` are the rows that some conditions are about.
+    """
+
+    def satisfies(row: Row, one: Condition | OfRelation) -> bool:
+        if not isinstance(one, OfRelation):
+            return holds(one, row)
+        partners = relations.get(one.relation, ())
+        return any(all(is_equal(row[mine], it[theirs]) for mine, theirs in one.columns) for it in partners)
+
+    def is_equal(one: Any, other: Any) -> bool:
+        return one is not None and one == other
+
+    return lambda row: not options or any(all(satisfies(row, one) for one in conditions) for conditions in options)
 
 
 def _alone(

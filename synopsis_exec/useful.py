@@ -6,7 +6,7 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-from streambound.analyzer.query import Atom, Comparison, NullTest, Op
+from streambound.analyzer.query import Atom, Comparison, Condition, NullTest, OneOf, Op
 from streambound.synopsis_exec.plan_ir import Input, Plan
 
 _TESTS = {
@@ -55,12 +55,15 @@ def _total(atom: Atom) -> bool:
 
 def is_useful(row: dict[str, Any], options: Sequence[tuple[Atom, ...]]) -> bool:
     """Whether an encoded row satisfies one of the conjunctions."""
-    return any(all(_holds(atom, row) for atom in atoms) for atoms in options)
+    return any(all(holds(atom, row) for atom in atoms) for atoms in options)
 
 
-def _holds(atom: Atom, row: dict[str, Any]) -> bool:
+def holds(atom: Condition, row: dict[str, Any]) -> bool:
+    """Whether an encoded row satisfies a condition."""
     if isinstance(atom, NullTest):
         return (row[atom.attribute.column] is None) == atom.is_null
+    if isinstance(atom, OneOf):
+        return row[atom.attribute.column] in atom.values
     left = row[atom.left.column]
     right: Any = atom.offset if atom.right is None else row[atom.right.column]
     return left is not None and right is not None and bool(_TESTS[atom.op](left, right))

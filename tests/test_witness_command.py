@@ -255,6 +255,23 @@ def test_duckdb_proves_a_period_witness_at_all_points_of_time(place: Path, sql: 
     assert "proved by DuckDB: 64 of 64 choices of ends (of 6 rows) must be told apart" in result.output
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT MAX(n) AS m FROM shifts",
+        "SELECT COUNT(*) AS c FROM shifts WHERE n IN (1, 2)",
+        "SELECT MIN(n) AS m FROM shifts WHERE n > 7 AND skill <> 'none'",
+    ],
+)
+def test_rows_of_a_period_witness_keep_their_snapshot_key(place: Path, sql: str) -> None:
+    """Each has a key of its own: they are valid together."""
+    (place / "streams.toml").write_text("[time]\ndomain = [0]\n" + PERIODS + 'snapshot_key = ["skill"]\n')
+    (place / "q.sql").write_text(f"SEQ VT ({sql})")
+    result = _witness("q.sql", "--prove", "4")
+    assert result.exit_code == 0, result.output
+    assert "proved by DuckDB: 16 of 16 choices of ends (of 4 rows) must be told apart" in result.output
+
+
 def test_what_snapshots_do_not_tell_apart_is_not_proved(place: Path) -> None:
     """Rows that are only counted up to one need no more than the latest end."""
     (place / "streams.toml").write_text(PERIODS)

@@ -57,8 +57,8 @@ def _judged_keys(
     for leaf in context.leaves:
         if leaf.table.name != table.name:
             continue
-        items: list[exp.Expr] = [exp.column(name, quoted=True) for name in key]
-        query = read_block(table, items, list(leaf.conditions), context)
+        items = [exp.column(name, quoted=True) for name in key]
+        query = read_block(table, items, leaf.passing, context)
         if query is None:
             return None, ((),)
         partners = [

@@ -98,6 +98,11 @@ def _varies(column: Column, table: DeclaredTable) -> bool:
     return column.name not in (period.begin, period.end) and column.type.family in numbers and column.domain is None
 
 
+def _tells_apart(column: Column, table: DeclaredTable) -> bool:
+    """Whether rows that differ in a column may be valid together."""
+    return table.period is not None and column.name in table.period.snapshot_key and _varies(column, table)
+
+
 def tells_apart(witness: PeriodWitness, size: int = _ROWS) -> bool:
     """Whether all choices of so many ends are told apart by what is printed when no more rows come."""
     printed = set[frozenset[Fragment]]()
@@ -135,6 +140,8 @@ def _rows_of(
             continue
         rows = found[name] = []
         changing = dict.fromkeys((family.column, period.key if family.lineages else None))
+        if family.column not in period.snapshot_key:
+            changing |= dict.fromkeys([one.name for one in table.columns if _tells_apart(one, table)][:1])
         values = {one: _values(table, one, plain, many, leaves) for one in changing if one is not None}
         for place, bit in enumerate(bits):
             end = base + far + 2 * (place if family.rising else many - 1 - place) + bit
@@ -163,7 +170,7 @@ def _values(table: DeclaredTable, name: str, plain: Encoded, many: int, leaves: 
         return [f"{first or 'v'}{place:0{len(str(many))}}" for place in range(many)]
     mine = [leaf for leaf in leaves if leaf.table.name == table.name]
     up, down = ([(first or 0) + sign * place for place in range(many)] for sign in (1, -1))
-    passing = all(_row(leaf, plain | {name: value}) is not None for leaf in mine for value in up)
+    passing = all(_satisfies(leaf, plain | {name: value}, leaf.passing) for leaf in mine for value in up)
     return up if passing else down
 
 
@@ -173,7 +180,7 @@ def _passing(table: DeclaredTable, leaves: Sequence[Leaf]) -> Encoded | None:
     options = [_options(column, leaves) for column in table.columns]
     for values in islice(product(*options), _TRIED):
         row = dict(zip(names, values, strict=True))
-        if all(_row(leaf, row) is not None for leaf in leaves):
+        if all(_satisfies(leaf, row, leaf.passing) for leaf in leaves):
             return row
     return None
 
@@ -183,10 +190,10 @@ def _options(column: Column, leaves: Sequence[Leaf]) -> list[Any]:
     if column.domain is not None:
         return [*column.domain.values][:3] or [column.domain.low]
     if column.type.family is Family.STRING:
-        literals = [one.this for leaf in leaves for c in leaf.conditions for one in c.find_all(exp.Literal)]
+        literals = [one.this for leaf in leaves for c in leaf.passing for one in c.find_all(exp.Literal)]
         return [*dict.fromkeys([*literals, "v"])]
     numbers = [
-        one.this for leaf in leaves for c in leaf.conditions for one in c.find_all(exp.Literal) if not one.is_string
+        one.this for leaf in leaves for c in leaf.passing for one in c.find_all(exp.Literal) if not one.is_string
     ]
     whole = [int(text) + more for text in numbers if text.isdigit() for more in (0, 1, -1)]
     return [*dict.fromkeys([*whole, 0])] if column.type.family is Family.INTEGER else [1.0, None]
@@ -194,12 +201,25 @@ def _options(column: Column, leaves: Sequence[Leaf]) -> list[Any]:
 
 def _row(leaf: Leaf, row: Encoded) -> FragmentRow | None:
     """What a block gives for a row of its stream; None where a condition is not true."""
-    kinds = {column.name: column.type for column in leaf.table.columns}
-    plain = {name: plain_value(row[name], kind) for name, kind in kinds.items()}
-    if any(value_of(_read(one.sql("spark"), _frozen(kinds)), plain).value != 1 for one in leaf.conditions):
+    if not _satisfies(leaf, row, leaf.conditions):
         return None
-    made = [_read(item.sql("spark"), _frozen(kinds)) for item in leaf.items]
+    made, plain = _over_rows(leaf, leaf.items), _plain_row(leaf, row)
     return tuple(_encoded(value_of(one, plain).value, one.kind) for one in made)
+
+
+def _satisfies(leaf: Leaf, row: Encoded, conditions: Sequence[exp.Expr]) -> bool:
+    """Whether conditions are true of a row of a block's stream."""
+    plain = _plain_row(leaf, row)
+    return all(value_of(one, plain).value == 1 for one in _over_rows(leaf, conditions))
+
+
+def _over_rows(leaf: Leaf, expressions: Sequence[exp.Expr]) -> list[Expression]:
+    given = _frozen({column.name: column.type for column in leaf.table.columns})
+    return [_read(one.sql("spark"), given) for one in expressions]
+
+
+def _plain_row(leaf: Leaf, row: Encoded) -> dict[str, Any]:
+    return {column.name: plain_value(row[column.name], column.type) for column in leaf.table.columns}
 
 
 def _printed(

@@ -40,7 +40,7 @@ def leaf(plan: PeriodPlan, context: PeriodContext, partners: Asked = ()) -> Peri
     """The rows of a stream, below conditions and expressions, as a block; None where they cannot be read as one.
 
     Where rows have lineages, their keys and probabilities come after the values. Those without ``partners`` are left
-    out, but where all rows say how long time is.
+    out.
     """
     found = _select(plan, context.catalog)
     if found is None or (context.whole and not isinstance(plan, SnapshotScan)):
@@ -59,7 +59,8 @@ def leaf(plan: PeriodPlan, context: PeriodContext, partners: Asked = ()) -> Peri
     part = BlockPart(name, query, split, sizes, columns_of(query))
     context.blocks.append(part)
     matched = _matched(table, items, partners, context)
-    context.leaves.append(Leaf(name, table, tuple(items), tuple(conditions), tuple(keys for keys, _ in matched)))
+    own = tuple(conditions)
+    context.leaves.append(Leaf(name, table, tuple(items), own, own, tuple(keys for keys, _ in matched)))
     scan: EpochPlan = EpochScan(name)
     for _, one in matched:
         scan = EpochMatched(scan, one.view.plan, one.equal)
@@ -75,16 +76,20 @@ def leaf(plan: PeriodPlan, context: PeriodContext, partners: Asked = ()) -> Peri
         tuple(declared(table.column(item.name)) if isinstance(item, exp.Column) else None for item in items),
         (table.name,),
     )
-    return _limited(view, table, items, conditions, context, [keys for keys, _ in matched])
+    return _limited(view, query, context.leaves[-1], context)
 
 
-def narrowed(view: PeriodView, plan: PeriodPlan, context: PeriodContext, partners: Asked = ()) -> PeriodView:
+def narrowed(view: PeriodView, plan: PeriodPlan, context: PeriodContext) -> PeriodView:
     """A view of conditions and expressions that are kept apart from their stream, with what they limit."""
     found = _select(plan, context.catalog)
     if found is None:
         return view
-    table, items, _ = found
-    return _limited(view, *found, context, [keys for keys, _ in _matched(table, items, partners, context)])
+    table, items, conditions = found
+    query = read_block(table, items, conditions, context)
+    if query is None:
+        return view
+    under = context.leaves[-1] = replace(context.leaves[-1], passing=tuple(conditions))  # what was read last
+    return _limited(view, query, replace(under, items=tuple(items)), context)
 
 
 def _matched(
@@ -92,7 +97,7 @@ def _matched(
 ) -> list[tuple[PartnerKeys, RelationPartners]]:
     """What a stream's own columns are equal to in relations' rows; of those with a relation's own columns only."""
     found = []
-    for one in () if context.whole else partners:
+    for one in partners:
         keys, equal = dict[str, str](), []
         for mine, theirs in one.equal:
             item, partner = items[mine], one.columns[theirs]
@@ -106,18 +111,9 @@ def _matched(
     return found
 
 
-def _limited(
-    view: PeriodView,
-    table: DeclaredTable,
-    items: list[exp.Expr],
-    conditions: list[exp.Expr],
-    context: PeriodContext,
-    partners: Sequence[PartnerKeys],
-) -> PeriodView:
+def _limited(view: PeriodView, query: Query, leaf: Leaf, context: PeriodContext) -> PeriodView:
     """A view of some rows of a stream, with what bounds these; of none where nothing satisfies the conditions."""
-    query = read_block(table, items, conditions, context)
-    if query is None:
-        return view
+    table, items, conditions, partners = leaf.table, leaf.items, leaf.passing, leaf.partners
     columns = tuple(item.name if isinstance(item, exp.Column) else "" for item in items)
     places, different = tuple(range(len(items))), partial(_values, query)
     rows = smallest(view.rows, values_beside(partners, columns, places, different))
@@ -176,7 +172,7 @@ def _over(text: str, items: list[exp.Expr]) -> exp.Expr:
 
 
 def read_block(
-    table: DeclaredTable, items: list[exp.Expr], conditions: list[exp.Expr], context: PeriodContext
+    table: DeclaredTable, items: Sequence[exp.Expr], conditions: Sequence[exp.Expr], context: PeriodContext
 ) -> Query | None:
     """``SELECT items, end FROM stream WHERE conditions``; None where it is no select-project-join query."""
     assert table.period is not None, "only streams of rows with periods are read"
@@ -207,7 +203,7 @@ def _values(query: Query, places: tuple[int, ...]) -> MaybeSize:
 def key_values(
     table: DeclaredTable,
     names: tuple[str, ...],
-    conditions: list[exp.Expr],
+    conditions: Sequence[exp.Expr],
     context: PeriodContext,
     partners: Sequence[PartnerKeys] = (),
 ) -> MaybeSize:

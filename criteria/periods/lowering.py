@@ -81,10 +81,10 @@ def lowered(plan: PeriodPlan, context: PeriodContext, partners: Asked = ()) -> P
             counted = _grouped(group, lowered(group.input, context, own), context, most)
             return _projected(_filtered(counted, condition), items)
         case PeriodFilter(input, condition):
-            return narrowed(_filtered(lowered(input, context, partners), condition), plan, context, partners)
+            return narrowed(_filtered(lowered(input, context, partners), condition), plan, context)
         case PeriodProject(input, items):
             under = lowered(input, context, _below(items, partners))
-            return narrowed(_projected(under, items), plan, context, partners)
+            return narrowed(_projected(under, items), plan, context)
         case PeriodUnion(left, right):
             return _united(*_alike(*(lowered(side, context, partners) for side in (left, right))), context)
         case PeriodDistinct(input):

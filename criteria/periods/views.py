@@ -63,12 +63,16 @@ class PartnerKeys:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A block of one stream: its items but for a row's end, and its conditions, over the stream's columns."""
+    """A block of one stream: its items but for a row's end, and its conditions, over the stream's columns.
+
+    ``passing`` are all conditions of the rows that play a part: the block's, and those right above it.
+    """
 
     block: str
     table: DeclaredTable
     items: tuple[exp.Expr, ...]
     conditions: tuple[exp.Expr, ...]
+    passing: tuple[exp.Expr, ...]
     partners: tuple[PartnerKeys, ...] = ()
 
 

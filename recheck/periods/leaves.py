@@ -44,8 +44,9 @@ class PeriodCatalog:
     """A catalog's promises about rows with periods, between two points of time if these are declared.
 
     ``random``: rows are variables, whose keys and facts are unique among those that are valid. ``exact`` is False once
-    a number of values follows from more than this checker looks at. ``read`` are the blocks that read a stream's
-    snapshot key, with its columns that equal a relation's; ``equal`` are these of each scan, by its identity.
+    a number of values follows from more than this checker looks at. ``read`` are, of each scan of a stream, the
+    snapshot keys of the rows that play a part, with the columns that equal a relation's; ``equal`` are these of each
+    scan. Scans are known by their identity.
     """
 
     catalog: Catalog
@@ -53,7 +54,7 @@ class PeriodCatalog:
     high: int | None
     random: bool = False
     exact: bool = True
-    read: dict[str, list[tuple[Query, tuple[EqualKeys, ...]]]] = field(default_factory=dict)
+    read: dict[str, dict[int, tuple[Query, tuple[EqualKeys, ...]]]] = field(default_factory=dict)
     equal: Mapping[int, Sequence[EqualKeys]] = field(default_factory=dict)
     symbols: dict[str, Quantity] = field(default_factory=dict)
 
@@ -126,17 +127,17 @@ class PeriodCatalog:
         return self.different(table, _columns(names), ())
 
     def note_read(self, found: StreamRows) -> None:
-        """Note what is read of the keys of a stream."""
+        """Note what is read of the keys of a stream, instead of what was under it."""
         table = found.table
         if table.period is not None and table.period.snapshot_key:
             query = self.query(table, _columns(table.period.snapshot_key), found.conditions)
             if query is not None:
-                self.read.setdefault(table.name, []).append((query, found.equal))
+                self.read.setdefault(table.name, {})[found.scan] = query, found.equal
 
     def keys_read(self, table: DeclaredTable, key: tuple[str, ...]) -> Limit:
         """How many keys the conditions on these columns leave, of all that is read of a stream."""
         found: dict[object, Limit] = {}
-        for query, equal in self.read.get(table.name, []):
+        for query, equal in self.read.get(table.name, {}).values():
             partners = tuple((one.relation, *((n, one.columns[n]) for n in one.columns if n in key)) for one in equal)
             for branch in derive(query).split.branches:
                 alone = [atom for atom in branch.atoms if {one.column for one in atom.attributes} <= {*key}]
@@ -238,8 +239,9 @@ def _columns(names: Sequence[str]) -> list[exp.Expr]:
 
 @dataclass(frozen=True, slots=True)
 class StreamRows:
-    """Items of those rows of a stream that conditions let pass, over the stream's columns."""
+    """Items of those rows of a stream that conditions let pass, over the stream's columns; by which ``scan``."""
 
+    scan: int
     table: DeclaredTable
     items: tuple[exp.Expr, ...]
     conditions: tuple[exp.Expr, ...] = ()
@@ -252,7 +254,7 @@ def stream_rows(plan: PeriodPlan, known: PeriodCatalog) -> StreamRows | None:
         case SnapshotScan(table=name, columns=columns):
             table = known.table(name)
             equal = tuple(known.equal.get(id(plan), ()))
-            return None if table.timestamp is None else StreamRows(table, tuple(_columns(columns)), (), equal)
+            return None if table.timestamp is None else StreamRows(id(plan), table, tuple(_columns(columns)), (), equal)
         case PeriodFilter(input, condition):
             under = stream_rows(input, known)
             return under and replace(under, conditions=(*under.conditions, over(condition, under.items)))

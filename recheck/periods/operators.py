@@ -134,7 +134,10 @@ class PeriodStates:
         """Conditions and expressions above a stream that are no part of its block."""
         found = stream_rows(plan, self.known)
         query = None if found is None else self.known.query(found.table, found.items, found.conditions)
-        return view if found is None or query is None else self._limited(view, found, query)
+        if found is None or query is None:
+            return view
+        self.known.note_read(found)
+        return self._limited(view, found, query)
 
     def _limited(self, view: RowsView, found: StreamRows, query: Query) -> RowsView:
         """A view with what the conditions of a stream's rows say."""

@@ -60,9 +60,8 @@ def reads_relations_only(statement: Statement, catalog: Catalog) -> bool:
 def _snapshots(block: SnapshotBlock, catalog: Catalog, emit: EmitMode) -> PeriodStates:
     query = block.query
     known = PeriodCatalog(catalog, *_domain(catalog, query.time_type))
+    known.equal = equal_keys(query.plan, catalog)
     above = query.high is None and _always(query.plan)
-    if not above:
-        known.equal = equal_keys(query.plan, catalog)
     states = PeriodStates(known, above, emit is EmitMode.PARTS)
     assert isinstance(query.plan, PeriodCoalesce), "the result of a block is coalesced"
     states.result(query.plan.input, emit is EmitMode.FINAL)

@@ -15,7 +15,7 @@ from support.oracle import connection
 from support.period_streams import run_periods
 from support.profiles import MORE
 from support.snapshot_keys import drawn, good
-from support.snapshots import COLUMNS, HIGH, LOW, Generated, generated, history
+from support.snapshots import COLUMNS, HIGH, LOW, Generated, generated, history, until
 
 ROWS = 7
 QUERIES = {
@@ -81,6 +81,36 @@ def test_a_relation_says_how_many_keys_there_are(sql: str, most: int | None, alw
     assert rejected and max(entries) > 1
 
 
+ALWAYS = {
+    "SELECT COUNT(*) AS n FROM r JOIN s ON r.a = s.a": 2 * ROWS + 1,
+    "SELECT MAX(r.b) AS m FROM r WHERE r.a IN (SELECT s.a FROM s WHERE s.c = 'x') AND r.b > 0": None,
+    "SELECT COUNT(x.b) AS n FROM s LEFT JOIN (SELECT r.a + 0 AS z, r.a, r.b FROM r) AS x ON s.a = x.a": None,
+}
+"""Statements with rows at all of time, and M where it is plain: the latest end and the valid row of each key."""
+
+
+@pytest.mark.parametrize(("sql", "most"), ALWAYS.items(), ids=list(ALWAYS))
+def test_rows_without_a_partner_tell_how_long_time_is(sql: str, most: int | None) -> None:
+    statement, longer = checked(sql), 0
+    assert statement.verdict is Verdict.BOUNDED, statement.diagnostics
+    proof = proof_of(statement, certificate_of(statement))
+    assert proof.faults == () and proof.entries is not None
+    assert most is None or proof.entries.most == most
+    for seed in range(12 * MORE):
+        given, rows = generated(Choices.seeded(seed)).rows, drawn(seed)[: 4 + seed]
+        partners = {row[0] for row in given["s"]} - {None}
+        kept = good([row for row in rows if row[0] in partners])
+        last = max(row[-1] for row in (*kept, *(row for row in rows if row[0] not in partners), *given["s"]))
+        wanted = until(last, history(Generated(sql, {**given, "r": kept}), connection()))
+        names = {"r": ("a", "b", "vb", "ve"), "s": ("a", "c", "vb", "ve")}
+        found = {"r": rows, "s": given["s"]}
+        run = run_periods(statement, {k: [dict(zip(names[k], row, strict=True)) for row in found[k]] for k in found})
+        assert run.all == wanted, seed
+        assert run.limit is not None and max(run.entries) <= run.limit, seed
+        longer += last > max((row[-1] for row in (*kept, *given["s"])), default=LOW)
+    assert longer
+
+
 def test_rows_without_a_partner_are_neither_judged_nor_remembered() -> None:
     statement = checked("SELECT r.b, s.c FROM r JOIN s ON r.a = s.a", "-- streambound: emit fragments\n")
     rows = [(n, 1, 0, 11) for n in range(5, 25)] + [(7, 2, 1, 11), (1, 3, 2, 9), (1, 4, 3, 5), (None, 1, 0, 11)]
@@ -103,7 +133,7 @@ def test_rows_without_a_partner_are_neither_judged_nor_remembered() -> None:
         "SELECT r.b FROM r JOIN u ON r.b = u.b",
         "SELECT r.b, s.c FROM r JOIN s ON r.a = s.a UNION ALL SELECT r.b, 'z' FROM r",
         "SELECT x.n FROM (SELECT r.b, COUNT(*) AS n FROM r GROUP BY r.b) AS x JOIN u ON x.b = u.b",
-        "SELECT COUNT(*) AS n FROM r JOIN s ON r.a = s.a",
+        "SELECT COUNT(*) AS n FROM r LEFT JOIN s ON r.a = s.a",
     ],
 )
 def test_where_rows_without_a_partner_play_a_part_nothing_is_bounded(sql: str) -> None:

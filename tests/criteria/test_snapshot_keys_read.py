@@ -14,7 +14,7 @@ from support.oracle import connection
 from support.period_streams import PeriodRun, run_periods
 from support.profiles import MORE
 from support.snapshot_keys import Row, drawn, good
-from support.snapshots import COLUMNS, LOW, Generated, history
+from support.snapshots import COLUMNS, LOW, Generated, each_point, history, until
 
 QUERIES = {
     "SELECT r.a, r.b FROM r WHERE r.a IN (1, 2)": 4,
@@ -26,6 +26,16 @@ QUERIES = {
     "SELECT r.b FROM r WHERE r.a > 0 AND r.b = 1 AND r.a < 3": 4,
 }
 """Statements, and M where it is plain: the latest end of each key, and an open row or a value's end for each."""
+
+
+ALWAYS: dict[str, tuple[set[int | None], int | None]] = {
+    "SELECT COUNT(*) AS n FROM r WHERE r.a IN (1, 2)": ({1, 2}, 2 + 2 + 1),
+    "SELECT COUNT(*) AS n, MAX(r.b) AS m, SUM(DISTINCT r.b) AS s FROM r WHERE r.a = 1 AND r.b > 0": ({1}, None),
+    "SELECT MIN(x.b) AS m FROM (SELECT r.a, r.b + 1 AS b FROM r WHERE r.a > 0) AS x WHERE x.a < 3": ({1, 2}, None),
+    "SELECT COUNT(*) AS n FROM r JOIN r AS x ON r.b < x.b WHERE r.a IN (1, 2) AND x.a = 0": ({0, 1, 2}, None),
+    "SELECT 1 AS n FROM r WHERE r.a = 3 UNION ALL SELECT COUNT(*) FROM r WHERE r.a IS NULL": ({3, None}, None),
+}
+"""Statements with rows at all of time; the keys that they read, and M where it is plain: with the sums' ends, too."""
 
 
 def checked(sql: str, emit: str = "", key: tuple[str, ...] = ("a",)) -> Checked:
@@ -58,6 +68,29 @@ def test_results_are_those_of_the_good_rows(sql: str, most: int | None) -> None:
     assert rejected and max(entries) > 1
 
 
+@pytest.mark.parametrize("emit", ["", "-- streambound: emit fragments\n"])
+@pytest.mark.parametrize(("sql", "told"), ALWAYS.items(), ids=list(ALWAYS))
+def test_rows_of_other_keys_tell_how_long_time_is(
+    sql: str, told: tuple[set[int | None], int | None], emit: str
+) -> None:
+    (keys, most), statement, longer = told, checked(sql, emit), 0
+    assert statement.verdict is Verdict.BOUNDED, statement.diagnostics
+    proof = proof_of(statement, certificate_of(statement))
+    assert proof.faults == () and proof.entries is not None
+    for seed in range(12 * MORE):
+        rows = drawn(seed)[: 4 + seed]
+        kept = good([row for row in rows if row[0] in keys])
+        last = max(row[-1] for row in (*kept, *(row for row in rows if row[0] not in keys)))
+        wanted = until(last, history(Generated(sql, {"r": kept, "s": [], "u": []}), connection()))
+        run = ran(statement, seed, rows)
+        assert each_point(run.all) == each_point(wanted), seed
+        assert emit or run.all == wanted, seed
+        assert run.limit == proof.entries.most and max(run.entries) <= run.limit
+        assert most is None or emit or run.limit == most
+        longer += last > max((row[-1] for row in kept), default=LOW)
+    assert longer
+
+
 def test_rows_of_other_keys_are_not_judged_and_not_remembered() -> None:
     statement = checked("SELECT r.b FROM r WHERE r.a = 1")
     rows = [(n, 1, 0, 90) for n in range(5, 25)] + [(7, 2, 1, 80), (1, 3, 2, 9), (1, 4, 3, 5)]
@@ -73,6 +106,8 @@ def test_rows_of_other_keys_are_not_judged_and_not_remembered() -> None:
         "SELECT r.b FROM r WHERE r.a > 0",
         "SELECT r.b FROM r WHERE r.b IN (1, 2)",
         "SELECT r.b FROM r WHERE r.a IN (1, 2) UNION ALL SELECT r.b FROM r",
+        "SELECT COUNT(*) AS n FROM r WHERE r.b IN (1, 2)",
+        "SELECT COUNT(*) AS n FROM r WHERE r.a = 1 UNION ALL SELECT COUNT(*) FROM r",
     ],
 )
 def test_where_some_part_reads_all_keys_nothing_is_bounded(sql: str) -> None:

@@ -222,6 +222,19 @@ def history(given: Generated, connection: Any) -> Counter[tuple[Any, ...]]:
     return Counter(piece for row, counts in at.items() for piece in _maximal(row, counts))
 
 
+def until(last: int, rows: Counter[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
+    """Rows of a result, as far as they are before a point of time."""
+    return Counter({(*row[:-2], min(row[-2], last), row[-1]): n for row, n in rows.items() if row[-3] < last})
+
+
+def each_point(rows: Counter[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
+    """How often each row of a result counts at each point of time."""
+    found = Counter[tuple[Any, ...]]()
+    for (*row, begin, end, count), often in rows.items():
+        found.update({(*row, time): count * often for time in range(begin, end)})
+    return found
+
+
 def in_duckdb(sql: str) -> str:
     """The query in DuckDB's words."""
     for ours, theirs in _WORDS:

@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 
-from streambound.synopsis_exec.period_rows import allowed
+from streambound.synopsis_exec.circuit_plan import make_circuit_plan
+from streambound.synopsis_exec.job_spec import job_spec
+from streambound.synopsis_exec.period_rows import allowed, judging
 from streambound_runtime.operators.delta import delta_of
 from streambound_runtime.operators.valid_together import ValidTogether
 from streambound_runtime.promises import PeriodContract
 from streambound_runtime.spec import Stream, TableColumn
+from support.circuits import checked_circuit
 
 Row = dict[str, Any]
 
@@ -91,3 +94,33 @@ def test_a_job_judges_alike(seed: int) -> None:
         (one["k"], one["vb"], one["ve"]) for one in mine
     )
     assert len(mine) + len(bad) == len(rows)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_job_judges_the_same_rows_beside_others(seed: int) -> None:
+    random = Random(f"judged {seed}")
+    streams = {"r": {"columns": {"k": "bigint", "x": "bigint", "vb": "bigint", "ve": "bigint"}, "timestamp": "vb"}}
+    streams["r"] |= {"period": ["vb", "ve"], "snapshot_key": ["k"]}
+    catalog = {"time": {"domain": [0]}, "streams": streams, "relations": {"s": {"columns": {"j": "bigint"}, "rows": 3}}}
+    sql = "SELECT r.x FROM r WHERE r.k IN (1, 2) AND r.x > 1 UNION ALL SELECT x FROM r JOIN s ON r.k = s.j AND r.k > 2"
+    found = checked_circuit(f"SEQ VT ({sql})", catalog)
+    assert found.circuit is not None and found.catalog is not None
+    plan = make_circuit_plan(found.circuit, found.statement, found.catalog)
+    (stream,) = job_spec(plan).streams
+    relations = {"s": [{"j": random.choice((None, 2, 3, 4, 5))} for _ in range(3)]}
+    keys, begins = (None, 1, 2, 3, 4, 5), sorted(random.choices(range(8), k=30))
+    rows = [
+        {"k": random.choice(keys), "x": random.randint(0, 3), "vb": begin, "ve": begin + random.randint(1, 6)}
+        for begin in begins
+    ]
+    names = [column.name for column in stream.columns if column.name != "vb"]
+    delta = delta_of([(one["vb"], 1, tuple(one[name] for name in names)) for one in rows], names)
+    good, bad = ValidTogether(stream, relations).checked(delta)
+    contract = plan.periods["r"]
+    beside = judging(plan.judged["r"], relations)
+    mine = [one for _, one in allowed(contract, list(enumerate(rows)), timed=True, judged=beside)]
+    assert Counter(zip(good.values("k"), good.time.tolist(), good.values("ve"), strict=True)) == Counter(
+        (one["k"], one["vb"], one["ve"]) for one in mine
+    )
+    assert bad and {one["k"] for one in rows if not beside(one)} >= {None} and len(mine) + len(bad) == len(rows)
+    assert len(allowed(contract, list(enumerate(rows)), timed=True)) < len(mine)
