@@ -1,4 +1,5 @@
-"""Conditions that an equality carries from one side of a join to the other: the closure of a block's conditions.
+"""Conditions that go on to what they follow for: over equal keys to the other side of a join, and to both of a set
+operation. That is the closure of a block's conditions.
 
 Of `a JOIN b ON a.k = b.k WHERE a.k IN (1, 2)` only rows of b with k 1 or 2 play a part. So less is moved and joined,
 and over streams less is remembered (proposition P2).
@@ -6,7 +7,7 @@ and over streams less is remembered (proposition P2).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -14,7 +15,7 @@ from sqlglot import exp
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.types import DataType, Family
 from streambound.temporal.pushing import kept
-from streambound.temporal.scalars import conjuncts, moved, over, places, text, tree
+from streambound.temporal.scalars import conjunction, conjuncts, moved, over, places, text, tree
 from streambound_runtime.periods.plan import (
     ConstantScan,
     PeriodCoalesce,
@@ -50,7 +51,23 @@ def inferred(plan: PeriodPlan, catalog: Catalog) -> PeriodPlan:
             )
         case PeriodUnion() | PeriodSetOperation():
             return replace(plan, left=inferred(plan.left, catalog), right=inferred(plan.right, catalog))
+        case PeriodFilter(PeriodUnion() | PeriodSetOperation() as both, condition):
+            return _of_both(both, conjuncts(tree(condition)), catalog)
     return replace(plan, input=inferred(plan.input, catalog))
+
+
+def _of_both(plan: PeriodUnion | PeriodSetOperation, conditions: Sequence[exp.Expr], catalog: Catalog) -> PeriodPlan:
+    """What is equal on both sides satisfies a condition alike, so that it can be asked of each."""
+    sides, above = [plan.left, plan.right], list[exp.Expr]()
+    for condition in conditions:
+        kinds = [[column_type(side, place, catalog) for side in sides] for place in places(condition)]
+        if kinds and _is_plain(condition) and all(one and other and same_values(one, other) for one, other in kinds):
+            sides = [kept(side, condition) for side in sides]
+        else:
+            above.append(condition)
+    left, right = (inferred(side, catalog) for side in sides)
+    both = replace(plan, left=left, right=right)
+    return PeriodFilter(both, conjunction(above)) if above else both
 
 
 def _joined(plan: PeriodJoin, catalog: Catalog) -> PeriodJoin:
@@ -112,6 +129,11 @@ def _facts(plan: PeriodPlan) -> Facts:
             return {place: facts for place, facts in _facts(input).items() if place < keys}
         case PeriodSetOperation(left=left):
             return _facts(left)
+        case PeriodUnion(left, right):
+            mine, theirs = _facts(left), _facts(right)
+            return {
+                n: both for n in mine if n in theirs and (both := {one: None for one in mine[n] if one in theirs[n]})
+            }
     return {}
 
 

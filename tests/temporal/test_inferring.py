@@ -79,6 +79,20 @@ def conditions(sql: str) -> dict[str, list[str]]:
             "SELECT x.k FROM (SELECT a AS k, b FROM r) AS x JOIN s ON s.a = x.k WHERE x.k <> 1 AND x.b = 3",
             {"r": ["c0 <> 1 AND c1 = 3"], "s": ["c0 <> 1"]},
         ),
+        (
+            "SELECT x.a FROM (SELECT a FROM r UNION ALL SELECT a FROM s WHERE c = 'x') AS x WHERE x.a IN (1, 2)",
+            {"r": ["c0 IN (1, 2)"], "s": ["c1 = 'x' AND c0 IN (1, 2)"]},
+        ),
+        (
+            "SELECT x.a FROM (SELECT a FROM r EXCEPT ALL SELECT a FROM s) AS x JOIN u ON u.b = x.a WHERE x.a = 1",
+            {"r": ["c0 = 1"], "s": ["c0 = 1"], "u": ["c0 = 1"]},
+        ),
+        (
+            "SELECT d FROM (SELECT a FROM r WHERE b = 1 UNION SELECT a FROM s) AS x JOIN u ON u.b = x.a WHERE x.a = 1",
+            {"r": ["c1 = 1 AND c0 = 1"], "s": ["c0 = 1"], "u": ["c0 = 1"]},
+        ),
+        ("SELECT x.b FROM (SELECT b FROM r UNION ALL SELECT d FROM u) AS x WHERE x.b = 1", {}),
+        ("SELECT x.a FROM (SELECT a FROM r UNION ALL SELECT a FROM s) AS x WHERE x.a + 1 = 2", {}),
     ],
 )  # fmt: skip
 def test_where_conditions_stand(sql: str, expected: dict[str, list[str]]) -> None:
@@ -101,6 +115,9 @@ def test_where_conditions_stand(sql: str, expected: dict[str, list[str]]) -> Non
         "SELECT x.a, u.d FROM (SELECT a FROM r UNION SELECT a FROM s) AS x JOIN u ON u.b = x.a",
         "SELECT x.a, u.d FROM (SELECT a FROM r EXCEPT ALL SELECT a FROM s) AS x JOIN u ON u.b = x.a",
         "SELECT x.a, u.d FROM (SELECT DISTINCT a FROM r) AS x JOIN u ON u.b = x.a JOIN s ON s.a = u.b AND s.c > 'x'",
+        "SELECT x.a FROM (SELECT a FROM r EXCEPT SELECT a FROM s) AS x WHERE x.a IN (1, 2)",
+        "SELECT x.a FROM (SELECT a FROM r WHERE b > 0 UNION ALL SELECT a FROM s) AS x WHERE x.a IS NULL OR x.a = 1",
+        "SELECT x.a FROM (SELECT a FROM r INTERSECT ALL SELECT a FROM s) AS x WHERE x.a BETWEEN 0 AND 2",
         "SELECT x.b, y.b AS z FROM r AS x JOIN u ON u.b = x.a JOIN r AS y ON y.a = x.a JOIN s ON s.a = y.a",
     ],
 )
