@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import date, timedelta
@@ -80,6 +80,11 @@ def run_periods(checked: Checked, rows: TableRows, every: int = 1, restarts: boo
             operator.load(state)
     _note(found, None, operator.step({}, None, over=True), 0)
     return found
+
+
+def frontier(rows: Sequence[Sequence[Any]]) -> int:
+    """Up to where a run has closed time before its input ends, also where the last rows are put aside."""
+    return max(int(row[-2]) for row in rows) + 1
 
 
 def _note(found: PeriodRun, until: int | None, delta: Any, entries: int) -> None:

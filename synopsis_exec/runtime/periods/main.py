@@ -9,6 +9,8 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -86,13 +88,13 @@ def run(spark: SparkSession, job: PeriodJob, settings: Settings) -> Report:
     except Exception as error:
         raise unreadable(f"the input cannot be read: {in_one_line(error)}") from error
     try:
-        bad = _put_aside(job, settings, read)
+        counted = _counted(read)
+        bad = _put_aside(job, settings, read, [name for name, (_, wrong) in counted.items() if wrong])
         relations = {one.relation.name.lower(): good_rows(one, read[one.relation.name]) for one in job.relations}
         rows = result(spark, job, relations)
         if settings.multiplicity == "rows":
             rows = repeated(rows)
         results = _write(job, settings, rows)
-        counts = {name: frame.count() for name, frame in read.items()}
     except JobError:
         raise
     except Exception as error:
@@ -104,6 +106,7 @@ def run(spark: SparkSession, job: PeriodJob, settings: Settings) -> Report:
     finally:
         for frame in read.values():
             frame.unpersist()
+    counts = {name: rows for name, (rows, _) in counted.items()}
     return {
         "summary": job.name, "rows": counts, "quarantined": bad, "results": results, "peak": None, "limit": None,
         "waited_for": {},
@@ -132,11 +135,26 @@ def block_rows(spark: SparkSession, job: PeriodJob, block: BlockQuery, relations
     return executed_lineage(spark, block, found)
 
 
-def _put_aside(job: PeriodJob, settings: Settings, read: Mapping[str, DataFrame]) -> dict[str, int]:
-    """Write the rows that are put aside, and count them by reason; raises JobError where one stops the job."""
+def _counted(read: Mapping[str, DataFrame]) -> dict[str, tuple[int, int]]:
+    """How many rows each relation has, and how many of them are put aside: read and counted by one job of Spark."""
+    parts = [frame.selectExpr(f"{place} AS at", BAD) for place, frame in enumerate(read.values())]
+    if not parts:
+        return {}
+    counts = ((f"count_if(at = {place})", f"count({BAD}) FILTER (WHERE at = {place})") for place in range(len(parts)))
+    (row,) = reduce(lambda one, other: one.unionAll(other), parts).selectExpr(*chain(*counts)).collect()
+    return dict(zip(read, zip(row[::2], row[1::2], strict=True), strict=True))
+
+
+def _put_aside(
+    job: PeriodJob, settings: Settings, read: Mapping[str, DataFrame], some: Sequence[str]
+) -> dict[str, int]:
+    """Write the rows that are put aside, and count them by reason; raises JobError where one stops the job.
+
+    Only ``some`` relations have such rows.
+    """
     counts = Counter[str]()
     with Path(settings.quarantine or os.devnull).open("w", encoding="utf-8") as lines:
-        for one in job.relations:
+        for one in (one for one in job.relations if one.relation.name in some):
             rows = read[one.relation.name].where(f"{BAD} IS NOT NULL").select(BAD)
             for row in rows.toLocalIterator():
                 record = json.loads(row[0])
