@@ -55,11 +55,22 @@ class BlockReader:
     queries: Mapping[int, Tree]
     computed: dict[str, str] = field(default_factory=dict)
 
-    def query(self, body: Tree, items: Sequence[Item], sums: Sequence[Monomial] = (), distinct: bool = False) -> Query:
-        """What a block gives, in a bag or, if ``distinct``, in a set; raises Finding where it is no block."""
+    def query(
+        self,
+        body: Tree,
+        items: Sequence[Item],
+        sums: Sequence[Monomial] = (),
+        distinct: bool = False,
+        passing: exp.Expr | None = None,
+    ) -> Query:
+        """What a block gives, in a bag or, if ``distinct``, in a set; raises Finding where it is no block.
+
+        ``passing``: of those rows for which a condition is true.
+        """
         flattener = self._flattener(distinct)
         findings, branches = flattener.findings, list[Branch]()
-        for scope in self._scopes(body, flattener):
+        for given in self._scopes(body, flattener):
+            scope = given if passing is None else flattener.where(given, passing)
             reader = flattener.reader(scope)
             outputs = tuple(output for item in items for output in flattener.outputs(item, reader))
             factors = [self._factors(one, reader) for one in sums]

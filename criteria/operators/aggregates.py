@@ -19,6 +19,7 @@ from streambound.analyzer.block_queries import Monomial
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.codes import Code
 from streambound.analyzer.columns import Column
+from streambound.analyzer.errors import TooManyBranchesError
 from streambound.analyzer.flatten import written
 from streambound.analyzer.query import Computed, Query, TimeValue
 from streambound.analyzer.types import NUMERIC
@@ -109,7 +110,7 @@ class _Aggregates:
         windows = windows_of(query, len(keys), self.bucket)
         ended = None if windows or self.bucket else ended_key(query, len(keys), context.catalog)
         violations = self._violations(query, windows, ended)
-        values = [(call, self._values(call, keys)) for call in calls if needs_values(call)]
+        values = [(call, self._values(call, keys, windows)) for call in calls if needs_values(call)]
         virtual: dict[int, Query] = {}
         for call, asked in values:
             best_of = _is_best(call)
@@ -203,17 +204,41 @@ class _Aggregates:
         self.sums.append(Monomial(f"_s{len(self.sums) + 1}", wanted.at, wanted.factors, wanted.present, wanted.filters))
         return len(self.sums) - 1
 
-    def _values(self, call: AggregateRead, keys: Sequence[Named]) -> Query:
-        """The block that gives a group's key with the value of an argument, as often as it is there if that counts."""
+    def _values(self, call: AggregateRead, keys: Sequence[Named], windows: Windows | None) -> Query:
+        """The block that gives a group's key with the value of an argument, as often as it is there if that counts.
+
+        Of the rows that FILTER lets pass, where it reads one source; else with NULL, which is none, for the others.
+        """
         if call.percentile is not None:
             self._check_number(call, written(call.percentile.value))
-        query = self._valued(keys, value_of_call(call), not counts_values(call))
+        distinct, condition = not counts_values(call), call.condition
+        if condition is not None and self._is_of_one(condition):
+            plain = isinstance(call.arguments[0], exp.Column)  # what is computed may fail of rows that do not count
+            value = replace(call, condition=None) if plain else call
+            passing = self._valued(keys, value, distinct, condition)
+            if _is_alike(passing, windows):
+                return passing
+        return self._valued(keys, call, distinct)
+
+    def _valued(
+        self, keys: Sequence[Named], call: AggregateRead, distinct: bool, passing: exp.Expr | None = None
+    ) -> Query:
+        """The values of a call; a time of which the best is asked as a value as others are."""
+
+        def read(value: Scalar) -> Query:
+            items = (*keys, Named("_v", value, alias=True))
+            return self.context.blocks.query(self.tree.input, items, distinct=distinct, passing=passing)
+
+        query = read(value_of_call(call))
         last = query.branches[0].outputs[-1].value
         time = isinstance(last, TimeValue) and last.minus is None and _is_best(call) is not None
-        return self._valued(keys, value_of_call(call, of_row=True)) if time else query
+        return read(value_of_call(call, of_row=True)) if time else query
 
-    def _valued(self, keys: Sequence[Named], value: Scalar, distinct: bool = True) -> Query:
-        return self.context.blocks.query(self.tree.input, (*keys, Named("_v", value, alias=True)), distinct=distinct)
+    def _is_of_one(self, condition: exp.Expr) -> bool:
+        """Whether a condition is over the rows of one source: to ask it of them first is a filter of that stream."""
+        return (
+            condition.find(exp.Query) is None and len(self.context.blocks.sources_of(self.tree.input, condition)) == 1
+        )
 
     def _calls(
         self,
@@ -416,6 +441,15 @@ def _values_of(asked: Query, windows: Windows | None, ended: EndedKey | None) ->
     if windows:
         return open_groups(asked, windows, values=True)
     return ended.most(asked) if ended else groups(asked)
+
+
+def _is_alike(query: Query, windows: Windows | None) -> bool:
+    """Whether some rows may satisfy a block's conditions, in one branch if there are windows, as these are of one."""
+    try:
+        branches = derive(query).split.branches
+    except TooManyBranchesError:
+        return False
+    return bool(branches) if windows is None else len(branches) == len(windows.buckets) == 1
 
 
 def _scalar(node: exp.Expr) -> Scalar:

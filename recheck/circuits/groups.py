@@ -24,6 +24,7 @@ from streambound.analyzer.algebra.percentiles import percentile_of
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.columns import Column
+from streambound.analyzer.errors import TooManyBranchesError
 from streambound.analyzer.flatten import written
 from streambound.analyzer.query import (
     Attribute,
@@ -192,7 +193,7 @@ class _Groups:
         if windows is None and self.bucket is None:
             ended = ended_key(split, len(keys), states) or ended_key(split, len(keys), states, promised=False)
         evidence.block(split, "A5" if windows else "A1", once, together=derivation.together)
-        asked = [(call, derive(self._argument(keys, call))) for call in valued]
+        asked = [(call, derive(self._argument(keys, call, windows))) for call in valued]
         for call, one in asked:
             joined = any(len(branch.streams) > 1 for branch in one.split.branches)
             if call.function in BEST and joined and windows is None:
@@ -284,21 +285,42 @@ class _Groups:
             columns = [ClosingColumn(place, end, size, delay) for place, end in enumerate(ends) if end is not None]
         return (ClosesBy(tuple(columns), open),)
 
-    def _argument(self, keys: tuple[Named, ...], call: AggregateCall) -> Query:
-        """The values of an argument, for each group; NULL for rows that do not count.
+    def _argument(self, keys: tuple[Named, ...], call: AggregateCall, windows: BucketColumn | None) -> Query:
+        """The values of an argument, for each group: of the rows for which FILTER is true, where it reads one source.
 
-        A time of which the best is asked is a value as others are, so it is written as what a row computes of it.
+        Else, and where they are computed, NULL for rows that do not count. A time of which the best is asked is a value
+        as others are, so it is written as what a row computes of it.
         """
         if len(call.arguments) != 1:
             raise NotRecheckedError("aggregates of several arguments")
-        node = written(call.arguments[0])
+        node, condition = written(call.arguments[0]), None if call.filter is None else written(call.filter)
+        blocks, below = self.states.blocks, self.tree.input
+        if condition is not None and not condition.find(exp.Query) and len(blocks.sources_of(below, condition)) == 1:
+            found = self._valued(keys, call, node, None if isinstance(node, exp.Column) else condition, condition)
+            try:
+                number = len(derive(found).split.branches)
+            except TooManyBranchesError:
+                number = 0
+            if number and (windows is None or number == len(windows.buckets) == 1):
+                return found
+        return self._valued(keys, call, node, condition, None)
+
+    def _valued(
+        self,
+        keys: tuple[Named, ...],
+        call: AggregateCall,
+        node: exp.Expr,
+        counted: exp.Expr | None,
+        passing: exp.Expr | None,
+    ) -> Query:
+        """An argument where it is ``counted``, of the rows that are ``passing``."""
 
         def values(condition: exp.Expr | None) -> Query:
             counts = node if condition is None else exp.Case(ifs=[exp.If(this=condition.copy(), true=node.copy())])
-            item = Named("_v", scalar(counts), alias=True)
-            return self.states.blocks.query(self.tree.input, (*keys, item), distinct=_is_set(call))
+            items = (*keys, Named("_v", scalar(counts), alias=True))
+            return self.states.blocks.query(self.tree.input, items, distinct=_is_set(call), passing=passing)
 
-        found = values(None if call.filter is None else written(call.filter))
+        found = values(counted)
         value = found.branches[0].outputs[-1].value
         if call.function not in BEST or not isinstance(value, TimeValue) or value.minus is not None:
             return found

@@ -28,6 +28,8 @@ _PLAIN = (
     "SUM(DISTINCT {0})",
     "COUNT(*) FILTER (WHERE {0} > 1)",
     "COUNT(DISTINCT {0}) FILTER (WHERE {1} > 0)",
+    "SUM(DISTINCT {0}) FILTER (WHERE {0} IN (1, 2) OR {1} = 3)",
+    "MAX({0}) FILTER (WHERE {1} IS NOT NULL AND {0} < 3)",
 )
 _FLOATS = (
     "AVG({0})",
