@@ -71,15 +71,15 @@ def judging(options: JudgedConditions, relations: Mapping[str, Sequence[Row]]) -
 
     ``relations`` are the rows that some conditions are about.
     """
+    asked = {one for conditions in options for one in conditions if isinstance(one, OfRelation)}
+    theirs = {one: [other for _, other in one.columns] for one in asked}
+    partners = {one: {_values(theirs[one], row) for row in relations.get(one.relation, ())} for one in asked}
 
     def satisfies(row: Row, one: Condition | OfRelation) -> bool:
         if not isinstance(one, OfRelation):
             return holds(one, row)
-        partners = relations.get(one.relation, ())
-        return any(all(is_equal(row[mine], it[theirs]) for mine, theirs in one.columns) for it in partners)
-
-    def is_equal(one: Any, other: Any) -> bool:
-        return one is not None and one == other
+        mine = _values([name for name, _ in one.columns], row)
+        return None not in mine and mine in partners[one]
 
     return lambda row: not options or any(all(satisfies(row, one) for one in conditions) for conditions in options)
 

@@ -1,5 +1,4 @@
-"""Conditions that go on to what they follow for: over equal keys to the other side of a join, and to both of a set
-operation. That is the closure of a block's conditions.
+"""The closure of a block's conditions: over equal keys to a join's other side, and to both sides of a set operation.
 
 Of `a JOIN b ON a.k = b.k WHERE a.k IN (1, 2)` only rows of b with k 1 or 2 play a part. So less is moved and joined,
 and over streams less is remembered (proposition P2).
@@ -131,9 +130,7 @@ def _facts(plan: PeriodPlan) -> Facts:
             return _facts(left)
         case PeriodUnion(left, right):
             mine, theirs = _facts(left), _facts(right)
-            return {
-                n: both for n in mine if n in theirs and (both := {one: None for one in mine[n] if one in theirs[n]})
-            }
+            return {n: dict.fromkeys(one for one in mine[n] if one in theirs[n]) for n in mine if n in theirs}
     return {}
 
 

@@ -98,9 +98,10 @@ def _varies(column: Column, table: DeclaredTable) -> bool:
     return column.name not in (period.begin, period.end) and column.type.family in numbers and column.domain is None
 
 
-def _tells_apart(column: Column, table: DeclaredTable) -> bool:
-    """Whether rows that differ in a column may be valid together."""
-    return table.period is not None and column.name in table.period.snapshot_key and _varies(column, table)
+def _unlike(family: EndingRows, table: DeclaredTable) -> str | None:
+    """A column of the snapshot key in which rows have to differ, if the family's own is none of it."""
+    key = () if table.period is None or family.column in table.period.snapshot_key else table.period.snapshot_key
+    return next((column.name for column in table.columns if column.name in key and _varies(column, table)), None)
 
 
 def tells_apart(witness: PeriodWitness, size: int = _ROWS) -> bool:
@@ -139,9 +140,7 @@ def _rows_of(
             found[name] = [always] if family.accompanied else []
             continue
         rows = found[name] = []
-        changing = dict.fromkeys((family.column, period.key if family.lineages else None))
-        if family.column not in period.snapshot_key:
-            changing |= dict.fromkeys([one.name for one in table.columns if _tells_apart(one, table)][:1])
+        changing = dict.fromkeys((family.column, period.key if family.lineages else None, _unlike(family, table)))
         values = {one: _values(table, one, plain, many, leaves) for one in changing if one is not None}
         for place, bit in enumerate(bits):
             end = base + far + 2 * (place if family.rising else many - 1 - place) + bit
