@@ -22,6 +22,7 @@ from streambound_runtime.placement.in_buckets import InBuckets
 from streambound_runtime.placement.on_driver import OnDriver
 from streambound_runtime.placement.state_owner import Closed, RunContext, StateOwner
 from streambound_runtime.placement.stateless import Stateless
+from streambound_runtime.placement.stateless_embedded import StatelessEmbedded
 from streambound_runtime.progress import set_figures
 from streambound_runtime.quarantine import Row, in_batch, json_lines, quarantined, stop_at
 from streambound_runtime.reading.batch import Arrived, Batch
@@ -31,7 +32,7 @@ from streambound_runtime.reading.sources import failing
 from streambound_runtime.results import json_value
 from streambound_runtime.row_values import Value
 from streambound_runtime.settings import Settings
-from streambound_runtime.sinks import Sinks
+from streambound_runtime.sinks import NoSinks, Sinks
 from streambound_runtime.spec import JobSpec
 
 if TYPE_CHECKING:
@@ -45,6 +46,12 @@ PLACEMENTS: dict[str, type[OnDriver] | type[InBuckets] | type[Stateless]] = {
     "stateless": Stateless,
 }
 """Of a plan."""
+EMBEDDED: dict[str, type[OnDriver] | type[StatelessEmbedded]] = {
+    "driver": OnDriver,
+    "buckets": OnDriver,
+    "stateless": StatelessEmbedded,
+}
+"""The same without Spark."""
 
 
 class _SavedRun(TypedDict, total=False):
@@ -69,7 +76,7 @@ class Driver:
 
     def __init__(
         self,
-        spark: SparkSession,
+        spark: SparkSession | None,
         job: JobSpec,
         settings: Settings,
         report: Callable[[Report], None] = lambda report: None,
@@ -77,7 +84,7 @@ class Driver:
     ) -> None:
         self.job, self.settings, self.report = job, settings, report
         self.checkpoint = Checkpoint(store_of(spark, settings.checkpoint))
-        self.sinks = Sinks(spark, job, settings)
+        self.sinks = NoSinks() if spark is None else Sinks(spark, job, settings)
         self.failure: Exception | None = None
         self.relations: dict[str, list[dict[str, Value]]] = {}
         self.relation_sizes: dict[str, int] = {}
@@ -89,13 +96,17 @@ class Driver:
             self.relation_sizes[relation.name] = len(good) + len(bad)
             self.bad_relation_rows += bad
         stop_at(job, self.bad_relation_rows)
-        make_relation_views(spark, job, self.relations)
-        self.relations |= {query.relation.name: computed_rows(spark, query) for query in job.queries}
-        if self.checkpoint.claim(job, settings, self.relations):
+        if spark is not None:
+            make_relation_views(spark, job, self.relations)
+            self.relations |= {query.relation.name: computed_rows(spark, query) for query in job.queries}
+        engine = "embedded" if spark is None else "spark"
+        if self.checkpoint.claim(job, settings, self.relations, engine):
             self.sinks.check_new()
         self.context = RunContext(spark, job, settings, self.checkpoint, self.sinks, self.relations)
-        self.owner: StateOwner = PLACEMENTS[job.plan.placement](self.context)
-        self.restart(*(self.checkpoint.committed() or (None, None)))
+        placements = PLACEMENTS if spark is not None else EMBEDDED
+        self.owner: StateOwner = placements[job.plan.placement](self.context)
+        last = self.checkpoint.committed() if spark is not None else self.checkpoint.newest()
+        self.restart(*(last or (None, None)))
 
     def restart(self, batch: int | None, state: State | None) -> None:
         """Take over the state after a batch; a fresh state for None."""
@@ -149,7 +160,7 @@ class Driver:
         """Fold one micro-batch; called by Spark, maybe again with the same batch after a failure."""
         try:
             self.fold(Arrived(frame, self.job, self.settings, self.context.files), batch)
-            set_figures(self.context.spark, self.figures)
+            set_figures(self.context.session, self.figures)
         except Exception as error:  # Spark does not pass it on as it is
             self.failure = error
             raise

@@ -116,6 +116,23 @@ class Sinks:
             self.spark.createDataFrame([], "value STRING").write.mode("overwrite").text(place)
 
 
+class NoSinks:
+    """Of a run without Spark: results and bad rows are files that its end writes."""
+
+    def check_new(self) -> None:
+        """Nothing is written that could be there."""
+
+    def results(self, rows: Callable[[], DataFrame], batch: int, number: int) -> None:
+        """The batch's lines are in the checkpoint."""
+
+    def bad_rows(self, part: str, batch: int, number: int) -> None:
+        """The batch's lines are in the checkpoint."""
+
+    def lines(self, part: str) -> DataFrame:
+        """Only a sink reads them."""
+        raise AssertionError(part)
+
+
 def result_columns(job: JobSpec) -> str:
     """The columns of results, as Spark declares them; a NULL that nothing gives a type is a string."""
     columns = [f"{quoted(column.name)} {_written(column.type)}" for column in job.columns]

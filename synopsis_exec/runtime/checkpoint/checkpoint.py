@@ -36,9 +36,11 @@ class Checkpoint:
     def __init__(self, store: Store) -> None:
         self.store = store
 
-    def claim(self, job: JobSpec, settings: Settings, relations: Mapping[str, list[dict[str, Value]]]) -> bool:
+    def claim(
+        self, job: JobSpec, settings: Settings, relations: Mapping[str, list[dict[str, Value]]], engine: str = "spark"
+    ) -> bool:
         """Take the directory for a job; whether it was new. Raises JobError when it belongs to another job."""
-        mine = of_job(job, settings, relations)
+        mine = of_job(job, settings, relations, engine)
         data = self.store.read(_OWNER)
         theirs = _parsed(data or b"")
         if theirs is None:
@@ -85,6 +87,11 @@ class Checkpoint:
             raise self.damaged(f"{_SPARK}/commits")
         state = self.before(last + 1)
         return None if state is None else (last, state)
+
+    def newest(self) -> tuple[int, State] | None:
+        """The last batch whose state is whole, and that state, of a run without Spark: it commits by saving a state."""
+        found = [(int(str(state[0]["batch"])), state) for place in (0, 1) if (state := self._state(place))]
+        return max(found, key=lambda one: one[0], default=None)
 
     def before(self, batch: int) -> State | None:
         """The state before a batch that Spark gives; None for the first. Raises JobError where it is not whole."""

@@ -26,6 +26,7 @@ class Owner(TypedDict, total=False):
     query: str
     catalog: str
     tables: str
+    engine: str
     placement: str
     sources: str
     relations: str
@@ -36,7 +37,7 @@ class Owner(TypedDict, total=False):
     rows: dict[str, list[object]]
 
 
-def of_job(job: JobSpec, settings: Settings, relations: Mapping[str, list[dict[str, Value]]]) -> Owner:
+def of_job(job: JobSpec, settings: Settings, relations: Mapping[str, list[dict[str, Value]]], engine: str) -> Owner:
     """What `job.json` says of a job that begins now."""
     tables = job.tables
     rows = [[name, row] for name, found in relations.items() for row in found]
@@ -45,6 +46,7 @@ def of_job(job: JobSpec, settings: Settings, relations: Mapping[str, list[dict[s
         "query": job.saved.query,
         "catalog": job.saved.catalog,
         "tables": job.saved.tables,
+        "engine": engine,
         "placement": job.plan.placement,
         "sources": _digest([identity(table, settings) for table in tables]),
         "relations": _digest(rows),
@@ -59,6 +61,7 @@ def of_job(job: JobSpec, settings: Settings, relations: Mapping[str, list[dict[s
 
 def difference(theirs: Owner, mine: Owner) -> tuple[str, str] | None:
     """In what a checkpoint's job is another one, in words, and a way out; None where it is the same."""
+    theirs = {"engine": "spark", **theirs}  # the only one there was
     part = next((name for name in _DIFFERENCES if theirs.get(name) != mine.get(name)), None)
     return None if part is None else _DIFFERENCES[part](theirs, mine)
 
@@ -125,6 +128,16 @@ def _other_tables(theirs: Owner, mine: Owner) -> tuple[str, str]:
     return found, "run it with that version"
 
 
+def _other_engine(theirs: Owner, mine: Owner) -> tuple[str, str]:
+    """Spark keeps which input has been read, or the run without Spark did."""
+    there = theirs.get("engine", "spark")
+    words = {"spark": "on Spark", "embedded": "without Spark"}
+    return (
+        f"the job ran {words.get(there, there)}, and now runs {words[mine['engine']]}",
+        f"run it with --engine {there}",
+    )
+
+
 def _other_placement(theirs: Owner, mine: Owner) -> tuple[str, str]:
     """The same query was compiled with another placement."""
     there, here = (_PLACES.get(str(saved.get("placement")), "elsewhere") for saved in (theirs, mine))
@@ -158,6 +171,7 @@ _DIFFERENCES: dict[str, Callable[[Owner, Owner], tuple[str, str]]] = {
     "query": _other_query,
     "catalog": _other_catalog,
     "tables": _other_tables,
+    "engine": _other_engine,
     "placement": _other_placement,
     "sources": _other_sources,
     "relations": _other_relations,

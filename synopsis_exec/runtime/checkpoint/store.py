@@ -51,9 +51,13 @@ class Store(Protocol):
         ...
 
 
-def store_of(spark: SparkSession, path: str) -> Store:
-    """The directory or URI that a job was given."""
-    return SparkStore(spark, path) if local_path(path) is None else LocalStore(path)
+def store_of(spark: SparkSession | None, path: str) -> Store:
+    """The directory or URI that a job was given; raises JobError for a URI without Spark."""
+    if local_path(path) is not None:
+        return LocalStore(path)
+    if spark is None:
+        raise usage(f"the checkpoint {path} is on a file system that only Spark reaches: --engine spark")
+    return SparkStore(spark, path)
 
 
 def missing_batch(store: Store, folder: str, batch: int) -> JobError:

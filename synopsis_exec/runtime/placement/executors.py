@@ -61,7 +61,7 @@ def over_rows(
 
     Where expressions have ``raised`` errors on it, their rows are rejected.
     """
-    parts = [run.spark.createDataFrame([], schema)]
+    parts = [run.session.createDataFrame([], schema)]
     for number, stream in enumerate(run.job.streams):
         function = made(number)
         if stream.derived:
@@ -118,7 +118,7 @@ def _on_executors(
             return
         ours, theirs = files.apart(arrived.paths(number))
         if ours:
-            listed = run.spark.createDataFrame(pa.table({"path": ours, "place": range(len(ours))}))
+            listed = run.session.createDataFrame(pa.table({"path": ours, "place": range(len(ours))}))
             apart = listed.repartitionByRange(min(len(ours), MOST_TASKS), "place").sortWithinPartitions("place")
             yield apart.mapInArrow(_of_files(function, files.local), schema)
         if theirs:

@@ -132,13 +132,13 @@ class InBuckets(OnExecutors):
             until = self.newest + 1
         folding = Folding(plan, run.relations, self.folder, self.before, batch, until, last)
         buckets = self.job.plan.buckets
-        every = run.spark.range(buckets).selectExpr(
+        every = run.session.range(buckets).selectExpr(
             "0 AS stream", "-1L AS place", "CAST(id AS INT) AS bucket", "CAST(NULL AS BINARY) AS data"
         )
         rows = every if self.found is None else every.union(self.found.where("bucket IS NOT NULL"))
         if self.here:
             rows = rows.union(_rows_of(run, self.here))
-        tasks = min(buckets, int(run.spark.conf.get("spark.sql.shuffle.partitions") or buckets))
+        tasks = min(buckets, int(run.session.conf.get("spark.sql.shuffle.partitions") or buckets))
         by_bucket = rows.repartition(tasks, "bucket").sortWithinPartitions("bucket", "stream", "place")
         folded = by_bucket.mapInArrow(_folded(folding), schema).persist()
         found = [unpacked(data) for data in facts_of(folded)]
@@ -199,7 +199,7 @@ class InBuckets(OnExecutors):
 def _rows_of(run: RunContext, rows: list[tuple[int, int, int | None, bytes]]) -> DataFrame:
     import pyarrow as pa
 
-    return run.spark.createDataFrame(pa.Table.from_batches([record(rows)]), schema=FOUND)
+    return run.session.createDataFrame(pa.Table.from_batches([record(rows)]), schema=FOUND)
 
 
 def _folded(folding: Folding) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:

@@ -36,7 +36,6 @@ from streambound_runtime.quarantine import Row, rejected_when_closed
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.results import write_results
 from streambound_runtime.row_values import Value
-from streambound_runtime.session import is_local
 from streambound_runtime.spec import JobSpec
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ class OnDriver:
     """Closes timestamps on the driver; the results of a batch are a file of lines."""
 
     def __init__(self, run: RunContext) -> None:
-        self.run, self.job, self.here = run, run.job, is_local(run.spark)
+        self.run, self.job, self.here = run, run.job, run.here
         self.restart(None, {})
 
     def restart(self, batch: int | None, tables: dict[str, pa.Table]) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _TRY = re.compile(r"\btry_\w+")
 
 
-def decoder_of(spark: SparkSession, table: Stream | Relation, lines: bool) -> Decoder:
+def decoder_of(spark: SparkSession | None, table: Stream | Relation, lines: bool) -> Decoder:
     """A decoder of raw rows; where there are derived columns it asks Spark."""
     return DerivingDecoder(spark, table, lines) if table.derived else Decoder(table, lines=lines)
 

@@ -18,6 +18,7 @@ from streambound_runtime.decoding.raw import own, selected
 from streambound_runtime.decoding.sql_types import spark_name, sql_type
 from streambound_runtime.decoding.typed_columns import columns_read, columns_wanted, readable
 from streambound_runtime.endpoints import local_path, located, options_of
+from streambound_runtime.errors import unreadable
 from streambound_runtime.reading.sources import CHOOSING, base_of, check_columns, escaped
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import Relation, Stream
@@ -134,9 +135,9 @@ def rows_at(file: Path, names: Sequence[str], start: int, places: Integers) -> p
 
 
 class Files:
-    """Reads the files of one source, on the driver."""
+    """Reads the files of one source, on the driver; without Spark those alone that need none."""
 
-    def __init__(self, spark: SparkSession, table: Stream | Relation, settings: Settings) -> None:
+    def __init__(self, spark: SparkSession | None, table: Stream | Relation, settings: Settings) -> None:
         self.spark, self.table, self.local = spark, table, LocalFiles(table, settings)
 
     def raws(self, paths: Sequence[str]) -> Iterator[Raw]:
@@ -157,7 +158,9 @@ class Files:
         return ours, [path for path in paths if path not in {*ours}]
 
     def by_spark(self, paths: Sequence[str]) -> DataFrame:
-        """What is in files, with the name of each row's file."""
+        """What is in files, with the name of each row's file; raises JobError without Spark."""
+        if self.spark is None:
+            raise unreadable(f"{self.table.name} cannot be read: {shown(paths[0])} needs Spark: --engine spark")
         there, local = list(map(escaped, paths)), self.local
         reader = self.spark.read.format(local.kind).options(**local.options)
         given = {key.lower() for key in local.options}

@@ -13,6 +13,7 @@ from streambound_runtime.errors import JobError
 from streambound_runtime.quarantine import Row, quarantined, row_of, row_text
 from streambound_runtime.reading.computing import decoder_of, in_words, is_of_spark
 from streambound_runtime.reading.files import Files, Raw
+from streambound_runtime.reading.input_log import local_files
 from streambound_runtime.reading.random_rows import conflicts
 from streambound_runtime.reading.sources import by_path, paths_now, raw_rows
 from streambound_runtime.row_values import Value
@@ -29,11 +30,13 @@ COMPUTED = "query"
 
 
 def relation_rows(
-    spark: SparkSession, relation: Relation, settings: Settings, frames: Mapping[str, DataFrame]
+    spark: SparkSession | None, relation: Relation, settings: Settings, frames: Mapping[str, DataFrame]
 ) -> tuple[list[dict[str, Value]], list[Row]]:
     """The good rows of a static relation, encoded, and its bad ones; raises JobError for more than it may have."""
     decoder, good, bad = decoder_of(spark, relation, bool(settings.input)), list[dict[str, Value]](), list[Row]()
-    if by_path(relation, settings):
+    if spark is None:
+        raws = Files(None, relation, settings).raws(local_files(relation, settings))
+    elif by_path(relation, settings):
         raws = Files(spark, relation, settings).raws(paths_now(spark, relation, settings))
     else:
         raws = iter([Raw(raw_rows(spark.read, relation, settings, frames).toArrow())])

@@ -153,8 +153,13 @@ def _limit(
         return {}
     if settings.files_per_batch is not None:
         return {"maxFilesPerTrigger": str(settings.files_per_batch)}
+    return {"maxBytesPerTrigger": str(bytes_per_batch(table, settings))}
+
+
+def bytes_per_batch(table: Stream | Relation, settings: Settings) -> int:
+    """How many bytes of a source's files are in a micro-batch: about a million rows."""
     kind = "" if settings.input or table.source is None else table.source.format
-    return {"maxBytesPerTrigger": str(_BYTES.get(kind, _BYTES_OF_TEXT))}
+    return _BYTES.get(kind, _BYTES_OF_TEXT)
 
 
 def _in_order(
