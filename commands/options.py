@@ -113,8 +113,8 @@ def emit_mode_option(command: _F) -> _F:
 def engine_option(command: _F) -> _F:
     """Add --engine, which says what runs a job."""
     return click.option("--engine", type=click.Choice(("embedded", "spark")),
-                        help="Run in this process, without Java, or on Spark; by default the "
-                             "first, and Spark for what needs it, such as sinks and sources elsewhere.")(command)  # fmt: skip
+                        help="Run in this process, without Java, or on Spark; embedded by "
+                             "default, and Spark for what needs it, such as a sink.")(command)  # fmt: skip
 
 
 def colored(color: bool | None) -> bool:
