@@ -187,6 +187,7 @@ def in_order_here(results: pa.Table, job: JobSpec) -> pa.Table:
 
     What is taken back as often as it comes is none; NULL comes first, as in Spark.
     """
+    import pyarrow as pa
     from pyarrow import compute as pc
 
     names = [name for name in _names(job) if name not in (_WEIGHT, FACTS)]
@@ -195,7 +196,10 @@ def in_order_here(results: pa.Table, job: JobSpec) -> pa.Table:
     found = found.select([*names, f"{_WEIGHT}_sum"]).rename_columns([*names, _WEIGHT])
     found = found.set_column(len(names), _WEIGHT, found.column(_WEIGHT).cast(weight))
     found = found.filter(pc.not_equal(found.column(_WEIGHT), 0))
-    return found.take(pc.sort_indices(found, [(name, "ascending") for name in names], null_placement="at_start"))
+    there = {f"{name} is there": found.column(name).is_valid() for name in names}
+    keys = pa.table({**dict(zip(found.column_names, found.columns, strict=True)), **there})
+    by = [(key, "ascending") for name in names for key in (f"{name} is there", name)]
+    return found.take(pc.sort_indices(keys, by))
 
 
 def deltas_of(table: pa.Table, job: JobSpec) -> Iterator[Delta]:
