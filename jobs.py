@@ -60,19 +60,20 @@ class Job:
 
     def run(
         self,
-        spark: SparkSession,
+        spark: SparkSession | None = None,
         inputs: str | Path | Mapping[str, str | Path | DataFrame] | None = None,
         *,
         base: str | Path = "",
         checkpoint: str | Path = "",
     ) -> Run:
-        """Run the job in a session.
+        """Run the job in a session, or without Spark where none is given.
 
         ``inputs`` are a directory as `streambound run --input` takes it, or a path (of the source's format, else lines
         of JSON) or a DataFrame for each stream and relation; what is not named is read from the catalog's source,
         relative paths from ``base``. Streaming DataFrames start a query; else all there is is read, and the call
         returns when that is done. Without a ``checkpoint`` what a restart needs goes with the result. Raises
-        StreamboundError for input that cannot be read and for more entries than the bound says.
+        StreamboundError for input that cannot be read and for more entries than the bound says, and UsageError for a
+        job that needs Spark and is given none.
         """
         from streambound.synopsis_exec.running import run
 

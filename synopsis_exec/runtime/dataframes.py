@@ -15,6 +15,7 @@ from streambound_runtime.json_types import JsonObject
 from streambound_runtime.main import Frames, prepare, query_errors, query_of
 from streambound_runtime.reading.files import Raw
 from streambound_runtime.reading.sources import raw_rows
+from streambound_runtime.results import typed_results
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import JobSpec, Relation, SourceSpec, Stream
 
@@ -72,6 +73,8 @@ class Finished:
 
     def to_arrow(self) -> pa.Table:
         """The results with their types."""
+        if self.driver.context.spark is None:
+            return typed_results(self.driver.job, self._written(self.driver.owner.write_output).splitlines())
         with tempfile.TemporaryDirectory(prefix="streambound-") as folder:
             file = Path(folder) / "results.jsonl"
             file.write_text(self._written(self.driver.owner.write_output), encoding="utf-8")
