@@ -124,7 +124,8 @@ def run_query(
         if file is not None:
             _check_writable(file)
     if on_spark:
-        on_report(StepReport(f"starting Spark{f', because {why}' if why else ''}"))
+        if why is not None:
+            on_report(StepReport(f"starting Spark, because {why}"))
         reports, last = _run_on_spark(compiled, options, on_report)
     else:
         assert isinstance(compiled, CompiledJob), "statements over relations with periods run on Spark"

@@ -22,14 +22,10 @@ from streambound_runtime.errors import JobError
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import JobSpec, SourceSpec
 from support.corpus import ANSWERED
-from support.embedded import counted, run_here, write_input
+from support.embedded import CATALOG, FILTER, JOIN, counted, run_here, streams, write_input
 from support.jobs import batches, figure2, job_of, read, write
 
 BOUNDED = [case for case in (*ANSWERED, *CASES) if case["verdict"] == "bounded"]
-STREAM = {"timestamp": "ts", "columns": {"a": "bigint", "b": "string", "ts": "bigint"}, "domain": {"a": [0, 9]}}
-CATALOG: dict[str, Any] = {"streams": {"S": STREAM, "T": STREAM}}
-JOIN = "SELECT S.a, T.b FROM S, T WHERE S.ts > T.ts AND T.a = S.a AND T.b IN ('x', 'y')"
-FILTER = "SELECT a, b FROM S WHERE a > 3"
 
 
 @pytest.mark.parametrize("case", BOUNDED, ids=lambda case: case["name"])
@@ -42,16 +38,6 @@ def test_public_cases_print_the_output_without_spark(case: dict[str, Any], tmp_p
     summary = run_here(job, tmp_path)
     assert counted(read(tmp_path / "output")) == counted(case["expected"])
     assert summary["limit"] is None or summary["peak"] <= summary["limit"]
-
-
-def streams(folder: Path, late: bool = True) -> None:
-    """Three files for each of S and T, in order of time; bad rows, and perhaps a late one, are in the last ones."""
-    for name, first in (("S", 0), ("T", 1)):
-        for number in range(3):
-            rows = [{"a": (i * 7 + first) % 10, "b": "xyz"[i % 3], "ts": 10 * number + i // 3} for i in range(30)]
-            bad = ["{", '{"a": 99, "b": "x", "ts": 25}'] if number == 2 else []
-            bad += ['{"a": 1, "b": "x", "ts": 0}'] if number == 2 and late else []
-            write(folder / "in" / name / f"{number}.jsonl", *rows, *bad, modified=1_600_000_000 + number)
 
 
 @pytest.mark.parametrize("sql", [JOIN, FILTER, "SELECT DISTINCT a FROM S", "SELECT a, COUNT(*) AS n FROM S GROUP BY a"])
@@ -146,7 +132,8 @@ import os, signal, sys
 from pathlib import Path
 from streambound_runtime.checkpoint.checkpoint import Checkpoint
 from support.embedded import run_here
-from test_embedded import JOIN, job_of_any
+import streambound
+from support.embedded import CATALOG, JOIN
 
 save = Checkpoint.save
 def killed(self, batch, *state):
@@ -154,7 +141,7 @@ def killed(self, batch, *state):
     if batch == 1:
         os.kill(os.getpid(), signal.SIGKILL)
 Checkpoint.save = killed
-run_here(job_of_any(JOIN), Path(sys.argv[1]))
+run_here(streambound.compile(JOIN, CATALOG).compiled.job, Path(sys.argv[1]))
 """
 
 
@@ -162,8 +149,7 @@ def test_a_process_that_is_killed_goes_on_where_it_stopped(tmp_path: Path) -> No
     streams(tmp_path / "whole")
     streams(tmp_path / "killed")
     whole = run_here(job_of_any(JOIN), tmp_path / "whole")
-    here = Path(__file__).parent
-    path = os.pathsep.join([str(here), str(here.parent)])
+    path = str(Path(__file__).parents[1])
     command = [sys.executable, "-c", KILLED, str(tmp_path / "killed")]
     assert subprocess.run(command, check=False, env={**os.environ, "PYTHONPATH": path}).returncode == -9
     events = list[dict[str, Any]]()

@@ -13,6 +13,11 @@ from streambound_runtime.spec import JobSpec
 from streambound_runtime.usage import checked
 from support.jobs import write
 
+STREAM = {"timestamp": "ts", "columns": {"a": "bigint", "b": "string", "ts": "bigint"}, "domain": {"a": [0, 9]}}
+CATALOG: dict[str, Any] = {"streams": {"S": STREAM, "T": STREAM}}
+JOIN = "SELECT S.a, T.b FROM S, T WHERE S.ts > T.ts AND T.a = S.a AND T.b IN ('x', 'y')"
+FILTER = "SELECT a, b FROM S WHERE a > 3"
+
 
 def run_here(
     job: JobSpec, folder: Path, *more: str, report: Callable[[dict[str, Any]], None] = lambda event: None
@@ -39,3 +44,13 @@ def counted(rows: Iterable[dict[str, Any]]) -> Counter[tuple[Any, ...]]:
         values = {name: round(value, 9) if isinstance(value, float) else value for name, value in row.items()}
         found[tuple(sorted(values.items() - {("_mult", row["_mult"])}, key=lambda item: item[0]))] += row["_mult"]
     return Counter({row: count for row, count in found.items() if count})
+
+
+def streams(folder: Path, late: bool = True) -> None:
+    """Three files for each of S and T, in order of time; bad rows, and perhaps a late one, are in the last ones."""
+    for name, first in (("S", 0), ("T", 1)):
+        for number in range(3):
+            rows = [{"a": (i * 7 + first) % 10, "b": "xyz"[i % 3], "ts": 10 * number + i // 3} for i in range(30)]
+            bad = ["{", '{"a": 99, "b": "x", "ts": 25}'] if number == 2 else []
+            bad += ['{"a": 1, "b": "x", "ts": 0}'] if number == 2 and late else []
+            write(folder / "in" / name / f"{number}.jsonl", *rows, *bad, modified=1_600_000_000 + number)
