@@ -19,7 +19,7 @@ from threading import current_thread, main_thread
 from time import monotonic
 
 from streambound.analyzer.errors import InputError, RuntimeLimitError, StreamboundError, UsageError
-from streambound.analyzer.job_reports import BatchReport, ErrorReport, JobReport, StepReport, SummaryReport, report_of
+from streambound.analyzer.job_reports import BatchReport, ErrorReport, JobReport, SummaryReport, report_of
 from streambound.synopsis_exec.java import JavaError, require_java
 from streambound.synopsis_exec.job_file import JOB, CompiledJob
 from streambound.synopsis_exec.period_job import CompiledPeriodJob
@@ -113,19 +113,13 @@ def run_query(
     }
     options = {name: str(value.absolute()) for name, value in places.items() if value}
     options["multiplicity"] = multiplicity
-    why = needs_spark(compiled, options) if engine != "spark" else None
-    if engine == "embedded" and why is not None:
-        raise UsageError(f"{compiled.name} cannot run without Spark: {why}", remedy="run it with --engine spark")
-    on_spark = engine == "spark" or why is not None
-    check_spark(f"{compiled.name} runs on Spark: {why}" if why else "") if on_spark else check_packages("pyarrow")
+    on_spark = runs_on_spark(compiled, options, engine)
     if input_dir is not None:
         check_input(compiled.job, input_dir)
     for file in (output, quarantine):
         if file is not None:
             _check_writable(file)
     if on_spark:
-        if why is not None:
-            on_report(StepReport(f"starting Spark, because {why}"))
         reports, last = _run_on_spark(compiled, options, on_report)
     else:
         assert isinstance(compiled, CompiledJob), "statements over relations with periods run on Spark"
@@ -143,6 +137,19 @@ def run_query(
         last.waited_for,
         checkpoint,
     )
+
+
+def runs_on_spark(compiled: CompiledJob | CompiledPeriodJob, options: Mapping[str, str], engine: str | None) -> bool:
+    """Whether a job runs on Spark, by the ``engine`` that is asked for, or else where it needs Spark.
+
+    ``options`` are those of the job's command line. Raises UsageError where it cannot run so, with what is missing.
+    """
+    why = needs_spark(compiled, options) if engine != "spark" else None
+    if engine == "embedded" and why is not None:
+        raise UsageError(f"{compiled.name} cannot run without Spark: {why}", remedy="run it with --engine spark")
+    on_spark = engine == "spark" or why is not None
+    check_spark(f"{compiled.name} runs on Spark: {why}" if why else "") if on_spark else check_packages("pyarrow")
+    return on_spark
 
 
 def needs_spark(compiled: CompiledJob | CompiledPeriodJob, options: Mapping[str, str]) -> str | None:
