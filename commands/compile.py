@@ -78,33 +78,17 @@ def compile_(
 
 
 def _check(folder: Path, job: CompiledJob | CompiledPeriodJob, query: str) -> None:
-    """Compare a written job with the job; raises StaleJobError where it differs, InputError where it cannot be read."""
-    from streambound.analyzer.errors import InputError, StaleJobError
-    from streambound.synopsis_exec.job_file import JOB, RUNTIME
+    """Compare a written job with the job; raises StaleJobError where it differs, and as `stale` does."""
+    from streambound.analyzer.errors import StaleJobError
+    from streambound.reports.visible import visible
+    from streambound.synopsis_exec.job_file import JOB
+    from streambound.synopsis_exec.stale import stale
 
     file = folder / JOB
-    try:
-        text = file.read_bytes().decode("utf-8")
-    except OSError as error:
-        raise InputError(f"cannot read the job: {error.strerror}", file=str(file)) from error
-    except UnicodeDecodeError as error:
-        raise InputError("the job is not UTF-8 text", file=str(file)) from error
-    found, shown = _differences(job, text, str(file))
-    if found:
-        click.echo("\n".join(shown))
-    elif not (folder / RUNTIME).is_file():
-        found = [f"its runtime {RUNTIME} is not beside it"]
-    if found:
+    why, shown = stale(folder, job)
+    if shown:
+        click.echo(visible("\n".join(shown)))
+    if why:
         remedy = f"compile it again: streambound compile {query} -o {folder}"
-        raise StaleJobError(f"the job is out of date: {'; '.join(found)}", file=str(file), remedy=remedy)
+        raise StaleJobError(f"the job is out of date: {'; '.join(why)}", file=str(file), remedy=remedy)
     click.echo(f"{file} is up to date", err=True)
-
-
-def _differences(job: CompiledJob | CompiledPeriodJob, text: str, file: str) -> tuple[list[str], list[str]]:
-    """Why a text is not the job that would be written, and the lines that differ; empty where it is."""
-    from streambound.synopsis_exec.period_job import CompiledPeriodJob
-    from streambound.synopsis_exec.stale import causes, difference
-
-    if isinstance(job, CompiledPeriodJob):
-        return job.causes(text), job.difference(text, file)
-    return causes(text, job.job), difference(text, job.job, file)
