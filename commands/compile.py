@@ -13,6 +13,9 @@ from streambound.commands.statement import writing
 from streambound.jobs import compiled_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from streambound.criteria.check import Checked
     from streambound.synopsis_exec.job_file import CompiledJob
     from streambound.synopsis_exec.period_job import CompiledPeriodJob
 
@@ -67,14 +70,33 @@ def compile_(
     if output is None:
         click.echo(jobs[0].text, nl=False)
         return
-    for job in jobs:
-        folder = output / job.name if jobs[1:] else output
+    folders = _folders(output, found) if found[1:] else [output]
+    for folder, job in zip(folders, jobs, strict=True):
         if check:
             _check(folder, job, query)
             continue
         with writing(folder):
             file = job.write(folder)
         click.echo(f"wrote {file} and its runtime: run it with python {file} --help, or through spark-submit", err=True)
+
+
+def _folders(output: Path, found: Sequence[Checked]) -> list[Path]:
+    """A directory for each statement; raises UsageError for a name that is none, or that of another one."""
+    from streambound.analyzer.errors import UsageError
+    from streambound.analyzer.names import alike, as_directory
+
+    names: dict[str, str] = {}
+    for statement in (checked.statement for checked in found):
+        name, span = as_directory(statement.name), statement.named or statement.span
+        why = "is no name of a directory"
+        if name is not None and names.setdefault(alike(name), name) is not name:
+            why = f"and another statement have one directory, {names[alike(name)]}"
+        elif name is not None:
+            continue
+        remedy, file = "give the statement a name of its own: -- name: …", statement.source.file
+        what = f"{statement.name!r} {why}"
+        raise UsageError(what, remedy=remedy, file=file, line=span.line, column=span.column)
+    return [output / name for name in names.values()]
 
 
 def _check(folder: Path, job: CompiledJob | CompiledPeriodJob, query: str) -> None:

@@ -30,7 +30,7 @@ def stale(folder: Path, job: CompiledJob | CompiledPeriodJob) -> tuple[list[str]
     if found == wanted and not older:
         return [], []
     text = _text(folder / JOB, found[JOB])
-    _check_version(folder, text, [found[1] for file in older if (found := _VERSION.fullmatch(file.name))])
+    _check_version(folder, text, [told[1] for file in older if (told := _VERSION.fullmatch(file.name))])
     why = [*_causes_of(text, job), *_of_runtime(found[RUNTIME], wanted[RUNTIME])]
     return why, difference(text, job.text, str(folder / JOB))
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from streambound.analyzer.version import __version__
 from streambound.analyzer.errors import InputError, UsageError
+from streambound.analyzer.version import __version__
 from streambound.synopsis_exec.job_file import RUNTIME, files_of_job
 from streambound.synopsis_exec.stale import causes, difference, stale
 from streambound_runtime.spec import JobSpec
@@ -49,7 +49,7 @@ def test_whatever_else_a_job_says_counts(folder: Path, more: tuple[str, str]) ->
     assert lines[:2] == [f"--- {folder / 'job.py'}", "+++ compiled now"]
 
 
-@pytest.mark.parametrize("spoil", [lambda zip: zip + b"x", lambda zip: b"x" + zip, lambda zip: zip[:-1], lambda zip: b""])
+@pytest.mark.parametrize("spoil", [lambda zip: zip + b"x", lambda zip: b"x" + zip, lambda zip: zip[:-1], lambda _: b""])
 def test_a_changed_runtime_counts(folder: Path, spoil: Callable[[bytes], bytes]) -> None:
     (folder / RUNTIME).write_bytes(spoil((folder / RUNTIME).read_bytes()))
     changed = f"{RUNTIME} is not the runtime of this streambound: it was changed, or another build wrote it"
