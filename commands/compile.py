@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streambound.commands.options import Folder, QueryArgument, common_options, emit_mode_option
-from streambound.commands.saying import doing
+from streambound.commands.saying import doing, say, show, show_literal
 from streambound.commands.statement import writing
 from streambound.jobs import compiled_of
 
@@ -68,7 +68,7 @@ def compile_(
         catalog, found = find_statements(query, name, catalog_file, several=output is not None, emit_mode=emit_mode)
         jobs = [compiled_of(catalog, checked, placement) for checked in found]
     if output is None:
-        click.echo(jobs[0].text, nl=False)
+        show_literal(jobs[0].text.removesuffix("\n"))
         return
     folders = _folders(output, found) if found[1:] else [output]
     for folder, job in zip(folders, jobs, strict=True):
@@ -77,7 +77,7 @@ def compile_(
             continue
         with writing(folder):
             file = job.write(folder)
-        click.echo(f"wrote {file} and its runtime: run it with python {file} --help, or through spark-submit", err=True)
+        say(f"wrote {file} and its runtime: run it with python {file} --help, or through spark-submit")
 
 
 def _folders(output: Path, found: Sequence[Checked]) -> list[Path]:
@@ -102,15 +102,14 @@ def _folders(output: Path, found: Sequence[Checked]) -> list[Path]:
 def _check(folder: Path, job: CompiledJob | CompiledPeriodJob, query: str) -> None:
     """Compare a written job with the job; raises StaleJobError where it differs, and as `stale` does."""
     from streambound.analyzer.errors import StaleJobError
-    from streambound.reports.visible import visible
     from streambound.synopsis_exec.job_file import JOB
     from streambound.synopsis_exec.stale import stale
 
     file = folder / JOB
     why, shown = stale(folder, job)
     if shown:
-        click.echo(visible("\n".join(shown)))
+        show(*shown)
     if why:
         remedy = f"compile it again: streambound compile {query} -o {folder}"
         raise StaleJobError(f"the job is out of date: {'; '.join(why)}", file=str(file), remedy=remedy)
-    click.echo(f"{file} is up to date", err=True)
+    say(f"{file} is up to date")

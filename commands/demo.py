@@ -9,7 +9,7 @@ import click
 
 from streambound.commands.options import Folder, colored
 from streambound.commands.running import run_job
-from streambound.commands.saying import doing
+from streambound.commands.saying import doing, show
 from streambound.commands.statement import writing
 from streambound.jobs import job_of
 
@@ -75,6 +75,5 @@ def _demo_run(job: CompiledJob, directory: Path, name: str, input_dir: Path) -> 
     reports: list[BatchReport] = []
     with doing("") as shown:
         lines = run_job(job, (input_dir, input_dir, output, quarantine, None), shown, reports.append)
-    click.echo("\n".join([*entries_lines(reports), *lines, "the last results:"]))
-    for line in output.read_text(encoding="utf-8").splitlines()[-3:]:
-        click.echo(f"  {line}")
+    last = output.read_text(encoding="utf-8").splitlines()[-3:]
+    show(*entries_lines(reports), *lines, "the last results:", *(f"  {line}" for line in last))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streambound.commands.options import PathArgument, QueryArgument, common_options, emit_mode_option
+from streambound.commands.saying import show, show_literal
 from streambound.commands.statement import write_file, writing
 from streambound.jobs import batch_statement, decision_of, planned_circuit
 
@@ -124,7 +125,10 @@ def memory(
     load = Load(tuples, min(batches, tuples), heap, native, native_seconds)
     with _progress({"writing": tuples, "job": tuples, "native": native}) as on_rows:
         found = measure(compiled(plan), beside, feed, stream, load, on_rows, assumed)
-    click.echo(memory_json(found) if form == "json" else "\n".join(memory_lines(found)))
+    if form == "json":
+        show_literal(memory_json(found))
+    else:
+        show(*memory_lines(found))
     if out is not None:
         _write(out, found)
     if not (found.constant and found.right):
