@@ -107,7 +107,7 @@ class Workspace:
         files: dict[Path, None] = {}
         for pattern in catalog.queries:
             directory, what = Path(catalog.file).parent, f"queries = [{pattern!r}]"
-            if not allow_outside:
+            if not allow_outside and not Path(pattern).is_absolute():  # which is no pattern
                 require_inside(catalog, searched(directory, pattern), what)
             matches = fitting(directory, pattern)
             for file in () if allow_outside else matches:

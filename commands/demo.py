@@ -25,17 +25,16 @@ if TYPE_CHECKING:
 @click.option("--debug", is_flag=True, help="Show a traceback when something fails.")
 def demo(keep: Path | None, days: int, color: bool | None, debug: bool) -> None:
     """Analyse, compile and run the paper's example, then three queries over New York's flights of 2013."""
-    import tempfile
-
     from streambound.synopsis_exec.runner import check_spark
+    from streambound_runtime.scratch import scratch_folder
 
     check_spark()
     if keep is not None:
         _demo(keep, days, colored(color))
         click.echo(f"\ninputs, jobs and results are in {keep}")
         return
-    with tempfile.TemporaryDirectory(prefix="streambound-demo-") as directory:
-        _demo(Path(directory), days, colored(color))
+    with scratch_folder("demo-") as directory:
+        _demo(directory, days, colored(color))
     click.echo("\nThe jobs and their results were temporary: streambound demo --keep DIR keeps them.")
 
 

@@ -95,9 +95,9 @@ def tell(error: StreamboundError) -> None:
 
 def _say_line(text: str) -> None:
     """Print a message as one line: it may have a row's values in it, or a path."""
-    from streambound_runtime.visible import in_one_line
+    from streambound_runtime.visible import as_line
 
-    say(in_one_line(text))
+    say(as_line(text))
 
 
 def tell_defects(outcomes: Iterable[Outcome], debug: bool) -> None:

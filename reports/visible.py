@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from streambound.analyzer.codes import docs_address
-from streambound_runtime.visible import in_one_line, seen, without_commands, without_hidden
+from streambound_runtime.visible import as_line, seen, without_commands, without_hidden
 
 _COLOR = r"\x1b\[(?:[0-2]|(?:1;)?3[1-6])m"
 """Bold, dim, and colours that can be seen on most backgrounds."""
@@ -23,7 +23,7 @@ def visible(text: str, color: bool = False) -> str:
 
 def visible_lines(lines: Iterable[str]) -> str:
     """Lines as a text of as many lines, whatever is in each."""
-    return "\n".join(map(in_one_line, lines))
+    return "\n".join(map(as_line, lines))
 
 
 def _parts(text: str) -> Iterator[str]:

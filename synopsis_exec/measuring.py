@@ -22,6 +22,7 @@ from streambound.synopsis_exec.in_process import status_of
 from streambound.synopsis_exec.recorded_streams import write_part
 from streambound.synopsis_exec.resident import resident
 from streambound.synopsis_exec.spark_progress import progress_of, spark_state
+from streambound_runtime.scratch import JAVA_OPTIONS, java_options
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -140,6 +141,7 @@ def _session(request: Request) -> SparkSession:
     manager = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     spark = (
         SparkSession.builder.appName("streambound: Spark's own operators")
+        .config(JAVA_OPTIONS, java_options())
         .config("spark.sql.shuffle.partitions", 2)
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.streaming.checkpointFileManagerClass", manager)

@@ -23,11 +23,16 @@ from streambound.synopsis_exec.java import JavaError, require_java
 from streambound.synopsis_exec.job_file import JOB, CompiledJob
 from streambound.synopsis_exec.period_job import CompiledPeriodJob
 from streambound.synopsis_exec.recorded import input_files
+from streambound_runtime.failures import FULL, NO_SPACE
 from streambound_runtime.periods.job import PeriodJob
+from streambound_runtime.scratch import Scratch, new_scratch
 from streambound_runtime.spec import JobSpec
 
 LOG, SCRATCH = "spark.log", "tmp"
 """What the temporary directory of a run holds."""
+_NO_ROOM = "make room there, or let TMPDIR name another directory"
+_LEAST_FREE = 1 << 16
+"""Bytes of a disk without which not even a log is whole."""
 PATIENCE = 10
 """Seconds for a job and Spark's Java to end when they are asked to."""
 _INSTALL = "pip install 'streambound[spark]'"
@@ -110,8 +115,8 @@ def run_query(
     }
     arguments = ["--report", "json", "--multiplicity", multiplicity]
     arguments += [part for name, value in options.items() if value for part in (name, str(value.absolute()))]
-    with _temporary(compiled) as folder:
-        reports, last = _reports(folder, arguments, on_report)
+    with _temporary(compiled) as scratch:
+        reports, last = _reports(scratch, arguments, on_report)
     return RunSummary(
         last.summary,
         last.rows,
@@ -177,30 +182,34 @@ def check_spark() -> None:
 
 
 @contextmanager
-def _temporary(compiled: CompiledJob | CompiledPeriodJob) -> Iterator[Path]:
+def _temporary(compiled: CompiledJob | CompiledPeriodJob) -> Iterator[Scratch]:
     """A directory for the job, its log, and all that it and Spark keep meanwhile; of that what an error names stays."""
-    folder = Path(tempfile.mkdtemp(prefix="streambound-run-"))
+    scratch = None
     try:
         try:
-            (folder / SCRATCH).mkdir()
-            compiled.write(folder)
+            scratch = new_scratch("run-")
+            (scratch.folder / SCRATCH).mkdir()
+            compiled.write(scratch.folder)
         except OSError as error:
-            remedy = "make room there, or let TMPDIR name another directory"
-            raise InputError(f"cannot write: {error.strerror}", file=str(folder), remedy=remedy) from error
-        yield folder
+            where = str(scratch.folder if scratch is not None else tempfile.gettempdir())
+            raise InputError(f"cannot write: {error.strerror}", file=where, remedy=_NO_ROOM) from error
+        yield scratch
     except BaseException as error:
-        named = isinstance(error, StreamboundError) and str(folder) in error.remedy
-        shutil.rmtree(folder / SCRATCH if named else folder, ignore_errors=True)
+        if scratch is not None and isinstance(error, StreamboundError) and str(scratch.folder) in error.remedy:
+            shutil.rmtree(scratch.folder / SCRATCH, ignore_errors=True)
+            scratch.keep()
+        elif scratch is not None:
+            scratch.remove()
         raise
-    shutil.rmtree(folder, ignore_errors=True)
+    scratch.remove()
 
 
 def _reports(
-    folder: Path, arguments: list[str], on_report: Callable[[JobReport], None]
+    scratch: Scratch, arguments: list[str], on_report: Callable[[JobReport], None]
 ) -> tuple[list[JobReport], SummaryReport]:
     """Run the job and pass its reports on; everything else that it and Spark print goes to the log."""
-    log, own = folder / LOG, {"PYSPARK_PYTHON": sys.executable, "PYTHONWARNINGS": "ignore"}
-    reports: list[JobReport] = []
+    folder, own = scratch.folder, {"PYSPARK_PYTHON": sys.executable, "PYTHONWARNINGS": "ignore"}
+    log, reports = folder / LOG, list[JobReport]()
     with (
         _signals_raised(),
         log.open("w", encoding="utf-8") as errors,
@@ -213,6 +222,7 @@ def _reports(
             encoding="utf-8",
             env={**os.environ, **own, "TMPDIR": str(folder / SCRATCH)},
             process_group=0,
+            pass_fds=scratch.shared,  # a job that outlives this process keeps its directory
         ) as process,
     ):
         try:
@@ -276,7 +286,10 @@ def failure(last: JobReport | None, status: int, log: Path) -> StreamboundError:
     """What to raise after a job that ended with a status and a last report."""
     if isinstance(last, ErrorReport):
         return _ERRORS.get(last.error, StreamboundError)(last.message, remedy=_REMEDIES.get(last.error, ""))
-    reason = last_meaningful_line(log.read_text(encoding="utf-8", errors="replace"))
+    text = log.read_text(encoding="utf-8", errors="replace")
+    if NO_SPACE.search(text) or shutil.disk_usage(log.parent).free < _LEAST_FREE:
+        return InputError(FULL, file=str(log.parent), remedy=_NO_ROOM)
+    reason = last_meaningful_line(text)
     message = f"the Spark job ended with status {status}{': ' + reason if reason else ''}"
     return StreamboundError(message, remedy=f"its full log is {log}")
 

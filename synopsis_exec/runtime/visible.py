@@ -31,10 +31,10 @@ def seen(text: str) -> str:
     return without_hidden(without_commands(text))
 
 
-def in_one_line(text: str) -> str:
+def as_line(text: str) -> str:
     r"""The same, with a sign for each end of a line, too.
 
-    >>> in_one_line("a\n::b")
+    >>> as_line("a\n::b")
     'a␊::b'
     """
     return seen(text.replace("\n", chr(_PICTURES + ord("\n"))))

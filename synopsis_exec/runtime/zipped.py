@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
-import shutil
-import tempfile
 import zipfile
 from functools import cache
 from io import BytesIO
@@ -12,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streambound_runtime import __version__
+from streambound_runtime.scratch import process_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -57,8 +55,6 @@ def _file() -> Path:
     """The zip, which has to be there as long as executors fetch it."""
     if _ROOT.parent.is_file():
         return _ROOT.parent
-    folder = tempfile.mkdtemp(prefix="streambound-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    file = Path(folder) / ZIP
+    file = process_folder() / ZIP
     file.write_bytes(zipped())
     return file

@@ -23,9 +23,9 @@ from support.catalog_texts import TWO_STREAMS
 
 EVIL = "\x1b[2K\x1b[1A\x08\x00\x7f\x9b1m\u202e\u2066\u200f\u2028\x0b\x0c\u200b\u2060\xad\U000e0041"
 """Erases lines, moves up, turns the direction of writing, has no width."""
-SQL = f"INSERT INTO `n{EVIL.replace(chr(0), '')}`\nSELECT /* {EVIL} */ T.b AS `x{EVIL}` FROM S, T WHERE S.ts > T.ts".replace(
-    "\0", ""
-)
+SQL = (
+    f"INSERT INTO `n{EVIL.replace(chr(0), '')}`\nSELECT /* {EVIL} */ T.b AS `x{EVIL}` FROM S, T WHERE S.ts > T.ts"
+).replace("\0", "")
 HIDDEN = ("Cc", "Cf", "Zl", "Zp")
 COMMANDS = [
     ("check", "q.sql"), ("check", "q.sql", "--format", "github"), ("check", "none\x1b[2K.sql"),
