@@ -33,6 +33,7 @@ from streambound.analyzer.changes import (
 from streambound.analyzer.columns import Column
 from streambound.analyzer.endpoints import Sink, SourceOptions, read_sink, read_source
 from streambound.analyzer.errors import CatalogError
+from streambound.analyzer.names import alike, is_file_name
 from streambound.analyzer.periods import PeriodRows, TimeDomain, read_period, read_time
 from streambound.analyzer.rates import read_rate
 from streambound.analyzer.settings import NO_SETTINGS, CheckSettings, read_settings
@@ -251,7 +252,7 @@ def catalog_from_mapping(
             tables.append(reader.table(name, body, kind, section, _clock(tables)))
     seen: dict[str, str] = {}
     for table in tables:
-        if table.name.lower() in seen:
+        if alike(table.name) in seen:
             raise CatalogError(
                 f"{table.name} is declared twice (names are case-insensitive)",
                 file=file,
@@ -259,7 +260,7 @@ def catalog_from_mapping(
                 column=table.at.span.column if table.at else None,
                 excerpt=table.at,
             )
-        seen[table.name.lower()] = table.name
+        seen[alike(table.name)] = table.name
     tables = list(_with_keys(reader, tables))
     counters = Counters(reader.choice(document, "counters", (), tuple(Counters)))
     sinks = reader.mapping(document.get("sinks", {}), ("sinks",))
@@ -310,6 +311,9 @@ class _CatalogReader(TomlReader):
 
     def table(self, name: str, body: object, kind: Kind, section: str, clock: DataType | None = None) -> DeclaredTable:
         path = (section, name)
+        if not is_file_name(name):
+            message = f"{name!r} cannot be the name of a table: its recorded rows are in the file NAME.jsonl"
+            raise self.fail(message, path, "leave out slashes and control characters, and a dot or blank at its ends")
         entry = self.mapping(body, path)
         self.known_keys(entry, _STREAM_KEYS if kind is Kind.STREAM else _RELATION_KEYS, path)
         columns = self.columns(entry, path)

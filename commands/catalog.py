@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from streambound.commands.options import OutputFile
+from streambound.commands.saying import say
 from streambound.commands.statement import put
 
 if TYPE_CHECKING:
@@ -58,9 +59,9 @@ def import_(
     put(toml_text(tables, ", ".join(sources) or "a Spark session").rstrip("\n"), output)
     for table in tables:
         for note in table.notes:
-            click.echo(f"streambound: warning: {table.place}: {note}", err=True)
+            say(f"streambound: warning: {table.place}: {note}")
         if table.missing:
-            click.echo(f"streambound: error: {table.place}: {table.name} is not declared: {table.missing}", err=True)
+            say(f"streambound: error: {table.place}: {table.name} is not declared: {table.missing}")
     sys.exit(1 if any(table.missing for table in tables) else 0)
 
 

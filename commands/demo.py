@@ -9,7 +9,7 @@ import click
 
 from streambound.commands.options import Folder, colored
 from streambound.commands.running import run_job
-from streambound.commands.saying import doing
+from streambound.commands.saying import doing, show
 from streambound.commands.statement import writing
 from streambound.jobs import job_of
 
@@ -28,14 +28,14 @@ def demo(keep: Path | None, days: int, color: bool | None, debug: bool) -> None:
 
     The jobs run in this process; where there is Java, the first one runs on Spark, too.
     """
-    import tempfile
+    from streambound_runtime.scratch import scratch_folder
 
     if keep is not None:
         _demo(keep, days, colored(color))
         click.echo(f"\ninputs, jobs and results are in {keep}")
         return
-    with tempfile.TemporaryDirectory(prefix="streambound-demo-") as directory:
-        _demo(Path(directory), days, colored(color))
+    with scratch_folder("demo-") as directory:
+        _demo(directory, days, colored(color))
     click.echo("\nThe jobs and their results were temporary: streambound demo --keep DIR keeps them.")
 
 
@@ -78,9 +78,8 @@ def _demo_run(job: CompiledJob, directory: Path, name: str, input_dir: Path) -> 
     reports: list[BatchReport] = []
     with doing("") as shown:
         lines = run_job(job, (input_dir, input_dir, output, quarantine, None), shown, reports.append)
-    click.echo("\n".join([*entries_lines(reports), *lines, "the last results:"]))
-    for line in output.read_text(encoding="utf-8").splitlines()[-3:]:
-        click.echo(f"  {line}")
+    last = output.read_text(encoding="utf-8").splitlines()[-3:]
+    show(*entries_lines(reports), *lines, "the last results:", *(f"  {line}" for line in last))
     return output
 
 
@@ -94,7 +93,7 @@ def _on_spark(job: CompiledJob, directory: Path, input_dir: Path, output: Path) 
             files = (input_dir, input_dir, theirs, quarantine, None)
             run_job(job, files, shown, lambda report: None, engine="spark")
     except UsageError as error:
-        click.echo(f"\nnot run on Spark: {error.message}")
+        show("", f"not run on Spark: {error.message}")
         return
     same = sorted(output.read_text(encoding="utf-8").splitlines()) == sorted(theirs.read_text("utf-8").splitlines())
-    click.echo(f"\nthe same job on Spark: {'the same results' if same else 'OTHER RESULTS: please report this'}")
+    show("", f"the same job on Spark: {'the same results' if same else 'OTHER RESULTS: please report this'}")

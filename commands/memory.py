@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streambound.commands.options import PathArgument, QueryArgument, common_options, emit_mode_option, engine_option
+from streambound.commands.saying import show, show_literal
 from streambound.commands.statement import write_file, writing
 from streambound.jobs import batch_statement, decision_of, planned_circuit
 
@@ -133,7 +134,10 @@ def memory(
     stages = {"writing": tuples, "job": tuples} | ({"native": native} if on_spark else {})
     with _progress(stages) as on_rows:
         found = measure(job, beside, feed, stream, load, on_rows, assumed, on_spark)
-    click.echo(memory_json(found) if form == "json" else "\n".join(memory_lines(found)))
+    if form == "json":
+        show_literal(memory_json(found))
+    else:
+        show(*memory_lines(found))
     if out is not None:
         _write(out, found)
     if not (found.constant and found.right):

@@ -17,7 +17,7 @@ from streambound.commands.options import (
     engine_option,
 )
 from streambound.commands.running import run_job
-from streambound.commands.saying import doing
+from streambound.commands.saying import doing, show
 from streambound.jobs import compiled_of
 
 if TYPE_CHECKING:
@@ -66,11 +66,11 @@ def run(
             quarantine = output.with_name(output.name + ".quarantine.jsonl")
 
         def note(report: BatchReport) -> None:
-            shown.echo(batch_line(report), err=True)
+            shown.say(batch_line(report))
 
         files = (input_dir, Path(catalog.file).parent, output, quarantine, checkpoint)
         lines = run_job(job, files, shown, note, multiplicity, sink, engine)
-    click.echo("\n".join(lines))
+    show(*lines)
 
 
 def _no_place(name: str, catalog: str) -> StreamboundError:

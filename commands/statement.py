@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import click
+from streambound.commands.saying import say, show_literal
 
 
 def put(text: str, output: Path | None) -> None:
     """Print a text, or write it to a file and say so."""
     if output is None:
-        click.echo(text)
+        show_literal(text)
         return
     write_file(output, text + "\n")
-    click.echo(f"wrote {output}", err=True)
+    say(f"wrote {output}")
 
 
 def write_file(path: Path, text: str) -> None:

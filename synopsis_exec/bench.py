@@ -31,6 +31,7 @@ from streambound.synopsis_exec.pace import crowded
 from streambound.synopsis_exec.period_rows import allowed, judging
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.recorded import Row, read_rows
+from streambound_runtime.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -74,8 +75,7 @@ class Bench:
     ) -> Iterator[Bench]:
         """Start Spark where it does not run yet; the directory goes at the end."""
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        with tempfile.TemporaryDirectory(prefix="streambound-verify-") as directory:
-            folder = Path(directory)
+        with scratch_folder("verify-") as folder:
             compiled.write(folder)
             with quiet(folder / "spark.log"):
                 spark = batch_session()

@@ -25,6 +25,7 @@ from streambound.synopsis_exec.resident import resident
 from streambound.synopsis_exec.spark_progress import progress_of, spark_state
 from streambound_runtime.embedded import run_embedded
 from streambound_runtime.errors import JobError
+from streambound_runtime.scratch import JAVA_OPTIONS, java_options
 from streambound_runtime.settings import settings_of
 from streambound_runtime.usage import checked
 
@@ -47,7 +48,7 @@ def main(argv: list[str]) -> int:
         print(json.dumps(event), file=out, flush=True)
 
     runs = {"job": run_job, "embedded job": run_embedded_job, "native": run_native}
-    return runs[request["what"]](request, emit)
+    return runs[str(request["what"])](request, emit)
 
 
 def sample_embedded() -> dict[str, int]:
@@ -173,6 +174,7 @@ def _session(request: Request) -> SparkSession:
     manager = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     spark = (
         SparkSession.builder.appName("streambound: Spark's own operators")
+        .config(JAVA_OPTIONS, java_options())
         .config("spark.sql.shuffle.partitions", 2)
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.streaming.checkpointFileManagerClass", manager)

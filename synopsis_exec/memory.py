@@ -8,7 +8,6 @@ in the end is compared with the statement as batch SQL, where Spark's own operat
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -33,6 +32,7 @@ from streambound.synopsis_exec.plan_ir import Plan
 from streambound.synopsis_exec.recorded_streams import write_feed
 from streambound.synopsis_exec.runner import check_spark, failure
 from streambound.synopsis_exec.stream_sizes import CountedRows, sizes
+from streambound_runtime.scratch import scratch_folder
 
 FLAT = 1.05
 """The second half may have so many times the entries of the first half: random streams have more by chance."""
@@ -142,8 +142,7 @@ def measure(
     else:
         beside = None
     plan = compiled.plan
-    with tempfile.TemporaryDirectory(prefix="streambound-memory-") as directory:
-        folder = Path(directory)
+    with scratch_folder("memory-") as folder:
         counted = CountedRows(plan)
         rows = write_feed(
             folder, plan, replace(feed, rows=counted.pass_on(feed.rows)), load.tuples, load.batches,

@@ -26,13 +26,18 @@ from streambound.synopsis_exec.period_job import CompiledPeriodJob
 from streambound.synopsis_exec.recorded import input_files
 from streambound_runtime import embedded
 from streambound_runtime.errors import JobError
+from streambound_runtime.failures import FULL, NO_SPACE
 from streambound_runtime.periods.job import PeriodJob
+from streambound_runtime.scratch import Scratch, new_scratch, scratch_folder
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import JobSpec
 from streambound_runtime.usage import checked
 
 LOG, SCRATCH = "spark.log", "tmp"
 """What the temporary directory of a run holds."""
+_NO_ROOM = "make room there, or let TMPDIR name another directory"
+_LEAST_FREE = 1 << 16
+"""Bytes of a disk without which not even a log is whole."""
 PATIENCE = 10
 """Seconds for a job and Spark's Java to end when they are asked to."""
 _INSTALL = "pip install 'streambound[spark]'"
@@ -167,8 +172,8 @@ def _run_on_spark(
 ) -> tuple[list[JobReport], SummaryReport]:
     """Run a job as a process of its own, which starts Spark; returns what it reported, and its last report."""
     arguments = [part for name, value in options.items() for part in (f"--{name}", value)]
-    with _temporary(compiled) as folder:
-        return _reports(folder, ["--report", "json", *arguments], on_report)
+    with _temporary(compiled) as scratch:
+        return _reports(scratch, ["--report", "json", *arguments], on_report)
 
 
 def _run_embedded(
@@ -183,15 +188,15 @@ def _run_embedded(
         reports.append(report)
         on_report(report)
 
-    with _signals_raised(), tempfile.TemporaryDirectory(prefix="streambound-run-") as folder:
-        settings = Settings(**{"checkpoint": folder, **options})  # type: ignore[arg-type]
+    with _signals_raised(), scratch_folder("run-") as folder:
+        settings = Settings(**{"checkpoint": str(folder / "checkpoint"), **options})  # type: ignore[arg-type]
         try:
             note({"doing": "reading the input"})
             embedded.run_embedded(compiled.job, checked(compiled.job, settings), note)
         except (JobError, OverflowError) as error:
             kind = error.kind if isinstance(error, JobError) else "overflow"
-            raise failure(ErrorReport(kind, str(error)), 1, Path(folder)) from error
-    return reports, summary_of(reports, 0, Path(folder))
+            raise failure(ErrorReport(kind, str(error)), 1, folder) from error
+    return reports, summary_of(reports, 0, folder)
 
 
 def check_input(job: JobSpec | PeriodJob, folder: Path) -> None:
@@ -253,30 +258,34 @@ def check_packages(*names: str, why: str = "") -> None:
 
 
 @contextmanager
-def _temporary(compiled: CompiledJob | CompiledPeriodJob) -> Iterator[Path]:
+def _temporary(compiled: CompiledJob | CompiledPeriodJob) -> Iterator[Scratch]:
     """A directory for the job, its log, and all that it and Spark keep meanwhile; of that what an error names stays."""
-    folder = Path(tempfile.mkdtemp(prefix="streambound-run-"))
+    scratch = None
     try:
         try:
-            (folder / SCRATCH).mkdir()
-            compiled.write(folder)
+            scratch = new_scratch("run-")
+            (scratch.folder / SCRATCH).mkdir()
+            compiled.write(scratch.folder)
         except OSError as error:
-            remedy = "make room there, or let TMPDIR name another directory"
-            raise InputError(f"cannot write: {error.strerror}", file=str(folder), remedy=remedy) from error
-        yield folder
+            where = str(scratch.folder if scratch is not None else tempfile.gettempdir())
+            raise InputError(f"cannot write: {error.strerror}", file=where, remedy=_NO_ROOM) from error
+        yield scratch
     except BaseException as error:
-        named = isinstance(error, StreamboundError) and str(folder) in error.remedy
-        shutil.rmtree(folder / SCRATCH if named else folder, ignore_errors=True)
+        if scratch is not None and isinstance(error, StreamboundError) and str(scratch.folder) in error.remedy:
+            shutil.rmtree(scratch.folder / SCRATCH, ignore_errors=True)
+            scratch.keep()
+        elif scratch is not None:
+            scratch.remove()
         raise
-    shutil.rmtree(folder, ignore_errors=True)
+    scratch.remove()
 
 
 def _reports(
-    folder: Path, arguments: list[str], on_report: Callable[[JobReport], None]
+    scratch: Scratch, arguments: list[str], on_report: Callable[[JobReport], None]
 ) -> tuple[list[JobReport], SummaryReport]:
     """Run the job and pass its reports on; everything else that it and Spark print goes to the log."""
-    log, own = folder / LOG, {"PYSPARK_PYTHON": sys.executable, "PYTHONWARNINGS": "ignore"}
-    reports: list[JobReport] = []
+    folder, own = scratch.folder, {"PYSPARK_PYTHON": sys.executable, "PYTHONWARNINGS": "ignore"}
+    log, reports = folder / LOG, list[JobReport]()
     with (
         _signals_raised(),
         log.open("w", encoding="utf-8") as errors,
@@ -289,6 +298,7 @@ def _reports(
             encoding="utf-8",
             env={**os.environ, **own, "TMPDIR": str(folder / SCRATCH)},
             process_group=0,
+            pass_fds=scratch.shared,  # a job that outlives this process keeps its directory
         ) as process,
     ):
         try:
@@ -352,7 +362,10 @@ def failure(last: JobReport | None, status: int, log: Path) -> StreamboundError:
     """What to raise after a job that ended with a status and a last report."""
     if isinstance(last, ErrorReport):
         return _ERRORS.get(last.error, StreamboundError)(last.message, remedy=_REMEDIES.get(last.error, ""))
-    reason = last_meaningful_line(log.read_text(encoding="utf-8", errors="replace"))
+    text = log.read_text(encoding="utf-8", errors="replace")
+    if NO_SPACE.search(text) or shutil.disk_usage(log.parent).free < _LEAST_FREE:
+        return InputError(FULL, file=str(log.parent), remedy=_NO_ROOM)
+    reason = last_meaningful_line(text)
     message = f"the Spark job ended with status {status}{': ' + reason if reason else ''}"
     return StreamboundError(message, remedy=f"its full log is {log}")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +14,7 @@ from streambound_runtime import embedded
 from streambound_runtime.dataframes import Finished, ended, fold, over, start
 from streambound_runtime.endpoints import FILES
 from streambound_runtime.errors import JobError
+from streambound_runtime.scratch import new_scratch
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import JobSpec, SourceSpec, Stream
 from streambound_runtime.usage import checked
@@ -28,7 +27,8 @@ if TYPE_CHECKING:
 
 def run(compiled: CompiledJob, spark: SparkSession | None, inputs: Inputs, base: str, checkpoint: str) -> Finished:
     """Run a job over what it is given (`streambound.Job.run`); raises StreamboundError for what it cannot be."""
-    folder = tempfile.mkdtemp(prefix="streambound-")
+    scratch = new_scratch()
+    folder = scratch.folder
     settings = Settings(checkpoint or f"{folder}/checkpoint", base=base, output=f"{folder}/results.jsonl")
     job, frames = compiled.job, dict[str, "DataFrame"]()
     if isinstance(inputs, str | Path):
@@ -39,7 +39,7 @@ def run(compiled: CompiledJob, spark: SparkSession | None, inputs: Inputs, base:
         frames = {name: given for name, given in inputs.items() if not isinstance(given, str | Path)}
         job = over(_from_paths(job, paths), frames)
     if spark is None and (why := embedded.needs_spark(job, settings)) is not None:
-        shutil.rmtree(folder)
+        scratch.remove()
         raise UsageError(f"{job.name} cannot run without Spark: {why}", remedy="give run a Spark session")
     streams = {stream.name for stream in job.streams}
     given = streams & frames.keys()
@@ -62,11 +62,11 @@ def run(compiled: CompiledJob, spark: SparkSession | None, inputs: Inputs, base:
         else:
             found = ended(spark, job, checked(job, settings), frames)
     except BaseException as error:
-        shutil.rmtree(folder, ignore_errors=True)
+        scratch.remove()
         if isinstance(error, JobError | OverflowError):
             raise StreamboundError(str(error)) from error
         raise
-    finalize(found, shutil.rmtree, folder, ignore_errors=True)
+    finalize(found, scratch.remove)
     return found
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from streambound_runtime.driver import Driver
@@ -16,6 +14,7 @@ from streambound_runtime.main import Frames, prepare, query_errors, query_of
 from streambound_runtime.reading.files import Raw
 from streambound_runtime.reading.sources import raw_rows
 from streambound_runtime.results import typed_results
+from streambound_runtime.scratch import scratch_folder
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import JobSpec, Relation, SourceSpec, Stream
 
@@ -75,8 +74,8 @@ class Finished:
         """The results with their types."""
         if self.driver.context.spark is None:
             return typed_results(self.driver.job, self._written(self.driver.owner.write_output).splitlines())
-        with tempfile.TemporaryDirectory(prefix="streambound-") as folder:
-            file = Path(folder) / "results.jsonl"
+        with scratch_folder() as folder:
+            file = folder / "results.jsonl"
             file.write_text(self._written(self.driver.owner.write_output), encoding="utf-8")
             return self.driver.sinks.lines(str(file)).toArrow()
 

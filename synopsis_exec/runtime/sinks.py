@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 
 from streambound_runtime.decoding.quoting import quoted
 from streambound_runtime.decoding.sql_types import spark_name
-from streambound_runtime.endpoints import in_one_line, in_words, local_path, located, options_of, with_remedy
+from streambound_runtime.endpoints import in_words, local_path, located, options_of, with_remedy
 from streambound_runtime.errors import unwritable, usage
+from streambound_runtime.failures import in_one_line
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import JobSpec, SinkSpec
+from streambound_runtime.visible import seen
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -83,7 +85,7 @@ class Sinks:
         try:
             call(rows, batch)
         except Exception as error:
-            traceback.print_exc()
+            print(seen(traceback.format_exc()), file=sys.stderr)
             name = self.job.sink.call if self.job.sink is not None else ""
             raise unwritable(f"the sink {name} failed in batch {batch}: {in_one_line(error)}") from error
 

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from io import TextIOWrapper
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, BinaryIO, Protocol, TextIO
 
-from streambound_runtime.endpoints import in_one_line, local_path
+from streambound_runtime.endpoints import local_path
 from streambound_runtime.errors import JobError, unwritable, usage
+from streambound_runtime.failures import in_one_line
+from streambound_runtime.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -153,8 +154,8 @@ class SparkStore:
         """A file of lines to write, in place of one that is there; Spark reads it as text, some lines at a time."""
         import pyarrow as pa
 
-        with TemporaryDirectory(prefix="streambound-") as folder:
-            here = Path(folder) / "lines"
+        with scratch_folder() as folder:
+            here = folder / "lines"
             with here.open("w", encoding="utf-8") as file:
                 yield file
             with _failing(self.where(name)), here.open(encoding="utf-8") as file:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import chain
@@ -15,8 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streambound_runtime import __version__
-from streambound_runtime.endpoints import check_sources, in_one_line, located, options_of
+from streambound_runtime.endpoints import check_sources, located, options_of
 from streambound_runtime.errors import JobError, unreadable, unwritable, usage
+from streambound_runtime.failures import in_one_line, of_full_disk, stopped
+from streambound_runtime.main import failed, reporter
 from streambound_runtime.periods.execution import Relations, executed
 from streambound_runtime.periods.job import BlockQuery, PeriodJob
 from streambound_runtime.periods.lines import in_order, repeated, write_lines
@@ -39,7 +40,7 @@ Report = dict[str, object]
 def main(job: PeriodJob, argv: Sequence[str] | None = None) -> int:
     """Run a job; returns its exit status."""
     settings = settings_of(job, argv)
-    report = _reporter(settings.report)
+    report = reporter(settings.report)
     try:
         _check(job, settings)
         report({"doing": "starting Spark"})
@@ -47,10 +48,9 @@ def main(job: PeriodJob, argv: Sequence[str] | None = None) -> int:
         report({"doing": "running the query"})
         report(run(spark, job, settings))
     except JobError as error:
-        if settings.report == "json":
-            report({"error": error.kind, "message": str(error)})
-        print(f"error: {error}", file=sys.stderr)
-        return error.status
+        return failed(error, settings.report, report)
+    except OSError as error:
+        return failed(of_full_disk(error), settings.report, report)
     return 0
 
 
@@ -101,7 +101,7 @@ def run(spark: SparkSession, job: PeriodJob, settings: Settings) -> Report:
         if type(error).__module__.partition(".")[0] in ("pyspark", "py4j"):
             if (refused := too_large(str(error))) is not None:
                 raise refused from error
-            raise JobError("spark", f"Spark stopped the job: {in_one_line(error)}", 3) from error
+            raise stopped(in_one_line(error)) from error
         raise
     finally:
         for frame in read.values():
@@ -201,9 +201,3 @@ def _check(job: PeriodJob, settings: Settings) -> None:
     for file in map(Path, filter(None, (settings.output, settings.quarantine))):
         if file.is_dir() or not file.parent.is_dir():
             raise usage(f"{file} cannot be written: it is a directory, or there is none that it could be in")
-
-
-def _reporter(form: str) -> Callable[[Report], None]:
-    if form == "json":
-        return lambda event: print(json.dumps(event), flush=True)
-    return lambda event: print(", ".join(f"{key}: {value}" for key, value in event.items()), file=sys.stderr)

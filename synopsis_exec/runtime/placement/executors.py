@@ -16,6 +16,8 @@ import numpy as np
 from streambound_runtime.arrays import Integers
 from streambound_runtime.checkpoint.state import packed, unpacked
 from streambound_runtime.decoding.decoder import Decoder
+from streambound_runtime.errors import unreadable
+from streambound_runtime.failures import failure_of
 from streambound_runtime.operators.clipping import Ends, clipped
 from streambound_runtime.operators.pending import combined
 from streambound_runtime.placement.decoded_chunk import DecodedChunk, chunk_of, packed_facts
@@ -233,8 +235,17 @@ def _of_files(function: Callable[[Iterator[Raw]], Batches], files: LocalFiles) -
     """A function of raw rows over files, by their paths."""
 
     def over(batches: Batches) -> Batches:
-        paths = (path for batch in batches for path in batch.column("path").to_pylist())
-        return function(raw for path in paths for raw in files.opened(path) or ())
+        read = [""]
+
+        def raws() -> Iterator[Raw]:
+            for path in (path for batch in batches for path in batch.column("path").to_pylist()):
+                read[0] = path
+                yield from files.opened(path) or ()
+
+        try:
+            yield from function(raws())
+        except Exception as error:
+            raise unreadable(f"{read[0]}: {failure_of(error)}") from error
 
     return over
 

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 
 from streambound_runtime.decoding.quoting import quoted
 from streambound_runtime.decoding.raw import own, selected
-from streambound_runtime.endpoints import FILES, in_one_line, is_uri, located, options_of, with_remedy, with_servers
+from streambound_runtime.endpoints import FILES, is_uri, located, options_of, with_remedy, with_servers
 from streambound_runtime.errors import JobError, unreadable
+from streambound_runtime.failures import in_one_line
 from streambound_runtime.reading.inputs import input_files
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import JobSpec, Relation, Stream
+from streambound_runtime.visible import as_line
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameReader, SparkSession
@@ -175,7 +177,7 @@ def _in_order(
         found = sorted(time.as_py() for time in listed.select("modificationTime").toArrow().column(0))
         what, fine = "of some files are the same", all(one < other for one, other in pairwise(found))
     if not fine:
-        print(f"note: {table.name}: modification times {what}, so they are read as one batch", file=sys.stderr)
+        print(f"note: {as_line(table.name)}: modification times {what}, so they are read as one batch", file=sys.stderr)
     return fine
 
 
