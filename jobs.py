@@ -5,6 +5,7 @@ Commands that compile call the same functions. Spark is imported where something
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -248,9 +249,10 @@ def verification(
     from streambound.synopsis_exec.micro_batches import recorded
     from streambound.synopsis_exec.plan import make_plan
     from streambound.synopsis_exec.verify import verify
+    from streambound_runtime.promises import QuarantineLimit
 
     plan: Plan | PlannedCircuit = planned_circuit(checked, catalog) or make_plan(decision_of(checked), catalog)
-    plan = replace(plan, sink=None)  # what is tried out goes nowhere
+    plan = replace(plan, sink=None, quarantine=QuarantineLimit(sys.maxsize))  # what is tried out goes nowhere
     original = batch_statement(checked, catalog, plan)
     if checked.blocks is not None:
         original = _snapshots(checked.blocks, catalog)

@@ -27,7 +27,7 @@ from streambound.synopsis_exec.result_columns import ADDED, check_columns, refus
 from streambound.synopsis_exec.synopsis_plan import as_formula, quantities
 from streambound_runtime.operators import circuit_plan, formula
 from streambound_runtime.operators.epochs.plan import EpochLineage
-from streambound_runtime.promises import PeriodContract
+from streambound_runtime.promises import KEPT_BY_DEFAULT, PeriodContract, QuarantineLimit
 from streambound_runtime.text import printed
 
 
@@ -53,6 +53,7 @@ class PlannedCircuit:
     judged: Mapping[str, JudgedConditions] = field(default_factory=dict)
     plans: Mapping[str, Plan] = field(default_factory=dict)
     empty: bool = False
+    quarantine: QuarantineLimit = KEPT_BY_DEFAULT
 
     @property
     def distinct(self) -> bool:
@@ -139,6 +140,7 @@ def make_circuit_plan(
         dict(judged.part.judged) if isinstance(judged.part, PeriodPart) else {},
         nodes.plans,
         bool(judged.empty),
+        catalog.quarantine,
     )
 
 

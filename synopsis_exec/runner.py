@@ -49,6 +49,7 @@ _ERRORS: dict[str, type[StreamboundError]] = {
     "usage": UsageError,
     "state": UsageError,
     "contract": RuntimeLimitError,
+    "quarantine": RuntimeLimitError,
     "output": InputError,
     "expression": RuntimeLimitError,
     "spark": InputError,
@@ -59,6 +60,7 @@ _REMEDIES = {
     "overflow": 'declare counters = "decimal" in the catalog, or restrict the query so that fewer tuples combine',
     "rows": "declare more rows in the catalog and check the query again, or remove some",
     "contract": 'correct the row, or let the catalog put such rows aside: on_violation = "quarantine"',
+    "quarantine": 'correct the input, or raise quarantine.max in the catalog, or let it count: beyond = "count"',
     "expression": "let the query say what such a result is, with the try_… function or a condition before it",
     "lineage": "raise lineage_nodes in the catalog, or join and project less in one query",
     "output": "make room or correct the path, then run again; with the same --checkpoint it goes on where it stopped",
@@ -69,8 +71,9 @@ _REMEDIES = {
 class RunSummary:
     """What a run did: rows per stream, quarantined rows by reason, results, and entries against the bound M.
 
-    Without an ``output`` the results went to the catalog's sink alone, and without a ``quarantine`` such rows did.
-    ``waited_for`` are the streams that held back the output until the input ended, each with since when.
+    Of quarantined rows the first, ``kept`` of them, were written. Without an ``output`` the results went to the
+    catalog's sink alone, and without a ``quarantine`` such rows did. ``waited_for`` are the streams that held back the
+    output until the input ended, each with since when.
     """
 
     query: str
@@ -84,6 +87,7 @@ class RunSummary:
     batches: tuple[BatchReport, ...] = field(default=(), repr=False)
     waited_for: dict[str, str] = field(default_factory=dict)
     checkpoint: Path | None = None
+    kept: int = 0
 
 
 def run_query(
@@ -141,6 +145,7 @@ def run_query(
         tuple(report for report in reports if isinstance(report, BatchReport)),
         last.waited_for,
         checkpoint,
+        last.kept,
     )
 
 

@@ -100,7 +100,7 @@ def _declared(job: JobSpec) -> tuple[object, ...]:
     """What the catalog says: of streams and relations all but what a query needs of them."""
     streams = tuple(replace(stream, needs=(), useful=(), derived=()) for stream in job.streams)
     relations = tuple(replace(relation, needs=(), derived=()) for relation in job.relations)
-    return job.saved.catalog, job.plan.most, streams, relations, job.sink, job.quarantine
+    return job.saved.catalog, job.plan.most, streams, relations, job.sink, job.quarantine, job.quarantine_limit
 
 
 def difference(old: str, new: str, file: str) -> list[str]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 BAD_ROW = (
     "stream STRING, relation STRING, reason STRING, detail STRING, file STRING, line BIGINT, `partition` INT, "
-    "`offset` BIGINT, batch BIGINT, row STRING"
+    "`offset` BIGINT, batch BIGINT, row STRING, length BIGINT"
 )
 
 

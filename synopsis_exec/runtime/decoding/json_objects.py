@@ -36,8 +36,9 @@ _FEW, _PLAIN_AT_ONCE = 64, 1 << 16
 """Lines that are parsed one by one at once, and those that are read as columns at a time."""
 _DEEPEST = 500
 """Levels of nesting; lines that are shorter than `LONGEST` have no more."""
-_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"', re.S)
-_MANY_DIGITS = re.compile(r"\d{4301}")
+_TEXT = re.compile(r'"(?:[^"\\]++|\\.?)*+"?', re.S)
+"""A text; one that does not end goes on to the end: so each character is looked at once."""
+_MANY_DIGITS = re.compile(r"(?<!\d)\d{4301}")
 """Whole numbers that Python reads only where a process has raised its limit, which must not decide about rows."""
 _LEVELS = {"[": 1, "{": 1, "]": -1, "}": -1}
 _ABSENT = object()
@@ -139,7 +140,7 @@ class _Parser:
             return self.none
         try:
             line = text.decode("utf-8") if isinstance(text, bytes) else text
-            if len(line) >= LONGEST and (_depth(line) > _DEEPEST or _MANY_DIGITS.search(_TEXT.sub("", line))):
+            if len(line) >= LONGEST and _needs_care(line):
                 return NOT_JSON
             found = self.decoder.decode(line)
         except UnicodeDecodeError:
@@ -149,11 +150,14 @@ class _Parser:
         return found if isinstance(found, dict) else NOT_JSON
 
 
-def _depth(text: str) -> int:
-    """How deep objects and arrays are nested."""
-    if text.count("{") + text.count("[") <= _DEEPEST:
-        return 0
-    return max(accumulate(_LEVELS.get(sign, 0) for sign in _TEXT.sub("", text)))
+def _needs_care(line: str) -> bool:
+    """Whether objects and arrays are nested too deep, or a number has too many digits."""
+    outside = _TEXT.sub("", line)
+    if _MANY_DIGITS.search(outside):
+        return True
+    if outside.count("{") + outside.count("[") <= _DEEPEST:
+        return False
+    return max(accumulate(_LEVELS.get(sign, 0) for sign in outside)) > _DEEPEST
 
 
 class JsonColumn:

@@ -13,8 +13,8 @@ from streambound_runtime.checkpoint.checkpoint import Checkpoint
 from streambound_runtime.decoding.decoder import Decoder
 from streambound_runtime.errors import JobError
 from streambound_runtime.operators.clipping import Ends, clips
+from streambound_runtime.operators.rejected_row import RejectedRow
 from streambound_runtime.placement.decoded_chunk import DecodedChunk
-from streambound_runtime.quarantine import Row
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.reading.computing import decoder_of
 from streambound_runtime.reading.files import Files
@@ -50,10 +50,11 @@ class RunContext:
     ends: tuple[dict[str, Ends], ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        streams, lines = self.job.streams, bool(self.settings.input)
+        streams, lines, most = self.job.streams, bool(self.settings.input), self.job.quarantine_limit.most
+        found = {each.name: decoder_of(self.spark, each, lines, most) for each in streams}
         object.__setattr__(self, "files", {each.name: Files(self.spark, each, self.settings) for each in streams})
         object.__setattr__(self, "ends", clips(self.job, self.relations))
-        object.__setattr__(self, "decoders", {each.name: decoder_of(self.spark, each, lines) for each in streams})
+        object.__setattr__(self, "decoders", found)
 
     @property
     def session(self) -> SparkSession:
@@ -80,7 +81,7 @@ class Closed:
     timestamps: int = 0
     entries: int = 0
     peak: int = 0
-    refused: tuple[Row, ...] = ()
+    refused: tuple[RejectedRow, ...] = ()
     open_since: int | None = None
 
 

@@ -6,17 +6,17 @@ A batch's files are written down, on the disk, before the batch runs: after a cr
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streambound_runtime.checkpoint.store import Store
 from streambound_runtime.endpoints import local_path, located, options_of
+from streambound_runtime.errors import unreadable
 from streambound_runtime.reading.files import Files, Raw
-from streambound_runtime.reading.inputs import input_files
-from streambound_runtime.reading.sources import CHOOSING, bytes_per_batch, is_pattern
+from streambound_runtime.reading.inputs import ignored, input_files, is_hidden
+from streambound_runtime.reading.lines import expansion
+from streambound_runtime.reading.sources import CHOOSING, ListedFile, bytes_per_batch, in_order, is_pattern
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import JobSpec, Relation, Stream
 
@@ -107,23 +107,24 @@ def local_files(table: Stream | Relation, settings: Settings) -> list[str]:
     assert table.source is not None, "a run without a source is refused before"
     place = local_path(located(table.source.path, settings))
     assert place is not None, "other file systems need Spark"
+    if place.is_file() and is_hidden(place):
+        raise unreadable(f"{table.name} cannot be read: {ignored(place)}")
     entries = [place] if place.is_file() else place.iterdir()
-    found = [file for file in entries if file.is_file() and not file.name.startswith(("_", "."))]
+    found = [file for file in entries if file.is_file() and not is_hidden(file)]
     return [f"file:{file}" for file in sorted(found, key=lambda file: (file.stat().st_mtime_ns, file.name))]
 
 
 def _batches(paths: list[str], stream: Stream, settings: Settings) -> list[list[str]]:
     """Files by batches: as Spark makes them, in order of their last change if that is an order of theirs."""
-    known = [file.stat() for file in map(local_path, paths) if file is not None]
-    sizes = [file.st_size for file in known]
-    if not all(one.st_mtime_ns // 1_000_000 < other.st_mtime_ns // 1_000_000 for one, other in pairwise(known)):
-        what = "do not follow the names of the files" if settings.input else "of some files are the same"
-        print(f"note: {stream.name}: modification times {what}, so they are read as one batch", file=sys.stderr)
+    places = [file for file in map(local_path, paths) if file is not None]
+    times = [ListedFile(path, file.stat().st_mtime_ns // 1_000_000) for path, file in zip(paths, places, strict=True)]
+    if not in_order(stream, settings, times):
         return [paths]
+    sizes = [file.stat().st_size * expansion(file) for file in places]
     most = settings.files_per_batch or len(paths)
     most_bytes = bytes_per_batch(stream, settings) if settings.files_per_batch is None else sum(sizes)
     found: list[list[str]] = []
-    room = 0
+    room = 0.0
     for path, size in zip(paths, sizes, strict=True):
         if not found or len(found[-1]) >= most or size > room:
             found.append([])
