@@ -16,7 +16,6 @@ from streambound.analyzer.catalog_model import (
     CatalogDocument,
     DbtDocument,
     ListDocument,
-    QuarantineDocument,
     RangeDocument,
     RelationDocument,
     StreamDocument,
@@ -34,7 +33,6 @@ from streambound.analyzer.changes import (
 from streambound.analyzer.columns import Column
 from streambound.analyzer.endpoints import Sink, SourceOptions, read_sink, read_source
 from streambound.analyzer.errors import CatalogError
-from streambound.analyzer.names import alike, is_file_name
 from streambound.analyzer.periods import PeriodRows, TimeDomain, read_period, read_time
 from streambound.analyzer.rates import read_rate
 from streambound.analyzer.settings import NO_SETTINGS, CheckSettings, read_settings
@@ -44,7 +42,7 @@ from streambound.analyzer.toml_reader import TomlReader, suggest
 from streambound.analyzer.types import DataType, Family, parse_type
 from streambound.analyzer.values import Value, decode, encode_toml
 from streambound_runtime.lineage.too_large import NODES
-from streambound_runtime.promises import KEPT_BY_DEFAULT, STRICT, Arrival, Domain, QuarantineLimit, Rate
+from streambound_runtime.promises import STRICT, Arrival, Domain, Rate
 
 FILE_NAME = "streams.toml"
 MAX_ITERATIONS = 1_000
@@ -54,7 +52,6 @@ _TOP_KEYS = keys(CatalogDocument)
 _DBT_KEYS = keys(DbtDocument)
 _STREAM_KEYS = keys(StreamDocument)
 _RELATION_KEYS = keys(RelationDocument)
-_QUARANTINE_KEYS = keys(QuarantineDocument)
 _DOMAIN_KEYS = (*keys(ListDocument), *keys(RangeDocument))
 _DOMAIN_FORMS = (
     "as in { low = 0, high = 99 } or { values = [1, 5] }; [0, 99] is short for the first, [1, 2, 3] for the second"
@@ -88,13 +85,6 @@ class OnViolation(StrEnum):
     """What becomes of a row that breaks its stream's contract: it is put aside, or the job stops at it."""
 
     QUARANTINE = "quarantine"
-    STOP = "stop"
-
-
-class Beyond(StrEnum):
-    """What becomes of bad rows beyond those that a job keeps: they are only counted, or the job stops."""
-
-    COUNT = "count"
     STOP = "stop"
 
 
@@ -159,7 +149,7 @@ class Catalog:
     the file's, where it was read from one: repairs of the catalog are edits of it. ``settings`` are those of `[check]`;
     ``models`` are the names of dbt for streams and relations, ``time`` is what all-time results cover. A recursion that
     is not known to end stops a run after ``max_iterations`` steps at one timestamp, and a decision about a lineage
-    may take ``lineage_nodes`` nodes. ``quarantine`` says how many bad rows a job keeps.
+    may take ``lineage_nodes`` nodes.
     """
 
     file: str
@@ -172,7 +162,6 @@ class Catalog:
     time: TimeDomain | None = None
     max_iterations: int = MAX_ITERATIONS
     lineage_nodes: int = NODES
-    quarantine: QuarantineLimit = KEPT_BY_DEFAULT
     text: str = field(default="", repr=False, compare=False)
 
     def table(self, name: str) -> DeclaredTable | None:
@@ -262,7 +251,7 @@ def catalog_from_mapping(
             tables.append(reader.table(name, body, kind, section, _clock(tables)))
     seen: dict[str, str] = {}
     for table in tables:
-        if alike(table.name) in seen:
+        if table.name.lower() in seen:
             raise CatalogError(
                 f"{table.name} is declared twice (names are case-insensitive)",
                 file=file,
@@ -270,7 +259,7 @@ def catalog_from_mapping(
                 column=table.at.span.column if table.at else None,
                 excerpt=table.at,
             )
-        seen[alike(table.name)] = table.name
+        seen[table.name.lower()] = table.name
     tables = list(_with_keys(reader, tables))
     counters = Counters(reader.choice(document, "counters", (), tuple(Counters)))
     sinks = reader.mapping(document.get("sinks", {}), ("sinks",))
@@ -285,7 +274,6 @@ def catalog_from_mapping(
         read_time(reader, document.get("time", {})),
         reader.positive(document, "max_iterations", (), 1) or MAX_ITERATIONS,
         reader.positive(document, "lineage_nodes", (), 1) or NODES,
-        reader.quarantine(document.get("quarantine", {})),
     )
 
 
@@ -320,17 +308,8 @@ class _CatalogReader(TomlReader):
                 raise self.fail(f"the model {model} must be a stream or a relation of this catalog", path, remedy)
         return {model: names[table.lower()] for model, table in found.items()}
 
-    def quarantine(self, value: object) -> QuarantineLimit:
-        body = self.mapping(value, ("quarantine",))
-        self.known_keys(body, _QUARANTINE_KEYS, ("quarantine",))
-        most = self.positive(body, "max", ("quarantine",), 1) or KEPT_BY_DEFAULT.most
-        return QuarantineLimit(most, self.choice(body, "beyond", ("quarantine",), tuple(Beyond)) == Beyond.STOP)
-
     def table(self, name: str, body: object, kind: Kind, section: str, clock: DataType | None = None) -> DeclaredTable:
         path = (section, name)
-        if not is_file_name(name):
-            message = f"{name!r} cannot be the name of a table: its recorded rows are in the file NAME.jsonl"
-            raise self.fail(message, path, "leave out slashes and control characters, and a dot or blank at its ends")
         entry = self.mapping(body, path)
         self.known_keys(entry, _STREAM_KEYS if kind is Kind.STREAM else _RELATION_KEYS, path)
         columns = self.columns(entry, path)

@@ -33,11 +33,6 @@ def query_files(paths: tuple[Path, ...], allow_empty: bool = False) -> list[Path
     return list(found.values())
 
 
-def searched(directory: Path, pattern: str) -> Path:
-    """The directory in which the files that fit a pattern are looked for."""
-    return _searched(directory, pattern)[0]
-
-
 def fitting(directory: Path, pattern: str) -> list[Path]:
     """The files below a directory that fit a pattern, in order.
 

@@ -1,8 +1,4 @@
-"""Which files a catalog registers: those that fit one of its ``queries``, but not one of ``[check] exclude``.
-
-What a catalog names lies in its own directory or below: whoever checks a catalog of others lets it read and write
-nothing else, unless an option says so.
-"""
+"""Which files a catalog registers: those that fit one of its ``queries``, but not one of ``[check] exclude``."""
 
 from __future__ import annotations
 
@@ -10,11 +6,7 @@ import os
 from pathlib import Path
 
 from streambound.analyzer.catalog import Catalog
-from streambound.analyzer.errors import UsageError
 from streambound.analyzer.globs import matches
-
-ALLOW_OUTSIDE = "--allow-outside"
-"""The option that lets a catalog name files elsewhere."""
 
 
 def registers(catalog: Catalog, file: Path) -> bool:
@@ -28,14 +20,6 @@ def excludes(catalog: Catalog, file: Path) -> bool:
     """Whether a file is among those that a catalog excludes."""
     here = _relative(catalog, file)
     return any(matches(pattern, here) for pattern in catalog.settings.exclude)
-
-
-def require_inside(catalog: Catalog, path: Path, what: str) -> None:
-    """Raise UsageError for a path that leads out of the catalog's directory, be it by a link; ``what`` names it."""
-    here, there = Path(catalog.file).parent.resolve(), path.resolve()
-    if not there.is_relative_to(here):
-        remedy = f"check and baseline take {ALLOW_OUTSIDE}, where that is meant; or move the catalog up"
-        raise UsageError(f"{what} leads out of the directory of {catalog.file}, to {there}", remedy=remedy)
 
 
 def _relative(catalog: Catalog, file: Path) -> str:

@@ -5,26 +5,23 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.enclosed_queries import Enclosed
 from streambound.analyzer.lexical import LexicalKind, stretches
-from streambound.analyzer.names import LETTERS, as_name, is_name
 from streambound.analyzer.spans import SourceText, Span
-from streambound.analyzer.syntax_errors import syntax_error
 
-_COMMENT = re.compile(r"--[ \t]*name:[ \t]*(\S.*?)\s*")
+_NAME = re.compile(r"--[ \t]*name:[ \t]*([^\s]+)\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A statement's name, and where it is given, None where the file's name is; what is ``wrong`` with the comment."""
+    """A statement's name, and where it is given; None where the file's name is."""
 
     text: str
     at: Span | None = None
-    wrong: Diagnostic | None = None
 
 
 def statement_names(
@@ -35,8 +32,7 @@ def statement_names(
     The gap of each is the text from the statement before it to its query, where the comment is looked for.
     """
     stem = Path(source.file).stem or "query"
-    given = [_comment(source, *gap) for gap in gaps]
-    comments = [None if isinstance(comment, Diagnostic) else comment for comment in given]
+    comments = [_comment(source, *gap) for gap in gaps]
     targets = [
         Name(query.target, query.at) if comment is None and isinstance(query, Enclosed) and query.target else None
         for comment, query in zip(comments, queries, strict=True)
@@ -47,21 +43,15 @@ def statement_names(
         if target is not None and totals[target.text] > 1:
             seen[target.text] += 1
             target = Name(f"{target.text}:{seen[target.text]}", target.at)
-        name = comment or target or Name(stem if len(gaps) == 1 else f"{stem}:{i}")
-        wrong = given[i - 1]
-        found.append(replace(name, wrong=wrong) if isinstance(wrong, Diagnostic) else name)
+        found.append(comment or target or Name(stem if len(gaps) == 1 else f"{stem}:{i}"))
     return found
 
 
-def _comment(source: SourceText, start: int, end: int) -> Name | Diagnostic | None:
-    """The name that the last ``-- name: …`` in a stretch of text gives, or why it is none."""
+def _comment(source: SourceText, start: int, end: int) -> Name | None:
+    """The name that the last ``-- name: …`` in a stretch of text gives."""
     text = source.text[start:end]
     for comment in reversed([c for c in stretches(text) if c.kind is LexicalKind.LINE_COMMENT]):
-        if match := _COMMENT.fullmatch(text[comment.start : comment.end]):
-            at, name = start + comment.start, match.group(1)
-            span = source.span(at + match.start(1), at + match.end(1))
-            if is_name(name):
-                return Name(name, span)
-            message = f"a name is one word of {LETTERS}, since a job's directory is called by it"
-            return syntax_error(source, span, message, f"write -- name: {as_name(name)}")
+        if match := _NAME.fullmatch(text[comment.start : comment.end]):
+            at = start + comment.start
+            return Name(match.group(1), source.span(at + match.start(1), at + match.end(1)))
     return None

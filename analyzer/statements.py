@@ -61,7 +61,7 @@ def split_statements(
         statement = with_views(_statement(source, chunks[i][1], query, names[i], read), views)
         asked = emission(source, chunks[i][0], starts[i])
         wrong = [one for one in foreign if chunks[i][0] <= one.span.start < ends[i]]
-        wrong += [one for one in (names[i].wrong, asked) if isinstance(one, Diagnostic)]
+        wrong += [asked] if isinstance(asked, Diagnostic) else []
         statement = replace(statement, emit=asked) if isinstance(asked, Emission) else statement
         found[i] = _refused(statement, wrong)
         if view is not None:

@@ -10,8 +10,8 @@ from typing import Protocol
 
 from streambound.analyzer.catalog import Catalog, find_catalog, load_catalog
 from streambound.analyzer.errors import CatalogError, InputError, UsageError
-from streambound.analyzer.query_files import STDIN, fitting, linked, searched
-from streambound.analyzer.registration import excludes, registers, require_inside
+from streambound.analyzer.query_files import STDIN, fitting, linked
+from streambound.analyzer.registration import excludes, registers
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.sql_files import read_sql
 
@@ -95,23 +95,15 @@ class Workspace:
         parent = Path(self._default.file).parent
         return list(dict.fromkeys(found for pattern in self._default.queries for found in linked(parent, pattern)))
 
-    def registered(self, allow_empty: bool = False, allow_outside: bool = False) -> list[Path]:
-        """The files that the catalog's ``queries`` globs name.
-
-        Raises UsageError for none, and for one outside of the catalog's directory, unless that is allowed.
-        """
+    def registered(self, allow_empty: bool = False) -> list[Path]:
+        """The files that the catalog's ``queries`` globs name; raises UsageError for none, unless that is allowed."""
         catalog = self.catalog()
         if not catalog.queries and not allow_empty:
             remedy = 'name files or directories, or add queries = ["queries/*.sql"] to the catalog'
             raise UsageError(f"nothing to check: {catalog.file} registers no queries", remedy=remedy)
         files: dict[Path, None] = {}
         for pattern in catalog.queries:
-            directory, what = Path(catalog.file).parent, f"queries = [{pattern!r}]"
-            if not allow_outside and not Path(pattern).is_absolute():  # which is no pattern
-                require_inside(catalog, searched(directory, pattern), what)
-            matches = fitting(directory, pattern)
-            for file in () if allow_outside else matches:
-                require_inside(catalog, file, f"{what}: {file}")
+            matches = fitting(Path(catalog.file).parent, pattern)
             if not matches and not allow_empty:
                 raise UsageError(f"queries = [{pattern!r}] in {catalog.file} matches no file")
             files.update(dict.fromkeys(file for file in matches if not excludes(catalog, file)))

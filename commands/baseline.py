@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from streambound.commands.configured import configured, files_of, inside_workspace, outside_option, policy_of
+from streambound.commands.configured import configured, policy_of, workspace_of
 from streambound.commands.failures import tell_defects
 from streambound.commands.options import PathArgument, common_options
 from streambound.commands.saying import say
 from streambound.commands.stale import say_stale
 
 if TYPE_CHECKING:
-    from streambound.analyzer.workspace import Workspace
     from streambound.gate.baseline import Baseline
     from streambound.gate.policy import Policy
     from streambound.gate.ratchet import Ratchet
@@ -44,7 +43,7 @@ def baseline() -> None:
 
 
 def _options(command: _F) -> _F:
-    """Add PATHS, --baseline, --allow-outside and what every command on queries has."""
+    """Add PATHS, --baseline and what every command on queries has."""
     baseline_file = click.option(
         "--baseline", "baseline_file", type=PathArgument(), metavar="FILE", default="streambound-baseline.json",
         show_default=True, help="The baseline; what it names is relative to where it is.",
@@ -52,7 +51,7 @@ def _options(command: _F) -> _F:
     allow_empty = click.option("--allow-empty", is_flag=True, help="As for check.")
     most = click.option("--max-entries", type=click.IntRange(1), metavar="N", help="As for check.")
     paths = click.argument("paths", nargs=-1, type=PathArgument())
-    return paths(baseline_file(most(allow_empty(outside_option(common_options(command))))))
+    return paths(baseline_file(most(allow_empty(common_options(command)))))
 
 
 @configured
@@ -77,11 +76,11 @@ def create(
     from streambound.gate.exit_status import not_judged
     from streambound.gate.ratchet import entries, refused
 
-    workspace, file = inside_workspace(catalog_file), baseline_file
+    file = baseline_file
     if file.exists():
         remedy = "streambound baseline update removes what is stale; remove the file to begin again"
         raise UsageError(f"{file} exists, and a baseline only shrinks", remedy=remedy)
-    outcomes, policy = _outcomes(paths, criteria, workspace, allow_empty, debug)
+    outcomes, policy = _outcomes(paths, criteria, catalog_file, allow_empty, debug)
     found = tuple(entries(outcomes, Baseline(file, criteria, ()), policy))
     write_file(file, baseline_text(criteria, found))
     click.echo(f"wrote {file}: {_count(len(found), 'finding')}")
@@ -156,22 +155,23 @@ def _compared(
     from streambound.gate.baseline import read_baseline
     from streambound.gate.ratchet import ratchet
 
-    workspace = inside_workspace(catalog_file)
     known = read_baseline(file)
-    outcomes, policy = _outcomes(paths, known.criteria, workspace, allow_empty, debug)
+    outcomes, policy = _outcomes(paths, known.criteria, catalog_file, allow_empty, debug)
     return known, ratchet(outcomes, known, policy), policy
 
 
 def _outcomes(
-    paths: tuple[Path, ...], criteria: str, workspace: Workspace, allow_empty: bool, debug: bool
+    paths: tuple[Path, ...], criteria: str, catalog_file: Path | None, allow_empty: bool, debug: bool
 ) -> tuple[tuple[Outcome, ...], Policy]:
+    from streambound.analyzer.query_files import query_files
     from streambound.gate.cache import Cache, cache_directory
     from streambound.gate.check_files import GateSettings, check_files
     from streambound.gate.processors import processors
     from streambound.gate.reported import reported
     from streambound.gate.suppressions import today
 
-    files = files_of(workspace, paths, allow_empty)
+    workspace = workspace_of(catalog_file)
+    files = query_files(paths, allow_empty) if paths else workspace.registered(allow_empty)
     policy = policy_of(workspace, {"criteria": criteria}, repairs=False)
     settings = GateSettings(criteria, 0, jobs=processors(), allow_empty=allow_empty, policy=policy)
     found = reported(check_files(files, workspace, settings, cache=Cache(cache_directory())), policy, today())

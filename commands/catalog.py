@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import click
 
 from streambound.commands.options import OutputFile
-from streambound.commands.saying import say
 from streambound.commands.statement import put
 
 if TYPE_CHECKING:
@@ -59,9 +58,9 @@ def import_(
     put(toml_text(tables, ", ".join(sources) or "a Spark session").rstrip("\n"), output)
     for table in tables:
         for note in table.notes:
-            say(f"streambound: warning: {table.place}: {note}")
+            click.echo(f"streambound: warning: {table.place}: {note}", err=True)
         if table.missing:
-            say(f"streambound: error: {table.place}: {table.name} is not declared: {table.missing}")
+            click.echo(f"streambound: error: {table.place}: {table.name} is not declared: {table.missing}", err=True)
     sys.exit(1 if any(table.missing for table in tables) else 0)
 
 

@@ -11,15 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from streambound.commands.comparing import ComparedWith, compare_options
-from streambound.commands.configured import (
-    configured,
-    files_of,
-    given,
-    inside_workspace,
-    outside_allowed,
-    outside_option,
-    policy_of,
-)
+from streambound.commands.configured import configured, given, policy_of, workspace_of
 from streambound.commands.failures import tell_defects
 from streambound.commands.fixing import FixOptions, fix_options, fixed
 from streambound.commands.options import PathArgument, colored, common_options, emit_mode_option
@@ -70,7 +62,6 @@ _MANY = 50
 @click.option("--stdin-filename", "stdin_name", type=PathArgument(), metavar="FILE",
               help="The file that standard input (-) stands for: its name in reports, and its catalog.")  # fmt: skip
 @click.option("--watch", is_flag=True, help="Check again whenever a query or the catalog changes, until interrupted.")
-@outside_option
 @compare_options
 @fix_options
 @emit_mode_option
@@ -92,6 +83,7 @@ def check(
     when neither is proved, unsupported when it is outside the query language, and error when it is wrong.
     Everything but bounded is a finding.
     """
+    from streambound.analyzer.query_files import query_files
     from streambound.gate.cache import Cache, cache_directory
     from streambound.gate.check_files import REPAIRED, GateSettings, check_files
     from streambound.gate.processors import processors
@@ -102,12 +94,12 @@ def check(
         watched(click.get_current_context())
     asked = outputs(format_name, () if given("format_name") and not given("named") else named)
     most = {None: REPAIRED, True: None, False: 0}[repairs]
-    workspace = inside_workspace(catalog_file, stdin_name)
-    files = files_of(workspace, paths, allow_empty)
+    workspace = workspace_of(catalog_file, stdin_name)
+    files = query_files(paths, allow_empty) if paths else workspace.registered(allow_empty)
     files = _registered(workspace, files) if registered else files
     _note_unused(workspace, files)
     _note_unseen(workspace, paths)
-    fixes = FixOptions(fix, diff, unsafe, outside_allowed())
+    fixes = FixOptions(fix, diff, unsafe)
     fixes.require_sense(files, criteria, repairs if given("repairs") else None)
     policy = policy_of(workspace, repairs=True) if fixes.wanted else policy_of(workspace)
     comparison = ComparedWith(baseline_file, against, policy)

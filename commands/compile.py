@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streambound.commands.options import Folder, QueryArgument, common_options, emit_mode_option
-from streambound.commands.saying import doing, say, show, show_literal
+from streambound.commands.saying import doing
 from streambound.commands.statement import writing
 from streambound.jobs import compiled_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from streambound.criteria.check import Checked
     from streambound.synopsis_exec.job_file import CompiledJob
     from streambound.synopsis_exec.period_job import CompiledPeriodJob
 
@@ -68,48 +65,46 @@ def compile_(
         catalog, found = find_statements(query, name, catalog_file, several=output is not None, emit_mode=emit_mode)
         jobs = [compiled_of(catalog, checked, placement) for checked in found]
     if output is None:
-        show_literal(jobs[0].text.removesuffix("\n"))
+        click.echo(jobs[0].text, nl=False)
         return
-    folders = _folders(output, found) if found[1:] else [output]
-    for folder, job in zip(folders, jobs, strict=True):
+    for job in jobs:
+        folder = output / job.name if jobs[1:] else output
         if check:
             _check(folder, job, query)
             continue
         with writing(folder):
             file = job.write(folder)
-        say(f"wrote {file} and its runtime: run it with python {file} --help, or through spark-submit")
-
-
-def _folders(output: Path, found: Sequence[Checked]) -> list[Path]:
-    """A directory for each statement; raises UsageError for a name that is none, or that of another one."""
-    from streambound.analyzer.errors import UsageError
-    from streambound.analyzer.names import alike, as_directory
-
-    names: dict[str, str] = {}
-    for statement in (checked.statement for checked in found):
-        name, span = as_directory(statement.name), statement.named or statement.span
-        why = "is no name of a directory"
-        if name is not None and names.setdefault(alike(name), name) is not name:
-            why = f"and another statement have one directory, {names[alike(name)]}"
-        elif name is not None:
-            continue
-        remedy, file = "give the statement a name of its own: -- name: …", statement.source.file
-        what = f"{statement.name!r} {why}"
-        raise UsageError(what, remedy=remedy, file=file, line=span.line, column=span.column)
-    return [output / name for name in names.values()]
+        click.echo(f"wrote {file} and its runtime: run it with python {file} --help, or through spark-submit", err=True)
 
 
 def _check(folder: Path, job: CompiledJob | CompiledPeriodJob, query: str) -> None:
-    """Compare a written job with the job; raises StaleJobError where it differs, and as `stale` does."""
-    from streambound.analyzer.errors import StaleJobError
-    from streambound.synopsis_exec.job_file import JOB
-    from streambound.synopsis_exec.stale import stale
+    """Compare a written job with the job; raises StaleJobError where it differs, InputError where it cannot be read."""
+    from streambound.analyzer.errors import InputError, StaleJobError
+    from streambound.synopsis_exec.job_file import JOB, RUNTIME
 
     file = folder / JOB
-    why, shown = stale(folder, job)
-    if shown:
-        show(*shown)
-    if why:
+    try:
+        text = file.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise InputError(f"cannot read the job: {error.strerror}", file=str(file)) from error
+    except UnicodeDecodeError as error:
+        raise InputError("the job is not UTF-8 text", file=str(file)) from error
+    found, shown = _differences(job, text, str(file))
+    if found:
+        click.echo("\n".join(shown))
+    elif not (folder / RUNTIME).is_file():
+        found = [f"its runtime {RUNTIME} is not beside it"]
+    if found:
         remedy = f"compile it again: streambound compile {query} -o {folder}"
-        raise StaleJobError(f"the job is out of date: {'; '.join(why)}", file=str(file), remedy=remedy)
-    say(f"{file} is up to date")
+        raise StaleJobError(f"the job is out of date: {'; '.join(found)}", file=str(file), remedy=remedy)
+    click.echo(f"{file} is up to date", err=True)
+
+
+def _differences(job: CompiledJob | CompiledPeriodJob, text: str, file: str) -> tuple[list[str], list[str]]:
+    """Why a text is not the job that would be written, and the lines that differ; empty where it is."""
+    from streambound.synopsis_exec.period_job import CompiledPeriodJob
+    from streambound.synopsis_exec.stale import causes, difference
+
+    if isinstance(job, CompiledPeriodJob):
+        return job.causes(text), job.difference(text, file)
+    return causes(text, job.job), difference(text, job.job, file)

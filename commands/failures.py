@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from streambound.commands.saying import say
 from streambound.commands.streams import OutputLost, watch_streams
 
@@ -38,7 +40,7 @@ def guarded(call: Callable[[], Any]) -> Any:
         if debug:
             raise
         what = error.filename or _unnamed()
-        _say_line(f"streambound: error: {what}: {error.strerror or error}")
+        click.echo(f"streambound: error: {what}: {error.strerror or error}", err=True)
         sys.exit(3)
     except StreamboundError as error:
         if debug:
@@ -73,12 +75,12 @@ def _unexpected(error: Exception) -> int:
     from streambound.synopsis_exec.java import JavaError  # takes as long to import as a tenth of a check
 
     if isinstance(error, JavaError):
-        _say_line(f"streambound: error: {error.message}")
+        click.echo(f"streambound: error: {error.message}", err=True)
         if error.remedy:
-            say(f"  help: {error.remedy}")
+            click.echo(f"  help: {error.remedy}", err=True)
         return 2
-    _say_line(f"streambound: internal error: {type(error).__name__}: {error}")
-    say("  help: please report it with the query, the catalog and the output of --debug")
+    click.echo(f"streambound: internal error: {type(error).__name__}: {error}", err=True)
+    click.echo("  help: please report it with the query, the catalog and the output of --debug", err=True)
     return 4
 
 
@@ -86,22 +88,15 @@ def tell(error: StreamboundError) -> None:
     """Print an error: where, what, the line of the file with marks, and the way out."""
     from streambound.reports.snippet import snippet
 
-    _say_line(f"streambound: error: {error.placed}")
+    say(f"streambound: error: {error.placed}")
     if error.excerpt is not None:
         say("\n".join(snippet(error.excerpt, "error", color=False)))
     if error.remedy:
         say(f"  help: {error.remedy}")
 
 
-def _say_line(text: str) -> None:
-    """Print a message as one line: it may have a row's values in it, or a path."""
-    from streambound_runtime.visible import as_line
-
-    say(as_line(text))
-
-
 def tell_defects(outcomes: Iterable[Outcome], debug: bool) -> None:
     """With ``--debug``, the traceback of each statement that a defect of this program kept from being judged."""
     for item in outcomes:
         if item.traceback and debug:
-            say(f"{item.source.file}:{item.span.line}: {item.name}:\n{item.traceback}".rstrip("\n"))
+            click.echo(f"{item.source.file}:{item.span.line}: {item.name}:\n{item.traceback}", err=True, nl=False)

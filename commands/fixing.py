@@ -21,15 +21,11 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class FixOptions:
-    """Whether to apply fixes, to show them instead, and whether those that change results are among them.
-
-    ``outside``: also in files that are not below their catalog.
-    """
+    """Whether to apply fixes, to show them instead, and whether those that change results are among them."""
 
     fix: bool
     diff: bool
     unsafe: bool
-    outside: bool = False
 
     @property
     def wanted(self) -> bool:
@@ -82,11 +78,8 @@ def fixed(options: FixOptions, judge: Judge, sources: Sources) -> tuple[Outcome,
         click.echo(unified_diff(fixing.texts), nl=False)
         _say(fixing, "would be")
         return fixing.first
-    from streambound.analyzer.registration import require_inside
     from streambound.gate.writing import write_texts
 
-    for file in () if options.outside else map(Path, fixing.texts):
-        require_inside(sources.catalog(file), file, f"--fix would change {file}, which")
     write_texts(fixing.texts)
     _say(fixing, "")
     return fixing.outcomes

@@ -85,20 +85,11 @@ def put(asked: tuple[Destination, ...], found: tuple[Outcome, ...], color: bool,
         elif output.form.for_people:
             click.echo(visible(text, color), nl=False)
         else:
-            _binary(_without_commands(output.form, text))
+            _binary(text)
         if output.form.name == "github":
             _step_summary(found, beside)
     if all(output.file for output in asked):
         click.echo(f"streambound: {total_text(found)}", err=True)
-
-
-def _without_commands(form: Format, text: str) -> str:
-    """A report without commands to CI, but for those that are the report."""
-    from streambound_runtime.visible import literal_without_commands, without_commands
-
-    if form.commands:
-        return text
-    return literal_without_commands(text) if form.json else without_commands(text)
 
 
 def _binary(text: str) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 import click
 
 from streambound.commands.options import common_options
-from streambound.commands.saying import show
 
 
 @click.command("recheck")
@@ -34,9 +33,9 @@ def recheck_(report: Path, catalog_file: Path | None, color: bool | None, debug:
         raise UsageError("the report has no bounded query", remedy="nothing was checked, so nothing passed")
     for item in found:
         if item.unknown:
-            show(f"{item.name}: not checked, no code of its own for {item.unknown}")
+            click.echo(f"{item.name}: not checked, no code of its own for {item.unknown}")
             continue
-        show(f"{item.name}: certificate {'rejected' if item.faults else 'holds'}")
+        click.echo(f"{item.name}: certificate {'rejected' if item.faults else 'holds'}")
         for fault in item.faults:
-            show(f"  {fault}")
+            click.echo(f"  {fault}")
     sys.exit(1 if any(item.faults or item.unknown for item in found) else 0)

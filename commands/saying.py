@@ -22,20 +22,6 @@ def say(text: str) -> None:
     click.echo(visible(text), err=True)
 
 
-def show(*lines: str) -> None:
-    """Print lines for people on standard output, each as one line, whatever is in a name, a path or a row."""
-    from streambound.reports.visible import visible_lines
-
-    click.echo(visible_lines(lines))
-
-
-def show_literal(text: str) -> None:
-    """Print JSON, or a job, on standard output; it says the same, and nothing to the log of a CI job."""
-    from streambound_runtime.visible import literal_without_commands
-
-    click.echo(literal_without_commands(text))
-
-
 class Activity:
     """What a command is doing now: a line on a terminal, with the time that all of it has taken; nothing elsewhere."""
 
@@ -47,13 +33,13 @@ class Activity:
         if self._shown is not None and self._task is not None:
             self._shown.update(self._task, description=what)
 
-    def say(self, text: str) -> None:
-        """Print a message that stays, above that line."""
+    def echo(self, text: str, err: bool = False) -> None:
+        """Print lines that stay, above that line."""
         if self._shown is None:
-            say(text)
+            click.echo(text, err=err)
             return
         self._shown.stop()
-        say(text)
+        click.echo(text, err=err)
         self._shown.start()
 
 

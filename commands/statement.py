@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from streambound.commands.saying import say, show_literal
+import click
 
 
 def put(text: str, output: Path | None) -> None:
     """Print a text, or write it to a file and say so."""
     if output is None:
-        show_literal(text)
+        click.echo(text)
         return
     write_file(output, text + "\n")
-    say(f"wrote {output}")
+    click.echo(f"wrote {output}", err=True)
 
 
 def write_file(path: Path, text: str) -> None:

@@ -9,7 +9,6 @@ import click
 
 from streambound.commands.doing import Doing
 from streambound.commands.options import PathArgument, QueryArgument, common_options, emit_mode_option
-from streambound.commands.saying import show, show_literal
 from streambound.jobs import verification
 
 
@@ -48,12 +47,9 @@ def verify(
 
     def note(trial: Trial) -> None:
         if form == "text":
-            show(trial_line(trial, next(numbers)))
+            click.echo(trial_line(trial, next(numbers)))
 
     found = verification(checked, catalog, input_dir, seed, runs, note, Doing())
-    if form == "json":
-        show_literal(verify_json(found))
-    else:
-        show(*verify_lines(found))
+    click.echo(verify_json(found) if form == "json" else "\n".join(verify_lines(found)))
     if not found.proved:
         raise SystemExit(1)

@@ -13,7 +13,6 @@ from typing import Any, NoReturn
 
 import click
 
-from streambound.commands.configured import outside_allowed
 from streambound.commands.failures import tell
 
 PAUSE = 0.5
@@ -115,7 +114,7 @@ def _files(paths: tuple[Path, ...], catalog_file: Path | None, baseline_file: Pa
     if baseline_file is not None:
         yield baseline_file
     with suppress(StreamboundError):
-        files = query_files(paths, True) if paths else Workspace(catalog_file).registered(True, outside_allowed())
+        files = query_files(paths, True) if paths else Workspace(catalog_file).registered(True)
         yield from files
         for file in files:
             with suppress(StreamboundError):

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streambound.commands.options import QueryArgument, common_options, emit_mode_option
-from streambound.commands.saying import show
 from streambound.commands.statement import writing
 from streambound.jobs import decision_of
 
@@ -61,6 +60,7 @@ def witness(
     from streambound.commands.proving import duckdb_values, prove_period_witness, prove_witness
     from streambound.criteria.check import find_statement
     from streambound.reports.period_witness_report import period_witness_lines, write_period_witness
+    from streambound.reports.visible import visible
     from streambound.reports.witness_report import write_witness
 
     size = size or prove or 3
@@ -71,11 +71,11 @@ def witness(
             remedy = "leave --probe out: what is printed when its rows end tells which ones end later"
             raise UsageError(f"{checked.statement.name} is a SEQ statement, whose witness has no probes", remedy=remedy)
         proved = None if prove is None else prove_period_witness(checked, catalog, checked.period_witness, prove)
-        show(*period_witness_lines(checked.statement.name, checked.period_witness, size))
+        click.echo(visible("\n".join(period_witness_lines(checked.statement.name, checked.period_witness, size))))
         if out is not None:
             with writing(out):
                 write_period_witness(checked.period_witness, size, elements or (), out / "input")
-            show("", f"written to {out}/input")
+            click.echo(f"\nwritten to {out}/input")
         if proved is not None:
             click.echo(f"\nproved by DuckDB: {proved}")
         return
@@ -87,13 +87,13 @@ def witness(
     if elements is not None:
         sent = (*found.prefix(elements), *(found.probes[probe - 1] if probe else ()))
     head = [f"{checked.statement.name}: unbounded", *textwrap.wrap(witnesses.claim(found), 100), ""]
-    show(*head, *witnesses.lines(found))
+    click.echo(visible("\n".join([*head, *witnesses.lines(found)])))
     if out is not None:
         about: dict[str, Any] = {"query": checked.statement.name, "file": checked.source.file}
         about |= {"claim": witnesses.claim(found), "results": witnesses.results(found)}
         with writing(out):
             write_witness(witnesses.tables, found, out, about, sent)
-        show("", f"written to {out}")
+        click.echo(f"\nwritten to {out}")
     if prove is not None:
         click.echo(f"\nproved by DuckDB: {prove_witness(checked, catalog, witnesses.tables, proving)}")
 

@@ -72,7 +72,7 @@ class Policy:
     def baseline(self) -> Path | None:
         """The baseline that the catalog names, as a path from the working directory."""
         setting = self.catalog.settings.values.get("baseline") if self.catalog is not None else None
-        return None if setting is None or self.catalog is None else from_catalog(self.catalog, setting.value)
+        return None if setting is None or self.catalog is None else baseline_path(self.catalog, setting.value)
 
     def _by_code(self, file: str, table: str) -> dict[str, tuple[Setting, str]]:
         if self.catalog is None:
@@ -99,8 +99,8 @@ def _fitting(catalog: Catalog, file: str) -> Iterator[tuple[str, Override]]:
             yield pattern, override
 
 
-def from_catalog(catalog: Catalog, name: str) -> Path:
-    """A file that is named relative to the catalog, from the working directory."""
+def baseline_path(catalog: Catalog, name: str) -> Path:
+    """A baseline that is named relative to the catalog, from the working directory."""
     return Path(os.path.relpath(Path(catalog.file).parent / name))
 
 

@@ -7,14 +7,13 @@ from dataclasses import replace
 
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic, Related
-from streambound.analyzer.names import alike
 from streambound.reports.outcome import Outcome
 
 
 def repeated_names(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
     """The statements, with an ``SB402`` warning on each that repeats a name; a file's own name may come again."""
     first: dict[str, Outcome] = {}
-    return tuple(_warned(item, first.setdefault(alike(item.name), item)) for item in outcomes)
+    return tuple(_warned(item, first.setdefault(item.name, item)) for item in outcomes)
 
 
 def _warned(item: Outcome, first: Outcome) -> Outcome:
@@ -24,9 +23,7 @@ def _warned(item: Outcome, first: Outcome) -> Outcome:
     at = here.named or here.source.span(here.span.start, here.span.start + 1)
     place = there.named or there.span
     message = f"two statements of this run are called {here.name!r}"
-    if here.name != there.name:
-        message = f"{here.name!r} and {there.name!r} are one directory where case does not count"
-    related = (Related.at(there.source.excerpt(place), f"{there.name} is the name of this statement too"),)
+    related = (Related.at(there.source.excerpt(place), f"{here.name} is the name of this statement too"),)
     help = "give each a name of its own: -- name: …"
     warning = Diagnostic(Code.REPEATED_NAME, message, here.source.file, at, help, related=related)
     return replace(item, diagnostics=(*item.diagnostics, warning))

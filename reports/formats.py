@@ -17,7 +17,7 @@ class Format:
 
     ``details`` are those of `reports.outcome.DETAILS` that it prints; ``for_people`` says that no program
     reads it, so that what a terminal cannot show may be replaced; ``compares`` that it has what the run was compared
-    with; ``json`` that it is JSON, ``commands`` that its lines are commands to CI.
+    with.
     """
 
     name: str
@@ -25,8 +25,6 @@ class Format:
     details: frozenset[str] = frozenset()
     for_people: bool = False
     compares: bool = False
-    json: bool = False
-    commands: bool = False
 
     def render(self, outcomes: tuple[Outcome, ...], color: bool = False, beside: Beside | None = None) -> str:
         """The whole text, without a line end; ``color`` is ignored by all but text."""
@@ -41,16 +39,15 @@ _ALL = frozenset({"certificate", "lto_queries"})
 
 FORMATS: tuple[Format, ...] = (
     Format("text", "for people, with the SQL and carets", for_people=True),
-    Format("json", "all there is, with certificates", _ALL, compares=True, json=True),
-    Format("jsonl", "the same, a query a line", _ALL, compares=True, json=True),
-    Format("sarif", "SARIF 2.1.0, for code scanning", json=True),
+    Format("json", "all there is, with certificates", _ALL, compares=True),
+    Format("jsonl", "the same, a query a line", _ALL, compares=True),
+    Format("sarif", "SARIF 2.1.0, for code scanning"),
     Format(
         "github",
         "annotations and a step summary in GitHub Actions",
         compares=True,
-        commands=True,
     ),
-    Format("gitlab", "a code quality report for GitLab", json=True),
+    Format("gitlab", "a code quality report for GitLab"),
     Format("junit", "JUnit XML: a suite per file, a test per query"),
     Format("markdown", "a comment on a pull request", compares=True),
     Format("html", "one page for a browser", frozenset({"drawings"})),

@@ -76,4 +76,4 @@ def _escaped(text: str) -> str:
 
 
 def _property(text: str) -> str:
-    return _escaped(visible(text)).replace(":", "%3A").replace(",", "%2C")
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")

@@ -31,8 +31,6 @@ from streambound.synopsis_exec.pace import crowded
 from streambound.synopsis_exec.period_rows import allowed, judging
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.recorded import Row, read_rows
-from streambound_runtime.decoding.row_text import MOST_SHOWN
-from streambound_runtime.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -76,7 +74,8 @@ class Bench:
     ) -> Iterator[Bench]:
         """Start Spark where it does not run yet; the directory goes at the end."""
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        with scratch_folder("verify-") as folder:
+        with tempfile.TemporaryDirectory(prefix="streambound-verify-") as directory:
+            folder = Path(directory)
             compiled.write(folder)
             with quiet(folder / "spark.log"):
                 spark = batch_session()
@@ -216,7 +215,7 @@ def usable(
             kept.append((item, row))
             continue
         reason = ""
-        key = item[0], _comparable(item[2].decode("utf-8", "replace")[:MOST_SHOWN])
+        key = item[0], _comparable(item[2].decode("utf-8", "replace"))
         if stream.derived and bad[*key, "expression"]:
             reason = "expression"
         elif stream.arrival.mark is not None and bad[*key, "late"]:

@@ -24,7 +24,6 @@ from streambound_runtime.zipped import ZIP, zipped
 
 JOB = "job.py"
 RUNTIME = ZIP
-_ANY_RUNTIME = "streambound_runtime-*.zip"
 _MODULES = {
     "operators.formula": formula,
     "operators.plan": plan,
@@ -69,27 +68,10 @@ class CompiledJob:
 
     def write(self, folder: Path) -> Path:
         """Write `job.py`, and the runtime beside it, into a directory, which is made if it is not there."""
-        return write_job(folder, self.text)
-
-
-def files_of_job(text: str) -> dict[str, bytes]:
-    """The files in the directory of a job, whose `job.py` has this text."""
-    return {RUNTIME: zipped(), JOB: text.encode("utf-8")}
-
-
-def write_job(folder: Path, text: str) -> Path:
-    """Write the files of a job in place of those of an older one; its `job.py`."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for other in other_runtimes(folder):
-        other.unlink()  # `--py-files job/*.zip` would name it, too
-    for name, content in files_of_job(text).items():
-        (folder / name).write_bytes(content)
-    return folder / JOB
-
-
-def other_runtimes(folder: Path) -> list[Path]:
-    """The runtimes of other versions in the directory of a job."""
-    return sorted(file for file in folder.glob(_ANY_RUNTIME) if file.name != RUNTIME)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / RUNTIME).write_bytes(zipped())
+        (folder / JOB).write_text(self.text, encoding="utf-8")
+        return folder / JOB
 
 
 def compiled(plan: Plan | PlannedCircuit, forced: str | None = None) -> CompiledJob:

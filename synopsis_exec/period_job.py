@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,8 @@ from streambound.analyzer.endpoints import Target
 from streambound.analyzer.version import __version__
 from streambound.synopsis_exec.declared_table import declared_domain
 from streambound.synopsis_exec.emit import Lines
-from streambound.synopsis_exec.job_file import RUNTIME, write_job
+from streambound.synopsis_exec.job_file import JOB, RUNTIME
+from streambound.synopsis_exec.stale import MOST_LINES
 from streambound.temporal.lineage import LineageBlock
 from streambound.temporal.plan_text import rewriting_text
 from streambound.temporal.statement import SeqStatement
@@ -20,6 +22,7 @@ from streambound_runtime.periods import job as periods
 from streambound_runtime.periods import plan
 from streambound_runtime.text import printed
 from streambound_runtime.tp import plan as lineages
+from streambound_runtime.zipped import zipped
 
 MODULES = {"periods.job": periods, "periods.plan": plan, "promises": promises, "spec": spec, "tp.plan": lineages}
 CLASSES = {
@@ -48,9 +51,21 @@ class CompiledPeriodJob:
         """What `job.py` is."""
         return _text(self)
 
+    def causes(self, text: str) -> list[str]:
+        """Why a file is not what would be written; empty where it is."""
+        return [] if text == self.text else ["the query, the catalog or the version of streambound changed"]
+
+    def difference(self, text: str, file: str) -> list[str]:
+        """The lines that differ, from the file's to what would be written, the first of them."""
+        found = difflib.unified_diff(text.splitlines(), self.text.splitlines(), file, "compiled now", n=1, lineterm="")
+        return list(found)[:MOST_LINES]
+
     def write(self, folder: Path) -> Path:
         """Write `job.py`, and the runtime beside it, into a directory, which is made if it is not there."""
-        return write_job(folder, self.text)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / RUNTIME).write_bytes(zipped())
+        (folder / JOB).write_text(self.text, encoding="utf-8")
+        return folder / JOB
 
 
 def compiled_periods(statement: SeqStatement, catalog: Catalog) -> CompiledPeriodJob:
@@ -72,7 +87,6 @@ def compiled_periods(statement: SeqStatement, catalog: Catalog) -> CompiledPerio
         statement.ordered,
         results,
         quarantine,
-        catalog.quarantine,
     )
     return CompiledPeriodJob(statement, made)
 

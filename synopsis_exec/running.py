@@ -1,20 +1,20 @@
-"""A job in a program: in its own Spark session over paths and DataFrames, or without Spark over paths."""
+"""A job in a program's own Spark session, over paths and DataFrames."""
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import finalize
 
-from streambound.analyzer.errors import InputError, StreamboundError, UsageError
+from streambound.analyzer.errors import InputError, StreamboundError
 from streambound.synopsis_exec.job_file import CompiledJob
-from streambound_runtime import embedded
 from streambound_runtime.dataframes import Finished, ended, fold, over, start
 from streambound_runtime.endpoints import FILES
 from streambound_runtime.errors import JobError
-from streambound_runtime.scratch import new_scratch
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import JobSpec, SourceSpec, Stream
 from streambound_runtime.usage import checked
@@ -25,10 +25,9 @@ if TYPE_CHECKING:
     Inputs = str | Path | Mapping[str, str | Path | DataFrame] | None
 
 
-def run(compiled: CompiledJob, spark: SparkSession | None, inputs: Inputs, base: str, checkpoint: str) -> Finished:
+def run(compiled: CompiledJob, spark: SparkSession, inputs: Inputs, base: str, checkpoint: str) -> Finished:
     """Run a job over what it is given (`streambound.Job.run`); raises StreamboundError for what it cannot be."""
-    scratch = new_scratch()
-    folder = scratch.folder
+    folder = tempfile.mkdtemp(prefix="streambound-")
     settings = Settings(checkpoint or f"{folder}/checkpoint", base=base, output=f"{folder}/results.jsonl")
     job, frames = compiled.job, dict[str, "DataFrame"]()
     if isinstance(inputs, str | Path):
@@ -38,9 +37,6 @@ def run(compiled: CompiledJob, spark: SparkSession | None, inputs: Inputs, base:
         paths = {name: str(given) for name, given in inputs.items() if isinstance(given, str | Path)}
         frames = {name: given for name, given in inputs.items() if not isinstance(given, str | Path)}
         job = over(_from_paths(job, paths), frames)
-    if spark is None and (why := embedded.needs_spark(job, settings)) is not None:
-        scratch.remove()
-        raise UsageError(f"{job.name} cannot run without Spark: {why}", remedy="give run a Spark session")
     streams = {stream.name for stream in job.streams}
     given = streams & frames.keys()
     flowing = {name for name in given if frames[name].isStreaming}
@@ -50,11 +46,7 @@ def run(compiled: CompiledJob, spark: SparkSession | None, inputs: Inputs, base:
         what = f"{', '.join(sorted(flowing or given))} is a {kind} DataFrame, and {', '.join(sorted(others))} is none"
         raise InputError(what, remedy=f"give a {kind} DataFrame for every stream")
     try:
-        if spark is None:
-            driver = embedded.folded(job, checked(job, settings), lambda report: None)
-            driver.finish()
-            found = Finished(driver, 0 if driver.batch is None else driver.batch + 1)
-        elif flowing:
+        if flowing:
             settings = replace(settings, trigger="0 seconds")
             found = start(spark, job, settings, frames)
         elif given:
@@ -62,11 +54,11 @@ def run(compiled: CompiledJob, spark: SparkSession | None, inputs: Inputs, base:
         else:
             found = ended(spark, job, checked(job, settings), frames)
     except BaseException as error:
-        scratch.remove()
+        shutil.rmtree(folder, ignore_errors=True)
         if isinstance(error, JobError | OverflowError):
             raise StreamboundError(str(error)) from error
         raise
-    finalize(found, scratch.remove)
+    finalize(found, shutil.rmtree, folder, ignore_errors=True)
     return found
 
 

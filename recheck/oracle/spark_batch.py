@@ -19,7 +19,6 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.errors import StreamboundError
 from streambound.analyzer.types import Family
 from streambound.recheck.oracle.stamped import NUMBER, TIME, stamped
-from streambound_runtime.scratch import JAVA_OPTIONS, java_options
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -94,7 +93,6 @@ def batch_session() -> SparkSession:
 
     first = (
         SparkSession.builder.appName("streambound: batch SQL")
-        .config(JAVA_OPTIONS, java_options())
         .config("spark.ui.enabled", False)
         .config("spark.ui.showConsoleProgress", False)
         .getOrCreate()

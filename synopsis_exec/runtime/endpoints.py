@@ -117,6 +117,15 @@ def in_words(sink: SinkSpec, settings: Settings) -> str:
     return f"Kafka's topic {given['topic']} at {given[SERVERS]}"
 
 
+def in_one_line(error: BaseException) -> str:
+    """What Spark says, without its code, its number and Java's stack."""
+    text = str(error).strip() or type(error).__name__
+    text = re.sub(r"\[STREAM_FAILED\] Query \[.*?\] terminated with exception: ", "", text)
+    coded = re.search(r"\[[A-Z][A-Z0-9_.]+\] (.*)", text)
+    causes = re.findall(r"^(?:Caused by)?: [\w.$]+: (.+)$", text, re.M)
+    return re.sub(r" SQLSTATE: .*", "", coded.group(1) if coded else [text.split("\n")[0], *causes][-1])
+
+
 def with_remedy(message: str, kind: str) -> str:
     """What Spark says of a source or a sink of a format, and what to do where it lacks that format's package."""
     if kind not in _PACKAGES or "Failed to find data source" not in message:

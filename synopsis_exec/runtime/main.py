@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -11,19 +13,17 @@ from typing import TYPE_CHECKING
 
 from streambound_runtime import __version__
 from streambound_runtime.driver import Driver, Report
-from streambound_runtime.endpoints import with_servers
+from streambound_runtime.endpoints import in_one_line, with_servers
 from streambound_runtime.errors import JobError, usage
-from streambound_runtime.failures import in_one_line, of_full_disk, stopped
 from streambound_runtime.progress import observed, set_figures
 from streambound_runtime.reading.computing import is_of_spark
 from streambound_runtime.reading.files import check_files
 from streambound_runtime.reading.sources import arriving, failing
-from streambound_runtime.scratch import scratch_folder
 from streambound_runtime.session import check_cluster, is_local, session
 from streambound_runtime.settings import Settings, settings_of
+from streambound_runtime.signals import signals_raised
 from streambound_runtime.spec import JobSpec
 from streambound_runtime.usage import checked
-from streambound_runtime.visible import as_line
 from streambound_runtime.zipped import give_to_executors
 
 if TYPE_CHECKING:
@@ -39,38 +39,26 @@ def main(job: JobSpec, argv: Sequence[str] | None = None) -> int:
     """Run a job; returns its exit status."""
     settings = settings_of(job, argv)
     report = reporter(settings.report)
+    temporary = None if settings.checkpoint else tempfile.mkdtemp(prefix="streambound-")
+    settings = replace(settings, checkpoint=settings.checkpoint or temporary or "")
     try:
         check_runtime(job)
-        with _with_checkpoint(settings) as settings:
-            settings = checked(job, settings)
+        settings = checked(job, settings)
+        with signals_raised():  # so that the checkpoint, and what is temporary, is left in order
             report({"doing": "starting Spark"})
             spark = session(job.name)
             report({"doing": "reading the input"})
             run(spark, job, settings, report)
     except (JobError, OverflowError) as error:
-        return failed(error, settings.report, report)
-    except OSError as error:
-        return failed(of_full_disk(error), settings.report, report)
+        kind = error.kind if isinstance(error, JobError) else "overflow"
+        if settings.report == "json":
+            report({"error": kind, "message": str(error)})
+        print(f"error: {error}", file=sys.stderr)
+        return error.status if isinstance(error, JobError) else 1
+    finally:
+        if temporary:
+            shutil.rmtree(temporary, ignore_errors=True)
     return 0
-
-
-@contextmanager
-def _with_checkpoint(settings: Settings) -> Iterator[Settings]:
-    """The settings with a checkpoint: one that goes at the end where none is asked for."""
-    if settings.checkpoint:
-        yield settings
-        return
-    with scratch_folder() as folder:
-        yield replace(settings, checkpoint=str(folder / "checkpoint"))
-
-
-def failed(error: JobError | OverflowError, form: str, report: Callable[[Report], None]) -> int:
-    """Say why a job failed; its exit status."""
-    kind = error.kind if isinstance(error, JobError) else "overflow"
-    if form == "json":
-        report({"error": kind, "message": str(error)})
-    print(f"error: {as_line(str(error))}", file=sys.stderr)
-    return error.status if isinstance(error, JobError) else 1
 
 
 def check_runtime(job: JobSpec) -> None:
@@ -86,9 +74,9 @@ def run(spark: SparkSession, job: JobSpec, settings: Settings, report: Callable[
     Raises JobError, or OverflowError for more duplicates than `_mult` can hold.
     """
     driver = prepare(spark, job, settings, report)
-    with query_errors(job, settings, driver):
+    with running(job, settings, driver):
         query_of(spark, job, settings, driver).start().awaitTermination()
-    summary = driver.finish()
+        summary = driver.finish()
     report(summary)
     return summary
 
@@ -122,8 +110,8 @@ def query_of(
 
 
 @contextmanager
-def query_errors(job: JobSpec, settings: Settings, driver: Driver) -> Iterator[None]:
-    """What stops a query, as JobError where it is not ours."""
+def running(job: JobSpec, settings: Settings, driver: Driver) -> Iterator[None]:
+    """Run a query, and leave its checkpoint to the next run; what stops it is a JobError where it is not ours."""
     try:
         yield
     except JobError:
@@ -134,12 +122,14 @@ def query_errors(job: JobSpec, settings: Settings, driver: Driver) -> Iterator[N
             raise driver.checkpoint.damaged(name) from error
         if is_of_spark(cause):
             why = with_servers(in_one_line(cause), cause, job, settings)
-            raise stopped(why) from cause
+            raise JobError("spark", f"Spark stopped the job: {why}", 3) from cause
         raise cause from None
+    finally:
+        driver.checkpoint.lock.release()
 
 
 def reporter(form: str) -> Callable[[Report], None]:
     """Reports as sentences on stderr, or as JSON lines on stdout."""
     if form == "json":
         return lambda event: print(json.dumps(event), flush=True)
-    return lambda event: print(as_line(", ".join(f"{key}: {value}" for key, value in event.items())), file=sys.stderr)
+    return lambda event: print(", ".join(f"{key}: {value}" for key, value in event.items()), file=sys.stderr)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from streambound_runtime.endpoints import is_uri
 from streambound_runtime.errors import usage
-from streambound_runtime.scratch import JAVA_OPTIONS, java_options
 from streambound_runtime.settings import Settings
 
 if TYPE_CHECKING:
@@ -43,7 +42,6 @@ def session(name: str) -> SparkSession:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         builder = (
             builder.appName(f"streambound: {name}")
-            .config(JAVA_OPTIONS, java_options())
             .config("spark.sql.shuffle.partitions", 2)
             .config("spark.sql.streaming.checkpointFileManagerClass", _CHECKPOINTS)
             .config("spark.ui.enabled", False)

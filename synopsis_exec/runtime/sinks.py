@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING
 
 from streambound_runtime.decoding.quoting import quoted
 from streambound_runtime.decoding.sql_types import spark_name
-from streambound_runtime.endpoints import in_words, local_path, located, options_of, with_remedy
+from streambound_runtime.endpoints import in_one_line, in_words, local_path, located, options_of, with_remedy
 from streambound_runtime.errors import unwritable, usage
-from streambound_runtime.failures import in_one_line
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import JobSpec, SinkSpec
-from streambound_runtime.visible import seen
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
 
 BAD_ROW = (
     "stream STRING, relation STRING, reason STRING, detail STRING, file STRING, line BIGINT, `partition` INT, "
-    "`offset` BIGINT, batch BIGINT, row STRING, length BIGINT"
+    "`offset` BIGINT, batch BIGINT, row STRING"
 )
 
 
@@ -85,7 +83,7 @@ class Sinks:
         try:
             call(rows, batch)
         except Exception as error:
-            print(seen(traceback.format_exc()), file=sys.stderr)
+            traceback.print_exc()
             name = self.job.sink.call if self.job.sink is not None else ""
             raise unwritable(f"the sink {name} failed in batch {batch}: {in_one_line(error)}") from error
 
@@ -116,23 +114,6 @@ class Sinks:
             shutil.rmtree(folder, ignore_errors=True)
         elif place and self._holds_batches(place.rpartition("/")[0]):
             self.spark.createDataFrame([], "value STRING").write.mode("overwrite").text(place)
-
-
-class NoSinks:
-    """Of a run without Spark: results and bad rows are files that its end writes."""
-
-    def check_new(self) -> None:
-        """Nothing is written that could be there."""
-
-    def results(self, rows: Callable[[], DataFrame], batch: int, number: int) -> None:
-        """The batch's lines are in the checkpoint."""
-
-    def bad_rows(self, part: str, batch: int, number: int) -> None:
-        """The batch's lines are in the checkpoint."""
-
-    def lines(self, part: str) -> DataFrame:
-        """Only a sink reads them."""
-        raise AssertionError(part)
 
 
 def result_columns(job: JobSpec) -> str:

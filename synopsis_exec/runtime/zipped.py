@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
 import zipfile
 from functools import cache
 from io import BytesIO
@@ -9,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streambound_runtime import __version__
-from streambound_runtime.scratch import process_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -17,26 +19,19 @@ if TYPE_CHECKING:
 ZIP = f"streambound_runtime-{__version__}.zip"
 _ROOT = Path(__file__).parent
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-"""The first time that a zip can say."""
-_UNIX, _MODE = 3, 0o100644
-"""The system that a zip is from, and the mode of its files: a regular file that everybody reads."""
+"""The first time that a zip can say: the same package gives the same file."""
 
 
 @cache
 def zipped() -> bytes:
-    """The package as a zip that Python imports from; the same package gives the same bytes on every machine.
-
-    Nothing is compressed: versions of zlib compress differently.
-    """
+    """The package as a zip that Python imports from; the same package gives the same bytes."""
     if _ROOT.parent.is_file():
         return _ROOT.parent.read_bytes()
-    files = {file.relative_to(_ROOT).as_posix(): file for file in (*_ROOT.rglob("*.py"), _ROOT / "py.typed")}
     data = BytesIO()
-    with zipfile.ZipFile(data, "w", zipfile.ZIP_STORED) as archive:
-        for name, file in sorted(files.items()):
-            entry = zipfile.ZipInfo(f"streambound_runtime/{name}", _EPOCH)
-            entry.create_system, entry.external_attr = _UNIX, _MODE << 16
-            archive.writestr(entry, file.read_bytes())
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in sorted([*_ROOT.rglob("*.py"), _ROOT / "py.typed"]):
+            name = f"streambound_runtime/{file.relative_to(_ROOT).as_posix()}"
+            archive.writestr(zipfile.ZipInfo(name, _EPOCH), file.read_bytes(), zipfile.ZIP_DEFLATED)
     return data.getvalue()
 
 
@@ -55,6 +50,8 @@ def _file() -> Path:
     """The zip, which has to be there as long as executors fetch it."""
     if _ROOT.parent.is_file():
         return _ROOT.parent
-    file = process_folder() / ZIP
+    folder = tempfile.mkdtemp(prefix="streambound-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    file = Path(folder) / ZIP
     file.write_bytes(zipped())
     return file

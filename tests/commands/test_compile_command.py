@@ -112,37 +112,3 @@ def test_compile_check_sees_what_is_missing(project: Path) -> None:
     (project / "job" / "job.py").write_bytes(b"\xff")
     result = call("compile", "q.sql", "-o", "job", "--check")
     assert result.exit_code == 3 and "the job is not UTF-8 text" in result.stderr
-
-
-def test_no_name_leads_out_of_the_directory(project: Path) -> None:
-    write(project, f"-- name: ../../evil\n{BOUNDED};\n{BOUNDED}")
-    result = call("compile", "q.sql", "-o", "sub/jobs")
-    assert result.exit_code == 3
-    assert "q.sql:1:10: SB001 syntax error: a name is one word of letters, digits, _ and -" in result.stderr
-    assert "write -- name: evil" in result.stderr
-    write(project, f"INSERT INTO `../../evil` {BOUNDED};\n{BOUNDED}")
-    result = call("compile", "q.sql", "-o", "sub/jobs")
-    assert result.exit_code == 2
-    assert "q.sql:1:13: '../../evil' is no name of a directory" in result.stderr and "-- name: …" in result.stderr
-    assert not (project / "sub").exists()
-
-
-def test_a_file_without_names_has_numbered_directories(project: Path) -> None:
-    write(project, f"{BOUNDED};\nINSERT INTO db.t {BOUNDED}")
-    assert call("compile", "q.sql", "-o", "jobs").exit_code == 0
-    assert {folder.name for folder in (project / "jobs").iterdir()} == {"q-1", "db-t"}
-
-
-@pytest.mark.parametrize("names", [("-- name: x", "-- name: X"), ("INSERT INTO a.b", "-- name: a-b\n")])
-def test_two_statements_have_no_directory_together(project: Path, names: tuple[str, str]) -> None:
-    write(project, f"{names[0]}\n{BOUNDED};\n{names[1]}\n{BOUNDED}")
-    result = call("compile", "q.sql", "-o", "jobs")
-    assert result.exit_code == 2 and "and another statement have one directory" in result.stderr
-    assert not (project / "jobs").exists()
-
-
-def test_names_that_differ_by_case_only_are_a_warning(project: Path) -> None:
-    write(project, f"-- name: daily\n{BOUNDED};\n-- name: Daily\n{BOUNDED}")
-    result = call("check", "q.sql", "--fail-on", "warning")
-    assert result.exit_code == 1
-    assert "'Daily' and 'daily' are one directory where case does not count" in result.stdout

@@ -178,7 +178,7 @@ def test_every_place_in_every_format_is_the_blamed_token(
 
 EVERYTHING = f"""-- name: fine
 {BOUNDED};
-INSERT INTO `a]]>b<&"😀`
+-- name: a]]>b<&"😀
 SELECT T.a FROM S, T WHERE S.ts > T.ts;
 -- streambound: allow SB201 until=2999-12-31 reason="agreed | with <b>everyone</b>, see `x`"
 SELECT T.a AS x FROM S, T WHERE S.ts > T.ts;

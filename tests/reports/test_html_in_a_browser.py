@@ -31,7 +31,7 @@ domain.level = [1, 5]
 SQL = """
 -- name: levels
 SELECT a.level FROM orders AS o, alerts AS a WHERE a.ts < o.ts;
-INSERT INTO `<b>customers</b>`
+-- name: <b>customers</b>
 SELECT a.customer FROM orders AS o, alerts AS a WHERE a.ts < o.ts AND 'é漢😀</script>' = '';
 -- name: customers_after
 SELECT a.customer

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from pathlib import Path
@@ -13,19 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streambound import cli
-from streambound.analyzer.errors import InputError
-from streambound.commands.failures import tell
-from streambound.commands.saying import Activity, show
 from streambound.gate.baseline import BaselineEntry, baseline_text
 from streambound.reports.visible import visible
-from streambound.synopsis_exec.job_file import job_in
 from support.catalog_texts import TWO_STREAMS
 
 EVIL = "\x1b[2K\x1b[1A\x08\x00\x7f\x9b1m\u202e\u2066\u200f\u2028\x0b\x0c\u200b\u2060\xad\U000e0041"
 """Erases lines, moves up, turns the direction of writing, has no width."""
-SQL = (
-    f"INSERT INTO `n{EVIL.replace(chr(0), '')}`\nSELECT /* {EVIL} */ T.b AS `x{EVIL}` FROM S, T WHERE S.ts > T.ts"
-).replace("\0", "")
+SQL = f"-- name: n{EVIL.replace(chr(0), '')}\nSELECT /* {EVIL} */ T.b AS `x{EVIL}` FROM S, T WHERE S.ts > T.ts".replace(
+    "\0", ""
+)
 HIDDEN = ("Cc", "Cf", "Zl", "Zp")
 COMMANDS = [
     ("check", "q.sql"), ("check", "q.sql", "--format", "github"), ("check", "none\x1b[2K.sql"),
@@ -88,47 +83,3 @@ def test_a_text_keeps_its_length_but_for_what_is_hidden(text: str, color: bool) 
 def hidden(text: str) -> set[str]:
     """The characters of a text that are not seen, but for tabs and ends of lines."""
     return {character for character in text if unicodedata.category(character) in HIDDEN and character not in "\t\n"}
-
-
-COMMANDS_TO_CI = "##[error]x ##vso[task.setvariable variable=y]z ##teamcity[t]"
-
-
-@pytest.mark.parametrize("form", ["text", "json", "jsonl", "sarif", "github", "gitlab", "junit", "markdown", "html"])
-def test_no_format_has_commands_for_a_log(project: Path, form: str) -> None:
-    sql = f"SELECT T.b AS `{COMMANDS_TO_CI}` FROM S, T WHERE S.ts > T.ts AND T.`{COMMANDS_TO_CI}` = 1\n;SELECT\n::x"
-    (project / "q.sql").write_text(sql, "utf-8")
-    printed = CliRunner().invoke(cli.main, ["check", "q.sql", "--format", form]).stdout
-    assert "[error]x" in printed
-    assert not re.search(r"##\w*\[", printed)
-    own = ("::error", "::warning", "::notice") if form == "github" else ()
-    assert not [line for line in printed.splitlines() if line.lstrip().startswith("::") and not line.startswith(own)]
-    if form in ("json", "sarif", "gitlab"):
-        assert COMMANDS_TO_CI in json.dumps(json.loads(printed))
-
-
-@pytest.mark.parametrize("command", [("compile", "q.sql"), ("explain", "q.sql", "--emit", "job"), ("explain", "q.sql")])
-def test_what_is_printed_of_a_job_has_none(project: Path, command: tuple[str, ...]) -> None:
-    sql = f"SELECT DISTINCT T.k FROM T WHERE T.k = '{COMMANDS_TO_CI}'"
-    (project / "q.sql").write_text(sql, "utf-8")
-    catalog = '[streams.T]\ntimestamp = "ts"\ncolumns = { k = "string", ts = "bigint" }\n'
-    (project / "streams.toml").write_text(catalog, "utf-8")
-    result = CliRunner().invoke(cli.main, list(command))
-    assert result.exit_code == 0, result.output
-    assert not re.search(r"##\w*\[", result.stdout)
-    if command[0] == "compile":
-        job = job_in(result.stdout)
-        assert job is not None and COMMANDS_TO_CI in repr(job)
-
-
-def test_a_message_is_one_line_whatever_values_it_has(capsys: pytest.CaptureFixture[str]) -> None:
-    tell(InputError("the row {'a': 'x\n::error::y\x1b[2K##[group]'} is wrong", remedy="correct it"))
-    assert capsys.readouterr().err == (
-        "streambound: error: the row {'a': 'x␊::error::y␛[2K⌗#[group]'} is wrong\n  help: correct it\n"
-    )
-
-
-def test_values_of_rows_make_no_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    show("a row:", "  S {'a': 'x\n::error::y\x1b[2K'}")
-    assert capsys.readouterr().out == "a row:\n  S {'a': 'x␊::error::y␛[2K'}\n"
-    Activity().say("::error::x")
-    assert not capsys.readouterr().err.startswith("::")

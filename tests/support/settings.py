@@ -48,4 +48,4 @@ def override(settings: str, everywhere: str = "") -> None:
 
 def twice(sql: str) -> None:
     for name in ("q.sql", "legacy/q.sql"):
-        write(name, f"-- name: {name[:-4].replace('/', '-')}\n{sql}")
+        write(name, f"-- name: {name[:-4]}\n{sql}")

@@ -13,8 +13,8 @@ import pytest
 
 from streambound_runtime.checkpoint.checkpoint import Checkpoint
 from streambound_runtime.decoding.decoder import Decoder
+from streambound_runtime.endpoints import in_one_line
 from streambound_runtime.errors import JobError
-from streambound_runtime.failures import in_one_line
 from streambound_runtime.main import main
 from streambound_runtime.quarantine import FIELDS
 from streambound_runtime.reading.sources import raw_rows

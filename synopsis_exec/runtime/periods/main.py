@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import chain
@@ -14,16 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streambound_runtime import __version__
-from streambound_runtime.endpoints import check_sources, located, options_of
+from streambound_runtime.endpoints import check_sources, in_one_line, located, options_of
 from streambound_runtime.errors import JobError, unreadable, unwritable, usage
-from streambound_runtime.failures import in_one_line, of_full_disk, stopped
-from streambound_runtime.main import failed, reporter
 from streambound_runtime.periods.execution import Relations, executed
 from streambound_runtime.periods.job import BlockQuery, PeriodJob
 from streambound_runtime.periods.lines import in_order, repeated, write_lines
 from streambound_runtime.periods.plan import SnapshotQuery
 from streambound_runtime.periods.reading import BAD, good_rows, read_relation
-from streambound_runtime.quarantine import check_limit, json_lines
 from streambound_runtime.session import is_local, session
 from streambound_runtime.settings import Settings
 from streambound_runtime.sinks import BAD_ROW, function
@@ -36,14 +34,12 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Report = dict[str, object]
-_MOST_OF_SPARK = 2**31 - 1
-"""Rows that Spark limits a DataFrame to."""
 
 
 def main(job: PeriodJob, argv: Sequence[str] | None = None) -> int:
     """Run a job; returns its exit status."""
     settings = settings_of(job, argv)
-    report = reporter(settings.report)
+    report = _reporter(settings.report)
     try:
         _check(job, settings)
         report({"doing": "starting Spark"})
@@ -51,9 +47,10 @@ def main(job: PeriodJob, argv: Sequence[str] | None = None) -> int:
         report({"doing": "running the query"})
         report(run(spark, job, settings))
     except JobError as error:
-        return failed(error, settings.report, report)
-    except OSError as error:
-        return failed(of_full_disk(error), settings.report, report)
+        if settings.report == "json":
+            report({"error": error.kind, "message": str(error)})
+        print(f"error: {error}", file=sys.stderr)
+        return error.status
     return 0
 
 
@@ -104,15 +101,14 @@ def run(spark: SparkSession, job: PeriodJob, settings: Settings) -> Report:
         if type(error).__module__.partition(".")[0] in ("pyspark", "py4j"):
             if (refused := too_large(str(error))) is not None:
                 raise refused from error
-            raise stopped(in_one_line(error)) from error
+            raise JobError("spark", f"Spark stopped the job: {in_one_line(error)}", 3) from error
         raise
     finally:
         for frame in read.values():
             frame.unpersist()
     counts = {name: rows for name, (rows, _) in counted.items()}
     return {
-        "summary": job.name, "rows": counts, "quarantined": bad,
-        "kept": min(sum(bad.values()), job.quarantine_limit.most), "results": results, "peak": None, "limit": None,
+        "summary": job.name, "rows": counts, "quarantined": bad, "results": results, "peak": None, "limit": None,
         "waited_for": {},
     }  # fmt: skip
 
@@ -152,11 +148,11 @@ def _counted(read: Mapping[str, DataFrame]) -> dict[str, tuple[int, int]]:
 def _put_aside(
     job: PeriodJob, settings: Settings, read: Mapping[str, DataFrame], some: Sequence[str]
 ) -> dict[str, int]:
-    """Write the rows that are put aside, the first of them, and count them by reason; of ``some`` relations only.
+    """Write the rows that are put aside, and count them by reason; raises JobError where one stops the job.
 
-    Raises JobError where one stops the job, or there are too many.
+    Only ``some`` relations have such rows.
     """
-    counts, most = Counter[str](), job.quarantine_limit.most
+    counts = Counter[str]()
     with Path(settings.quarantine or os.devnull).open("w", encoding="utf-8") as lines:
         for one in (one for one in job.relations if one.relation.name in some):
             rows = read[one.relation.name].where(f"{BAD} IS NOT NULL").select(BAD)
@@ -166,14 +162,11 @@ def _put_aside(
                     what = f"{one.relation.name} breaks its contract: {record['detail']}: {record['row']}"
                     raise JobError("contract", what, 1)
                 counts[record["reason"]] += 1
-                if counts.total() <= most:
-                    lines.writelines(json_lines([record]))
-    check_limit(job.quarantine_limit, counts)
+                lines.write(json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n")
     if job.quarantine is not None:
-        told = [f"from_json({BAD}, '{BAD_ROW}') AS told"]
-        parts = [frame.where(f"{BAD} IS NOT NULL").selectExpr(*told) for frame in read.values()]
-        refused = reduce(lambda one, other: one.unionAll(other), parts).limit(min(most, _MOST_OF_SPARK))
-        _save(job.quarantine, refused.select("told.*"), settings)
+        for frame in read.values():
+            refused = frame.where(f"{BAD} IS NOT NULL").selectExpr(f"from_json({BAD}, '{BAD_ROW}') AS told")
+            _save(job.quarantine, refused.select("told.*"), settings)
     return dict(counts)
 
 
@@ -208,3 +201,9 @@ def _check(job: PeriodJob, settings: Settings) -> None:
     for file in map(Path, filter(None, (settings.output, settings.quarantine))):
         if file.is_dir() or not file.parent.is_dir():
             raise usage(f"{file} cannot be written: it is a directory, or there is none that it could be in")
+
+
+def _reporter(form: str) -> Callable[[Report], None]:
+    if form == "json":
+        return lambda event: print(json.dumps(event), flush=True)
+    return lambda event: print(", ".join(f"{key}: {value}" for key, value in event.items()), file=sys.stderr)
