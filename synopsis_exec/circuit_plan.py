@@ -114,6 +114,7 @@ def make_circuit_plan(
         tuple(nodes.found),
         as_formula(bound.entries, known),
         final,
+        catalog.counters.most,
         because="its operators are more than joins",
         retracts=judged.retracts and not final,
         watched=tuple(node for item in inputs if item.ends_keys for node in watching(item, inputs)),

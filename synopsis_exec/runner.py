@@ -15,7 +15,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from select import select
-from threading import current_thread, main_thread
 from time import monotonic
 
 from streambound.analyzer.errors import InputError, RuntimeLimitError, StreamboundError, UsageError
@@ -30,6 +29,7 @@ from streambound_runtime.failures import FULL, NO_SPACE
 from streambound_runtime.periods.job import PeriodJob
 from streambound_runtime.scratch import Scratch, new_scratch, scratch_folder
 from streambound_runtime.settings import Settings
+from streambound_runtime.signals import signals_raised
 from streambound_runtime.spec import JobSpec
 from streambound_runtime.usage import checked
 
@@ -193,7 +193,7 @@ def _run_embedded(
         reports.append(report)
         on_report(report)
 
-    with _signals_raised(), scratch_folder("run-") as folder:
+    with signals_raised(), scratch_folder("run-") as folder:
         settings = Settings(**{"checkpoint": str(folder / "checkpoint"), **options})  # type: ignore[arg-type]
         try:
             note({"doing": "reading the input"})
@@ -292,7 +292,7 @@ def _reports(
     folder, own = scratch.folder, {"PYSPARK_PYTHON": sys.executable, "PYTHONWARNINGS": "ignore"}
     log, reports = folder / LOG, list[JobReport]()
     with (
-        _signals_raised(),
+        signals_raised(),  # so that the job ends, too
         log.open("w", encoding="utf-8") as errors,
         subprocess.Popen(
             [sys.executable, str(folder / JOB), *arguments],
@@ -319,26 +319,6 @@ def _reports(
             _end(process)
             raise
     return reports, summary_of(reports, status, log)
-
-
-@contextmanager
-def _signals_raised() -> Iterator[None]:
-    """While a job runs, what would end this process alone is raised, so that the job ends, too."""
-    before = {}
-    if current_thread() is main_thread():
-        before = {one: signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGHUP)}
-    taken = [one for one, handler in before.items() if handler is signal.SIG_DFL]
-
-    def raised(number: int, frame: object) -> None:
-        raise SystemExit(128 + number)
-
-    for one in taken:
-        signal.signal(one, raised)
-    try:
-        yield
-    finally:
-        for one in taken:
-            signal.signal(one, signal.SIG_DFL)
 
 
 def _end(process: subprocess.Popen[str]) -> None:

@@ -51,8 +51,7 @@ def run(compiled: CompiledJob, spark: SparkSession | None, inputs: Inputs, base:
         raise InputError(what, remedy=f"give a {kind} DataFrame for every stream")
     try:
         if spark is None:
-            driver = embedded.folded(job, checked(job, settings), lambda report: None)
-            driver.finish()
+            driver, _ = embedded.ended(job, checked(job, settings), lambda report: None)
             found = Finished(driver, 0 if driver.batch is None else driver.batch + 1)
         elif flowing:
             settings = replace(settings, trigger="0 seconds")

@@ -86,7 +86,7 @@ class Driver:
         frames: Mapping[str, DataFrame] = {},
     ) -> None:
         self.job, self.settings, self.report = job, settings, report
-        self.checkpoint = Checkpoint(store_of(spark, settings.checkpoint))
+        self.checkpoint = Checkpoint(store_of(spark, settings.checkpoint), "embedded" if spark is None else "spark")
         self.sinks = NoSinks() if spark is None else Sinks(spark, job, settings)
         self.failure: Exception | None = None
         self.relations: dict[str, list[dict[str, Value]]] = {}
@@ -102,9 +102,7 @@ class Driver:
         if spark is not None:
             make_relation_views(spark, job, self.relations)
             self.relations |= {query.relation.name: computed_rows(spark, query) for query in job.queries}
-        engine = "embedded" if spark is None else "spark"
-        if self.checkpoint.claim(job, settings, self.relations, engine):
-            self.sinks.check_new()
+        self.checkpoint.claim(job, settings, self.relations, self.sinks.check_new)
         self.context = RunContext(spark, job, settings, self.checkpoint, self.sinks, self.relations)
         placements = PLACEMENTS if spark is not None else EMBEDDED
         self.owner: StateOwner = placements[job.plan.placement](self.context)
@@ -166,6 +164,7 @@ class Driver:
     def on_batch(self, frame: DataFrame, batch: int) -> None:
         """Fold one micro-batch; called by Spark, maybe again with the same batch after a failure."""
         try:
+            self.checkpoint.begin(batch)
             self.fold(Arrived(frame, self.job, self.settings, self.context.files), batch)
             set_figures(self.context.session, self.figures)
         except Exception as error:  # Spark does not pass it on as it is
@@ -328,6 +327,7 @@ class Driver:
             with store.lines(self.part(batch)) as file:
                 file.writelines(json_lines(bad.rows(batch)))
         self.owner.deliver(batch, results)
+        store.guard()
         self.sinks.bad_rows(store.where(self.part(batch)), batch, bad.kept)
 
     def counted(self, batch: int, bad: BadRows) -> None:

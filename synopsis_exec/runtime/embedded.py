@@ -26,14 +26,17 @@ def run_embedded(job: JobSpec, settings: Settings, report: Callable[[Report], No
 
     Raises JobError, or OverflowError for more duplicates than `_mult` can hold.
     """
-    summary = folded(job, settings, report).finish()
-    report(summary)
-    return summary
+    return ended(job, settings, report)[1]
 
 
-def folded(job: JobSpec, settings: Settings, report: Callable[[Report], None]) -> Driver:
-    """What has folded all the input there is, batch by batch, to be finished; raises as `run_embedded` does."""
+def ended(job: JobSpec, settings: Settings, report: Callable[[Report], None]) -> tuple[Driver, Report]:
+    """As `run_embedded`, with what has folded the batches: it knows the results."""
     driver = Driver(None, job, settings, report)
-    for batch, listed in InputLog(driver.checkpoint.store, job, settings).batches(driver.batch):
-        driver.fold(ListedFiles(listed, job, driver.context.files), batch)
-    return driver
+    try:
+        for batch, listed in InputLog(driver.checkpoint.store, job, settings).batches(driver.batch):
+            driver.fold(ListedFiles(listed, job, driver.context.files), batch)
+        summary = driver.finish()
+    finally:
+        driver.checkpoint.lock.release()
+    report(summary)
+    return driver, summary

@@ -62,8 +62,20 @@ def result_lines(job: JobSpec, results: Delta) -> pa.Array:
     cells += [("_mult", _COUNT, results.weights(), None)] if job.counted else []
     parts: list[pa.Array | str] = []
     for name, kind, values, null in cells:
+        check_fits(name, values, null, sql_type(job.multiplicity) if name == "_mult" else kind)
         parts += [f"{',' if parts else '{'}{json.dumps(name, ensure_ascii=False)}:", json_texts(values, null, kind)]
     return pc.binary_join_element_wise(*parts, "}\n", "")
+
+
+def check_fits(name: str, values: Values, null: Mask | None, kind: SqlType) -> None:
+    """Raise OverflowError for an integer of a result that its type has no room for."""
+    if values.dtype != object or kind.family not in ("integer", "decimal"):
+        return
+    least, most = kind.ends
+    there = values if null is None else values[~null]
+    wrong = next((value for value in there.tolist() if value is not None and not least <= value <= most), None)
+    if wrong is not None:
+        raise OverflowError(f"{name} of a result is {wrong}, which {kind.name} has no room for")
 
 
 def json_value(value: object, kind: SqlType) -> str:

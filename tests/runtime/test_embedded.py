@@ -87,10 +87,10 @@ def crashing(patch: pytest.MonkeyPatch, fatal: int, done: bool) -> Iterator[None
     original, writes = store.replaced, [0]
 
     @contextmanager
-    def replaced(path: Path) -> Iterator[BinaryIO]:
+    def replaced(path: Path, *guards: Any) -> Iterator[BinaryIO]:
         writes[0] += 1
         mine = writes[0]
-        with original(path) as file:
+        with original(path, *guards) as file:
             yield file
             if mine == fatal and not done:
                 raise Crash

@@ -55,6 +55,7 @@ class OnExecutors:
         self.results, self.made_of = computed(results, self.job).persist(), of
         with computing(results, self.job):
             if self.run.settings.output:
+                self.run.checkpoint.store.guard()
                 self.results.write.mode("overwrite").parquet(self._part(batch))
             return self.results.count()
 

@@ -19,7 +19,7 @@ from streambound_runtime.operators.delta import Delta, delta_of
 from streambound_runtime.operators.entries import column_of
 from streambound_runtime.periods.times import decoded
 from streambound_runtime.reading.computing import in_words, is_of_spark
-from streambound_runtime.results import write_results
+from streambound_runtime.results import check_fits, write_results
 from streambound_runtime.row_values import Value
 from streambound_runtime.session import pinned
 from streambound_runtime.spec import JobSpec, ResultColumns, TableColumn
@@ -41,7 +41,10 @@ def batch_of(job: JobSpec, found: Delta) -> pa.RecordBatch:
     """Results as an operator gives them."""
     import pyarrow as pa
 
+    for column in job.columns:
+        check_fits(column.name, found.columns[column.name], found.nulls.get(column.name), sql_type(column.type))
     arrays = [_column(found, column.name, _arrow(sql_type(column.type))) for column in job.columns]
+    check_fits(_WEIGHT, found.weights(), None, sql_type(job.multiplicity))
     weights = pa.array(found.weights().tolist(), sql_type(job.multiplicity).encoded)
     nothing = pa.nulls(found.size, pa.binary())
     return pa.RecordBatch.from_arrays([pa.array(found.time), *arrays, weights, nothing], names=_names(job))
