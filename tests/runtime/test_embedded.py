@@ -18,6 +18,7 @@ from test_circuit_corpus import CASES
 import streambound
 from streambound_runtime import embedded
 from streambound_runtime.checkpoint import store
+from streambound_runtime.checkpoint.owner import opened, sealed
 from streambound_runtime.errors import JobError
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import JobSpec, SourceSpec
@@ -187,7 +188,9 @@ def test_a_checkpoint_of_spark_is_no_one_elses(tmp_path: Path) -> None:
     job = job_of_any(JOIN)
     run_here(job, tmp_path)
     owner = tmp_path / "checkpoint" / "job.json"
-    owner.write_text(owner.read_text().replace('"engine": "embedded"', '"engine": "spark"'))
+    said = opened(owner.read_bytes())
+    assert said is not None and said["engine"] == "embedded"
+    owner.write_bytes(sealed({**said, "engine": "spark"}))
     with pytest.raises(JobError, match="the job ran on Spark, and now runs without Spark; run it with --engine spark"):
         run_here(job, tmp_path)
 
