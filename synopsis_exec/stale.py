@@ -12,7 +12,7 @@ from streambound_runtime.text import printed
 
 MOST_LINES = 40
 """Lines of a difference that are shown."""
-_RUNTIME = re.compile(r"streambound_runtime-(\d[^\s\"']*)\.zip")
+_RUNTIME = re.compile(r"streambound_runtime-(\d[0-9A-Za-z.+-]*)\.zip")
 
 
 def causes(text: str, new: JobSpec) -> list[str]:

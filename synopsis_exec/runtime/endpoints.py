@@ -120,7 +120,7 @@ def in_words(sink: SinkSpec, settings: Settings) -> str:
 def in_one_line(error: BaseException) -> str:
     """What Spark says, without its code, its number and Java's stack."""
     text = str(error).strip() or type(error).__name__
-    text = re.sub(r"\[STREAM_FAILED\] Query \[.*?\] terminated with exception: ", "", text)
+    text = re.sub(r"\[STREAM_FAILED\] Query \[[^\[\]]*\] terminated with exception: ", "", text)
     coded = re.search(r"\[[A-Z][A-Z0-9_.]+\] (.*)", text)
     causes = re.findall(r"^(?:Caused by)?: [\w.$]+: (.+)$", text, re.M)
     return re.sub(r" SQLSTATE: .*", "", coded.group(1) if coded else [text.split("\n")[0], *causes][-1])

@@ -48,7 +48,9 @@ def test_the_first_bad_rows_are_kept_over_batches_and_restarts(
     assert capsys.readouterr().err == ""
     fed.feed({"S": ["z", GOOD % 4, GOOD % 1, "["]}, 3)
     assert files(fed) == ["000000000.jsonl", "000000002.jsonl", "000000003.jsonl"], "none without rows"
-    assert capsys.readouterr().err == "note: more rows than quarantine.max = 4 cannot be used: others are only counted\n"
+    assert (
+        capsys.readouterr().err == "note: more rows than quarantine.max = 4 cannot be used: others are only counted\n"
+    )
     fed.start()
     fed.feed({"S": ["{", GOOD % 5]}, 4)
     assert capsys.readouterr().err == "", "a note is written once"
