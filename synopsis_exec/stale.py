@@ -17,7 +17,7 @@ from streambound_runtime.spec import JobSpec
 MOST_LINES = 40
 """Lines of a difference that are shown."""
 _WRITTEN_FOR = re.compile(r"^# It needs streambound_runtime (\d[^\s:]*): ", re.M)
-_VERSION = re.compile(r"streambound_runtime-(.+)\.zip")
+_VERSION = re.compile(r"streambound_runtime-(\d[0-9A-Za-z.+-]*)\.zip")
 
 
 def stale(folder: Path, job: CompiledJob | CompiledPeriodJob) -> tuple[list[str], list[str]]:

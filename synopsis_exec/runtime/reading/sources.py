@@ -59,7 +59,7 @@ QUEUE_PLACES = {"kafka": ("partition", "offset")}
 _PATHS = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
 _OF_PATTERNS = "\\{}[]*?"
 """Characters that Spark takes for parts of a pattern in a path."""
-_BRACES, _AUTHORITY = re.compile(r"\{[^}]*"), re.compile(r"[^/]*:(//[^/]*)?")
+_BRACES, _AUTHORITY = re.compile(r"\{[^}]*"), re.compile(r"\A[^/:]*:(//[^/]*)?")
 _ANY_AGE = f"{2**63 - 1}ms"
 """By default Spark skips files that are seven days older than the newest one that it has seen."""
 _OWN_CHOICE = {"recursivefilelookup", "cleansource"}
