@@ -237,7 +237,7 @@ def _circuit(statement: Statement, found: Judged, catalog: Catalog, lowered: Low
         from streambound.criteria.operators.witness import find_circuit_witness, find_scheme
 
         executed = Executed(lowered.tree, catalog, lowered.queries)
-        verdict, witness = Verdict.UNBOUNDED, find_circuit_witness(executed, found.suspects, found.apart)
+        verdict, witness = Verdict.UNBOUNDED, find_circuit_witness(executed, found.suspects)
         witness = witness or _of_relations(statement, catalog, lowered) or find_scheme(executed)
         if witness is None:
             verdict, at = Verdict.UNKNOWN, found.violations[0].span
@@ -271,7 +271,7 @@ def search_circuit_longer(checked: Checked, times: int) -> CircuitWitness | None
     if checked.circuit is None or statement is None:
         return None
     most, circuit = times * MOST_STEPS, checked.circuit
-    return find_circuit_witness(statement, circuit.suspects, circuit.apart, most) or find_scheme(statement, most)
+    return find_circuit_witness(statement, circuit.suspects, most) or find_scheme(statement, most)
 
 
 def _of_states(found: Judged, used: Iterable[tuple[str, Span]], catalog: Catalog, file: str) -> tuple[Diagnostic, ...]:
