@@ -23,6 +23,7 @@ from streambound.analyzer.query import Attribute, Branch, Source, conjunction
 from streambound.analyzer.spans import Span
 from streambound.analyzer.types import Family
 from streambound.analyzer.values import Value
+from streambound.analyzer.work import spend
 from streambound.criteria.contract import fits_column, fits_contract
 from streambound.criteria.operators.constants import DAY as _DAY
 from streambound.criteria.operators.constants import Constants, scanned
@@ -33,6 +34,7 @@ from streambound.criteria.witness_plan import Kept, WitnessPlan
 
 MOST_SCHEMES = 20_000
 """Schemes that are drawn for a statement."""
+_STEPS_A_ROW = 4
 _ROWS_IN_TIME = 20
 """Rows of a table that are tried as elements that differ in their time."""
 FARTHEST = 10**6
@@ -150,12 +152,12 @@ class Ground:
         builder = _Builder(self, scheme, size, first)
         plan = self.plan(scheme)
         found = Witness(plan, builder.always(), builder.elements(), builder.probes(), ())
-        everything = found.prefix(range(size))
-        for probe in found.probes:
-            rows = (*everything, *probe)
-            if not fits_contract(plan.branch, rows) or not all(_fits_changes(t, rows) for t in self.tables):
-                return None
-        return found
+        everything, changing = found.prefix(range(size)), [t for t in self.tables if t.changes is not None]
+        spend(_STEPS_A_ROW * (len(everything) + sum(map(len, found.probes))))
+        if not fits_contract(plan.branch, everything, found.probes):
+            return None
+        kept = all(_fits_changes(t, (*everything, *probe)) for t in changing for probe in found.probes)
+        return found if kept else None
 
 
 @dataclass(frozen=True)
@@ -164,6 +166,7 @@ class _Builder:
     scheme: Scheme
     size: int
     first: int
+    _made: dict[tuple[int, int], tuple[Row, ...]] = field(default_factory=dict)
 
     def always(self) -> tuple[Row, ...]:
         return tuple(self._row(row, 0, (-1, place)) for place, row in enumerate(self.scheme.always))
@@ -178,7 +181,14 @@ class _Builder:
         sent = {"others": [j for j in range(self.size) if j != number], "before": list(range(number))}
         for j in sent.get(self.scheme.shape, [number]):
             for again in range(self._copies(number)):
-                yield from self._rows(self.scheme.probe, j, self.size + 1 + j + again)
+                yield from self._sent(j, self.size + 1 + j + again)
+
+    def _sent(self, number: int, moment: int) -> tuple[Row, ...]:
+        """The rows that probes send of an element: several probes send the same."""
+        rows = self._made.get((number, moment))
+        if rows is None:
+            rows = self._made[number, moment] = tuple(self._rows(self.scheme.probe, number, moment))
+        return rows
 
     def _copies(self, number: int) -> int:
         match self.scheme.shape:

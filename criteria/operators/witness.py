@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import chain, islice
 from math import lcm
 from random import Random
@@ -92,15 +93,24 @@ class CircuitWitness:
             beyond = replace(reach, constant=reach.constant + far * max(times, far if times > 1 else 1))
             yield replace(self, plan=replace(self.plan, reach=beyond)).of_size(FEW)
 
-    def changes(self, witness: Witness, subset: Sequence[int]) -> tuple[ZSet, ...]:
-        """What each probe changes in the statement's result, after the prefix of some elements, counted from 0.
+    def changes(self, witness: Witness, subset: Sequence[int], probes: Sequence[int]) -> tuple[ZSet, ...]:
+        """What some probes change in the statement's result, after the prefix of some elements, counted from 0.
 
         Raises Fails and NotKnown where an expression has no value.
         """
+        return _changes(self.statement, self._circuit, witness, subset, probes)
+
+    def tells_element(self, witness: Witness, element: int, probes: Sequence[int]) -> bool:
+        """Whether some probe changes something else after all elements than after all but one, counted from 0."""
+        every = list(range(witness.size))
+        without = [one for one in every if one != element]
+        return any(self.changes(witness, every, [probe]) != self.changes(witness, without, [probe]) for probe in probes)
+
+    @cached_property
+    def _circuit(self) -> Circuit:
         from streambound.incremental.translate import translate
 
-        circuit = translate(self.statement.tree, self.statement.catalog, self.statement.queries)
-        return _changes(self.statement, circuit, witness, subset)
+        return translate(self.statement.tree, self.statement.catalog, self.statement.queries)
 
 
 @dataclass(frozen=True)
@@ -234,9 +244,8 @@ def _plain(query: Query) -> Query:
 
 def _fits(witness: Witness, copies: Copies) -> bool:
     everything = witness.prefix(range(witness.size)) * copies[0]
-    return copies == (1, 1) or all(
-        fits_contract(witness.plan.branch, (*everything, *probe * copies[1])) for probe in witness.probes
-    )
+    probes = [probe * copies[1] for probe in witness.probes]
+    return copies == (1, 1) or fits_contract(witness.plan.branch, everything, probes)
 
 
 def _inserts_fit(catalog: Catalog, witness: Witness, copies: Copies) -> bool:
@@ -344,7 +353,7 @@ def _told_apart(statement: Executed, circuit: Circuit, witness: Witness) -> bool
     seen = set()
     for chosen in subsets(witness.size):
         try:
-            vector = _changes(statement, circuit, witness, chosen)
+            vector = _changes(statement, circuit, witness, chosen, range(witness.size))
         except (Fails, NotKnown, ZeroDivisionError):
             return False
         if vector in seen:
@@ -359,10 +368,12 @@ def subsets(size: int) -> Iterator[tuple[int, ...]]:
         yield tuple(k for k in range(size) if bits >> k & 1)
 
 
-def _changes(statement: Executed, circuit: Circuit, witness: Witness, subset: Sequence[int]) -> tuple[ZSet, ...]:
+def _changes(
+    statement: Executed, circuit: Circuit, witness: Witness, subset: Sequence[int], probes: Sequence[int]
+) -> tuple[ZSet, ...]:
     prefix = _sent(statement, witness.prefix(subset))
-    before = _result(circuit, prefix)
-    return tuple(_result(circuit, [*prefix, *_sent(statement, probe)]) - before for probe in witness.probes)
+    before, sent = _result(circuit, prefix), (_sent(statement, witness.probes[probe]) for probe in probes)
+    return tuple(_result(circuit, [*prefix, *rows]) - before for rows in sent)
 
 
 def _sent(statement: Executed, rows: Iterable[Row]) -> list[SourceChange]:
