@@ -312,7 +312,13 @@ def _of_period_streams(statement: Statement, blocks: SeqStatement, catalog: Cata
     diagnostics = (*_of_states(found.judged, places, catalog, statement.source.file), *found.judged.empty)
     rejected = bool(found.judged.violations)
     verdict = Verdict.UNBOUNDED if rejected else Verdict.BOUNDED
-    witness = unbounded_periods(found.query, found.context.leaves) if rejected else None
+    witness = None
+    if rejected:
+        from streambound.criteria.operators.constants import Constants
+
+        leaves = found.context.leaves
+        constants = Constants.of_syntax(statement.blocks[0].query, [leaf.table for leaf in leaves])
+        witness = unbounded_periods(found.query, leaves, constants)
     if rejected and witness is None:
         verdict, at = Verdict.UNKNOWN, found.judged.violations[0].span
         diagnostics = (Diagnostic(Code.NO_WITNESS, _NOT_PROVED, statement.source.file, at), *diagnostics)

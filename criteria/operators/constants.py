@@ -8,7 +8,7 @@ weeks, or 28 years, apart. What would still see more is *opaque*: no witness may
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import cast
 
@@ -31,15 +31,18 @@ from streambound.analyzer.algebra.nodes import (
     inputs,
 )
 from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.columns import Column
 from streambound.analyzer.constants import ConstantError
-from streambound.analyzer.expressions.registry import BY_NAME
+from streambound.analyzer.expressions.registry import BY_NAME, is_aggregate
 from streambound.analyzer.literals import fixed_interval
 from streambound.analyzer.types import Family
 from streambound.criteria.operators.buckets import LENGTHS
 from streambound.criteria.operators.executed import Executed
 
 DAY = LENGTHS["day"][0]
+MOST_COUNTED = 600
+"""More elements than rows are counted to are executed, where these are no more than so many."""
 _YEAR = LENGTHS["year"][1]
 _FEWEST = 1 << 16
 """A type with no more values than SMALLINT has few."""
@@ -94,7 +97,22 @@ class Constants:
             found.look(tree)
         tables = {name for tree in trees for name in scanned(tree)}
         known = [table for name in tables if (table := statement.catalog.table(name)) is not None]
-        columns = {column.name.lower() for table in known for column in table.columns}
+        return cls._made(found, known)
+
+    @classmethod
+    def of_syntax(cls, query: exp.Expr, tables: Iterable[DeclaredTable]) -> Constants:
+        """Those of a query over some tables, by its syntax tree: rows are counted to what HAVING compares with."""
+        found = _Collector()
+        found.look(Scalar(query.sql("spark"), query), counts=False)
+        views = (one for one in query.find_all(exp.Select) if any(one.find_all(exp.Subquery)))
+        conditions = (*query.find_all(exp.Having), *(one.args["where"] for one in views if one.args.get("where")))
+        for literal in (literal for one in conditions for literal in one.find_all(exp.Literal)):
+            found.counted = max(found.counted, int(literal.name) if literal.name.isdecimal() else 0)
+        return cls._made(found, tables)
+
+    @classmethod
+    def _made(cls, found: _Collector, tables: Iterable[DeclaredTable]) -> Constants:
+        columns = {column.name.lower() for table in tables for column in table.columns}
         period = 28 * 1461 * DAY // 4 if found.yearly else 7 * DAY if found.weekly else 1
         total = sum(found.occurrences)
         return cls(
@@ -271,7 +289,8 @@ def _is_seen_through(node: exp.Expr, name: str) -> bool:
         return isinstance(text, exp.Column)
     if isinstance(node, exp.Anonymous):
         function = BY_NAME.get(name)
-        return name not in _OPAQUE and function is not None and (function.value or function.lazy) is not None
+        evaluated = function is not None and (function.value or function.lazy) is not None
+        return name not in _OPAQUE and (evaluated or is_aggregate(name) or name in ("window", "session_window"))
     return name not in _OPAQUE
 
 

@@ -24,7 +24,7 @@ from streambound.analyzer.query import Attribute, Query
 from streambound.analyzer.types import Family
 from streambound.analyzer.work import TooMuchWork, at_most, spend
 from streambound.criteria.contract import fits_contract
-from streambound.criteria.operators.constants import Constants
+from streambound.criteria.operators.constants import MOST_COUNTED, Constants
 from streambound.criteria.operators.executed import Executed
 from streambound.criteria.operators.ranked_schemes import ranked
 from streambound.criteria.operators.schemes import FARTHEST, Ground, Scheme, drawn, in_time
@@ -50,8 +50,6 @@ EQUAL_POWERS = "0110100110010110"
 """Numbers by halves, of which the sums of values, of their squares and of their cubes are equal (Prouhet)."""
 MANY = 24
 """Elements of which some subsets are compared, so that no small number saturates what is told apart."""
-MOST_COUNTED = 600
-"""A number that rows of all elements are counted to is exceeded by their number, or no greater than this."""
 SAMPLE = 3
 _PROBES = 8
 """Probes of many elements that are tried to tell two subsets apart."""
