@@ -35,6 +35,8 @@ from streambound.criteria.witness_plan import Kept, WitnessPlan
 MOST_SCHEMES = 20_000
 """Schemes that are drawn for a statement."""
 _STEPS_A_ROW = 4
+_MOST_COUNTED = 500
+"""Rows of a "counted" probe beyond which none is tried."""
 _ROWS_IN_TIME = 20
 """Rows of a table that are tried as elements that differ in their time."""
 FARTHEST = 10**6
@@ -302,6 +304,8 @@ def _scheme(ground: Ground, random: Random) -> Scheme | None:
     if len(tables) > 1 and random.random() < 0.4:
         element.append(draw.row(random.choice([t for t in tables if t.name != element[0].table]), 0.2))
     if not any(cell.sign for row in element for _, cell in row.cells):
+        return None
+    if shape == "counted" and ground.far > _MOST_COUNTED:
         return None
     always = [draw.row(table, 0) for table in ground.tables if random.random() < 0.2]
     if len(tables) == len(element) or random.random() < 0.5:
