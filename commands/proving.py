@@ -54,16 +54,14 @@ def proved_by_duckdb(checked: Checked, catalog: Catalog, size: int) -> CircuitWi
     if statement is None:
         return None
     tables = tables_of(statement, checked.statement)
-    joined, apart = joined_suspects(checked.statement, catalog)
+    joined = joined_suspects(checked.statement, catalog)
     circuit = checked.circuit
     blocks = circuit.suspects if circuit is not None else ()
     if checked.decision is not None:
         blocks = (checked.decision.derivation.split,)
-    if circuit is not None:
-        apart = max(apart, circuit.apart)
     try:
         with at_most(MOST_STEPS):
-            for candidate in candidates(statement, (*blocks, *joined), apart):
+            for candidate in candidates(statement, (*blocks, *joined)):
                 found = [candidate.of_size(n) for n in sorted({*SIZES, size})]
                 built = [one for one in found if one is not None]
                 alike = len(built) == len(found) and all(same_relations(built[0], one) for one in built)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from streambound.commands.options import QueryArgument, common_options, emit_mode_option
-from streambound.commands.saying import show
+from streambound.commands.saying import doing, show
 from streambound.commands.statement import writing
 from streambound.jobs import decision_of
 
@@ -79,18 +79,23 @@ def witness(
         if proved is not None:
             click.echo(f"\nproved by DuckDB: {proved}")
         return
-    with duckdb_values(prove is not None):
+    with duckdb_values(prove is not None), doing("searching for a witness") as activity:
         witnesses = _witnesses(checked, longer, catalog, prove)
+        activity.now(f"making {size:,} elements")
         found = witnesses.of_size(size)
         proving = found if prove is None or prove == size else witnesses.of_size(prove)
+        for element in _executed(size):
+            activity.now(f"executing {size:,} elements, with element {element + 1:,} and without it")
+            witnesses.execute(found, element)
+        activity.now(f"executing {size:,} elements")
+        lines = [*textwrap.wrap(witnesses.claim(found), 100), "", *witnesses.lines(found)]
+        about: dict[str, Any] = {"query": checked.statement.name, "file": checked.source.file}
+        about |= {"claim": witnesses.claim(found)} | ({} if out is None else {"results": witnesses.results(found)})
     sent = None
     if elements is not None:
         sent = (*found.prefix(elements), *(found.probes[probe - 1] if probe else ()))
-    head = [f"{checked.statement.name}: unbounded", *textwrap.wrap(witnesses.claim(found), 100), ""]
-    show(*head, *witnesses.lines(found))
+    show(f"{checked.statement.name}: unbounded", *lines)
     if out is not None:
-        about: dict[str, Any] = {"query": checked.statement.name, "file": checked.source.file}
-        about |= {"claim": witnesses.claim(found), "results": witnesses.results(found)}
         with writing(out):
             write_witness(witnesses.tables, found, out, about, sent)
         show("", f"written to {out}")
@@ -113,6 +118,21 @@ class _Witnesses:
             why = "the columns' types or the catalog's contracts do not allow it"
             raise NotExecutableError(f"there is no witness of size {size}: {why}", remedy="ask for a smaller one")
         return found
+
+    def execute(self, found: Witness, element: int) -> None:
+        """See that the probes tell whether an element was sent; raises NotExecutableError where they do not."""
+        from streambound.analyzer.errors import NotExecutableError
+
+        probes = [probe for probe in (element, element - 1, element + 1, 0) if 0 <= probe < found.size]
+        if not self.tells(found, element, list(dict.fromkeys(probes))):
+            what = f"of {found.size} elements no probe tells whether element {element + 1} was sent"
+            raise NotExecutableError(what, remedy="this is an error of streambound: please report the query")
+
+    def tells(self, found: Witness, element: int, probes: Sequence[int]) -> bool:
+        """Whether some probes tell whether an element was sent."""
+        from streambound.criteria.distinguishing import tells_element
+
+        return tells_element(self.tables, found, element, probes)
 
     def claim(self, found: Witness) -> str:
         """What a witness shows."""
@@ -142,6 +162,10 @@ class _OfStatement(_Witnesses):
         super().__init__(tables_of(circuit.statement, checked.statement), circuit.of_size)
         self.circuit = circuit
 
+    def tells(self, found: Witness, element: int, probes: Sequence[int]) -> bool:
+        """DuckDB has told all elements apart."""
+        return True
+
     def claim(self, found: Witness) -> str:
         """What a witness shows."""
         from streambound.reports.witness_report import claim
@@ -164,7 +188,16 @@ class _OfCircuit(_OfStatement):
         """What each probe changes after all elements."""
         from streambound.reports.circuit_witness_report import changes
 
-        return changes(self.circuit, found, range(found.size))
+        return changes(self.circuit, found, range(found.size), range(found.size))
+
+    def tells(self, found: Witness, element: int, probes: Sequence[int]) -> bool:
+        """Whether some probes tell whether an element was sent."""
+        return self.circuit.tells_element(found, element, probes)
+
+
+def _executed(size: int) -> list[int]:
+    """The elements without which a witness is executed, from 0: all of a few, else some of the first, middle, last."""
+    return list(dict.fromkeys((*range(min(size, 4)), size // 2, size - 1)))
 
 
 def _witnesses(checked: Checked, longer: int, catalog: Catalog, prove: int | None) -> _Witnesses:

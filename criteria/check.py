@@ -237,7 +237,7 @@ def _circuit(statement: Statement, found: Judged, catalog: Catalog, lowered: Low
         from streambound.criteria.operators.witness import find_circuit_witness, find_scheme
 
         executed = Executed(lowered.tree, catalog, lowered.queries)
-        verdict, witness = Verdict.UNBOUNDED, find_circuit_witness(executed, found.suspects, found.apart)
+        verdict, witness = Verdict.UNBOUNDED, find_circuit_witness(executed, found.suspects)
         witness = witness or _of_relations(statement, catalog, lowered) or find_scheme(executed)
         if witness is None:
             verdict, at = Verdict.UNKNOWN, found.violations[0].span
@@ -271,7 +271,7 @@ def search_circuit_longer(checked: Checked, times: int) -> CircuitWitness | None
     if checked.circuit is None or statement is None:
         return None
     most, circuit = times * MOST_STEPS, checked.circuit
-    return find_circuit_witness(statement, circuit.suspects, circuit.apart, most) or find_scheme(statement, most)
+    return find_circuit_witness(statement, circuit.suspects, most) or find_scheme(statement, most)
 
 
 def _of_states(found: Judged, used: Iterable[tuple[str, Span]], catalog: Catalog, file: str) -> tuple[Diagnostic, ...]:
@@ -312,7 +312,13 @@ def _of_period_streams(statement: Statement, blocks: SeqStatement, catalog: Cata
     diagnostics = (*_of_states(found.judged, places, catalog, statement.source.file), *found.judged.empty)
     rejected = bool(found.judged.violations)
     verdict = Verdict.UNBOUNDED if rejected else Verdict.BOUNDED
-    witness = unbounded_periods(found.query, found.context.leaves) if rejected else None
+    witness = None
+    if rejected:
+        from streambound.criteria.operators.constants import Constants
+
+        leaves = found.context.leaves
+        constants = Constants.of_syntax(statement.blocks[0].query, [leaf.table for leaf in leaves])
+        witness = unbounded_periods(found.query, leaves, constants)
     if rejected and witness is None:
         verdict, at = Verdict.UNKNOWN, found.judged.violations[0].span
         diagnostics = (Diagnostic(Code.NO_WITNESS, _NOT_PROVED, statement.source.file, at), *diagnostics)

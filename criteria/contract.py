@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 
 from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Branch, Source
@@ -18,51 +19,77 @@ _DAYS = (-719_162, 2_932_896)
 _MOMENTS = (-62_135_596_800_000_000, 253_402_300_799_999_999)
 
 
-def fits_contract(branch: Branch, rows: Sequence[Row]) -> bool:
-    """Whether rows satisfy what the catalog promises of the tables that a branch uses."""
+def fits_contract(branch: Branch, rows: Sequence[Row], probes: Sequence[Sequence[Row]] = ((),)) -> bool:
+    """Whether rows, with those of each probe, satisfy what the catalog promises of the tables that a branch uses."""
     sources = {source.table: source for source in branch.sources}
-    if not _fits_keys(sources.values(), rows):
+    probed = [_by_table(probe) for probe in probes]
+    mine = _by_table(rows)
+    every = [(table, row) for rows_of in (mine, *probed) for table, found in rows_of.items() for row in found]
+    if not all(_fits_row(sources[table], row) for table, row in every if table in sources):
         return False
-    return all(_fits_table(source, [row for row in rows if row.table == table]) for table, source in sources.items())
+    return _fits_keys(sources.values(), mine, probed) and all(
+        _fits_counts(source, mine.get(table, []), [probe[table] for probe in probed if table in probe])
+        for table, source in sources.items()
+    )
 
 
-def _fits_table(source: Source, rows: Sequence[Row]) -> bool:
-    if source.rows is not None and len(rows) > source.rows:
+def _by_table(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row.table, []).append(row)
+    return found
+
+
+def _fits_row(source: Source, row: Row) -> bool:
+    """Whether a row's values are in their columns' domains, and it is no punctuation."""
+    if any(row.values[one.column] == one.value for one in source.punctuations):
         return False
-    if source.timestamp and source.max_per_timestamp is not None:
-        most = max(Counter(row.values[source.timestamp] for row in rows).values(), default=0)
-        if most > source.max_per_timestamp:
+    return all(fits_column(column, row.values[column.name]) for column in source.columns)
+
+
+def _fits_counts(source: Source, rows: Sequence[Row], probes: Sequence[Sequence[Row]]) -> bool:
+    """Whether there are never more rows than promised, in all, at a timestamp and in a length of time."""
+    if source.rows is not None and len(rows) + max(map(len, probes), default=0) > source.rows:
+        return False
+    per, rate = source.max_per_timestamp, source.max_rate
+    if source.timestamp is None or (per is None and rate is None):
+        return True
+    times = sorted(int(row.values[source.timestamp] or 0) for row in rows)
+    reach = 0 if rate is None else rate.per
+    for probe in ((), *probes):
+        more = [int(row.values[source.timestamp] or 0) for row in probe]
+        near = times[bisect_left(times, min(more) - reach) : bisect_right(times, max(more) + reach)] if more else times
+        both = sorted((*near, *more))
+        if per is not None and any(one == other for one, other in zip(both, both[per:], strict=False)):
             return False
-    if source.timestamp and source.max_rate is not None:
-        times = sorted(int(row.values[source.timestamp] or 0) for row in rows)
-        ends = zip(times, times[source.max_rate.rows :], strict=False)
-        if any(last - first < source.max_rate.per for first, last in ends):
+        if rate is not None and any(b - a < rate.per for a, b in zip(both, both[rate.rows :], strict=False)):
             return False
-    if not _fits_punctuations(source, rows):
-        return False
-    return all(fits_column(column, row.values[column.name]) for row in rows for column in source.columns)
+    return True
 
 
-def _fits_punctuations(source: Source, rows: Sequence[Row]) -> bool:
-    """Whether no row is a punctuation."""
-    return not any(row.values[one.column] == one.value for one in source.punctuations for row in rows)
-
-
-def _fits_keys(sources: Iterable[Source], rows: Sequence[Row]) -> bool:
+def _fits_keys(
+    sources: Iterable[Source], rows: Mapping[str, list[Row]], probes: Sequence[Mapping[str, list[Row]]]
+) -> bool:
     """Whether all rows have one value of a key of which it is promised how many are open, in all streams that have it.
 
     Rows of a witness come without punctuations, and the more elements it has, the more of them.
     """
-    values: dict[str, set[tuple[Value | None, ...]]] = {}
-    for source in sources:
-        mine = [row for row in rows if row.table == source.table]
-        for key in source.ending:
+    keys = [(source.table, key) for source in sources for key in source.ending]
+    for probe in probes if keys else ():
+        values: dict[str, set[tuple[Value | None, ...]]] = {}
+        for table, key in keys:
+            mine = [
+                tuple(row.values[name] for name in key.attributes)
+                for one in (rows, probe)
+                for row in one.get(table, ())
+            ]
             if key.max_open is not None:
-                found = values.setdefault(key.name, set())
-                found |= {tuple(row.values[name] for name in key.attributes) for row in mine}
-            if key.once and len(mine) > len({tuple(row.values[name] for name in key.attributes) for row in mine}):
+                values.setdefault(key.name, set()).update(mine)
+            if key.once and len(mine) > len(set(mine)):
                 return False
-    return all(len(found) <= 1 for found in values.values())
+        if any(len(found) > 1 for found in values.values()):
+            return False
+    return True
 
 
 def fits_column(column: Column, value: Value | None) -> bool:
@@ -83,6 +110,7 @@ def fits_column(column: Column, value: Value | None) -> bool:
     return inside or domain.low <= value <= domain.high  # type: ignore[operator]
 
 
+@cache
 def value_range(kind: DataType) -> tuple[int | None, int | None]:
     """The least and greatest encoded value of a type with such; None for the others."""
     match kind.family:

@@ -6,10 +6,16 @@ all prefixes.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 from streambound.analyzer.query import Query
 from streambound.analyzer.work import spend
 from streambound.criteria.results import TooMany, results
 from streambound.criteria.witness import Witness
+
+_AROUND = 20
+"""Elements on each side of one that is executed, where all have too many matches."""
 
 
 def distinguishes(query: Query, witness: Witness) -> bool:
@@ -30,6 +36,32 @@ def distinguishes(query: Query, witness: Witness) -> bool:
     if query.distinct:
         return False
     return _triangular(found, upwards=True) or _triangular(found, upwards=False) or _linear(found)
+
+
+def tells_element(query: Query, witness: Witness, element: int, probes: Sequence[int]) -> bool:
+    """Whether some probe gets other results after all elements than after all but one, all counted from 0.
+
+    Of the elements around it, where all of them would have too many matches. Raises TooMuchWork.
+    """
+    several = [range(witness.size), range(max(0, element - _AROUND), min(witness.size, element + _AROUND))]
+    for elements in several:
+        try:
+            return any(_differs_without(query, witness, element, elements, probe) for probe in probes)
+        except TooMany:
+            continue
+    return False
+
+
+def _differs_without(query: Query, witness: Witness, element: int, elements: Sequence[int], probe: int) -> bool:
+    sent = 1 << witness.size
+    found = list(results(query, [*witness.prefix(elements), *witness.probes[probe]]))
+    new = []
+    for left in (0, 1 << element):
+        there = [one for one in found if not one.tags & left]
+        before = {one.values for one in there if query.distinct and not one.tags & sent}
+        added = Counter(one.values for one in there if one.tags & sent and one.values not in before)
+        new.append(Counter(set(added)) if query.distinct else added)
+    return new[0] != new[1]
 
 
 Tags = tuple[list[int], list[int]]

@@ -26,6 +26,8 @@ class Reach:
 
     All of them are multiples of ``unit``. ``moments`` holds the last timestamp that a constant compares a type's
     timestamps with, and ``window`` is the greatest offset between two timestamps. ``texts`` are the query's strings.
+    Of a statement beyond joins values are to be multiples of ``multiple``, distances of times of ``period``, and texts
+    to have so many letters in ``common`` at both ends.
     """
 
     constant: Fraction = Fraction(0)
@@ -34,6 +36,9 @@ class Reach:
     moments: tuple[tuple[Family, int], ...] = ()
     window: int = 0
     texts: tuple[str, ...] = ()
+    multiple: int = 1
+    period: int = 1
+    common: int = 0
 
     def moment(self, clock: Family) -> int | None:
         """The last timestamp of a type that is compared with a constant; None where there is none."""

@@ -33,25 +33,25 @@ def relation_witness(statement: Statement, catalog: Catalog, lowered: Lowered) -
 
     if lowered.tree is None:
         return None
-    suspects, apart = joined_suspects(statement, catalog)
-    return find_circuit_witness(Executed(lowered.tree, catalog, lowered.queries), suspects, apart) if suspects else None
+    suspects = joined_suspects(statement, catalog)
+    return find_circuit_witness(Executed(lowered.tree, catalog, lowered.queries), suspects) if suspects else None
 
 
-def joined_suspects(statement: Statement, catalog: Catalog) -> tuple[tuple[Query, ...], int]:
-    """The blocks, split, of the statement with joins, and how far apart in time elements should be."""
+def joined_suspects(statement: Statement, catalog: Catalog) -> tuple[Query, ...]:
+    """The blocks, split, of the statement with joins."""
     tree = joined_subqueries(statement.tree, catalog) if statement.tree is not None else None
     if tree is None:
-        return (), 0
+        return ()
     source = SourceText(statement.source.file, tree.sql("spark", comments=False))
     made = split_statements(source, None, catalog.models)
     if len(made) != 1:
-        return (), 0
+        return ()
     joined = replace(made[0], name=statement.name)
     lowered = lower(joined, catalog)
     if lowered.query is not None:
         try:
-            return (derive(lowered.query).split,), 0
+            return (derive(lowered.query).split,)
         except TooManyBranchesError:
-            return (), 0
+            return ()
     found = judged(joined, lowered, catalog)
-    return (found.suspects, found.apart) if isinstance(found, Judged) else ((), 0)
+    return found.suspects if isinstance(found, Judged) else ()

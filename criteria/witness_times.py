@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations, product
-from math import ceil
+from math import ceil, lcm
 
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.calendar_text import MICROSECONDS, parse_timestamp
@@ -41,7 +41,8 @@ class WitnessTimes:
         element = self._path + len(plan.branch.streams) * self._tick
         rate = max((source.max_rate.per for source in plan.branch.streams if source.max_rate is not None), default=0)
         offset = ceil(plan.reach.offset) if self._valued else 0
-        self._shift = -(-(element + max(plan.reach.window, rate, offset)) // self._tick) * self._tick
+        period = lcm(self._tick, plan.reach.period)
+        self._shift = -(-(element + max(plan.reach.window, rate, offset)) // period) * period
         self._range = (size + 2) * self._shift
 
     def times(self) -> dict[str, int] | None:

@@ -43,7 +43,7 @@ class WitnessValues:
         stated = [d for d in stated_differences(self.conditions, VALUES) if d.x is not None and d.y is not None]
         tight = [d for kept in plan.kept for d in kept.tight]
         path = sum((abs(d.c) + d.strict for d in (*stated, *tight)), Fraction(0))
-        multiple = unit(plan.branch)
+        multiple = self._multiple = unit(plan.branch) * plan.reach.multiple
         self.step = round_up(1 + 2 * path + plan.reach.offset) * multiple
         beyond = plan.reach.constant + self.step
         self.start = (beyond if near else round_up(beyond)) * multiple
@@ -61,7 +61,7 @@ class WitnessValues:
         if found is None:
             return False
         self._times, self._moments = times, found
-        self.start += round_up(Fraction(times.end(found)))
+        self.start += -(-round_up(Fraction(times.end(found))) // self._multiple) * self._multiple
         self.far = 4 * (self.start + 3 * (self.size + 2) * self.step)
         return True
 
@@ -217,7 +217,8 @@ class WitnessValues:
                 return None
             if below + 1 < len(constants) and f"{stem}{MOST_TEXTS - 1}".encode() >= constants[below + 1].encode():
                 return None
-            found[rank] = f"{stem}{number:06d}{self.stem[1]}"
+            common = "0" * self.plan.reach.common
+            found[rank] = f"{stem}{common}{number:06d}{common}{self.stem[1]}"
         return found
 
     def _stem(self, constants: tuple[str, ...], below: int) -> str | None:

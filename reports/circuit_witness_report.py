@@ -18,6 +18,7 @@ from streambound.criteria.operators.witness import CircuitWitness, subsets
 from streambound.criteria.witness import Witness
 from streambound.incremental.zset import Row as Values
 from streambound.incremental.zset import ZSet
+from streambound.reports.witness_report import MOST_SHOWN
 
 MOST_SUBSETS = 3
 """Elements of which all subsets are printed."""
@@ -50,19 +51,23 @@ def _source(executed: Executed, name: str, span: Span) -> Iterator[Source]:
 
 
 def change_lines(found: CircuitWitness, witness: Witness) -> Iterator[str]:
-    """What each probe changes: after every subset of a few elements, after all of more."""
-    few = witness.size <= MOST_SUBSETS
+    """What each probe changes: after every subset of a few elements, after all of more the first probes."""
+    few, first = witness.size <= MOST_SUBSETS, range(min(witness.size, MOST_SHOWN))
     for subset in subsets(witness.size) if few else [tuple(range(witness.size))]:
         after = f"element{'s' * (len(subset) > 1)} {', '.join(str(k + 1) for k in subset)}" if few else "all elements"
         yield f"after {after if subset else 'no element'}:"
-        for number, rows in enumerate(changes(found, witness, subset), start=1):
+        for number, rows in enumerate(changes(found, witness, subset, first), start=1):
             shown = "; ".join(f"{one['_mult']:+d} {json.dumps(one['row'], ensure_ascii=False)}" for one in rows)
             yield f"  probe {number} changes {shown or 'nothing'}"
+    if witness.size > MOST_SHOWN:
+        yield f"… and {witness.size - MOST_SHOWN} more probes"
 
 
-def changes(found: CircuitWitness, witness: Witness, subset: Sequence[int]) -> list[list[dict[str, Any]]]:
-    """For each probe the rows that it adds or takes away, with how often."""
-    return [_rows(found.statement, change) for change in found.changes(witness, subset)]
+def changes(
+    found: CircuitWitness, witness: Witness, subset: Sequence[int], probes: Sequence[int]
+) -> list[list[dict[str, Any]]]:
+    """For each of some probes the rows that it adds or takes away, with how often."""
+    return [_rows(found.statement, change) for change in found.changes(witness, subset, probes)]
 
 
 def _rows(executed: Executed, change: ZSet) -> list[dict[str, Any]]:

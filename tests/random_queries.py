@@ -19,7 +19,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from support.choices import Choices
-from support.operator_queries import operator_query
+from support.circuits import checked_circuit
+from support.grown import SAMPLED, SIZE, grown
+from support.operator_queries import in_words_of, operator_query
 from support.operator_runs import World, outcome
 
 EACH = 20
@@ -36,6 +38,8 @@ class Tally:
     counts: Counter[str] = field(default_factory=Counter)
     operators: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
+    grown: set[str] = field(default_factory=set)
+    """Seeds of which a query's witness was executed at a larger size."""
     wrong: list[str] = field(default_factory=list)
     """Differences and failures, each with its seed and query."""
 
@@ -61,10 +65,25 @@ class Tally:
         if found.different:
             self.wrong.append(f"{name} differs {found.different}\n  {text}")
         self.counts["ran"] += 1
+        if not found.bounded:
+            self._grow(world, text, name)
         if found.results:
             self.counts["counted"] += 1
             self.counts.update(what for what in _COUNTED if getattr(found, what))
             self.operators.update(operator for operator, times in used.items() if times > 0)
+
+    def _grow(self, world: World, text: str, name: str) -> None:
+        """Execute the witness of an unbounded query with more elements: one of a seed, as the search may take long."""
+        if name.partition(".")[0] in self.grown:
+            return
+        self.grown.add(name.partition(".")[0])
+        checked = checked_circuit(in_words_of(text, duckdb=False), world.catalog)
+        if str(checked.verdict) == "unbounded":
+            sizes = (SIZE, SAMPLED) if len(self.grown) % OFTEN == 1 else (SIZE,)
+            self.counts["grown"] += 1
+            self.wrong += [
+                f"{name} has no witness of size {size}\n  {text}" for size in sizes if not grown(checked, size)
+            ]
 
     @property
     def told(self) -> str:

@@ -31,6 +31,7 @@ from streambound_runtime.operators.interpreter import RowSynopsis
 from support.certificates import assert_certified
 from support.choices import Choices
 from support.encoding import encode_rows
+from support.grown import SIZE, grown_plan
 from support.kernel import sizes_of
 from support.keyed_queries import make_keyed_statement
 from support.product import NotAnalysed, lowered, parsed
@@ -49,7 +50,7 @@ KINDS: tuple[Callable[[Choices], Statement], ...] = (
     partial(make_keyed_statement, distinct=True),
     lambda choices: make_relation_statement(choices, distinct=choices.chance(70)),
 )
-LARGER = 9
+LARGER = SIZE
 """Elements of a witness that each unbounded query is to have, too: more than any of their streams brings at once."""
 Decided = tuple[Statement, Decision]
 
@@ -143,7 +144,7 @@ def test_no_rejected_query_lacks_a_witness_that_sql_confirms(record_property: Ca
     for statement, decision in found:
         if decision.verdict is Verdict.UNBOUNDED:
             assert decision.witness is not None
-            assert build(decision.witness.plan, LARGER) is not None, statement.sql
+            assert grown_plan(decision, LARGER), statement.sql
             assert _confirmed(statement, decision, _small(decision.witness)), statement.sql
     sets = sum(n for name, n in counts.items() if name.startswith("set"))
     assert counts["bag unbounded"] > 0.04 * STATEMENTS and counts["set unbounded"] > 0.1 * STATEMENTS, counts

@@ -125,9 +125,8 @@ class _Aggregates:
             split = derive(query).split
             asked_for = (derive(asked).split for _, asked in values)
             bags = (replace(derive(asked).split, distinct=False) for _, asked in values)
-            timed, apart = with_times(split)
-            suspects = (*timed, split, replace(split, distinct=True), *asked_for, *bags)
-            return Judged(None, (), tuple(dict.fromkeys(violations)), suspects, apart=apart)
+            suspects = (*with_times(split), split, replace(split, distinct=True), *asked_for, *bags)
+            return Judged(None, (), tuple(dict.fromkeys(violations)), suspects)
         if ended is None and not windows and self.bucket is None:
             ended = ended_key(query, len(keys), context.catalog, promised=False)
         rows, states = context.block(query, "A5" if windows else "A1")

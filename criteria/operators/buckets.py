@@ -150,12 +150,11 @@ def bucket_size(branch: Branch, output: Output) -> int | None:
     return None if found is None else found.longest
 
 
-def with_times(split: Query) -> tuple[tuple[Query, ...], int]:
-    """The query with times in the place of its buckets, if it has some, and how far apart these are at least."""
-    sizes = [size for branch in split.branches for o in branch.outputs if (size := bucket_size(branch, o)) is not None]
-    if not sizes:
-        return (), 0
-    return (replace(split, branches=tuple(map(_with_times, split.branches))),), 2 * max(sizes)
+def with_times(split: Query) -> tuple[Query, ...]:
+    """The query with times in the place of its buckets, if it has some."""
+    if not any(bucket_size(branch, output) is not None for branch in split.branches for output in branch.outputs):
+        return ()
+    return (replace(split, branches=tuple(map(_with_times, split.branches))),)
 
 
 def _with_times(branch: Branch) -> Branch:

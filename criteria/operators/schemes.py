@@ -11,23 +11,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import cached_property
 from random import Random
 
-from sqlglot import exp
-
-from streambound.analyzer.algebra.nodes import Bucket, FrameEnd, Scalar, Scan, Star, Tree, inputs
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Attribute, Branch, Source, conjunction
 from streambound.analyzer.spans import Span
 from streambound.analyzer.types import Family
 from streambound.analyzer.values import Value
+from streambound.analyzer.work import spend
 from streambound.criteria.contract import fits_column, fits_contract
+from streambound.criteria.operators.constants import DAY as _DAY
+from streambound.criteria.operators.constants import Constants, scanned
 from streambound.criteria.operators.executed import Executed
 from streambound.criteria.results import Row
 from streambound.criteria.witness import Witness
@@ -35,14 +34,15 @@ from streambound.criteria.witness_plan import Kept, WitnessPlan
 
 MOST_SCHEMES = 20_000
 """Schemes that are drawn for a statement."""
+_STEPS_A_ROW = 4
+_MOST_COUNTED = 500
+"""Rows of a "counted" probe beyond which none is tried."""
 _ROWS_IN_TIME = 20
 """Rows of a table that are tried as elements that differ in their time."""
 FARTHEST = 10**6
 """Constants beyond which no scheme is drawn: its values and times must lie beyond them."""
 _START = int(datetime(2400, 1, 1, tzinfo=UTC).timestamp()) * 1_000_000
 _NOWHERE = Span(-1, -1, 0, 0, 0, 0)
-_DAY = 86_400_000_000
-_VARYING = (Family.INTEGER, Family.FLOAT, Family.DECIMAL, Family.STRING, Family.DATE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class ElementValue:
     """A value of each element: a ``constant``, or with a ``sign`` one beyond every constant, with so much ``more``.
 
     Signs are +1, values that rise with the elements, and -1, values that fall; +2 and -2 are beyond those; of +3 the
-    values rise by one, as the numbers of rows of "counted" probes do.
+    values rise in the least steps, as the numbers of rows of "counted" probes do.
     """
 
     constant: Value | None = None
@@ -89,19 +89,17 @@ class Ground:
     """What schemes of a statement are made of: its tables, the columns that it reads, its constants."""
 
     tables: tuple[DeclaredTable, ...]
+    constants: Constants
     read: frozenset[str]
     numbers: tuple[int, ...]
     texts: tuple[str, ...]
-    equal: tuple[frozenset[str], ...]
 
     @classmethod
     def of(cls, statement: Executed) -> Ground | None:
         """None where a constant is too far away, or a table's rows cannot be chosen."""
-        found = _Constants()
-        for part in (statement.tree, *statement.queries.values()):
-            found.look(part)
-        numbers, texts = found.numbers, found.texts
-        names = dict.fromkeys(name for tree in (statement.tree, *statement.queries.values()) for name in _scanned(tree))
+        found = Constants.of(statement)
+        numbers = set(found.numbers)
+        names = dict.fromkeys(name for tree in (statement.tree, *statement.queries.values()) for name in scanned(tree))
         known = [statement.catalog.table(name) for name in names]
         tables = tuple(table for table in known if table is not None)
         if len(tables) < len(known) or any(t.punctuations or t.period or t.query for t in tables):
@@ -110,11 +108,11 @@ class Ground:
             for column in (*table.columns, *((table.changes.timestamp,) if table.changes is not None else ())):
                 if column.domain is not None and column.domain.low is not None and column.domain.high is not None:
                     numbers |= {int(column.domain.low), int(column.domain.high)}
-        if any(abs(number) > FARTHEST for number in numbers):
+        if any(abs(number) > FARTHEST for number in numbers) or found.multiple > FARTHEST:
             return None
         every = {column.name.lower() for table in tables for column in table.columns}
         read = every if found.everything else found.read & every
-        return cls(tables, frozenset(read), tuple(sorted(numbers)), tuple(sorted(texts)), tuple(found.equal))
+        return cls(tables, found, frozenset(read), tuple(sorted(numbers)), tuple(sorted(found.texts)))
 
     @cached_property
     def sent(self) -> list[DeclaredTable]:
@@ -123,8 +121,14 @@ class Ground:
 
     @cached_property
     def far(self) -> int:
-        """A number beyond every constant, and beyond the distance of any two."""
-        return 10 + 4 * max((abs(number) for number in self.numbers), default=0)
+        """A number beyond every constant, and beyond what they add up to; a multiple of all divisors."""
+        most = max((abs(number) for number in self.numbers), default=0)
+        return (10 + max(4 * most, most + self.constants.total)) * self.constants.multiple
+
+    @cached_property
+    def step(self) -> int:
+        """The least distance of values that rise as slowly as they may."""
+        return (1 + self.constants.total) * self.constants.multiple
 
     def source(self, table: DeclaredTable) -> Source:
         """A table as a source of a query."""
@@ -150,12 +154,12 @@ class Ground:
         builder = _Builder(self, scheme, size, first)
         plan = self.plan(scheme)
         found = Witness(plan, builder.always(), builder.elements(), builder.probes(), ())
-        everything = found.prefix(range(size))
-        for probe in found.probes:
-            rows = (*everything, *probe)
-            if not fits_contract(plan.branch, rows) or not all(_fits_changes(t, rows) for t in self.tables):
-                return None
-        return found
+        everything, changing = found.prefix(range(size)), [t for t in self.tables if t.changes is not None]
+        spend(_STEPS_A_ROW * (len(everything) + sum(map(len, found.probes))))
+        if not fits_contract(plan.branch, everything, found.probes):
+            return None
+        kept = all(_fits_changes(t, (*everything, *probe)) for t in changing for probe in found.probes)
+        return found if kept else None
 
 
 @dataclass(frozen=True)
@@ -164,9 +168,10 @@ class _Builder:
     scheme: Scheme
     size: int
     first: int
+    _made: dict[tuple[int, int], tuple[Row, ...]] = field(default_factory=dict)
 
     def always(self) -> tuple[Row, ...]:
-        return tuple(self._row(row, 0, self._time(-1, place)) for place, row in enumerate(self.scheme.always))
+        return tuple(self._row(row, 0, (-1, place)) for place, row in enumerate(self.scheme.always))
 
     def elements(self) -> tuple[tuple[Row, ...], ...]:
         return tuple(tuple(self._rows(self.scheme.element, k, k)) for k in range(self.size))
@@ -178,12 +183,19 @@ class _Builder:
         sent = {"others": [j for j in range(self.size) if j != number], "before": list(range(number))}
         for j in sent.get(self.scheme.shape, [number]):
             for again in range(self._copies(number)):
-                yield from self._rows(self.scheme.probe, j, self.size + 1 + j + again)
+                yield from self._sent(j, self.size + 1 + j + again)
+
+    def _sent(self, number: int, moment: int) -> tuple[Row, ...]:
+        """The rows that probes send of an element: several probes send the same."""
+        rows = self._made.get((number, moment))
+        if rows is None:
+            rows = self._made[number, moment] = tuple(self._rows(self.scheme.probe, number, moment))
+        return rows
 
     def _copies(self, number: int) -> int:
         match self.scheme.shape:
             case "counted":
-                return self.ground.far + number
+                return self.ground.far + self.ground.step * number
             case "ranked":
                 return self.scheme.step * (number + 1)
         return 1
@@ -192,20 +204,31 @@ class _Builder:
         for place, row in enumerate(rows):
             # of a relation that changes, a row goes after the others have met it
             later = 0 if self.scheme.together and not row.deletes else place
-            yield self._row(row, number, self._time(moment, later))
+            yield self._row(row, number, (moment, later))
 
-    def _time(self, moment: int, place: int) -> int:
-        """The time of a moment, in the units of integers: moments are farther apart than any two constants."""
-        return (moment + 2) * self.ground.far + place
+    def _time(self, column: Column, at: tuple[int, int]) -> int:
+        """The time of a moment's row: moments are farther apart than all constants, and what a moment takes."""
+        moment, place = at
+        places, constants = (
+            max(len(self.scheme.element), len(self.scheme.probe), len(self.scheme.always)),
+            self.ground.constants,
+        )
+        clock = column.type.family
+        start, unit, period = (
+            (_START, _DAY, constants.period) if clock is Family.TIMESTAMP else (0, 1, constants.multiple)
+        )
+        rate = max((table.max_rate.per for table in self.ground.tables if table.max_rate is not None), default=0)
+        apart = max(constants.between_times(clock), rate) + (places + 10) * unit
+        return start + (moment + 2) * -(-apart // period) * period + place * unit
 
-    def _row(self, scheme: RowScheme, number: int, time: int) -> Row:
+    def _row(self, scheme: RowScheme, number: int, at: tuple[int, int]) -> Row:
         table = next(one for one in self.ground.tables if one.name == scheme.table)
         cells = dict(scheme.cells)
         values = {one.name: self._value(one, cells.get(one.name, ElementValue()), number) for one in table.columns}
         if table.timestamp is not None:
-            values[table.timestamp] = _moment(next(c for c in table.columns if c.name == table.timestamp), time)
+            values[table.timestamp] = self._time(next(c for c in table.columns if c.name == table.timestamp), at)
         if table.changes is not None:
-            values[table.changes.timestamp.name] = _moment(table.changes.timestamp, time)
+            values[table.changes.timestamp.name] = self._time(table.changes.timestamp, at)
             values[table.changes.op.name] = table.changes.delete if scheme.deletes else table.changes.insert
         return Row(table.name, values)
 
@@ -214,15 +237,14 @@ class _Builder:
             return cell.constant
         far = self.ground.far
         place = self.first + number + 1 if abs(cell.sign) == 1 else 10 * (self.first + self.size + 1)
-        value = far + number if cell.sign == 3 else (1 if cell.sign > 0 else -1) * (far + far * place)
+        value = (
+            far + self.ground.step * number if cell.sign == 3 else (1 if cell.sign > 0 else -1) * (far + far * place)
+        )
         if column.type.family is Family.STRING:
-            return f"v{value + cell.more + 10**9:012d}"
+            ends = "0" * self.ground.constants.length
+            return f"v{ends}{value + cell.more + 10**11:012d}{ends}"
         unit = 10 ** (column.type.scale or 0) if column.type.family is Family.DECIMAL else 1  # constants have none
         return (value + cell.more) * unit
-
-
-def _moment(column: Column, time: int) -> int:
-    return _START + time * _DAY if column.type.family is Family.TIMESTAMP else time
 
 
 def _fits_changes(table: DeclaredTable, rows: tuple[Row, ...]) -> bool:
@@ -283,6 +305,8 @@ def _scheme(ground: Ground, random: Random) -> Scheme | None:
         element.append(draw.row(random.choice([t for t in tables if t.name != element[0].table]), 0.2))
     if not any(cell.sign for row in element for _, cell in row.cells):
         return None
+    if shape == "counted" and ground.far > _MOST_COUNTED:
+        return None
     always = [draw.row(table, 0) for table in ground.tables if random.random() < 0.2]
     if len(tables) == len(element) or random.random() < 0.5:
         probe = list(element) if random.random() < 0.5 else [random.choice(element)]
@@ -330,7 +354,7 @@ class _Draw:
         return replace(row, cells=tuple((name, other if name == place else cell) for name, cell in row.cells))
 
     def _cell(self, column: Column, often: float) -> ElementValue:
-        number = next((n for n, names in enumerate(self.ground.equal) if column.name.lower() in names), None)
+        number = next((n for n, names in enumerate(self.ground.constants.equal) if column.name.lower() in names), None)
         if number is None:
             return self._drawn(column, often)
         known = self.agreed.get(number)
@@ -340,7 +364,7 @@ class _Draw:
 
     def _drawn(self, column: Column, often: float) -> ElementValue:
         random = self.random
-        if column.domain is not None or column.type.family not in _VARYING or random.random() >= often:
+        if not self.ground.constants.is_fresh(column) or random.random() >= often:
             return ElementValue(random.choice(_constants(self.ground, column)))
         sign = self.sign if random.random() < 0.85 else random.choice((1, -1, 2, -2))
         return ElementValue(sign=sign, more=random.choice((-1, 1)) if random.random() < 0.3 else 0)
@@ -365,58 +389,3 @@ def _constants(ground: Ground, column: Column) -> list[Value]:
     if not fitting and domain is not None and isinstance(domain.low, int):
         return [domain.low]
     return [Fraction(n) if family is Family.FLOAT else n for n in fitting] or [0]
-
-
-def _scanned(tree: Tree) -> Iterator[str]:
-    if isinstance(tree, Scan):
-        yield tree.table
-    for below in inputs(tree):
-        yield from _scanned(below)
-
-
-@dataclass
-class _Constants:
-    """The names and constants of a tree, wherever they are in its operators, and the columns that are to be equal."""
-
-    read: set[str] = field(default_factory=set)
-    numbers: set[int] = field(default_factory=set)
-    texts: set[str] = field(default_factory=set)
-    equal: list[frozenset[str]] = field(default_factory=list)
-    everything: bool = False
-
-    def look(self, part: object) -> None:
-        """Look through a part of a tree."""
-        match part:
-            case Scalar():
-                self._expression(parsed(part))
-            case Bucket():  # whose sizes are in microseconds
-                self.numbers |= {-(-abs(number) // _DAY) for number in (part.size, part.slide, part.offset)}
-                self.look((part.input, part.time, part.columns))
-            case FrameEnd(interval=True):
-                self.numbers.add(-(-(part.distance or 0) // _DAY))
-            case bool():
-                pass
-            case int():
-                self.numbers.add(part)
-            case tuple():
-                for one in part:
-                    self.look(one)
-            case Star():
-                self.everything = True
-            case _ if is_dataclass(part):
-                self.read |= {name.lower() for name in getattr(part, "using", ())}
-                self.look(tuple(getattr(part, one.name) for one in fields(part) if one.name not in ("syntax", "at")))
-
-    def _expression(self, node: exp.Expr) -> None:
-        self.read |= {column.name.lower() for column in node.find_all(exp.Column)}
-        for literal in node.find_all(exp.Literal):
-            if literal.is_string:
-                self.texts.add(literal.name)
-                self.numbers |= {int(word) for word in literal.name.split() if word.isdecimal()}
-            else:
-                self.numbers.add(int(float(literal.name)))
-        for pair in node.find_all(exp.EQ, exp.NullSafeEQ):
-            if isinstance(pair.this, exp.Column) and isinstance(pair.expression, exp.Column):
-                names = frozenset((pair.this.name.lower(), pair.expression.name.lower()))
-                joined = [one for one in self.equal if one & names]
-                self.equal = [one for one in self.equal if not one & names] + [names.union(*joined)]

@@ -100,10 +100,10 @@ class Judged:
     """What the propositions say of an operator and all below: how it is executed, what it remembers, what fails.
 
     ``rows`` is the most rows of the view at a time, None where there is no number; ``retracts`` that it may take rows
-    back; ``closes`` are the columns that say when it does not any more. Without a ``part`` there are
-    ``violations``; ``suspects`` are blocks, split, of which a witness may be made, with elements so far ``apart`` in
-    time that they are in different buckets of it. ``clocks`` are the tables whose timestamps are those of the results,
-    also where no row of theirs matters. Of a join there are so many rows of a ``side`` at a time. ``empty`` says
+    back; ``closes`` are the columns that say when it does not any more. Without a ``part`` there are ``violations``;
+    ``suspects`` are blocks, split, of which a witness may be made. ``clocks`` are the tables whose timestamps are those
+    of the results, also where no row of theirs matters. Of a join there are so many rows of a ``side`` at a time.
+    ``empty`` says
     why there never is a result.
     """
 
@@ -113,7 +113,6 @@ class Judged:
     suspects: tuple[Query, ...] = ()
     rows: Size | None = None
     retracts: bool = False
-    apart: int = 0
     closes: tuple[ClosingRows, ...] = ()
     clocks: tuple[str, ...] = ()
     sides: tuple[RowsOfSide, ...] = ()

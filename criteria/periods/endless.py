@@ -2,7 +2,9 @@
 
 Rows i = 0 … N−1 begin at i, and end at 2N + 2i or at 2N + 2i + 1; or the other way round, with values that rise or
 fall. After N nothing arrives. Where what is printed from then on tells all 2^N inputs apart, the memory at N takes 2^N
-states, for every N: M units of O(log N) bits hold fewer for a large N.
+states, for every N: M units of O(log N) bits hold fewer for a large N. That it does so for every N is known of rows
+that differ in columns with infinitely many values, beyond all constants (`operators.constants`), of streams whose rows
+may be valid for ever: all inputs of a few rows are executed, and some of more rows than are counted to.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import islice, product
+from random import Random
 from typing import Any
 
 from sqlglot import exp
@@ -26,6 +29,7 @@ from streambound.analyzer.expressions.function import NotKnown
 from streambound.analyzer.expressions.reading import Refused, read
 from streambound.analyzer.types import DataType, Family, parse_type
 from streambound.criteria.contract import value_range
+from streambound.criteria.operators.constants import MOST_COUNTED, Constants
 from streambound.criteria.periods.views import Leaf
 from streambound_runtime.operators.epochs.fragments import Fragment, FragmentRow
 from streambound_runtime.operators.epochs.plan import EpochJoin, EpochLineage, EpochMap, EpochQuery
@@ -33,6 +37,9 @@ from streambound_runtime.operators.epochs.query import query_operator
 
 _ROWS = 4
 """N: all 2^N inputs are executed."""
+_MANY = 24
+"""Rows of which some inputs are executed, or more, where rows are counted to more."""
+_SAMPLE = 3
 _TRIED = 200
 """Rows of a stream that are looked at for one that the conditions let pass."""
 Encoded = dict[str, Any]
@@ -59,10 +66,11 @@ class PeriodWitness:
     family: EndingRows
     query: EpochQuery | EpochLineage
     leaves: tuple[Leaf, ...]
+    constants: Constants
 
     def rows(self, later: Sequence[bool]) -> dict[str, list[Encoded]] | None:
         """The rows of each stream, of which some end a moment ``later``; None where a contract allows none."""
-        return _rows_of(self.family, [int(bit) for bit in later], self.leaves, self.query.low or 0)
+        return _rows_of(self, [int(bit) for bit in later])
 
     def printed(self, later: Sequence[bool]) -> frozenset[Fragment]:
         """What is printed for them once all have begun: values, begin, end and how often."""
@@ -70,38 +78,46 @@ class PeriodWitness:
         return frozenset() if rows is None else _printed(self.query, self.leaves, rows)
 
 
-def unbounded_periods(query: EpochQuery | EpochLineage, leaves: Sequence[Leaf]) -> PeriodWitness | None:
+def unbounded_periods(
+    query: EpochQuery | EpochLineage, leaves: Sequence[Leaf], constants: Constants
+) -> PeriodWitness | None:
     """The rows that show that a query needs unboundedly much memory; None where none of these families does."""
-    families = _families(leaves, isinstance(query, EpochLineage))
-    made = (PeriodWitness(family, query, tuple(leaves)) for family in families)
+    families = _families(leaves, isinstance(query, EpochLineage), constants)
+    made = (PeriodWitness(family, query, tuple(leaves), constants) for family in families)
     try:
-        return next((one for one in made if tells_apart(one)), None)
+        return next((one for one in made if tells_apart(one) and _of_any_size(one)), None)
     except (NotKnown, Refused, StreamboundError, OverflowError):
         return None
 
 
-def _families(leaves: Sequence[Leaf], lineages: bool) -> Iterator[EndingRows]:
+def _families(leaves: Sequence[Leaf], lineages: bool, constants: Constants) -> Iterator[EndingRows]:
     tables = {leaf.table.name: leaf.table for leaf in leaves}
+    endless = {name for name, table in tables.items() if table.period is None or table.period.max_duration is None}
     for name, table in tables.items():
-        changing = [column.name for column in table.columns if _varies(column, table)]
-        for accompanied in (False, True) if len(tables) > 1 else (False,):
+        if name not in endless or table.period is None or table.period.max_valid is not None:
+            continue  # only so many rows are valid at a time
+        changing = [column.name for column in table.columns if _varies(column, table, constants)]
+        for accompanied in (False, True) if endless >= {*tables} and len(tables) > 1 else (False,):
             for column in (None, *changing):
                 yield EndingRows(name, column, True, accompanied, lineages)
                 if column is not None:
                     yield EndingRows(name, column, False, accompanied, lineages)
 
 
-def _varies(column: Column, table: DeclaredTable) -> bool:
+def _varies(column: Column, table: DeclaredTable, constants: Constants) -> bool:
     period = table.period
     assert period is not None, "only streams of rows with periods are read"
     numbers = (Family.INTEGER, Family.FLOAT, Family.STRING)
-    return column.name not in (period.begin, period.end) and column.type.family in numbers and column.domain is None
+    own = column.name not in (period.begin, period.end)
+    return own and column.type.family in numbers and constants.is_fresh(column)
 
 
-def _unlike(family: EndingRows, table: DeclaredTable) -> str | None:
+def _unlike(family: EndingRows, table: DeclaredTable, constants: Constants) -> str | None:
     """A column of the snapshot key in which rows have to differ, if the family's own is none of it."""
     key = () if table.period is None or family.column in table.period.snapshot_key else table.period.snapshot_key
-    return next((column.name for column in table.columns if column.name in key and _varies(column, table)), None)
+    return next(
+        (column.name for column in table.columns if column.name in key and _varies(column, table, constants)), None
+    )
 
 
 def tells_apart(witness: PeriodWitness, size: int = _ROWS) -> bool:
@@ -114,10 +130,25 @@ def tells_apart(witness: PeriodWitness, size: int = _ROWS) -> bool:
     return bool(len(printed) == 2**size)
 
 
-def _rows_of(
-    family: EndingRows, bits: Sequence[int], leaves: Sequence[Leaf], base: int
-) -> dict[str, list[Encoded]] | None:
+def _of_any_size(witness: PeriodWitness) -> bool:
+    """Whether some choices of many ends are told apart, which differ in one or two of them."""
+    size, random = max(_MANY, witness.constants.counted + 2), Random(0)
+    if size > MOST_COUNTED or witness.rows([False] * size) is None:
+        return False
+    for _ in range(_SAMPLE):
+        later = [random.random() < 0.5 for _ in range(size)]
+        one, other = random.sample(range(size), 2)
+        later[one], later[other] = True, False
+        changed = [[*later[:one], False, *later[one + 1 :]], later.copy()]
+        changed[1][one], changed[1][other] = False, True
+        if witness.printed(later) in map(witness.printed, changed):
+            return False
+    return True
+
+
+def _rows_of(witness: PeriodWitness, bits: Sequence[int]) -> dict[str, list[Encoded]] | None:
     """The rows of each stream; None where the conditions let none pass, or a contract."""
+    family, leaves, base, constants = witness.family, witness.leaves, witness.query.low or 0, witness.constants
     tables = {leaf.table.name: leaf.table for leaf in leaves}
     found: dict[str, list[Encoded]] = {}
     step = max((table.max_rate.per for table in tables.values() if table.max_rate is not None), default=1)
@@ -140,8 +171,12 @@ def _rows_of(
             found[name] = [always] if family.accompanied else []
             continue
         rows = found[name] = []
-        changing = dict.fromkeys((family.column, period.key if family.lineages else None, _unlike(family, table)))
-        values = {one: _values(table, one, plain, many, leaves) for one in changing if one is not None}
+        changing = dict.fromkeys(
+            (family.column, period.key if family.lineages else None, _unlike(family, table, constants))
+        )
+        values = {one: _values(table, one, plain, many, witness) for one in changing if one is not None}
+        if any(not mine for mine in values.values()):
+            return None
         for place, bit in enumerate(bits):
             end = base + far + 2 * (place if family.rising else many - 1 - place) + bit
             row = {**plain, period.begin: base + place * step, period.end: end}
@@ -158,19 +193,24 @@ def certain(table: DeclaredTable, name: str) -> Any:
     return 10 ** (column.type.scale or 0) if column.type.family is Family.DECIMAL else 1.0
 
 
-def _values(table: DeclaredTable, name: str, plain: Encoded, many: int, leaves: Sequence[Leaf]) -> list[Any]:
-    """Values in order, from that of a row that passes on, up or, where conditions do not let those pass, down.
+def _values(table: DeclaredTable, name: str, plain: Encoded, many: int, witness: PeriodWitness) -> list[Any]:
+    """Values in order, beyond all constants, up or, where conditions do not let those pass, down; none where neither.
 
     Those of rows that end later are less: of MAX each has its time; or greater, for MIN.
     """
+    constants = witness.constants
     column, first = table.column(name), plain[name]
     assert column is not None, "it is one of the table's"
     if column.type.family is Family.STRING:
-        return [f"{first or 'v'}{place:0{len(str(many))}}" for place in range(many)]
-    mine = [leaf for leaf in leaves if leaf.table.name == table.name]
-    up, down = ([(first or 0) + sign * place for place in range(many)] for sign in (1, -1))
-    passing = all(_satisfies(leaf, plain | {name: value}, leaf.passing) for leaf in mine for value in up)
-    return up if passing else down
+        ends = "0" * constants.length
+        return [f"{first or 'v'}{ends}{place:06}{ends}" for place in range(many)]
+    mine = [leaf for leaf in witness.leaves if leaf.table.name == table.name]
+    apart = (1 + constants.total) * constants.multiple
+    values = [(place + 1) * (float(apart) if isinstance(first, float) else apart) for place in range(many)]
+    for found in (values, [-value for value in values]):
+        if all(_satisfies(leaf, plain | {name: value}, leaf.passing) for leaf in mine for value in found):
+            return found
+    return []
 
 
 def _passing(table: DeclaredTable, leaves: Sequence[Leaf]) -> Encoded | None:

@@ -136,7 +136,7 @@ def test_rows_that_are_computed_are_proved_of_by_a_witness_of_what_they_are_comp
     witness = item.circuit_witness.of_size(3)
     assert witness is not None
     subsets = [subset for size in range(4) for subset in combinations(range(3), size)]
-    found = [item.circuit_witness.changes(witness, subset) for subset in subsets]
+    found = [item.circuit_witness.changes(witness, subset, range(witness.size)) for subset in subsets]
     assert all(one != other for one, other in combinations(found, 2))
 
 
