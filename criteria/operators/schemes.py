@@ -23,6 +23,7 @@ from streambound.analyzer.algebra.nodes import Bucket, FrameEnd, Scalar, Scan, S
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.columns import Column
+from streambound.analyzer.constants import numeral
 from streambound.analyzer.query import Attribute, Branch, Source, conjunction
 from streambound.analyzer.spans import Span
 from streambound.analyzer.types import Family
@@ -414,7 +415,7 @@ class _Constants:
                 self.texts.add(literal.name)
                 self.numbers |= {int(word) for word in literal.name.split() if word.isdecimal()}
             else:
-                self.numbers.add(int(float(literal.name)))
+                self.numbers.add(int(numeral(literal.name).exact))
         for pair in node.find_all(exp.EQ, exp.NullSafeEQ):
             if isinstance(pair.this, exp.Column) and isinstance(pair.expression, exp.Column):
                 names = frozenset((pair.this.name.lower(), pair.expression.name.lower()))
