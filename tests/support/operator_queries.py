@@ -271,7 +271,7 @@ class OperatorQuery(WindowQuery):
         if function != "ROW_NUMBER()":
             over = over.replace(f"⟦‖, {ties}⟧", "")
         self.used[function.split("(")[0].lower() + " over"] += 1
-        where = self._where([f"{inner}.{column}" for column in COLUMNS[:3]], 0)
+        where = self._where_below_over([f"{inner}.{column}" for column in COLUMNS[:3]])
         shown, before = "v" if function == "ROW_NUMBER()" else self.choices.pick(("v", "v", "a", "b")), ""
         if function == "ROW_NUMBER()" and self.choices.chance(30):
             shown, before = "g", f", LAG({inner}.v) {over} AS g"
@@ -313,7 +313,7 @@ class OperatorQuery(WindowQuery):
                 aggregate = self.choices.pick((f"FIRST_VALUE({column})", f"LAST_VALUE({column})"))
             calls.append(f"{aggregate} OVER ({ordered} {function.upper()} BETWEEN {low} AND {high})")
         made = ", ".join(f"{call} AS f{number}" for number, call in enumerate(calls, 1))
-        where = self._where([f"{inner}.{column}" for column in COLUMNS[:3]], 0)
+        where = self._where_below_over([f"{inner}.{column}" for column in COLUMNS[:3]])
         rows = f"SELECT {inner}.*, {made} FROM {table} AS {inner}{where}"
         columns = [f"{outer}.{column}" for column in (*(f"f{number + 1}" for number in range(len(calls))), "v")]
         if self.choices.chance(30):
@@ -403,8 +403,7 @@ class OperatorQuery(WindowQuery):
         alias = self._alias()
         if depth > 0 and self.choices.chance(35):
             self.used["nested block"] += 1
-            inner, width = self.query(depth - 1)
-            return f"({inner}) AS {alias}", [f"{alias}.c{at + 1}" for at in range(width)]
+            return self._nested(alias, depth)
         table = self.choices.weighted([(5, "S"), (3, "T"), (2, CHANGING), (1, STATIC)])
         self.used["changing relation"] += table == CHANGING
         self.used["relation without state"] += table == STATIC
