@@ -1,4 +1,4 @@
-"""Literals with a suffix, numbers for texts and ``*`` in odd places have a verdict or words, and are no defect of ours."""
+"""Literals with a suffix, numbers for texts and ``*`` in odd places have a verdict, or words, and are no defect."""
 
 from __future__ import annotations
 
