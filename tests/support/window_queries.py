@@ -27,7 +27,7 @@ class WindowQuery(AnyQuery):
         else:
             call = f"window({alias}.ts, '{size} microseconds')"
             key = f"⟦{call}‖{alias}.ts DIV {size}⟧"
-            if self.choices.chance(40):
+            if self.choices.chance(60):
                 return self._shown_window(
                     f"{table} AS {alias}", columns, call, f"{alias}.ts DIV {size} * {size}", size, width
                 )
