@@ -73,8 +73,9 @@ class Folded:
 
     @property
     def exact(self) -> Fraction:
-        """The value of what is neither NULL nor a text."""
-        assert isinstance(self.value, Fraction)
+        """The value of a number, or of a time; raises ConstantError for others, NaN and infinities among them."""
+        if not isinstance(self.value, Fraction):
+            raise ConstantError(f"{self.value!r} is no exact number", unsupported=True)
         return self.value
 
     @property

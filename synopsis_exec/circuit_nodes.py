@@ -8,6 +8,7 @@ from itertools import zip_longest
 
 from streambound.analyzer.catalog import Catalog, DeclaredTable
 from streambound.analyzer.columns import Column
+from streambound.analyzer.errors import BrokenInvariant
 from streambound.analyzer.query import (
     Attribute,
     Constant,
@@ -61,6 +62,7 @@ class CircuitNodes:
 
     def __post_init__(self) -> None:
         self.found: list[circuit_plan.Node] = []
+        self.columns: dict[str, tuple[Column, ...]] = {}
         self.blocks: list[Plan] = []
         self.plans: dict[str, Plan] = {}
         self.changing: list[Input] = []
@@ -88,6 +90,12 @@ class CircuitNodes:
             if table is not None
         ]
 
+    def check_names(self) -> None:
+        """Raise BrokenInvariant for a node two of whose columns have one name: it would lose one of them."""
+        for node, columns in self.columns.items():
+            if len({column.name.lower() for column in columns}) < len(columns):
+                raise BrokenInvariant(f"two columns of {node} have one name: {[column.name for column in columns]}")
+
     def ends(self, key: EndingKey | None) -> circuit_plan.KeyEnds | None:
         """When what is kept for a key goes."""
         if key is None:
@@ -99,6 +107,7 @@ class CircuitNodes:
         """The name of a part's node, once it is there with all below."""
         if any(node.name == part.name for node in self.found):  # read in several places
             return part.name
+        self.columns[part.name] = part.columns
         match part:
             case KeyedPart():
                 return self._keyed(part)

@@ -109,6 +109,7 @@ def make_circuit_plan(
         raise refused(statement.name, what, "run it as a batch query", file, line)
     added = _added(judged.part)
     check_columns(statement.name, columns, sink, file, line, added)
+    nodes.check_names()
     circuit = circuit_plan.CircuitPlan(
         tuple(column.name for column in columns),
         tuple(nodes.found),

@@ -12,6 +12,7 @@ from sqlglot.tokenizer_core import TokenType
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.buckets import FLINK_COLUMNS, BucketCalls, TableFunction, is_bucket, table_function
 from streambound.analyzer.algebra.calls import is_aggregate_call, sort_keys
+from streambound.analyzer.algebra.misplaced_stars import check_stars
 from streambound.analyzer.algebra.nodes import (
     Alias,
     AsOf,
@@ -137,6 +138,7 @@ class Lowering:
 
     def statement(self, node: exp.Expr) -> Tree:
         """The tree of a whole statement."""
+        check_stars(node, self.positions)
         return self.windows.whole(self.query(node, {}))
 
     def query(self, node: exp.Expr, ctes: Ctes) -> Tree:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import AggregateCall, Scalar
+from streambound.analyzer.constants import numeral
 from streambound.analyzer.expressions.dialect import parsed
 
 PERCENTILES = ("MEDIAN", "PERCENTILE", "PERCENTILE_CONT", "PERCENTILE_DISC")
@@ -77,6 +78,7 @@ def _part(given: Scalar) -> float:
     node = parsed(given.text).unnest()
     if isinstance(node, exp.Cast) and node.is_type("double"):
         node = node.this
-    if not isinstance(node, exp.Literal) or node.is_string or not 0 <= float(node.name) <= 1:
+    part = numeral(node.name).exact if isinstance(node, exp.Literal) and not node.is_string else None
+    if part is None or not 0 <= part <= 1:
         raise NoPercentileError(_PART)
-    return float(node.name)
+    return float(part)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from streambound.analyzer.constants import Folded
-from streambound.analyzer.expressions.function import ANY, Function, NotKnown, Scalar
+from streambound.analyzer.expressions.function import ANY, Function, NotKnown, Scalar, exactly
 from streambound.analyzer.types import DataType
 
 
@@ -83,4 +83,5 @@ def applied(call: Call, arguments: tuple[Folded, ...]) -> Folded:
         raise NotKnown(f"the value of {call.function.name}")
     if any(argument.value is None for argument in arguments):
         return Folded(None, call.kind)
-    return Folded(call.function.value(call.kind, arguments), call.kind)
+    function, kind = call.function.value, call.kind
+    return Folded(exactly(lambda: Folded(function(kind, arguments), kind)), kind)

@@ -32,6 +32,12 @@ def text(argument: Folded) -> str:
     return value
 
 
+def _number(argument: Folded) -> int:
+    if argument.kind.family is not Family.INTEGER:
+        raise NotKnown("a number that Spark casts to a whole one")
+    return whole(argument)
+
+
 def _plain(written: str) -> str:
     if not written.isascii():
         raise NotKnown("letters beyond ASCII")
@@ -39,13 +45,17 @@ def _plain(written: str) -> str:
 
 
 def _of_texts(
-    name: str, value: Callable[..., str | bool | int], count: int = 1, most: int | None = None, kind: DataType = STRING
+    name: str,
+    value: Callable[..., str | bool | int],
+    count: int = 1,
+    most: int | None = None,
+    kind: DataType = STRING,
+    numbers: tuple[int, ...] = (),
 ) -> Function:
-    """A function of texts, and of whole numbers after them."""
+    """A function of texts, and of whole ``numbers`` at some places; what is given for a text is cast to one."""
 
     def evaluated(kind: DataType, arguments: tuple[Folded, ...]) -> Scalar:
-        read = [whole(one) if one.kind.family is Family.INTEGER and i else text(one) for i, one in enumerate(arguments)]
-        found = value(*read)
+        found = value(*(_number(one) if i in numbers else text(one) for i, one in enumerate(arguments)))
         return found if isinstance(found, str) else Fraction(found)
 
     return Function(name, always(kind), evaluated, arguments=(count, most or count))
@@ -199,19 +209,19 @@ TEXTS = (
     _of_texts("character_length", len, kind=INT),
     _of_texts("octet_length", lambda s: len(s.encode()), kind=INT),
     _of_texts("bit_length", lambda s: 8 * len(s.encode()), kind=INT),
-    _of_texts("substring", substring, 2, 3),
-    _of_texts("substr", substring, 2, 3),
-    _of_texts("left", lambda s, n: s[: max(n, 0)], 2),
-    _of_texts("right", lambda s, n: s[-n:] if n > 0 else "", 2),
+    _of_texts("substring", substring, 2, 3, numbers=(1, 2)),
+    _of_texts("substr", substring, 2, 3, numbers=(1, 2)),
+    _of_texts("left", lambda s, n: s[: max(n, 0)], 2, numbers=(1,)),
+    _of_texts("right", lambda s, n: s[-n:] if n > 0 else "", 2, numbers=(1,)),
     _of_texts("replace", _replaced, 2, 3),
-    _of_texts("lpad", partial(_padded, True), 2, 3),
-    _of_texts("rpad", partial(_padded, False), 2, 3),
-    _of_texts("repeat", lambda s, n: s * n, 2),
+    _of_texts("lpad", partial(_padded, True), 2, 3, numbers=(1,)),
+    _of_texts("rpad", partial(_padded, False), 2, 3, numbers=(1,)),
+    _of_texts("repeat", lambda s, n: s * n, 2, numbers=(1,)),
     _of_texts("reverse", lambda s: s[::-1]),
-    _of_texts("split_part", _split_part, 3),
-    _of_texts("substring_index", _substring_index, 3),
+    _of_texts("split_part", _split_part, 3, numbers=(2,)),
+    _of_texts("substring_index", _substring_index, 3, numbers=(2,)),
     _of_texts("instr", lambda s, sub: s.find(sub) + 1, 2, kind=INT),
-    _of_texts("locate", _located, 2, 3, kind=INT),
+    _of_texts("locate", _located, 2, 3, kind=INT, numbers=(2,)),
     _of_texts("initcap", _titled),
     _of_texts("translate", _translated, 3),
     _of_texts("startswith", str.startswith, 2, kind=BOOLEAN),
@@ -222,7 +232,7 @@ TEXTS = (
     _of_texts("rlike", _matches, 2, kind=BOOLEAN),
     _of_texts("regexp", _matches, 2, kind=BOOLEAN),
     _of_texts("regexp_like", _matches, 2, kind=BOOLEAN),
-    _of_texts("regexp_extract", _extracted, 2, 3),
+    _of_texts("regexp_extract", _extracted, 2, 3, numbers=(2,)),
     _of_texts("regexp_replace", _rewritten, 3),
     _of_texts("md5", partial(_digest, "md5")),
     _of_texts("sha", partial(_digest, "sha1")),

@@ -30,7 +30,7 @@ from streambound.criteria.operators.columns import aggregate_type
 from streambound.criteria.operators.each_key import columns_of_key
 from streambound.criteria.operators.judge import UNLIMITED, Context, NoNumber, NoRule, groups
 from streambound.criteria.operators.late_conditions import is_late, is_marked
-from streambound.criteria.operators.mapped import Columns, columns_shown, judge_below
+from streambound.criteria.operators.mapped import Columns, columns_shown
 from streambound.criteria.operators.parts import (
     AggregateColumn,
     BlockPart,
@@ -76,7 +76,7 @@ def _judged(tree: Aggregate, context: Context) -> Judged:
     joined = _joins(tree.input)
     needed = read if joined or is_marked(tree.input) else None
     with context.reading(needed):
-        judged = judge_below(tree.input, context)
+        judged = context.judge(tree.input, context)
     if judged.part is None:
         with suppress(NoNumber):
             return _below_join(tree, judged, context) if joined else judged

@@ -30,8 +30,25 @@ LENGTHS = {
     "year": (365 * DAY, 366 * DAY),
 }
 """The shortest and the longest period of each unit of the calendar, in microseconds."""
-_PATTERN_UNITS = {4: "year", 6: "month", 8: "day", 10: "hour", 12: "minute", 14: "second"}
-_PATTERN = re.compile(r"yyyy(?:MM(?:dd(?:HH(?:mm(?:ss)?)?)?)?)?")
+_FIELDS = (("yyyy", "year"), ("MM", "month"), ("dd", "day"), ("HH", "hour"), ("mm", "minute"), ("ss", "second"))
+"""The fields of texts that are buckets of time, each with the period that it tells apart after those before it."""
+_BESIDE_FIELDS = re.compile(r"'[^\d']+'|[^A-Za-z\d'\[\]{}#]")
+"""What may stand beside them: a word in quotes, or one character that means itself; no digit, nor what is optional."""
+
+
+def unit_of_pattern(pattern: str) -> str | None:
+    """The period of the calendar that a text of DATE_FORMAT stands for; None where it is a text like any other.
+
+    The year comes first, in four digits, then smaller units in two, none left out. Times are of the years 1 to 9999, so
+    that all texts of a pattern are equally long, with digits at the same places: they are in the order of their times.
+
+    >>> [unit_of_pattern(pattern) for pattern in ("yyyy-MM-dd", "yyyy1MM", "yyyy-M-M", "yyyydd")]
+    ['day', None, None, None]
+    """
+    fields = tuple(_BESIDE_FIELDS.sub(" ", pattern).split())
+    runs = tuple(run.group() for field in fields for run in re.finditer(r"(.)\1*", field))
+    known = {tuple(field for field, _ in _FIELDS[:n]): unit for n, (_, unit) in enumerate(_FIELDS, 1)}
+    return known.get(runs) if pattern.startswith("yyyy") else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +151,7 @@ def _calendar(expression: str, columns: Sequence[Column], days: bool = False) ->
         case (("to_date" | "cast"), (Field(name),)) if call.kind.family is Family.DATE:
             unit = "date"
         case "date_format", (Field(name), Literal(Folded(value=str(pattern)))):
-            letters = re.sub(r"'[^'A-Za-z0-9]*[A-Za-z]?'|[^A-Za-z']", "", pattern)
-            unit = _PATTERN_UNITS.get(len(letters)) if _PATTERN.fullmatch(letters) else None
+            unit = unit_of_pattern(pattern)
         case _:
             return None
     families = (Family.TIMESTAMP, Family.DATE) if days else (Family.TIMESTAMP,)

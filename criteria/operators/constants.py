@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
+from math import ceil
 from typing import cast
 
 from sqlglot import exp
@@ -33,6 +34,7 @@ from streambound.analyzer.algebra.nodes import (
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.columns import Column
+from streambound.analyzer.constants import numeral
 from streambound.analyzer.constants import ConstantError
 from streambound.analyzer.expressions.registry import BY_NAME, is_aggregate
 from streambound.analyzer.literals import fixed_interval
@@ -107,7 +109,7 @@ class Constants:
         views = (one for one in query.find_all(exp.Select) if any(one.find_all(exp.Subquery)))
         conditions = (*query.find_all(exp.Having), *(one.args["where"] for one in views if one.args.get("where")))
         for literal in (literal for one in conditions for literal in one.find_all(exp.Literal)):
-            found.counted = max(found.counted, int(literal.name) if literal.name.isdecimal() else 0)
+            found.counted = max(found.counted, _whole(literal))
         return cls._made(found, tables)
 
     @classmethod
@@ -232,10 +234,10 @@ class _Collector:
             self.duration += LENGTHS.get(node.name.lower(), (0, _YEAR))[1]
 
     def _number(self, node: exp.Literal, counts: bool) -> None:
-        number = -(-abs(float(node.name)) // 1) if "." in node.name or "e" in node.name.lower() else abs(int(node.name))
-        self.occurrences.append(int(number))
+        number = _whole(node)
+        self.occurrences.append(number)
         if counts:
-            self.counted = max(self.counted, int(number))
+            self.counted = max(self.counted, number)
 
     def _equal(self, node: exp.Expr) -> None:
         if isinstance(node.this, exp.Column) and isinstance(node.expression, exp.Column):
@@ -245,7 +247,7 @@ class _Collector:
 
     def _call(self, node: exp.Expr) -> None:
         name = _name(node)
-        literals = [abs(int(one.name)) for one in node.find_all(exp.Literal) if one.name.isdecimal()]
+        literals = [_whole(one) for one in node.find_all(exp.Literal)]
         self.unit = max(self.unit, _UNITS.get(name, 0), DAY if _is_day(node) else 0)
         part = node.name.lower() if isinstance(node, exp.Extract) else name
         self.weekly |= part in _OF_WEEK
@@ -259,6 +261,17 @@ class _Collector:
             self.length += sum(literals)
         if not _is_seen_through(node, name):
             self.opaque |= {column.name.lower() for column in node.find_all(exp.Column)}
+
+
+def _whole(literal: exp.Literal) -> int:
+    """The least whole number that is as large as a number, signs apart; that of a text of digits, and 0 of others.
+
+    >>> [_whole(exp.Literal.number(text)) for text in ("97L", "1.5BD", "1e2")]
+    [97, 2, 100]
+    """
+    if literal.is_string:
+        return int(literal.name) if literal.name.isdecimal() else 0
+    return ceil(abs(numeral(literal.name).exact))
 
 
 def _counts(tree: Tree) -> bool:

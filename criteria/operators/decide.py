@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.clock import clocks
+from streambound.analyzer.algebra.names_apart import with_names_apart
 from streambound.analyzer.algebra.nodes import (
     Aggregate,
     AggregateCall,
@@ -139,7 +140,8 @@ def judged(
     context = Context(catalog, lowered.positions, blocks, judge, unbounded=unbounded)
     try:
         check_names(lowered.tree, catalog, lowered.positions)
-        found = judge(_with_conditions_moved(lowered.tree, context), context)
+        tree = with_names_apart(lowered.tree, catalog, lowered.positions)
+        found = judge(_with_conditions_moved(tree, context), context)
         return replace(found, states=_once(found.states), clocks=clocks(lowered.tree, catalog))
     except NoNumber as refusal:
         return _growing(refusal, statement, lowered.positions)

@@ -19,7 +19,7 @@ from streambound.analyzer.types import DataType
 from streambound.criteria.operators.closing_rows import computed_sides, mapped_columns
 from streambound.criteria.operators.judge import Context, NoRule
 from streambound.criteria.operators.late_conditions import judge_late
-from streambound.criteria.operators.parts import MapPart, UnionPart
+from streambound.criteria.operators.parts import MapPart
 from streambound.criteria.operators.pushed_filters import pushed
 from streambound.criteria.operators.rank_limits import note_limits
 from streambound.criteria.operators.states import Judged
@@ -39,7 +39,7 @@ def judge_project(tree: Tree, context: Context) -> Judged:
     needed = _read(tree, where)
     below = only_read(below, needed)
     with context.reading(needed):
-        judged = judge_below(below, context)
+        judged = context.judge(below, context)
     if judged.part is None:
         return judged
     columns = Columns(columns_shown(schema(below, context.catalog), judged.part.columns, needed), judged.part.columns)
@@ -87,7 +87,7 @@ def judge_filter(tree: Tree, context: Context) -> Judged:
         needed = {**shown, **names_in([parsed(where)])}
     below = only_read(below, needed)
     with context.reading(needed):
-        judged = judge_below(below, context)
+        judged = context.judge(below, context)
     if judged.part is None or where is None:
         return judged
     given = columns_shown(schema(below, context.catalog), judged.part.columns, needed)
@@ -106,26 +106,6 @@ def filtered(judged: Judged, given: Schema, where: Scalar, context: Context, sho
     kept = [judged.part.columns[place] for place in shown]
     same = [(column, exp.column(column.name, quoted=True).sql("spark")) for column in kept]
     return _mapped(judged, same, Columns(given, judged.part.columns).over(where), context)
-
-
-def judge_below(tree: Tree, context: Context) -> Judged:
-    """What expressions are over: columns of one name get names of their own, since names are all that Spark has."""
-    judged = context.judge(tree, context)
-    part = judged.part
-    if part is None:
-        return judged
-    columns, taken = list[Column](), set[str]()
-    for column in part.columns:
-        name, number = column.name, 2
-        while name.lower() in taken:
-            name, number = f"{column.name}_{number}", number + 1
-        taken.add(name.lower())
-        columns.append(replace(column, name=name))
-    if tuple(columns) == part.columns:
-        return judged
-    if isinstance(part, MapPart):
-        return replace(judged, part=replace(part, columns=tuple(columns)))
-    return replace(judged, part=UnionPart(context.name("renamed"), (part,), tuple(columns)))
 
 
 def judge_named(tree: Tree, context: Context) -> Judged:

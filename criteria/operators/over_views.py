@@ -20,7 +20,7 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.flatten import written
 from streambound.criteria.operators.closing_rows import mapped_columns, taken_over
 from streambound.criteria.operators.judge import UNLIMITED, Context, NoNumber, NoRule
-from streambound.criteria.operators.mapped import Columns, judge_below
+from streambound.criteria.operators.mapped import Columns
 from streambound.criteria.operators.over_calls import (
     RANKS,
     Looks,
@@ -40,7 +40,7 @@ def judge_over_view(tree: Over, calls: Sequence[WindowCall], context: Context) -
     """Functions over one window of a view; raises NoRule where nothing says how many of its rows are needed."""
     call = calls[0]
     with context.reading(None):
-        judged = judge_below(tree.input, context)
+        judged = context.judge(tree.input, context)
     if judged.part is None:
         return judged
     columns = Columns(schema(tree.input, context.catalog), judged.part.columns)

@@ -25,15 +25,10 @@ _LENGTHS = {
     "year": (365 * _DAY, 366 * _DAY),
 }
 """The shortest and the longest period of each unit of the calendar, in microseconds."""
-_PATTERNS = (
-    ("yyyy", "year"),
-    ("yyyyMM", "month"),
-    ("yyyyMMdd", "day"),
-    ("yyyyMMddHH", "hour"),
-    ("yyyyMMddHHmm", "minute"),
-    ("yyyyMMddHHmmss", "second"),
-)
-"""Patterns that begin with the year, without what stands between."""
+_FIELDS = {"yyyy": "year", "MM": "month", "dd": "day", "HH": "hour", "mm": "minute", "ss": "second"}
+"""What a pattern of texts in order of time has, the first ones of these, with the period that each is known to."""
+_LITERALS = re.compile(r"(?:[^A-Za-z\d'\[\]{}#]|'[^\d']+')*")
+"""What stands behind each: characters that stand for themselves, and words in quotes, without digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +137,21 @@ def _of_calendar(node: exp.Expr) -> BucketOf | None:
                 unit = text.name.lower()
                 unit = "" if unit == "date" else unit
             case "date_format", [exp.Column(), exp.Literal() as text]:
-                letters = re.sub(r"[^A-Za-z]", "", re.sub(r"'[^']*'", "", text.name))
-                unit = next((unit for shown, unit in _PATTERNS if shown == letters), "")
+                unit = _unit_of(text.name)
     if unit == "date":
         return BucketOf(unit, _DAY, _DAY)
     return BucketOf(unit, *_LENGTHS[unit]) if unit in _LENGTHS else None
+
+
+def _unit_of(pattern: str) -> str:
+    """The period that a text of a pattern stands for; empty where texts are not in the order of times."""
+    at, unit = 0, ""
+    for field, period in _FIELDS.items():
+        if not pattern.startswith(field, at):
+            break
+        literals = _LITERALS.match(pattern, at + len(field))
+        at, unit = literals.end() if literals else at, period
+    return unit if at == len(pattern) else ""
 
 
 @dataclass(frozen=True, slots=True)

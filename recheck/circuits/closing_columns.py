@@ -72,7 +72,8 @@ def _bucketed(rows: ClosesBy, column: ClosingColumn, node: exp.Expr, place: int,
 
     Rows that are in it as a whole change no longer than its last one.
     """
-    of = function_of(node, given.type is not None and given.type.family is Family.INTEGER)
+    family = None if given.type is None else given.type.family
+    of = None if family is Family.STRING else function_of(node, family is Family.INTEGER)
     inner = None if of is None else inner_bucket(column.how, column.size, of)
     if of is None or inner is None:
         return None

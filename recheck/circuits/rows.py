@@ -33,6 +33,7 @@ from streambound.recheck.circuits.changes import rows_of_relation
 from streambound.recheck.circuits.claims import NotRecheckedError
 from streambound.recheck.circuits.closing_columns import closing_columns, computed_columns
 from streambound.recheck.circuits.ended_keys import ended_key
+from streambound.recheck.circuits.evidence import keys_with_values
 from streambound.recheck.circuits.late_conditions import tested_late
 from streambound.recheck.circuits.ranks import note_limits
 from streambound.recheck.circuits.states import States
@@ -75,7 +76,9 @@ def _block(tree: Tree, states: States) -> View:
     if ended is not None:
         ended.line("K2", split, names, states)
     else:
-        states.line("set", names, states.evidence.results([states.evidence.counted(derivation)]).entries, "never")
+        counted = states.evidence.counted(derivation)
+        found = states.evidence.results([counted])
+        states.line("set", keys_with_values(names, counted, found.tables), found.entries, "never")
     return View()
 
 

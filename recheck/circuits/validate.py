@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from streambound.analyzer.algebra.names_apart import with_names_apart
 from streambound.analyzer.algebra.nodes import Apply, Tree, inputs
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog
@@ -61,7 +62,8 @@ def _proved(statement: Statement, lowered: Lowered, catalog: Catalog, document: 
     blocks = BlockReader(lowered.positions, catalog, statement.name, statement.span, lowered.queries)
     try:
         evidence = Evidence(read_as(ClaimedCircuit, document))
-        tree = with_filtered_joins(lowered.tree, blocks, catalog)
+        tree = with_names_apart(lowered.tree, catalog, lowered.positions)
+        tree = with_filtered_joins(tree, blocks, catalog)
         States(RULES, catalog, blocks, evidence).of(with_late_conditions(tree, blocks, catalog))
     except RejectedError as error:
         return Proof((str(error),))

@@ -87,9 +87,21 @@ class AnyQuery:
         items = [
             self._aggregate(columns, top) if self.choices.chance(70) else self.choices.pick(keys) for _ in range(width)
         ]
-        having = f" HAVING COUNT(*) > {self.choices.integer(0, 1)}" if self.choices.chance(25) else ""
-        self.used["having"] += bool(having)
+        having = self._having()
         return f"SELECT {_named(items)} FROM {source}{self._where(columns, depth)} GROUP BY {', '.join(keys)}{having}"
+
+    def _having(self) -> str:
+        if not self.choices.chance(25):
+            return ""
+        self.used["having"] += 1
+        return f" HAVING COUNT(*) > {self._literal(self.choices.integer(0, 1))}"
+
+    def _literal(self, number: int) -> str:
+        """A number as it is, or with a suffix."""
+        if not self.choices.chance(20):
+            return str(number)
+        self.used["a literal with a suffix"] += 1
+        return f"{number}{self.choices.pick(('L', '.5D', '.5BD'))}"
 
     def _global(self, depth: int, width: int, top: bool) -> str:
         self.used["global aggregate"] += 1
@@ -101,7 +113,20 @@ class AnyQuery:
         operator = self.choices.pick(_SETS)
         self.used[operator.lower()] += 1
         sides = [self.query(depth - 1, width)[0] for _ in range(2)]
-        return f"SELECT * FROM ({sides[0]}) AS {self._alias()} {operator} SELECT * FROM ({sides[1]}) AS {self._alias()}"
+        right = (
+            self._repeated(sides[1], width)
+            if self.choices.chance(40)
+            else f"SELECT * FROM ({sides[1]}) AS {self._alias()}"
+        )
+        return f"SELECT * FROM ({sides[0]}) AS {self._alias()} {operator} {right}"
+
+    def _repeated(self, query: str, width: int) -> str:
+        """As many columns of a query, all of one name."""
+        self.used["a column's name twice"] += width > 1
+        alias = self._alias()
+        name = f"c{self.choices.integer(1, width)}"
+        items = [f"{alias}.{name}", *(f"{alias}.c{self.choices.integer(1, width)} AS {name}" for _ in range(width - 1))]
+        return f"SELECT {', '.join(items)} FROM ({query}) AS {alias}"
 
     def _over(self, depth: int, width: int, top: bool) -> str:
         source = self.choices.pick(("S", "T"))
@@ -121,7 +146,8 @@ class AnyQuery:
             )
         ).format(o=order, p=partition)
         self.used[function.split("(")[0].lower() + " over"] += 1
-        inner = f"SELECT {source}.*, {function} AS f FROM {source}{self._where([f'{source}.{c}' for c in COLUMNS], 0)}"
+        where = self._where_below_over([f"{source}.{column}" for column in COLUMNS])
+        inner = f"SELECT {source}.*, {function} AS f FROM {source}{where}"
         alias = self._alias()
         columns = [f"{alias}.{column}" for column in ("f", "a", "b")]
         kept = f" WHERE {alias}.f <= 2" if self.choices.chance(40) else ""
@@ -170,11 +196,19 @@ class AnyQuery:
         alias = self._alias()
         if depth > 0 and self.choices.chance(35):
             self.used["nested"] += 1
-            inner, width = self.query(depth - 1)
-            return f"({inner}) AS {alias}", [f"{alias}.c{at + 1}" for at in range(width)]
+            return self._nested(alias, depth)
         table = self.choices.weighted([(4, "S"), (3, "T"), (2, "R")])
         self.used["changing relation"] += table == "R"
         return f"{table} AS {alias}", [f"{alias}.{column}" for column in (COLUMNS[:2] if table == "R" else COLUMNS)]
+
+    def _nested(self, alias: str, depth: int) -> tuple[str, list[str]]:
+        """A query in a FROM; what it shows may have one name there, and others outside."""
+        inner, width = self.query(depth - 1)
+        names = [f"c{at + 1}" for at in range(width)]
+        called = alias
+        if self.choices.chance(20):
+            inner, called = self._repeated(inner, width), f"{alias}({', '.join(names)})"
+        return f"({inner}) AS {called}", [f"{alias}.{name}" for name in names]
 
     def _where(self, columns: Sequence[str], depth: int) -> str:
         found = [self._condition(columns) for _ in range(self.choices.integer(0, 2))]
@@ -182,12 +216,29 @@ class AnyQuery:
             found.append(self._subquery(columns))
         return f" WHERE {' AND '.join(found)}" if found else ""
 
+    def _where_below_over(self, columns: Sequence[str]) -> str:
+        """The condition of rows that a function over a window is of: often with OR or IN."""
+        if not self.choices.chance(40):
+            return self._where(columns, 0)
+        left, right, inner = self.choices.pick(columns), self.choices.pick(columns), self._alias()
+        number = self.choices.integer(0, 3)
+        kind, text = self.choices.pick(
+            (
+                ("or", f"({left} = {number} OR {right} > 1)"),
+                ("or", f"{left} > {number} OR {right} IS NULL"),
+                ("in", f"{left} IN ({number}, 2)"),
+                ("in", f"{left} IN (SELECT {inner}.b FROM {self.choices.pick(('S', 'T', 'R'))} AS {inner})"),
+            )
+        )
+        self.used[f"{kind} below over"] += 1
+        return f" WHERE {text}"
+
     def _condition(self, columns: Sequence[str]) -> str:
         left, right = self.choices.pick(columns), self.choices.pick(columns)
         number = self.choices.integer(0, 3)
         return self.choices.pick(
             (
-                f"{left} > {number}",
+                f"{left} > {self._literal(number)}",
                 f"{left} <= {right} + {number}",
                 f"{left} IS NULL",
                 f"{left} IN ({number}, 2)",

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from support.any_queries import _JOINS, _named
+from support.any_queries import _JOINS, _SETS, _named
 from support.choices import Choices
 from support.window_queries import COLUMNS, WindowQuery
 
@@ -61,6 +61,7 @@ class OperatorQuery(WindowQuery):
             (2 * top, "versions"),
             (2 * top, "recursion"),
             (3 * top, "joined_again"),
+            (4 * top, "named_twice"),
             (2 * top, "several_subqueries"),
             (3 * top, "values_of_others"),
         ]
@@ -89,6 +90,18 @@ class OperatorQuery(WindowQuery):
         if self.choices.chance(30):
             return f"{column} {word}IN (SELECT {stream}.b {rows} WHERE {more})"
         return f"{word}EXISTS (SELECT 1 {rows} WHERE {stream}.a = {column} AND {more})"
+
+    def _named_twice(self, depth: int, width: int, top: bool) -> str:
+        """A set operation of which a side has two columns of one name, or what is made of its rows."""
+        left, right = (self.query(0, 2)[0] for _ in range(2))
+        operator = self.choices.pick(_SETS)
+        self.used[operator.lower()] += 1
+        both = f"SELECT * FROM ({left}) AS {self._alias()} {operator} {self._repeated(right, 2)}"
+        if width == 2 and self.choices.chance(70):
+            return both
+        alias = self._alias()
+        key = f"{alias}.{self.choices.pick(('c1', 'c2'))}"
+        return f"SELECT {_named(['COUNT(*)', key][:width])} FROM ({both}) AS {alias} GROUP BY {key}"
 
     # --- joins above joins -------------------------------------------------------------------------------------------
 
@@ -271,7 +284,7 @@ class OperatorQuery(WindowQuery):
         if function != "ROW_NUMBER()":
             over = over.replace(f"⟦‖, {ties}⟧", "")
         self.used[function.split("(")[0].lower() + " over"] += 1
-        where = self._where([f"{inner}.{column}" for column in COLUMNS[:3]], 0)
+        where = self._where_below_over([f"{inner}.{column}" for column in COLUMNS[:3]])
         shown, before = "v" if function == "ROW_NUMBER()" else self.choices.pick(("v", "v", "a", "b")), ""
         if function == "ROW_NUMBER()" and self.choices.chance(30):
             shown, before = "g", f", LAG({inner}.v) {over} AS g"
@@ -313,7 +326,7 @@ class OperatorQuery(WindowQuery):
                 aggregate = self.choices.pick((f"FIRST_VALUE({column})", f"LAST_VALUE({column})"))
             calls.append(f"{aggregate} OVER ({ordered} {function.upper()} BETWEEN {low} AND {high})")
         made = ", ".join(f"{call} AS f{number}" for number, call in enumerate(calls, 1))
-        where = self._where([f"{inner}.{column}" for column in COLUMNS[:3]], 0)
+        where = self._where_below_over([f"{inner}.{column}" for column in COLUMNS[:3]])
         rows = f"SELECT {inner}.*, {made} FROM {table} AS {inner}{where}"
         columns = [f"{outer}.{column}" for column in (*(f"f{number + 1}" for number in range(len(calls))), "v")]
         if self.choices.chance(30):
@@ -403,8 +416,7 @@ class OperatorQuery(WindowQuery):
         alias = self._alias()
         if depth > 0 and self.choices.chance(35):
             self.used["nested block"] += 1
-            inner, width = self.query(depth - 1)
-            return f"({inner}) AS {alias}", [f"{alias}.c{at + 1}" for at in range(width)]
+            return self._nested(alias, depth)
         table = self.choices.weighted([(5, "S"), (3, "T"), (2, CHANGING), (1, STATIC)])
         self.used["changing relation"] += table == CHANGING
         self.used["relation without state"] += table == STATIC

@@ -27,8 +27,27 @@ class WindowQuery(AnyQuery):
         else:
             call = f"window({alias}.ts, '{size} microseconds')"
             key = f"⟦{call}‖{alias}.ts DIV {size}⟧"
+            if self.choices.chance(60):
+                return self._shown_window(
+                    f"{table} AS {alias}", columns, call, f"{alias}.ts DIV {size} * {size}", size, width
+                )
             start = f"⟦window.start‖{alias}.ts DIV {size} * {size}⟧"
         return self._over_windows(f"{table} AS {alias}", columns, key, start, width)
+
+    def _shown_window(self, source: str, columns: Sequence[str], call: str, start: str, size: int, width: int) -> str:
+        """Groups of windows that a subquery shows as they are; their ends are read above it."""
+        self.used["a window shown"] += 1
+        outer, value = self._alias(), self._aggregate(columns, False)
+        name = self.choices.pick(("w", "window"))
+        shown = f"⟦{call}{' AS w' if name == 'w' else ''}‖{start} AS {name}⟧"
+        where, key = self._where(columns, 0), f"⟦{call}‖{start}⟧"
+        rows = f"SELECT {shown}, {value} AS n FROM {source}{where} GROUP BY {key}{self._having()}"
+        end, after = self.choices.pick((("start", ""), ("end", f" + {size}")))
+        items = [f"⟦{outer}.{name}.{end}‖{outer}.{name}{after}⟧", f"{outer}.n"]
+        group = ""
+        if self.choices.chance(30):
+            items, group = [f"MAX({outer}.n)", items[0]], f" GROUP BY {outer}.{name}"
+        return f"SELECT {_named(items[:width])} FROM ({rows}) AS {outer}{group}"
 
     def _hopping(self, depth: int, width: int, top: bool) -> str:
         self.used["hopping window"] += 1
@@ -44,9 +63,7 @@ class WindowQuery(AnyQuery):
     def _over_windows(self, source: str, columns: Sequence[str], key: str, start: str, width: int) -> str:
         keys = [key, *([self.choices.pick(columns[:2])] if self.choices.chance(50) else [])]
         items = [self._aggregate(columns, True), self.choices.pick((start, keys[-1] if len(keys) > 1 else start))]
-        having = f" HAVING COUNT(*) > {self.choices.integer(0, 1)}" if self.choices.chance(25) else ""
-        self.used["having"] += bool(having)
-        where = self._where(columns, 0)
+        having, where = self._having(), self._where(columns, 0)
         return f"SELECT {_named(items[:width])} FROM {source}{where} GROUP BY {', '.join(keys)}{having}"
 
     def _session(self, depth: int, width: int, top: bool) -> str:

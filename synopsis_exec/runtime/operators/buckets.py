@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -19,6 +20,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY = 86_400_000_000
 _LENGTHS = {"second": 1_000_000, "minute": 60_000_000, "hour": 3_600_000_000, "day": _DAY, "week": 7 * _DAY}
 _MONTHS = {"month": 1, "quarter": 3, "year": 12}
+_FIELDS = ("year", "month", "day", "hour", "minute", "second")
+"""The periods whose texts are of one field more, each."""
 
 
 class Buckets(RemembersNothing):
@@ -112,7 +115,7 @@ def last_of(bucket: TimeBucket, value: Value) -> int:
         case "date", int():
             return (value + 1) * _DAY - 1
     assert isinstance(value, int | str), "a bucket is known by its first timestamp, or by its text"
-    start = value if isinstance(value, int) else _start(value)
+    start = value if isinstance(value, int) else _start(bucket.how, value)
     if bucket.how in _LENGTHS:
         return start + _LENGTHS[bucket.how] - 1
     first = _EPOCH + timedelta(microseconds=start)
@@ -128,11 +131,12 @@ def shown_at(bucket: TimeBucket, value: Value) -> int:
     return last - 1 if bucket.how == "session" else last
 
 
-def _start(text: str) -> int:
+def _start(unit: str, text: str) -> int:
     """The first timestamp of a period of the calendar whose text is the year, and as many more fields as it has."""
-    digits = "".join(letter for letter in text if letter.isdigit())
-    fields = [int(digits[:4]), *(int(digits[at : at + 2]) for at in range(4, len(digits), 2)), 1, 1]
-    year, month, day, *time = fields if len(fields) == 3 else fields[: max(3, len(fields) - 2)]
+    digits = re.findall("[0-9]", text)
+    fields = [int("".join(digits[:4])), *(int("".join(digits[at : at + 2])) for at in range(4, len(digits), 2))]
+    assert len(digits) == 2 * _FIELDS.index(unit) + 4, "a text of a period has its year and its other fields"
+    year, month, day, *time = [*fields, 1, 1][: max(3, len(fields))]
     return _since_epoch(datetime(year, month, day, *time, tzinfo=UTC))  # type: ignore[misc, arg-type]
 
 
