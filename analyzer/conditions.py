@@ -15,7 +15,8 @@ from streambound.analyzer.codes import Code
 from streambound.analyzer.computed_relations import ComputedRelation, computed_relation
 from streambound.analyzer.constants import BOOLEAN, Folded
 from streambound.analyzer.derived import DerivedColumns, column_of, is_deep, rows_of, substituted
-from streambound.analyzer.expressions.reading import UNITS_FIRST, Refused
+from streambound.analyzer.elapsed import difference, moved
+from streambound.analyzer.expressions.reading import Refused
 from streambound.analyzer.expressions.rows import outermost_queries
 from streambound.analyzer.findings import Finding, Positions
 from streambound.analyzer.query import (
@@ -86,7 +87,14 @@ class ConditionReader:
                 left, right = self.term(node.this), self.term(node.expression)
                 if left.is_constant and right.is_constant:
                     return terms.multiply(left, right, node)
+            case exp.Anonymous() if (later := moved(node)) is not None and self._are_timestamps(later.this):
+                return self.term(later)
         return self.derive(self.tree(node), node)
+
+    def _are_timestamps(self, *nodes: exp.Expr) -> bool:
+        """Whether expressions are timestamps, of one type."""
+        kinds = {self.term(node).kind for node in nodes}
+        return len(kinds) == 1 and kinds.pop().family is Family.TIMESTAMP
 
     def visible(self, node: exp.Column) -> Visible | None:
         """What a name stands for, None for a struct's field; raises Finding where it is unknown or ambiguous."""
@@ -133,17 +141,9 @@ class ConditionReader:
             self._put_in(query, original)
         copy, parts = holder.unnest(), 0
         around = [node.find_ancestor(exp.Query)]
-        units = {
-            id(call.expressions[0])
-            for call in copy.find_all(exp.Anonymous)
-            if call.name.lower() in UNITS_FIRST and len(call.expressions) == 3
-        }
         written = [column for column in node.unnest().find_all(exp.Column) if column.find_ancestor(exp.Query) in around]
         copied = [column for column in copy.find_all(exp.Column) if column.find_ancestor(exp.Query) is None]
         for leaf, column in zip(copied, written, strict=True):
-            if id(leaf) in units:
-                leaf.replace(exp.Var(this=leaf.name))
-                continue
             found = self._leaf(column)
             parts += sum(1 for _ in found.walk())
             if parts > MOST_PARTS:
@@ -290,6 +290,8 @@ class ConditionReader:
         return self.readable(lambda: self._compared(left, op, right, node), node)
 
     def _compared(self, left: exp.Expr, op: Op, right: exp.Expr, node: exp.Expr) -> Formula:
+        if (elapsed := difference(left, op, right)) is not None and self._are_timestamps(*elapsed[0].iter_expressions()):
+            return conjunction(tuple(self._compared(elapsed[0], *one, node) for one in elapsed[1]))
         terms = TermReader(self.positions)
         sides = self.of_one_sort(self.term(left), self.term(right))
         if terms.mixed(*sides):
