@@ -290,8 +290,9 @@ class ConditionReader:
         return self.readable(lambda: self._compared(left, op, right, node), node)
 
     def _compared(self, left: exp.Expr, op: Op, right: exp.Expr, node: exp.Expr) -> Formula:
-        if (elapsed := difference(left, op, right)) is not None and self._are_timestamps(*elapsed[0].iter_expressions()):
-            return conjunction(tuple(self._compared(elapsed[0], *one, node) for one in elapsed[1]))
+        sub, comparisons = difference(left, op, right) or (None, ())
+        if sub is not None and self._are_timestamps(sub.this, sub.expression):
+            return conjunction(tuple(self._compared(sub, *one, node) for one in comparisons))
         terms = TermReader(self.positions)
         sides = self.of_one_sort(self.term(left), self.term(right))
         if terms.mixed(*sides):

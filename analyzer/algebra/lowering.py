@@ -36,10 +36,10 @@ from streambound.analyzer.algebra.nodes import (
     Union,
 )
 from streambound.analyzer.algebra.schema import schema
-from streambound.analyzer.algebra.schema_columns import Schema
+from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
 from streambound.analyzer.algebra.select_list import SelectList
 from streambound.analyzer.algebra.subqueries import Subqueries
-from streambound.analyzer.algebra.using_on import Pair, condition_of, pairs_of, starred_once, with_owners
+from streambound.analyzer.algebra.using_on import Pair, condition_of, shared_columns, starred_once, with_owners
 from streambound.analyzer.algebra.valid_rows import valid_rows
 from streambound.analyzer.algebra.window_structs import Node, WindowStructs
 from streambound.analyzer.catalog import Catalog
@@ -211,7 +211,9 @@ class Lowering:
             mine = {column.alias.lower() for column in own}
             outer = tuple(one for given in reversed(self.around) for one in given if one.alias.lower() not in mine)
             node = self.windows.by_ends(node, (*own, *outer))
-        return with_owners(node, self.once[-1]) if self.once and self.once[-1] else node
+        if not self.once or not self.once[-1]:
+            return node
+        return with_owners(node, self.once[-1], tuple(column for tree in trees for column in self._columns(tree)))
 
     def nothing(self, node: exp.Select) -> Tree:
         """What a SELECT without FROM reads; raises Finding."""
@@ -291,21 +293,32 @@ class Lowering:
         if self.apart:
             using = self.windows.using(using, self._columns(left), self._columns(right))
         on = on and self._over(on, left, right)
-        if using and not (is_block(left, self.catalog) and is_block(right, self.catalog)):
-            pairs, lacking = pairs_of(using, self._columns(left), self._columns(right), kind)
-            if lacking:
-                message = f"USING names {lacking!r}, which both sides must have"
-                raise self.positions.finding(Code.UNKNOWN_COLUMN, message, join.args["using"][0])
+        if using and not (inner and is_block(left, self.catalog) and is_block(right, self.catalog)):
+            mine, other = self._columns(left), self._columns(right)
+            pairs = [Pair(self._shared(name, mine, join), self._shared(name, other, join), kind) for name in using]
             padded = {pair.name.lower() for pair in self.once[-1] if pair.kind in (JoinKind.RIGHT, JoinKind.FULL)}
             if again := next((pair.name for pair in pairs if pair.name.lower() in padded), ""):
                 message = f"USING names {again!r}, of which a RIGHT or FULL JOIN … USING has made one column already"
                 raise self.positions.finding(Code.UNSUPPORTED, message, join.args["using"][0], "write ON")
             self.once[-1][:0] = pairs
-            using, on = (), condition_of(pairs)
+            using, on = (), condition_of(pairs, join.args["using"])
         made = Join(kind, left, right, self.scalar(on, ctes) if on is not None else None, using, syntax=join, at=at)
         if self.joining and kind is JoinKind.SEMI and is_static(right, self.catalog):
             return self._subqueries(left, ctes).asked().semi_join(made)
         return made
+
+    def _shared(self, name: str, side: Schema, join: exp.Join) -> ViewColumn:
+        """The column of one side that USING names; raises Finding where there is none, or several."""
+        found = shared_columns(name, side, self.once[-1])
+        if len(found) == 1:
+            return found[0]
+        written = join.args["using"]
+        at = next((one for one in written if one.name.lower() == name.lower()), written[0])
+        if not found:
+            message = f"USING names {name!r}, which both sides must have"
+            raise self.positions.finding(Code.UNKNOWN_COLUMN, message, at)
+        message = f"column {name!r} is ambiguous: one side of this join has several of that name"
+        raise self.positions.finding(Code.AMBIGUOUS_COLUMN, message, at, "write ON, with an alias before each column")
 
     def _valid(self, entry: exp.Expr, ctes: Ctes) -> tuple[exp.Expr, exp.Expr | None]:
         """An entry of FROM, and the condition for its rows to be valid where it is a relation as of a time."""
