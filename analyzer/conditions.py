@@ -19,6 +19,7 @@ from streambound.analyzer.elapsed import difference, moved
 from streambound.analyzer.expressions.reading import Refused
 from streambound.analyzer.expressions.rows import outermost_queries
 from streambound.analyzer.findings import Finding, Positions
+from streambound.analyzer.operators_outside import IN_EXPRESSION, IN_WINDOW, subquery_word
 from streambound.analyzer.query import (
     And,
     Attribute,
@@ -41,6 +42,7 @@ _OPS: dict[type[exp.Expr], Op] = {
     exp.LT: Op.LT, exp.LTE: Op.LE, exp.EQ: Op.EQ, exp.GTE: Op.GE, exp.GT: Op.GT, exp.NEQ: Op.NE,
 }  # fmt: skip
 _Found = TypeVar("_Found")
+_SORTED = "write x BETWEEN LEAST(a, b) AND GREATEST(a, b)"
 MOST_PARTS = 2_000
 """Operators, functions, names and constants of one expression."""
 
@@ -359,7 +361,9 @@ class ConditionReader:
     def between(self, node: exp.Between) -> Formula:
         """``x BETWEEN a AND b  ->  x >= a AND x <= b``."""
         if node.args.get("symmetric"):
-            raise self.positions.finding(Code.UNSUPPORTED, "BETWEEN SYMMETRIC is outside the query language", node)
+            raise self.positions.finding(
+                Code.UNSUPPORTED, "BETWEEN SYMMETRIC is outside the query language", node, _SORTED
+            )
         low, high = node.args["low"], node.args["high"]
         return And((self.compared(node.this, Op.GE, low, node), self.compared(node.this, Op.LE, high, node)))
 
@@ -368,7 +372,9 @@ class ConditionReader:
         if node.args.get("query") is not None:
             return self.filter(node)
         if node.args.get("unnest") or not node.expressions:
-            raise self.positions.finding(Code.UNSUPPORTED, "IN UNNEST is outside the query language", node)
+            raise self.positions.finding(
+                Code.UNSUPPORTED, "IN UNNEST is outside the query language", node, "write array_contains(xs, x)"
+            )
         terms, value = TermReader(self.positions), self.collapsed(self.term(node.this), node.this)
         found = [self.of_one_sort(value, self.term(item)) for item in node.expressions]
         value = next((one for one, _ in found if not one.is_time), value)
@@ -423,12 +429,11 @@ def _asks_relations(node: exp.Expr) -> bool:
     return isinstance(node, exp.Exists) or (isinstance(node, exp.In) and node.args.get("query") is not None)
 
 
-def _over_streams(query: exp.Query) -> tuple[str, exp.Expr]:
-    """What a subquery is called that does not read relations alone, and what to blame."""
+def _over_streams(query: exp.Query) -> tuple[str, exp.Expr, str]:
+    """What a subquery is called that does not read relations alone, what to blame, and what to do instead."""
     around = query.parent
     if isinstance(around, exp.Subquery) and isinstance(around.parent, exp.In):
         around = around.parent
-    words = {exp.In: "IN with a subquery", exp.Exists: "EXISTS"}
-    word = next((word for kind, word in words.items() if isinstance(around, kind)), "a subquery in an expression")
-    message = f"{word} over streams is outside the query language: of relations alone it is decided when a row arrives"
-    return message, around if isinstance(around, exp.In | exp.Exists | exp.Subquery) else query
+    message = f"{subquery_word(around)} over streams is outside the query language here"
+    help = IN_EXPRESSION if isinstance(around, exp.In | exp.Exists) else IN_WINDOW
+    return message, around if isinstance(around, exp.In | exp.Exists | exp.Subquery) else query, help

@@ -78,11 +78,33 @@ _CALLED = {
     "locks": "FOR UPDATE",
 }
 _SET_OPERATIONS: dict[str, type[SetOperation]] = {"union": Union, "except": Except, "intersect": Intersect}
-_HELP = {"method": "name the columns that both have in USING (…)"}
+_PLACES = "leave it out: it says where rows are, and not which"
+_BEFORE = "make the rows before the stream is read, and declare their columns"
+_HELP = {
+    "NATURAL JOIN": "name the columns that both have in USING (…)",
+    "ASOF JOIN": "write JOIN R FOR SYSTEM_TIME AS OF S.ts, where R is a relation that changes",
+    "SORT BY": _PLACES, "CLUSTER BY": _PLACES, "DISTRIBUTE BY": _PLACES, "LATERAL VIEW": _BEFORE,
+    "TABLESAMPLE": "keep some values of a key instead: WHERE pmod(hash(id), 10) = 0",
+    "PIVOT": "write a column for each value: SUM(x) FILTER (WHERE k = 'a') AS a, and GROUP BY",
+    "FOR UPDATE": "leave it out: a stream is only read",
+}  # fmt: skip
+"""What to do instead of a clause."""
 _JOIN_WORDS = (TokenType.LEFT, TokenType.RIGHT, TokenType.FULL, TokenType.SEMI, TokenType.ANTI, TokenType.OUTER)
 """What a join that is no inner one may begin with."""
 _NO_TIME = "a relation with periods as of a time is outside the query language here"
 _WITH_ON = "put it to the right of an INNER or LEFT JOIN … ON"
+_SOURCES = {
+    "values": ("VALUES", "declare the rows as a relation in the catalog, or write x IN (1, 2)"),
+    "lateral": ("LATERAL", "write a join with ON, or make the rows before the stream is read"),
+    "unnest": ("UNNEST", _BEFORE),
+}
+"""What a source is called that is none here, and what to do instead."""
+_IN_ORDER = "leave it out, and list the columns in the same order on both sides"
+_FIRST_OF_EACH = (
+    "number the rows in a subquery, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts) AS n, and write WHERE n = 1"
+)
+_READ = "name a stream or a relation in FROM"
+_BARE = "leave the parentheses out, or write (SELECT … FROM a JOIN b ON …) AS c"
 _QUERIES_ONLY = "a statement is a SELECT, or a UNION of SELECTs"
 _CLAUSES = (
     "expressions", "from_", "joins", "where", "group", "having", "qualify", "distinct", "order", "limit", "offset",
@@ -150,7 +172,9 @@ class Lowering:
         if isinstance(node, exp.SetOperation):
             return self._set_operation(node, self._with(node, ctes))
         if isinstance(node, exp.Table):
-            raise self.positions.finding(Code.UNSUPPORTED, "a join in parentheses is outside the query language", node)
+            raise self.positions.finding(
+                Code.UNSUPPORTED, "a join in parentheses is outside the query language", node, _BARE
+            )
         at: exp.Expr | Span = node if node.parent else self.positions.first_token
         word = self.positions.first_word(node)
         raise self.positions.finding(Code.UNSUPPORTED, f"{word} is outside the query language", at, _QUERIES_ONLY)
@@ -169,7 +193,7 @@ class Lowering:
     def _set_operation(self, node: exp.SetOperation, ctes: Ctes) -> Tree:
         self.reject(node, ("this", "expression", "distinct", "with_", "by_name", "order", "limit", "offset"))
         if node.args.get("by_name"):
-            raise self.positions.finding(Code.UNSUPPORTED, "UNION BY NAME is outside the query language", node)
+            raise self.positions.finding(Code.UNSUPPORTED, "BY NAME is outside the query language", node, _IN_ORDER)
         left, right = self.windows.alike(self.query(node.this, ctes), self.query(node.expression, ctes))
         make = _SET_OPERATIONS[node.key]
         words = {"union": TokenType.UNION, "except": TokenType.EXCEPT, "intersect": TokenType.INTERSECT}[node.key]
@@ -180,7 +204,9 @@ class Lowering:
         self.reject(node, _CLAUSES)
         distinct = node.args.get("distinct")
         if distinct is not None and distinct.args.get("on"):
-            raise self.positions.finding(Code.UNSUPPORTED, "DISTINCT ON is outside the query language", distinct)
+            raise self.positions.finding(
+                Code.UNSUPPORTED, "DISTINCT ON is outside the query language", distinct, _FIRST_OF_EACH
+            )
         self.once.append([])
         tree = self.nothing(node) if node.args.get("from_") is None else self.joined(node, ctes)
         written, node = node, self._over(node, tree)
@@ -217,7 +243,7 @@ class Lowering:
 
     def nothing(self, node: exp.Select) -> Tree:
         """What a SELECT without FROM reads; raises Finding."""
-        raise self.positions.finding(Code.UNSUPPORTED, "a SELECT without FROM reads no stream", node)
+        raise self.positions.finding(Code.UNSUPPORTED, "a SELECT without FROM reads no stream", node, _READ)
 
     def _listed(self, node: exp.Select, tree: Tree, ctes: Ctes) -> Tree:
         """A SELECT's list over its FROM and WHERE: a projection, of groups or of columns over windows too."""
@@ -357,8 +383,8 @@ class Lowering:
             self.reject(node, ("this", "alias"))
             tree, names = self.windows.renamed(self.query(node.this, ctes), _column_names(node))
             return Alias(tree, node.alias_or_name, names, syntax=node)
-        called = {"values": "VALUES", "lateral": "LATERAL"}.get(node.key, "this source")
-        raise self.positions.finding(Code.UNSUPPORTED, f"{called} in FROM is outside the query language", node)
+        called, help = _SOURCES.get(node.key, ("this source", "name a stream, a relation or a subquery"))
+        raise self.positions.finding(Code.UNSUPPORTED, f"{called} in FROM is outside the query language", node, help)
 
     def _table_function(self, node: exp.Table, function: TableFunction, ctes: Ctes) -> Tree:
         """``TUMBLE(TABLE t, DESCRIPTOR(ts), size) AS x``: t's rows, with the ends of their buckets."""
@@ -451,15 +477,18 @@ class Lowering:
             written = re.search(rf"\b{re.escape(called)}\b", self.positions.source.text, re.I)
             label = _CALLED.get(name) or (called if written else "this clause")
             raise self.positions.finding(
-                Code.UNSUPPORTED, f"{label} is outside the query language", at, _HELP.get(name, "")
+                Code.UNSUPPORTED, f"{label} is outside the query language", at, _HELP.get(label, "")
             )
 
     def _keyword(self, name: str, value: object, node: exp.Expr) -> Span:
         start = self.positions.of(node).start
         if isinstance(node, exp.With):
             return self.positions.keyword_before(start, *_KEYWORDS[name]) or self.positions.of(node)
-        at = self.positions.keyword(*_KEYWORDS.get(name, ()), after=min(start, self._before(node)))
-        return at or self.positions.of(_first(value, node))
+        first, after = self.positions.of(_first(value, node)), min(start, self._before(node))
+        nearest = self.positions.keyword_before(first.start + 1, *_KEYWORDS.get(name, ()))
+        if nearest is not None and nearest.start >= after:
+            return nearest
+        return self.positions.keyword(*_KEYWORDS.get(name, ()), after=after) or first
 
     def _before(self, node: exp.Expr) -> int:
         """Where to look for a node's keywords: after what stands before it."""

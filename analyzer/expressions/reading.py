@@ -156,7 +156,10 @@ def _named(node: exp.Expr) -> tuple[str, Sequence[exp.Expr]]:
             known = _UNITS.get(field)
             return (known, (node.expression,)) if known else ("extract", (exp.Literal.string(field), node.expression))
         case exp.Window():
-            raise Refused("a window function is outside the query language", node)
+            help = "name it in a subquery, and compare the name"
+            raise Refused(
+                "a window function inside a condition or an expression is outside the query language", node, help
+            )
         case exp.AggFunc():
             raise Refused(*told(refusal("sum", node.sql_name()) or ("", ""), node))
         case exp.Star():
@@ -168,7 +171,9 @@ def _named(node: exp.Expr) -> tuple[str, Sequence[exp.Expr]]:
         case exp.Var() | exp.Identifier():
             return "a name", ()
     if isinstance(node, _SUBQUERIES):
-        raise Refused("a subquery in an expression is outside the query language", node)
+        raise Refused(
+            "ANY and ALL are outside the query language here", node, "write IN, or MIN or MAX of the subquery"
+        )
     name = node.sql_name().lower() if isinstance(node, exp.Func) else node.key
     return name, [part for part in node.iter_expressions() if not isinstance(part, exp.DataType)]
 
