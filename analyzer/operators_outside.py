@@ -107,7 +107,7 @@ def _refusal(tree: Tree, distinct: bool) -> tuple[Tree, str, str]:
             return replace(tree, at=order.at, syntax=order.syntax), "ORDER BY … LIMIT is", _first_rows(tree, order)
         case OrderBy():
             help = "leave it out: a stream has no last row to begin with; or keep the first rows by "
-            return tree, "ORDER BY is", f"{help}{_numbered(tree)} <= n in a subquery"
+            return tree, "ORDER BY is", f"{help}{_numbered(tree)} <= 10 in a subquery"
         case FirstRows(count=None):
             return tree, "OFFSET is", _first_rows(tree, None)
         case FirstRows():
@@ -136,12 +136,12 @@ def _refusal(tree: Tree, distinct: bool) -> tuple[Tree, str, str]:
 
 def _first_rows(rows: FirstRows, order: OrderBy | None) -> str:
     """How to keep the first rows with what is decided."""
-    skipped = 0 if rows.offset is None else rows.offset.text
-    last = "" if rows.count is None else f"n <= {rows.count.text}"
-    if rows.offset is not None and last:
-        last = f"n <= {skipped} + {rows.count.text}" if rows.count is not None else ""
-    kept = " AND ".join(filter(None, (f"n > {skipped}" if rows.offset is not None else "", last)))
-    return f"number the rows in a subquery, SELECT q.*, {_numbered(order)} AS n FROM (…) AS q, and write WHERE {kept}"
+    count, skipped = (None if one is None else one.text for one in (rows.count, rows.offset))
+    if count is not None and skipped is not None:
+        sums = count.isdecimal() and skipped.isdecimal()
+        count = str(int(skipped) + int(count)) if sums else f"{skipped} + {count}"
+    kept = " AND ".join(f"rn {op} {number}" for op, number in ((">", skipped), ("<=", count)) if number is not None)
+    return f"number the rows in a subquery, SELECT q.*, {_numbered(order)} AS rn FROM (…) AS q, and write WHERE {kept}"
 
 
 def _numbered(order: OrderBy | None) -> str:

@@ -404,6 +404,7 @@ class Lowering:
 
     def _table(self, node: exp.Table, ctes: Ctes) -> Tree:
         alias, names = node.alias_or_name, _column_names(node)
+        self._not_below(node)
         table = find_table(node, self.catalog, self.positions)
         if table.has_dates and not self.periods:
             message = f"{table.name}, whose times are dates, is outside the query language but for SEQ blocks"
@@ -413,6 +414,22 @@ class Lowering:
         if version is not None and not table.is_fixed:
             tree = AsOf(tree, self.scalar(version.expression, ctes), syntax=version, at=self.positions.of(version))
         return Alias(tree, alias, names, syntax=node) if names else tree
+
+    def _not_below(self, node: exp.Table) -> None:
+        """Raise a Finding where a name is that of a common table expression further down, and of no table."""
+        inside, clause = _around(node)
+        if inside is None or clause is None or node.args.get("db") or self.catalog.table(node.name) is not None:
+            return
+        bodies = {cte.alias.lower(): cte for cte in clause.expressions}
+        if node.name.lower() not in bodies:
+            return
+        name, reader = node.name, inside.alias
+        if clause.args.get("recursive") and _leads(bodies, name, reader):
+            message = f"mutual recursion is outside the query language: {reader} and {name} read each other"
+            help = "write one recursive query, with a column that says which of them a row is of"
+            raise self.positions.finding(Code.UNSUPPORTED, message, node, help)
+        message = f"{name!r} is defined below {reader}, which reads it"
+        raise self.positions.finding(Code.UNKNOWN_STREAM, message, node.this, f"move it before {reader}")
 
     def _cte(self, node: exp.Table, cte: Cte | Recur) -> Tree:
         self.reject(node, ("this", "alias"))
@@ -522,6 +539,23 @@ def _is_more(node: exp.Expr) -> bool:
 
 def _reads(node: exp.Expr, name: str) -> bool:
     return any(table.name.lower() == name.lower() for table in node.find_all(exp.Table))
+
+
+def _around(node: exp.Expr) -> tuple[exp.CTE | None, exp.With | None]:
+    """The innermost common table expression that a node is in, and its WITH."""
+    inside = node.find_ancestor(exp.CTE)
+    return inside, None if inside is None else inside.find_ancestor(exp.With)
+
+
+def _leads(bodies: Mapping[str, exp.CTE], start: str, goal: str) -> bool:
+    """Whether a common table expression reads another one of its WITH, by way of others too."""
+    reached, found = {start.lower()}, [start.lower()]
+    while found:
+        body = bodies[found.pop()].this
+        names = {table.name.lower() for table in body.find_all(exp.Table)} & bodies.keys() - reached
+        reached |= names
+        found += names
+    return goal.lower() in reached
 
 
 def _column_names(node: exp.Expr) -> tuple[str, ...]:
