@@ -97,17 +97,19 @@ def _between(kind: DataType, arguments: tuple[Folded, ...]) -> Scalar:
     unit, start, end = str(arguments[0].value).lower(), _moment(arguments[1]), _moment(arguments[2])
     if unit in FIXED_UNITS:
         return Fraction(trunc((end - start) / FIXED_UNITS[unit]))
-    months, sign = _months_between(arguments[1], arguments[2]), 1
-    if end < start:
-        months, sign = _months_between(arguments[2], arguments[1]), -1
-    return Fraction(sign * (months // _MONTHS[unit]))
+    return Fraction(trunc(Fraction(_months_between(arguments[1], arguments[2]), _MONTHS[unit])))
 
 
 def _months_between(start: Folded, end: Folded) -> int:
-    """Whole months from one time to a later one."""
-    first, last = _day(start), _day(end)
+    """Whole months from one time to another, as Java's LocalDateTime.until counts them."""
+    (first, began), (last, ended) = ((_day(one), _moment(one) % DAY) for one in (start, end))
+    part = (last < first and ended > began) - (last > first and ended < began)  # of a day, which is not over
+    days = (last - _UNIX).days + part
+    if not _DAY_ENDS[0] <= days <= _DAY_ENDS[1]:
+        raise NotKnown("a date beyond the years 1 to 9999")
+    last = _UNIX + timedelta(days)
     months = 12 * (last.year - first.year) + last.month - first.month
-    return months - ((last.day, _moment(end) % DAY) < (first.day, _moment(start) % DAY))
+    return trunc(Fraction(32 * months + last.day - first.day, 32))
 
 
 def _difference(arguments: tuple[Folded, ...]) -> DataType:
