@@ -148,6 +148,21 @@ CASES: dict[str, tuple[str, str, str]] = {
         "BETWEEN SYMMETRIC is outside the query language",
         "SELECT k FROM S WHERE b BETWEEN LEAST(3, 1) AND GREATEST(3, 1)",
     ),
+    "SELECT S.k FROM S JOIN R VERSION AS OF 3 AS r ON r.k = S.k": (
+        "3",
+        "VERSION AS OF is outside the query language",
+        "SELECT S.k FROM S JOIN R FOR SYSTEM_TIME AS OF S.ts AS r ON r.k = S.k",
+    ),
+    "SELECT S.k FROM S JOIN R FOR SYSTEM_TIME BETWEEN S.ts AND S.ts AS r ON r.k = S.k": (
+        "S.ts AND S.ts",
+        "SYSTEM_TIME BETWEEN is outside the query language",
+        "",
+    ),
+    "SELECT k FROM S WHERE k IN (SELECT k FROM R ORDER BY k FETCH FIRST 3 ROWS WITH TIES)": (
+        "FETCH",
+        "LIMIT or FETCH of more than a number of rows (WITH TIES, PERCENT, BY) is outside the query language",
+        "SELECT k FROM S WHERE k IN (SELECT k FROM R ORDER BY k FETCH FIRST 3 ROWS ONLY)",
+    ),
     "APPLY CHANGES INTO t FROM STREAM S KEYS (k) SEQUENCE BY ts": ("APPLY", "APPLY is outside the query language", ""),
     "CREATE FLOW f AS AUTO CDC INTO t FROM STREAM(S) KEYS (k) SEQUENCE BY ts": (
         "AUTO",

@@ -266,6 +266,8 @@ class Lowering:
         if order is not None:
             keys = sort_keys(order, lambda key: self.scalar(key, ctes))
             tree = OrderBy(tree, keys, syntax=order, at=self._keyword("order", order, node))
+        if limit is not None:
+            self._check_limit(limit)
         if limit is not None or offset is not None:
             first = "offset" if limit is None else "limit"
             count = limit.args.get("count") if isinstance(limit, exp.Fetch) else limit and limit.expression
@@ -273,6 +275,18 @@ class Lowering:
             skipped = self.scalar(offset.expression, ctes) if offset else None
             tree = FirstRows(tree, self.scalar(count, ctes) if count else None, skipped, syntax=limit or offset, at=at)
         return tree
+
+    def _check_limit(self, limit: exp.Expr) -> None:
+        """Raise a Finding for a LIMIT or FETCH that is more than a number of rows."""
+        options = limit.args.get("limit_options") or exp.LimitOptions()
+        if limit.args.get("expressions") or options.args.get("percent") or options.args.get("with_ties"):
+            message = (
+                "LIMIT or FETCH of more than a number of rows (WITH TIES, PERCENT, BY) is outside the query language"
+            )
+            help = "write RANK() OVER (ORDER BY …) in a subquery, and its limit in WHERE"
+            raise self.positions.finding(
+                Code.UNSUPPORTED, message, self._keyword("limit", limit, limit.parent or limit), help
+            )
 
     def _item(self, node: exp.Expr, ctes: Ctes) -> Item:
         if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star)):
@@ -375,6 +389,7 @@ class Lowering:
         """The tree of one FROM entry: a table, a CTE or a subquery."""
         if isinstance(node, exp.Table):
             self.reject(node, ("this", "alias", "db", "catalog", "version"))
+            self._check_version(node.args.get("version"))
             if (function := table_function(node)) is not None:
                 return self._table_function(node, function, ctes)
             cte = ctes.get(node.name.lower()) if not node.args.get("db") else None
@@ -414,6 +429,14 @@ class Lowering:
         if version is not None and not table.is_fixed:
             tree = AsOf(tree, self.scalar(version.expression, ctes), syntax=version, at=self.positions.of(version))
         return Alias(tree, alias, names, syntax=node) if names else tree
+
+    def _check_version(self, version: exp.Version | None) -> None:
+        """Raise a Finding for a version of a table that is none as of a time."""
+        if version is None or (version.name.upper(), version.text("kind")) == ("TIMESTAMP", "AS OF"):
+            return
+        word = "VERSION AS OF" if version.text("kind") == "AS OF" else f"SYSTEM_TIME {version.text('kind')}"
+        help = "declare that version as a relation of its own, or write FOR SYSTEM_TIME AS OF a time"
+        raise self.positions.finding(Code.UNSUPPORTED, f"{word} is outside the query language", version, help)
 
     def _not_below(self, node: exp.Table) -> None:
         """Raise a Finding where a name is that of a common table expression further down, and of no table."""
