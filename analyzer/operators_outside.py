@@ -111,8 +111,8 @@ def _refusal(tree: Tree, distinct: bool) -> tuple[Tree, str, str]:
         case FirstRows(count=None):
             return tree, "OFFSET is", _first_rows(tree, None)
         case FirstRows():
-            word = "FETCH FIRST" if isinstance(tree.syntax, exp.Fetch) else "LIMIT"
-            return tree, f"{word} without ORDER BY is", _first_rows(tree, None)
+            word = "FETCH" if isinstance(tree.syntax, exp.Fetch) else "LIMIT"
+            return tree, f"{word} is", _first_rows(tree, None)
         case Except():
             return tree, "EXCEPT is", "write NOT EXISTS with a window of time"
         case Intersect():
