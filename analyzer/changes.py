@@ -179,6 +179,8 @@ def _timestamp(
     if found is None:
         if clock is None:
             remedy = f'declare it: columns = {{ {name} = "timestamp", … }}'
+            if not body.get("key"):  # without one no column of a row says when it changes
+                remedy += ', and a key of the rows: changes = { …, key = ["…"] }; or declare a stream with such times'
             raise reader.fail(f"{name!r} has no type: it is no column, and there is no stream", where, remedy)
         return Column(name, clock)
     if found.type.family not in (Family.INTEGER, Family.TIMESTAMP) or found.type.range is not None:

@@ -15,9 +15,11 @@ from streambound.analyzer.codes import Code
 from streambound.analyzer.computed_relations import ComputedRelation, computed_relation
 from streambound.analyzer.constants import BOOLEAN, Folded
 from streambound.analyzer.derived import DerivedColumns, column_of, is_deep, rows_of, substituted
-from streambound.analyzer.expressions.reading import UNITS_FIRST, Refused
+from streambound.analyzer.elapsed import difference, moved
+from streambound.analyzer.expressions.reading import Refused
 from streambound.analyzer.expressions.rows import outermost_queries
 from streambound.analyzer.findings import Finding, Positions
+from streambound.analyzer.operators_outside import IN_EXPRESSION, IN_WINDOW, subquery_word
 from streambound.analyzer.query import (
     And,
     Attribute,
@@ -40,6 +42,7 @@ _OPS: dict[type[exp.Expr], Op] = {
     exp.LT: Op.LT, exp.LTE: Op.LE, exp.EQ: Op.EQ, exp.GTE: Op.GE, exp.GT: Op.GT, exp.NEQ: Op.NE,
 }  # fmt: skip
 _Found = TypeVar("_Found")
+_SORTED = "write x BETWEEN LEAST(a, b) AND GREATEST(a, b)"
 MOST_PARTS = 2_000
 """Operators, functions, names and constants of one expression."""
 
@@ -86,7 +89,14 @@ class ConditionReader:
                 left, right = self.term(node.this), self.term(node.expression)
                 if left.is_constant and right.is_constant:
                     return terms.multiply(left, right, node)
+            case exp.Anonymous() if (later := moved(node)) is not None and self._are_timestamps(later.this):
+                return self.term(later)
         return self.derive(self.tree(node), node)
+
+    def _are_timestamps(self, *nodes: exp.Expr) -> bool:
+        """Whether expressions are timestamps, of one type."""
+        kinds = {self.term(node).kind for node in nodes}
+        return len(kinds) == 1 and kinds.pop().family is Family.TIMESTAMP
 
     def visible(self, node: exp.Column) -> Visible | None:
         """What a name stands for, None for a struct's field; raises Finding where it is unknown or ambiguous."""
@@ -133,17 +143,9 @@ class ConditionReader:
             self._put_in(query, original)
         copy, parts = holder.unnest(), 0
         around = [node.find_ancestor(exp.Query)]
-        units = {
-            id(call.expressions[0])
-            for call in copy.find_all(exp.Anonymous)
-            if call.name.lower() in UNITS_FIRST and len(call.expressions) == 3
-        }
         written = [column for column in node.unnest().find_all(exp.Column) if column.find_ancestor(exp.Query) in around]
         copied = [column for column in copy.find_all(exp.Column) if column.find_ancestor(exp.Query) is None]
         for leaf, column in zip(copied, written, strict=True):
-            if id(leaf) in units:
-                leaf.replace(exp.Var(this=leaf.name))
-                continue
             found = self._leaf(column)
             parts += sum(1 for _ in found.walk())
             if parts > MOST_PARTS:
@@ -290,6 +292,9 @@ class ConditionReader:
         return self.readable(lambda: self._compared(left, op, right, node), node)
 
     def _compared(self, left: exp.Expr, op: Op, right: exp.Expr, node: exp.Expr) -> Formula:
+        sub, comparisons = difference(left, op, right) or (None, ())
+        if sub is not None and self._are_timestamps(sub.this, sub.expression):
+            return conjunction(tuple(self._compared(sub, *one, node) for one in comparisons))
         terms = TermReader(self.positions)
         sides = self.of_one_sort(self.term(left), self.term(right))
         if terms.mixed(*sides):
@@ -356,7 +361,9 @@ class ConditionReader:
     def between(self, node: exp.Between) -> Formula:
         """``x BETWEEN a AND b  ->  x >= a AND x <= b``."""
         if node.args.get("symmetric"):
-            raise self.positions.finding(Code.UNSUPPORTED, "BETWEEN SYMMETRIC is outside the query language", node)
+            raise self.positions.finding(
+                Code.UNSUPPORTED, "BETWEEN SYMMETRIC is outside the query language", node, _SORTED
+            )
         low, high = node.args["low"], node.args["high"]
         return And((self.compared(node.this, Op.GE, low, node), self.compared(node.this, Op.LE, high, node)))
 
@@ -365,7 +372,9 @@ class ConditionReader:
         if node.args.get("query") is not None:
             return self.filter(node)
         if node.args.get("unnest") or not node.expressions:
-            raise self.positions.finding(Code.UNSUPPORTED, "IN UNNEST is outside the query language", node)
+            raise self.positions.finding(
+                Code.UNSUPPORTED, "IN UNNEST is outside the query language", node, "write array_contains(xs, x)"
+            )
         terms, value = TermReader(self.positions), self.collapsed(self.term(node.this), node.this)
         found = [self.of_one_sort(value, self.term(item)) for item in node.expressions]
         value = next((one for one, _ in found if not one.is_time), value)
@@ -420,12 +429,11 @@ def _asks_relations(node: exp.Expr) -> bool:
     return isinstance(node, exp.Exists) or (isinstance(node, exp.In) and node.args.get("query") is not None)
 
 
-def _over_streams(query: exp.Query) -> tuple[str, exp.Expr]:
-    """What a subquery is called that does not read relations alone, and what to blame."""
+def _over_streams(query: exp.Query) -> tuple[str, exp.Expr, str]:
+    """What a subquery is called that does not read relations alone, what to blame, and what to do instead."""
     around = query.parent
     if isinstance(around, exp.Subquery) and isinstance(around.parent, exp.In):
         around = around.parent
-    words = {exp.In: "IN with a subquery", exp.Exists: "EXISTS"}
-    word = next((word for kind, word in words.items() if isinstance(around, kind)), "a subquery in an expression")
-    message = f"{word} over streams is outside the query language: of relations alone it is decided when a row arrives"
-    return message, around if isinstance(around, exp.In | exp.Exists | exp.Subquery) else query
+    message = f"{subquery_word(around)} over streams is outside the query language here"
+    help = IN_EXPRESSION if isinstance(around, exp.In | exp.Exists) else IN_WINDOW
+    return message, around if isinstance(around, exp.In | exp.Exists | exp.Subquery) else query, help

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -34,6 +35,7 @@ _ALONE = ("BEGIN", "COMMIT", "END", "RESET", "SET")
 """Those that may be the whole statement."""
 _UNREAD = {
     "MERGE": "write its source as a query, INSERT INTO … SELECT, and merge the job's output downstream",
+    "APPLY": "declare the target as a relation with changes = { format = …, key = […] } in the catalog, and read that",
     "EXECUTE": "write each INSERT as a statement of its own, between BEGIN STATEMENT SET; and END;",
 }
 """The first words of statements that read streams in a way of their own, with the way out."""
@@ -138,6 +140,9 @@ def _without_query(source: SourceText, chunk: Sequence[Token]) -> Diagnostic:
     objects = (_word(token) for token in chunk[1:] if _word(token) not in _MODIFIERS)
     words += [next(objects, "")] if words[0] in ("CREATE", "DROP", "ALTER") else []
     called = " ".join(word for word in words if word)
+    for token, after in pairwise(chunk):
+        if (_word(token), _word(after)) == ("AUTO", "CDC"):
+            return _outside(source, token, "AUTO CDC is", _UNREAD["APPLY"])
     for token in chunk:
         command = _is(token, TokenType.STRING) and token is chunk[1] and "SELECT" in token.text.upper().split()
         if token.token_type is TokenType.SELECT or command:

@@ -42,7 +42,7 @@ from streambound.analyzer.query import conjunction
 from streambound.analyzer.scopes import Item as ScopeItem
 from streambound.analyzer.scopes import Scope, Visible, find_table, table_scope
 from streambound.analyzer.terms import LinearTerm
-from streambound.analyzer.using import as_condition, merged, using
+from streambound.analyzer.using import using
 from streambound.analyzer.work import spend
 
 
@@ -176,24 +176,19 @@ class Flattener:
 
         ``S LEFT JOIN R ON c  ->  S JOIN R ON c``, and ``S WHERE NOT EXISTS (R WHERE c)`` with NULLs for R's columns.
         """
-        pads, names = join.kind in (JoinKind.LEFT, JoinKind.RIGHT), written(join).args.get("using") or []
-        partners = self.scopes(asked, prefix) if pads or names else []
-        for other in partners if pads else ():
+        pads = join.kind in (JoinKind.LEFT, JoinKind.RIGHT)
+        partners = self.scopes(asked, prefix) if pads else []
+        for other in partners:
             yield self._inner((other, scope) if join.kind is JoinKind.RIGHT else (scope, other), join)
-        condition = join.condition
-        if names:
-            equal = as_condition(scope, partners[0], names, self.positions)
-            condition = Scalar(equal.sql("spark"), equal)
-        elif condition is not None:
-            self._unambiguous(condition, scope, schema(asked, self.catalog))
-        exists = self.reader(scope).asks(asked, condition, join.kind is JoinKind.SEMI, written(join))
+        if join.condition is not None:
+            self._unambiguous(join.condition, scope, schema(asked, self.catalog))
+        exists = self.reader(scope).asks(asked, join.condition, join.kind is JoinKind.SEMI, written(join))
         alone = replace(scope, where=conjunction((scope.where, exists)))
         if not pads:
             yield alone
             return
         nulls = Scope(tuple(_missing(item) for item in partners[0].items))
-        both = _joined((nulls, alone) if join.kind is JoinKind.RIGHT else (alone, nulls))
-        yield merged(both, alone, nulls, names, self.positions) if names else both
+        yield _joined((nulls, alone) if join.kind is JoinKind.RIGHT else (alone, nulls))
 
     def _unambiguous(self, condition: Scalar, scope: Scope, fields: Schema) -> None:
         """Raise a Finding where a name without an alias means a column of either side."""

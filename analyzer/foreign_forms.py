@@ -16,6 +16,17 @@ _ARGUMENT = (TokenType.L_PAREN, TokenType.COMMA, TokenType.FARROW)
 _CALLED = (TokenType.WINDOW, TokenType.SESSION)
 """Keywords that are functions before a parenthesis."""
 _EMITTED = ("CHANGES", "FINAL", "STREAM", "AFTER", "WITHOUT", "ON")
+_TABLE, _PARTITIONED = "a query that starts with TABLE", "PARTITION BY of a table argument"
+_DELAYED = "WATERMARK … DELAY OF"
+_HELP = {
+    "MATCH_RECOGNIZE": "write it as joins of the stream with itself within a window of time, or with LAG and LEAD",
+    "EMIT": "leave it out: results are printed as changes, and once where -- streambound: emit final stands before the "
+    "query",
+    _DELAYED: "leave it out, and declare lateness = … of the stream in the catalog",
+    _TABLE: "write SELECT * FROM …",
+    _PARTITIONED: "leave it out, and name the columns in GROUP BY beside window_start and window_end",
+}
+"""What to do instead of a form."""
 _CLAUSES = (
     TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING, TokenType.ORDER_BY, TokenType.UNION, TokenType.JOIN,
     TokenType.LEFT, TokenType.RIGHT, TokenType.FULL, TokenType.INNER, TokenType.CROSS, TokenType.ON, TokenType.COMMA,
@@ -97,7 +108,7 @@ def named_form(
         return None
     token, name = first
     span = source.span(token.start, token.end + 1)
-    return Diagnostic(Code.UNSUPPORTED, f"{name} is outside the query language", source.file, span)
+    return Diagnostic(Code.UNSUPPORTED, f"{name} is outside the query language", source.file, span, _HELP[name])
 
 
 def _form(chunk: Sequence[Token], i: int) -> tuple[str, int]:
@@ -110,11 +121,11 @@ def _form(chunk: Sequence[Token], i: int) -> tuple[str, int]:
     if word == "EMIT" and after in _EMITTED:
         return word, _end(chunk, i)
     if word == "WATERMARK" and any(token.text.upper() == "DELAY" for token in chunk[i + 1 : i + 3]):
-        return "WATERMARK … DELAY OF", _end(chunk, i, _CLAUSES)
+        return _DELAYED, _end(chunk, i, _CLAUSES)
     if chunk[i].token_type is TokenType.TABLE and i and chunk[i - 1].token_type is TokenType.L_PAREN:
-        return "a query that starts with TABLE", i + 1
+        return _TABLE, i + 1
     if chunk[i].token_type is TokenType.PARTITION_BY and i > 1 and _in_table_argument(chunk, i):
-        return "PARTITION BY of a table argument", _end(chunk, i, (TokenType.COMMA,))
+        return _PARTITIONED, _end(chunk, i, (TokenType.COMMA,))
     return "", i
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import (
     Aggregate,
     AggregateCall,
     Apply,
+    ApplyKind,
     AsOf,
     Bucket,
     Distinct,
@@ -30,10 +33,24 @@ from streambound.analyzer.expressions.registry import refusal
 from streambound.analyzer.findings import Finding, Positions
 
 _AGGREGATE = "aggregate the job's output downstream: its _mult column already counts duplicates"
-_USING = "write the equality in ON"
 _ONE_SELECT = (OrderBy, FirstRows, Distinct, Project, Filter, Over, Aggregate, Bucket, Apply)
 """What one SELECT is lowered to, over the items of its FROM."""
 _INNERMOST = "move DISTINCT to the outermost SELECT"
+UNDECIDED = (OrderBy, FirstRows, AsOf)
+"""Operators that no rule decides over streams: they are to blame, whatever stands beside them."""
+IN_WINDOW = (
+    "ask for an aggregate of rows in a window of time around the row's: (SELECT MAX(T.y) FROM T WHERE T.k = S.k "
+    "AND T.ts BETWEEN S.ts - INTERVAL 1 HOUR AND S.ts)"
+)
+IN_EXPRESSION = (
+    "write it in WHERE, or EXISTS with a window of time, which may be a value: EXISTS (SELECT 1 FROM T WHERE T.y = S.x "
+    "AND T.ts BETWEEN S.ts AND S.ts + INTERVAL 1 HOUR)"
+)
+NOT_EXISTS = "write NOT EXISTS (SELECT 1 FROM T WHERE T.y = S.x …), which is the same where neither is NULL"
+_VERSION = (
+    "leave it out: a stream has one version; that of a relation is beside JOIN, as JOIN R FOR SYSTEM_TIME AS OF S.ts"
+)
+_GROUPED = "group by it: GROUP BY window(ts, '1 hour')"
 
 
 def refused(tree: Tree, positions: Positions, distinct: bool) -> Finding:
@@ -41,18 +58,19 @@ def refused(tree: Tree, positions: Positions, distinct: bool) -> Finding:
 
     ``distinct``: the statement's result is a set.
     """
-    found = [_refusal(operator, distinct) for operator in _clauses(tree)]
+    operators = _clauses(tree)
+    operators = [one for one in operators if isinstance(one, UNDECIDED)] or operators
+    found = [_refusal(operator, distinct) for operator in operators]
     placed = [(one.at or positions.of(one.syntax or exp.Null()), text, help) for one, text, help in found]
     at, text, help = min(placed, key=lambda one: one[0])
     message = f"{text} outside the query language"
-    if text.endswith("over streams is"):
-        message += ": of relations alone it is decided when a row arrives"
     return positions.finding(Code.UNSUPPORTED, message, at, help)
 
 
 def aggregate_refused(call: AggregateCall, positions: Positions) -> Finding:
     """The finding for an aggregate of all rows."""
-    text, help = refusal("sum", call.function) or ("", "")
+    written = positions.text(positions.of(call.syntax)) if call.syntax is not None else call.function
+    text, help = refusal("sum", written.partition("(")[0].strip().upper()) or ("", "")
     return positions.finding(Code.UNSUPPORTED, text, call.syntax or exp.Null(), help)
 
 
@@ -75,25 +93,32 @@ def _refusal(tree: Tree, distinct: bool) -> tuple[Tree, str, str]:
         case Aggregate():
             return tree, "GROUP BY is", _AGGREGATE
         case Over(syntax=exp.Select() as select) if select.args.get("qualify"):
-            return tree, "QUALIFY is", ""
-        case Over():
-            return tree, "a window function is", ""
+            return tree, "QUALIFY is", "write the rank in a subquery, and its limit in WHERE: WHERE n <= 3"
+        case Over(calls=calls):
+            called = f"the window function {calls[0].function} is" if calls else "a window function is"
+            return tree, called, "limit ranks in WHERE, as n <= 3, or take them over a window of time"
         case Bucket():
-            return tree, "a window of time is", ""
+            return tree, "a window of time is", _GROUPED
+        case Apply(kind=ApplyKind.SCALAR):
+            return tree, f"{subquery_word(tree.syntax)} over streams is", IN_WINDOW
         case Apply() | Join(syntax=exp.In() | exp.Exists()):
-            return tree, f"{_asked(tree.syntax)} over streams is", ""
+            return tree, f"{subquery_word(tree.syntax)} over streams is", IN_EXPRESSION
+        case FirstRows(input=OrderBy() as order):
+            return replace(tree, at=order.at, syntax=order.syntax), "ORDER BY … LIMIT is", _first_rows(tree, order)
         case OrderBy():
-            return tree, "ORDER BY is", ""
+            help = "leave it out: a stream has no last row to begin with; or keep the first rows by "
+            return tree, "ORDER BY is", f"{help}{_numbered(tree)} <= 10 in a subquery"
         case FirstRows(count=None):
-            return tree, "OFFSET is", ""
+            return tree, "OFFSET is", _first_rows(tree, None)
         case FirstRows():
-            return tree, "LIMIT is", ""
+            word = "FETCH" if isinstance(tree.syntax, exp.Fetch) else "LIMIT"
+            return tree, f"{word} is", _first_rows(tree, None)
         case Except():
-            return tree, "EXCEPT is", ""
+            return tree, "EXCEPT is", "write NOT EXISTS with a window of time"
         case Intersect():
-            return tree, "INTERSECT is", ""
+            return tree, "INTERSECT is", "write EXISTS with a window of time"
         case AsOf():
-            return tree, "a version of a table (… AS OF) is", ""
+            return tree, "AS OF elsewhere than beside JOIN is", _VERSION
         case Fixpoint(distinct=False):
             return (
                 tree,
@@ -109,7 +134,25 @@ def _refusal(tree: Tree, distinct: bool) -> tuple[Tree, str, str]:
     return tree, "this is", ""
 
 
-def _asked(place: exp.Expr | None) -> str:
+def _first_rows(rows: FirstRows, order: OrderBy | None) -> str:
+    """How to keep the first rows with what is decided."""
+    count, skipped = (None if one is None else one.text for one in (rows.count, rows.offset))
+    if count is not None and skipped is not None:
+        sums = count.isdecimal() and skipped.isdecimal()
+        count = str(int(skipped) + int(count)) if sums else f"{skipped} + {count}"
+    kept = " AND ".join(f"rn {op} {number}" for op, number in ((">", skipped), ("<=", count)) if number is not None)
+    return f"number the rows in a subquery, SELECT q.*, {_numbered(order)} AS rn FROM (…) AS q, and write WHERE {kept}"
+
+
+def _numbered(order: OrderBy | None) -> str:
+    """The number of each row in an order, of which nothing is shown that means another thing outside of its SELECT."""
+    keys = [] if order is None else [(key.value.syntax, " DESC" if key.descending else "") for key in order.keys]
+    columns = [f"{key.name}{falling}" for key, falling in keys if isinstance(key, exp.Column)]
+    written = ", ".join(columns) if columns and len(columns) == len(keys) else "…"
+    return f"ROW_NUMBER() OVER (ORDER BY {written})"
+
+
+def subquery_word(place: exp.Expr | None) -> str:
     """What a subquery is called."""
     words = {exp.In: "IN with a subquery", exp.Exists: "EXISTS"}
     return next((word for kind, word in words.items() if isinstance(place, kind)), "a subquery in an expression")
@@ -124,8 +167,6 @@ def _name_of(join: Join) -> str:
 
 def _instead(join: Join, distinct: bool) -> str:
     """What to do instead of a join that is no inner one; ``distinct``: the statement's result is a set."""
-    if join.using and join.kind is JoinKind.RIGHT:
-        return _USING
     if join.kind is JoinKind.SEMI:
         if distinct:
             return "write JOIN: under DISTINCT it gives the same"

@@ -19,6 +19,8 @@ from streambound.analyzer.terms import LinearTerm
 from streambound.analyzer.toml_reader import suggest
 from streambound.analyzer.work import spend
 
+_PLAIN = "leave the database out: the catalog's names have none"
+_FUNCTION = "declare what it gives as a stream or relation; of Flink's, TUMBLE, HOP and SESSION are decided"
 _STEPS = 10
 """What it takes to find what a name means, beside the items that have to be asked."""
 
@@ -131,11 +133,11 @@ def table_scope(node: exp.Expr, table: DeclaredTable, alias: str, unique: str, p
 def find_table(node: exp.Table, catalog: Catalog, positions: Positions) -> DeclaredTable:
     """The catalog entry a FROM names; raises Finding when there is none."""
     if node.args.get("db"):
-        raise positions.finding(Code.UNSUPPORTED, "qualified names are outside the query language", node)
+        raise positions.finding(Code.UNSUPPORTED, "qualified names are outside the query language", node, _PLAIN)
     if not isinstance(node.this, exp.Identifier):
         function = node.this
         is_stream = isinstance(function, exp.Anonymous) and function.name.upper() == "STREAM"
-        help = "leave STREAM(…) out: what the catalog declares as a stream is read as one" if is_stream else ""
+        help = "leave STREAM(…) out: what the catalog declares as a stream is read as one" if is_stream else _FUNCTION
         message = "a table function in FROM is outside the query language"
         raise positions.finding(Code.UNSUPPORTED, message, node, help)
     table = catalog.table(node.name)
@@ -150,7 +152,9 @@ def resolve(scope: Scope, node: exp.Column, catalog: Catalog, positions: Positio
     """The column that a name refers to, and the FROM item that has it; raises Finding when unknown or ambiguous."""
     qualifier, name = node.table, node.name
     if node.args.get("db") or node.args.get("catalog"):
-        raise positions.finding(Code.UNSUPPORTED, "nested or qualified names are outside the query language", node)
+        raise positions.finding(
+            Code.UNSUPPORTED, "nested or qualified names are outside the query language", node, _PLAIN
+        )
     items = scope.called(qualifier) if qualifier else scope.items
     spend(_STEPS + len(items))
     if qualifier and not items:

@@ -30,6 +30,7 @@ class Statement:
     ``named`` is where a comment or the target of CREATE or INSERT names it; None where the file's name does. ``views``
     are the views of the same file that it reads, in order; they are common table expressions of the tree. ``sql``
     is the query as Spark runs it by itself. ``blocks`` are its SEQ blocks, for each of which the tree reads a table.
+    ``remarks`` are warnings about what of it is not read.
     """
 
     name: str
@@ -42,8 +43,8 @@ class Statement:
     views: tuple[WrittenView, ...] = ()
     sql: str = ""
     blocks: tuple[SeqBlock, ...] = ()
-
     emit: Emission | None = None
+    remarks: tuple[Diagnostic, ...] = ()
 
     @property
     def before(self) -> tuple[Token, ...]:

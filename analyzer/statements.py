@@ -25,6 +25,7 @@ from streambound.analyzer.statement import Statement
 from streambound.analyzer.statement_names import Name, statement_names
 from streambound.analyzer.syntax_errors import parse_error, short_list, string_as_name, syntax_error, unreadable_text
 from streambound.analyzer.templates import NO_MODELS, Models, Templates, templates
+from streambound.analyzer.unread_clauses import unread_clauses
 from streambound.analyzer.work import spend
 
 _STEPS = 20
@@ -63,7 +64,8 @@ def split_statements(
         wrong = [one for one in foreign if chunks[i][0] <= one.span.start < ends[i]]
         wrong += [one for one in (names[i].wrong, asked) if isinstance(one, Diagnostic)]
         statement = replace(statement, emit=asked) if isinstance(asked, Emission) else statement
-        found[i] = _refused(statement, wrong)
+        remarks = unread_clauses(source, chunks[i][1], _tokens(query, chunks[i][1]), ends[i])
+        found[i] = replace(_refused(statement, wrong), remarks=remarks)
         if view is not None:
             views = {**views, view.target.lower(): FileView(view.target, view.columns, found[i])}
     return tuple(found[i] for i in wanted)

@@ -21,11 +21,6 @@ def using(joined: Scope, left: Scope, right: Scope, names: Sequence[exp.Expr], p
     """
     pairs = [(_owner(left, name, positions)[1], _owner(right, name, positions)[1], name) for name in names]
     equal = [TermReader(positions).compare(mine.term, Op.EQ, theirs.term, name) for mine, theirs, name in pairs]
-    return replace(merged(joined, left, right, names, positions), where=conjunction((joined.where, *equal)))
-
-
-def merged(joined: Scope, left: Scope, right: Scope, names: Sequence[exp.Expr], positions: Positions) -> Scope:
-    """``joined`` with one column, the left side's, for each name."""
     known, first = set(joined.merged), list[Visible]()
     for name in names:
         (owner, mine), (other, _) = (_owner(side, name, positions) for side in (left, right))
@@ -33,17 +28,8 @@ def merged(joined: Scope, left: Scope, right: Scope, names: Sequence[exp.Expr], 
         first.append(mine)
     lowered = {name.name.lower() for name in names}
     rest = [column for side in (left, right) for column in side.star if column.name.lower() not in lowered]
-    return replace(joined, shown=(*first, *rest), merged=frozenset(known))
-
-
-def as_condition(left: Scope, right: Scope, names: Sequence[exp.Expr], positions: Positions) -> exp.Expr:
-    """The equalities that USING means, as SQL."""
-    equal = []
-    for name in names:
-        sides = (_owner(side, name, positions)[0].alias for side in (right, left))
-        columns = [exp.column(name.name, table=alias, quoted=True) for alias in sides]
-        equal.append(exp.EQ(this=columns[0], expression=columns[1]))
-    return exp.and_(*equal)
+    where = conjunction((joined.where, *equal))
+    return replace(joined, where=where, shown=(*first, *rest), merged=frozenset(known))
 
 
 def _owner(side: Scope, name: exp.Expr, positions: Positions) -> tuple[Item, Visible]:

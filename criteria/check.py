@@ -129,9 +129,10 @@ def check_statement(statement: Statement, catalog: Catalog, most: float = STATEM
         cached.cache_clear()
     try:
         with at_most(most):
-            return _decided(statement, catalog)
+            found = _decided(statement, catalog)
     except TooMuchWork:
-        return Checked(statement, Verdict.UNKNOWN, (_too_much_work(statement, most),))
+        found = Checked(statement, Verdict.UNKNOWN, (_too_much_work(statement, most),))
+    return replace(found, diagnostics=(*found.diagnostics, *statement.remarks))
 
 
 def unproved(statement: Statement, catalog: Catalog) -> Checked:

@@ -18,6 +18,7 @@ _PLAIN = {
     "VARBINARY": "binary", "BYTES": "binary", "FLOAT": "float", "DOUBLE": "double", "DATE": "date",
 }  # fmt: skip
 _DECIMALS = ("DECIMAL", "DEC", "NUMERIC")
+_NESTED = ("ARRAY", "MAP", "ROW", "MULTISET")
 _UNITS = ("SECOND", "MINUTE", "HOUR", "DAY")
 _KAFKA = {"properties.bootstrap.servers": "kafka.bootstrap.servers", "topic": "subscribe"}
 _KAFKA_METADATA = ("offset", "partition", "timestamp", "topic")
@@ -62,7 +63,7 @@ def flink_ddl(text: str, name: str, file: str) -> tuple[ImportedTable, ...]:
     passed: list[str] = []
     for tokens in _statements(source):
         words = [token.word for token in tokens[:4]]
-        if words[:1] == ["CREATE"] and "TABLE" in words[1:3]:
+        if words[:1] == ["CREATE"] and "TABLE" in words[1:3] and not _is_made_of_others(tokens):
             found.append(_CreateTableReader(source, tokens).table())
         else:
             passed.append(f"{' '.join(words[:2])} at {file}:{source.position(tokens[0].at)[0]} is passed over")
@@ -71,6 +72,12 @@ def flink_ddl(text: str, name: str, file: str) -> tuple[ImportedTable, ...]:
     if name and len(found) == 1:
         found = [replace(found[0], name=name)]
     return (replace(found[0], notes=(*passed, *found[0].notes)), *found[1:])
+
+
+def _is_made_of_others(tokens: list[_Token]) -> bool:
+    """Whether a CREATE TABLE has no columns of its own: ``CREATE TABLE t AS SELECT …``, ``CREATE TABLE t LIKE s``."""
+    after = next((token.word for token in tokens if token.word in ("(", "AS", "LIKE")), "")
+    return after in ("AS", "LIKE")
 
 
 def _statements(source: SourceText) -> Iterator[list[_Token]]:
@@ -307,12 +314,17 @@ class _CreateTableReader:
 
     def rest(self) -> list[_Token]:
         """The tokens up to the comma or parenthesis that ends an element."""
-        start, depth = self.at, 0
+        start, closing = self.at, list[str]()
         while self.at < len(self.tokens):
             text = self.tokens[self.at].text
-            if depth == 0 and text in (",", ")"):
+            if not closing and text in (",", ")"):
                 break
-            depth += (text in ("(", "<")) - (text in (")", ">"))
+            if text == "(":
+                closing.append(")")
+            elif text == "<" and self.tokens[self.at - 1].word in _NESTED:  # else it compares
+                closing.append(">")
+            elif closing[-1:] == [text]:
+                closing.pop()
             self.at += 1
         return self.tokens[start : self.at]
 

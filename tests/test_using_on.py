@@ -29,12 +29,21 @@ QUERIES = {
     "beside ON": f"SELECT x.*, r.n AS k FROM (SELECT * FROM {P} JOIN {Q} USING (b)) AS x JOIN {R} ON x.b = r.b",
     "in one query, and not in another": f"SELECT x.c FROM (SELECT COUNT(*) AS c FROM (SELECT * FROM {P} JOIN {Q} "
     f"USING (b)) AS y) AS x JOIN (SELECT p.b AS k, q.b AS l FROM {P} JOIN {Q} ON p.n = q.m) AS z ON z.k = x.c",
+    **{
+        f"of streams, {how}": f"SELECT b, S.b AS c, T.b AS d, T.a AS e FROM S {how} JOIN T USING (b) "
+        "WHERE T.b > 0 OR S.a < 5"
+        for how in ("LEFT", "RIGHT", "FULL")
+    },
+    "of streams, all columns": "SELECT t.*, s.a AS x, s.b AS y FROM (SELECT b, a FROM S) AS s "
+    "LEFT JOIN (SELECT a, b FROM T) AS t USING (b)",
+    "of streams, semi": "SELECT S.b, b AS c FROM S LEFT SEMI JOIN T USING (b, a)",
+    "of streams, grouped": "SELECT T.b AS k, COUNT(*) AS n FROM S LEFT JOIN T USING (b) GROUP BY T.b",
 }
 
 
 @pytest.mark.parametrize("sql", QUERIES.values(), ids=list(QUERIES))
 def test_the_columns_are_those_of_duckdb(sql: str) -> None:
-    duck = sql.replace("LEFT SEMI", "SEMI").replace("LEFT ANTI", "ANTI")
+    duck = sql.replace("LEFT SEMI", "SEMI").replace("LEFT ANTI", "ANTI").replace("EXCEPT (", "EXCLUDE (")
     prints_as_duckdb(sql, CATALOG, 6, duck=duck)
 
 
@@ -53,3 +62,28 @@ def test_the_columns_that_it_names_come_first_as_in_spark() -> None:
 def test_a_name_that_a_full_join_has_made_of_two() -> None:
     (told,) = checked_circuit(f"SELECT * FROM {P} FULL JOIN {Q} USING (b) JOIN {R} USING (b)", CATALOG).diagnostics
     assert str(told.code) == "SB110" and "has made one column already" in told.message and told.help == "write ON"
+
+
+@pytest.mark.parametrize(
+    ("sql", "place"),
+    [
+        ("SELECT T.b FROM S JOIN S AS U ON S.ts = U.ts LEFT JOIN T USING (b)", "USING (b"),
+        ("SELECT T.b FROM S LEFT JOIN T AS U ON S.b = U.b LEFT JOIN T USING (b)", "USING (b"),
+        ("SELECT b FROM S LEFT JOIN T USING (b) JOIN S AS U ON U.ts = S.ts", "SELECT b"),
+    ],
+)
+def test_a_name_that_several_columns_have_is_ambiguous(sql: str, place: str) -> None:
+    (told,) = checked_circuit(sql, CATALOG).diagnostics
+    assert str(told.code) == "SB103"
+    assert sql[: told.span.end].endswith(place)
+
+
+def test_the_name_that_one_side_lacks_is_marked() -> None:
+    sql = "SELECT S.b FROM S LEFT JOIN T USING (b, nope)"
+    (told,) = checked_circuit(sql, CATALOG).diagnostics
+    assert (str(told.code), sql[told.span.start : told.span.end]) == ("SB102", "nope")
+
+
+def test_a_semi_join_shows_one_side() -> None:
+    (told,) = checked_circuit("SELECT T.b FROM S LEFT SEMI JOIN T USING (b)", CATALOG).diagnostics
+    assert str(told.code) == "SB101"

@@ -37,10 +37,10 @@ from streambound.analyzer.algebra.nodes import (
     Union,
 )
 from streambound.analyzer.algebra.schema import schema
-from streambound.analyzer.algebra.schema_columns import Schema
+from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
 from streambound.analyzer.algebra.select_list import SelectList
 from streambound.analyzer.algebra.subqueries import Subqueries
-from streambound.analyzer.algebra.using_on import Pair, condition_of, pairs_of, starred_once, with_owners
+from streambound.analyzer.algebra.using_on import Pair, condition_of, shared_columns, starred_once, with_owners
 from streambound.analyzer.algebra.valid_rows import valid_rows
 from streambound.analyzer.algebra.window_structs import Node, WindowStructs
 from streambound.analyzer.catalog import Catalog
@@ -79,11 +79,33 @@ _CALLED = {
     "locks": "FOR UPDATE",
 }
 _SET_OPERATIONS: dict[str, type[SetOperation]] = {"union": Union, "except": Except, "intersect": Intersect}
-_HELP = {"method": "name the columns that both have in USING (…)"}
+_PLACES = "leave it out: it says where rows are, and not which"
+_BEFORE = "make the rows before the stream is read, and declare their columns"
+_HELP = {
+    "NATURAL JOIN": "name the columns that both have in USING (…)",
+    "ASOF JOIN": "write JOIN R FOR SYSTEM_TIME AS OF S.ts, where R is a relation that changes",
+    "SORT BY": _PLACES, "CLUSTER BY": _PLACES, "DISTRIBUTE BY": _PLACES, "LATERAL VIEW": _BEFORE,
+    "TABLESAMPLE": "keep some values of a key instead: WHERE pmod(hash(id), 10) = 0",
+    "PIVOT": "write a column for each value: SUM(x) FILTER (WHERE k = 'a') AS a, and GROUP BY",
+    "FOR UPDATE": "leave it out: a stream is only read",
+}  # fmt: skip
+"""What to do instead of a clause."""
 _JOIN_WORDS = (TokenType.LEFT, TokenType.RIGHT, TokenType.FULL, TokenType.SEMI, TokenType.ANTI, TokenType.OUTER)
 """What a join that is no inner one may begin with."""
 _NO_TIME = "a relation with periods as of a time is outside the query language here"
 _WITH_ON = "put it to the right of an INNER or LEFT JOIN … ON"
+_SOURCES = {
+    "values": ("VALUES", "declare the rows as a relation in the catalog, or write x IN (1, 2)"),
+    "lateral": ("LATERAL", "write a join with ON, or make the rows before the stream is read"),
+    "unnest": ("UNNEST", _BEFORE),
+}
+"""What a source is called that is none here, and what to do instead."""
+_IN_ORDER = "leave it out, and list the columns in the same order on both sides"
+_FIRST_OF_EACH = (
+    "number the rows in a subquery, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts) AS n, and write WHERE n = 1"
+)
+_READ = "name a stream or a relation in FROM"
+_BARE = "leave the parentheses out, or write (SELECT … FROM a JOIN b ON …) AS c"
 _QUERIES_ONLY = "a statement is a SELECT, or a UNION of SELECTs"
 _CLAUSES = (
     "expressions", "from_", "joins", "where", "group", "having", "qualify", "distinct", "order", "limit", "offset",
@@ -152,7 +174,9 @@ class Lowering:
         if isinstance(node, exp.SetOperation):
             return self._set_operation(node, self._with(node, ctes))
         if isinstance(node, exp.Table):
-            raise self.positions.finding(Code.UNSUPPORTED, "a join in parentheses is outside the query language", node)
+            raise self.positions.finding(
+                Code.UNSUPPORTED, "a join in parentheses is outside the query language", node, _BARE
+            )
         at: exp.Expr | Span = node if node.parent else self.positions.first_token
         word = self.positions.first_word(node)
         raise self.positions.finding(Code.UNSUPPORTED, f"{word} is outside the query language", at, _QUERIES_ONLY)
@@ -171,7 +195,7 @@ class Lowering:
     def _set_operation(self, node: exp.SetOperation, ctes: Ctes) -> Tree:
         self.reject(node, ("this", "expression", "distinct", "with_", "by_name", "order", "limit", "offset"))
         if node.args.get("by_name"):
-            raise self.positions.finding(Code.UNSUPPORTED, "UNION BY NAME is outside the query language", node)
+            raise self.positions.finding(Code.UNSUPPORTED, "BY NAME is outside the query language", node, _IN_ORDER)
         left, right = self.windows.alike(self.query(node.this, ctes), self.query(node.expression, ctes))
         make = _SET_OPERATIONS[node.key]
         words = {"union": TokenType.UNION, "except": TokenType.EXCEPT, "intersect": TokenType.INTERSECT}[node.key]
@@ -182,7 +206,9 @@ class Lowering:
         self.reject(node, _CLAUSES)
         distinct = node.args.get("distinct")
         if distinct is not None and distinct.args.get("on"):
-            raise self.positions.finding(Code.UNSUPPORTED, "DISTINCT ON is outside the query language", distinct)
+            raise self.positions.finding(
+                Code.UNSUPPORTED, "DISTINCT ON is outside the query language", distinct, _FIRST_OF_EACH
+            )
         self.once.append([])
         tree = self.nothing(node) if node.args.get("from_") is None else self.joined(node, ctes)
         written, node = node, self._over(node, tree)
@@ -213,11 +239,13 @@ class Lowering:
             mine = {column.alias.lower() for column in own}
             outer = tuple(one for given in reversed(self.around) for one in given if one.alias.lower() not in mine)
             node = self.windows.by_ends(node, (*own, *outer))
-        return with_owners(node, self.once[-1]) if self.once and self.once[-1] else node
+        if not self.once or not self.once[-1]:
+            return node
+        return with_owners(node, self.once[-1], tuple(column for tree in trees for column in self._columns(tree)))
 
     def nothing(self, node: exp.Select) -> Tree:
         """What a SELECT without FROM reads; raises Finding."""
-        raise self.positions.finding(Code.UNSUPPORTED, "a SELECT without FROM reads no stream", node)
+        raise self.positions.finding(Code.UNSUPPORTED, "a SELECT without FROM reads no stream", node, _READ)
 
     def _listed(self, node: exp.Select, tree: Tree, ctes: Ctes) -> Tree:
         """A SELECT's list over its FROM and WHERE: a projection, of groups or of columns over windows too."""
@@ -240,6 +268,8 @@ class Lowering:
         if order is not None:
             keys = sort_keys(order, lambda key: self.scalar(key, ctes))
             tree = OrderBy(tree, keys, syntax=order, at=self._keyword("order", order, node))
+        if limit is not None:
+            self._check_limit(limit)
         if limit is not None or offset is not None:
             first = "offset" if limit is None else "limit"
             count = limit.args.get("count") if isinstance(limit, exp.Fetch) else limit and limit.expression
@@ -247,6 +277,18 @@ class Lowering:
             skipped = self.scalar(offset.expression, ctes) if offset else None
             tree = FirstRows(tree, self.scalar(count, ctes) if count else None, skipped, syntax=limit or offset, at=at)
         return tree
+
+    def _check_limit(self, limit: exp.Expr) -> None:
+        """Raise a Finding for a LIMIT or FETCH that is more than a number of rows."""
+        options = limit.args.get("limit_options") or exp.LimitOptions()
+        if limit.args.get("expressions") or options.args.get("percent") or options.args.get("with_ties"):
+            message = (
+                "LIMIT or FETCH of more than a number of rows (WITH TIES, PERCENT, BY) is outside the query language"
+            )
+            help = "write RANK() OVER (ORDER BY …) in a subquery, and its limit in WHERE"
+            raise self.positions.finding(
+                Code.UNSUPPORTED, message, self._keyword("limit", limit, limit.parent or limit), help
+            )
 
     def _item(self, node: exp.Expr, ctes: Ctes) -> Item:
         if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star)):
@@ -293,21 +335,32 @@ class Lowering:
         if self.apart:
             using = self.windows.using(using, self._columns(left), self._columns(right))
         on = on and self._over(on, left, right)
-        if using and not (is_block(left, self.catalog) and is_block(right, self.catalog)):
-            pairs, lacking = pairs_of(using, self._columns(left), self._columns(right), kind)
-            if lacking:
-                message = f"USING names {lacking!r}, which both sides must have"
-                raise self.positions.finding(Code.UNKNOWN_COLUMN, message, join.args["using"][0])
+        if using and not (inner and is_block(left, self.catalog) and is_block(right, self.catalog)):
+            mine, other = self._columns(left), self._columns(right)
+            pairs = [Pair(self._shared(name, mine, join), self._shared(name, other, join), kind) for name in using]
             padded = {pair.name.lower() for pair in self.once[-1] if pair.kind in (JoinKind.RIGHT, JoinKind.FULL)}
             if again := next((pair.name for pair in pairs if pair.name.lower() in padded), ""):
                 message = f"USING names {again!r}, of which a RIGHT or FULL JOIN … USING has made one column already"
                 raise self.positions.finding(Code.UNSUPPORTED, message, join.args["using"][0], "write ON")
             self.once[-1][:0] = pairs
-            using, on = (), condition_of(pairs)
+            using, on = (), condition_of(pairs, join.args["using"])
         made = Join(kind, left, right, self.scalar(on, ctes) if on is not None else None, using, syntax=join, at=at)
         if self.joining and kind is JoinKind.SEMI and is_static(right, self.catalog):
             return self._subqueries(left, ctes).asked().semi_join(made)
         return made
+
+    def _shared(self, name: str, side: Schema, join: exp.Join) -> ViewColumn:
+        """The column of one side that USING names; raises Finding where there is none, or several."""
+        found = shared_columns(name, side, self.once[-1])
+        if len(found) == 1:
+            return found[0]
+        written = join.args["using"]
+        at = next((one for one in written if one.name.lower() == name.lower()), written[0])
+        if not found:
+            message = f"USING names {name!r}, which both sides must have"
+            raise self.positions.finding(Code.UNKNOWN_COLUMN, message, at)
+        message = f"column {name!r} is ambiguous: one side of this join has several of that name"
+        raise self.positions.finding(Code.AMBIGUOUS_COLUMN, message, at, "write ON, with an alias before each column")
 
     def _valid(self, entry: exp.Expr, ctes: Ctes) -> tuple[exp.Expr, exp.Expr | None]:
         """An entry of FROM, and the condition for its rows to be valid where it is a relation as of a time."""
@@ -338,6 +391,7 @@ class Lowering:
         """The tree of one FROM entry: a table, a CTE or a subquery."""
         if isinstance(node, exp.Table):
             self.reject(node, ("this", "alias", "db", "catalog", "version"))
+            self._check_version(node.args.get("version"))
             if (function := table_function(node)) is not None:
                 return self._table_function(node, function, ctes)
             cte = ctes.get(node.name.lower()) if not node.args.get("db") else None
@@ -346,8 +400,8 @@ class Lowering:
             self.reject(node, ("this", "alias"))
             tree, names = self.windows.renamed(self.query(node.this, ctes), _column_names(node))
             return Alias(tree, node.alias_or_name, names, syntax=node)
-        called = {"values": "VALUES", "lateral": "LATERAL"}.get(node.key, "this source")
-        raise self.positions.finding(Code.UNSUPPORTED, f"{called} in FROM is outside the query language", node)
+        called, help = _SOURCES.get(node.key, ("this source", "name a stream, a relation or a subquery"))
+        raise self.positions.finding(Code.UNSUPPORTED, f"{called} in FROM is outside the query language", node, help)
 
     def _table_function(self, node: exp.Table, function: TableFunction, ctes: Ctes) -> Tree:
         """``TUMBLE(TABLE t, DESCRIPTOR(ts), size) AS x``: t's rows, with the ends of their buckets."""
@@ -367,6 +421,7 @@ class Lowering:
 
     def _table(self, node: exp.Table, ctes: Ctes) -> Tree:
         alias, names = node.alias_or_name, _column_names(node)
+        self._not_below(node)
         table = find_table(node, self.catalog, self.positions)
         if table.has_dates and not self.periods:
             message = f"{table.name}, whose times are dates, is outside the query language but for SEQ blocks"
@@ -376,6 +431,30 @@ class Lowering:
         if version is not None and not table.is_fixed:
             tree = AsOf(tree, self.scalar(version.expression, ctes), syntax=version, at=self.positions.of(version))
         return Alias(tree, alias, names, syntax=node) if names else tree
+
+    def _check_version(self, version: exp.Version | None) -> None:
+        """Raise a Finding for a version of a table that is none as of a time."""
+        if version is None or (version.name.upper(), version.text("kind")) == ("TIMESTAMP", "AS OF"):
+            return
+        word = "VERSION AS OF" if version.text("kind") == "AS OF" else f"SYSTEM_TIME {version.text('kind')}"
+        help = "declare that version as a relation of its own, or write FOR SYSTEM_TIME AS OF a time"
+        raise self.positions.finding(Code.UNSUPPORTED, f"{word} is outside the query language", version, help)
+
+    def _not_below(self, node: exp.Table) -> None:
+        """Raise a Finding where a name is that of a common table expression further down, and of no table."""
+        inside, clause = _around(node)
+        if inside is None or clause is None or node.args.get("db") or self.catalog.table(node.name) is not None:
+            return
+        bodies = {cte.alias.lower(): cte for cte in clause.expressions}
+        if node.name.lower() not in bodies:
+            return
+        name, reader = node.name, inside.alias
+        if clause.args.get("recursive") and _leads(bodies, name, reader):
+            message = f"mutual recursion is outside the query language: {reader} and {name} read each other"
+            help = "write one recursive query, with a column that says which of them a row is of"
+            raise self.positions.finding(Code.UNSUPPORTED, message, node, help)
+        message = f"{name!r} is defined below {reader}, which reads it"
+        raise self.positions.finding(Code.UNKNOWN_STREAM, message, node.this, f"move it before {reader}")
 
     def _cte(self, node: exp.Table, cte: Cte | Recur) -> Tree:
         self.reject(node, ("this", "alias"))
@@ -440,15 +519,18 @@ class Lowering:
             written = re.search(rf"\b{re.escape(called)}\b", self.positions.source.text, re.I)
             label = _CALLED.get(name) or (called if written else "this clause")
             raise self.positions.finding(
-                Code.UNSUPPORTED, f"{label} is outside the query language", at, _HELP.get(name, "")
+                Code.UNSUPPORTED, f"{label} is outside the query language", at, _HELP.get(label, "")
             )
 
     def _keyword(self, name: str, value: object, node: exp.Expr) -> Span:
         start = self.positions.of(node).start
         if isinstance(node, exp.With):
             return self.positions.keyword_before(start, *_KEYWORDS[name]) or self.positions.of(node)
-        at = self.positions.keyword(*_KEYWORDS.get(name, ()), after=min(start, self._before(node)))
-        return at or self.positions.of(_first(value, node))
+        first, after = self.positions.of(_first(value, node)), min(start, self._before(node))
+        nearest = self.positions.keyword_before(first.start + 1, *_KEYWORDS.get(name, ()))
+        if nearest is not None and nearest.start >= after:
+            return nearest
+        return self.positions.keyword(*_KEYWORDS.get(name, ()), after=after) or first
 
     def _before(self, node: exp.Expr) -> int:
         """Where to look for a node's keywords: after what stands before it."""
@@ -482,6 +564,23 @@ def _is_more(node: exp.Expr) -> bool:
 
 def _reads(node: exp.Expr, name: str) -> bool:
     return any(table.name.lower() == name.lower() for table in node.find_all(exp.Table))
+
+
+def _around(node: exp.Expr) -> tuple[exp.CTE | None, exp.With | None]:
+    """The innermost common table expression that a node is in, and its WITH."""
+    inside = node.find_ancestor(exp.CTE)
+    return inside, None if inside is None else inside.find_ancestor(exp.With)
+
+
+def _leads(bodies: Mapping[str, exp.CTE], start: str, goal: str) -> bool:
+    """Whether a common table expression reads another one of its WITH, by way of others too."""
+    reached, found = {start.lower()}, [start.lower()]
+    while found:
+        body = bodies[found.pop()].this
+        names = {table.name.lower() for table in body.find_all(exp.Table)} & bodies.keys() - reached
+        reached |= names
+        found += names
+    return goal.lower() in reached
 
 
 def _column_names(node: exp.Expr) -> tuple[str, ...]:

@@ -189,7 +189,8 @@ class Subqueries:
             place, kind, operands = _asked(query)
             if kind is None:
                 message = "ANY and ALL with a subquery over streams are outside the query language"
-                raise self.positions.finding(Code.UNSUPPORTED, message, place)
+                help = "write IN for = ANY, NOT IN for <> ALL, and a comparison with MIN or MAX for others"
+                raise self.positions.finding(Code.UNSUPPORTED, message, place.parent or place, help)
             name = self.fresh("_q")
             asked = tuple(self.scalar(one) for one in operands)
             tree = Apply(tree, self.lowered(query), kind, name, asked, syntax=place.copy(), at=self.positions.of(place))

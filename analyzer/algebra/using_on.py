@@ -42,25 +42,30 @@ class Pair:
         return left
 
 
-def pairs_of(names: Sequence[str], left: Schema, right: Schema, kind: JoinKind) -> tuple[list[Pair], str]:
-    """The columns that USING names, and the first name that is not one of both sides, if there is one."""
-    found = list[Pair]()
-    for name in names:
-        mine, other = (next((one for one in side if one.called(name)), None) for side in (left, right))
-        if mine is None or other is None:
-            return [], name
-        found.append(Pair(mine, other, kind))
-    return found, ""
+def shared_columns(name: str, given: Schema, pairs: Sequence[Pair]) -> list[ViewColumn]:
+    """The columns that a name without an alias may mean: of those that an earlier USING made one, the first."""
+    found = [one for one in given if one.called(name)]
+    known = [(side.alias, side.name) for pair in pairs for side in (pair.left, pair.right) if side.called(name)]
+    once = [one for one in found if (one.alias, one.name) in known]
+    return [one for one in found if one not in once[1:]]
 
 
-def condition_of(pairs: Sequence[Pair]) -> exp.Expr:
-    """What ON says for USING."""
-    return exp.and_(*(exp.EQ(this=_column(one.left), expression=_column(one.right)) for one in pairs))
+def condition_of(pairs: Sequence[Pair], written: Sequence[exp.Expr]) -> exp.Expr:
+    """What ON says for USING, at the places of the names that are ``written`` there."""
+    places = {name.name.lower(): name.meta for name in written}
+    equal = [exp.EQ(this=_column(one.left), expression=_column(one.right)) for one in pairs]
+    for column in (side for one in equal for side in one.iter_expressions()):
+        column.this.meta.update(places.get(column.name.lower(), written[0].meta))
+    return exp.and_(*equal, copy=False)
 
 
-def with_owners(node: Node, pairs: Sequence[Pair]) -> Node:
-    """A SELECT, or a condition, in which the columns that USING names belong to the side that is kept; a copy."""
-    owners = {pair.name.lower(): pair.value for pair in reversed(pairs)}
+def with_owners(node: Node, pairs: Sequence[Pair], given: Schema) -> Node:
+    """A SELECT, or a condition, in which the columns that USING names belong to the side that is kept; a copy.
+
+    Names that another column of those ``given`` has, too, are left as they are: they are ambiguous.
+    """
+    plain = [pair for pair in pairs if len(shared_columns(pair.name, given, pairs)) == 1]
+    owners = {pair.name.lower(): pair.value for pair in reversed(plain)}
     node = node.copy()
     for column in nodes_of(node, (exp.Column,), top=True):
         value = owners.get(column.name.lower()) if not column.text("table") else None

@@ -36,6 +36,10 @@ _SPARK = Spark()
 _KEPT = {*AGGREGATES, *_CASTS, *_SYNTAX, *SparkParser.NO_PAREN_FUNCTION_PARSERS} - {*_WITHIN_GROUP}
 _WRITTEN = frozenset({*SparkParser.FUNCTIONS, *SparkParser.FUNCTION_PARSERS} - _KEPT)
 """Functions of which the parser would make a node of its own."""
+LATER = ("timestampadd", "dateadd", "date_add")
+DIFFERENCE = ("timestampdiff", "datediff", "date_diff", "timediff")
+UNITS_FIRST = (*LATER, *DIFFERENCE)
+"""Functions that take a unit of time, a word, where they take three arguments."""
 _MARK = "\0"
 """What their names begin with while they are parsed, so that they mean nothing to the parser.
 
@@ -63,9 +67,19 @@ def parsed_tokens(tokens: Sequence[Token], text: str) -> list[exp.Expr | None]:
     for node in (node for tree in trees if tree is not None for node in tree.walk()):
         if isinstance(node, exp.Anonymous | exp.Identifier) and isinstance(node.this, str):
             node.set("this", node.this.removeprefix(_MARK))
+            _read_unit(node)
         elif isinstance(node, exp.Exists) and isinstance(node.this, exp.Subquery) and node.this.is_wrapper:
             node.set("this", node.this.unnest())
     return trees
+
+
+def _read_unit(node: exp.Expr) -> None:
+    """Make the unit of ``TIMESTAMPADD(MINUTE, 30, ts)`` a word, which the parser takes for a column."""
+    called = isinstance(node, exp.Anonymous) and node.name.lower() in UNITS_FIRST and len(node.expressions) == 3
+    if called and isinstance(column := node.expressions[0], exp.Column) and not column.table:
+        unit = exp.Var(this=column.name)
+        unit.meta.update(column.this.meta)
+        column.replace(unit)
 
 
 def parsed_text(text: str) -> exp.Expr:

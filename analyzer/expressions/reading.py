@@ -10,12 +10,14 @@ from sqlglot import exp
 
 from streambound.analyzer.casts import cast
 from streambound.analyzer.constants import BOOLEAN, STRING, VOID, ConstantError, Folded, kind_of, numeral
+from streambound.analyzer.expressions.dialect import LATER, UNITS_FIRST
 from streambound.analyzer.expressions.elements import field_kind
 from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal
 from streambound.analyzer.expressions.function import ANY, Function, Scalar, always, exactly
 from streambound.analyzer.expressions.kinds import plain
 from streambound.analyzer.expressions.registry import BY_NAME, refusal
 from streambound.analyzer.expressions.rows import columns_of_row
+from streambound.analyzer.expressions.times import TIME_UNITS
 from streambound.analyzer.literals import fixed_interval
 from streambound.analyzer.types import DataType, Family, parse_type
 
@@ -36,8 +38,6 @@ _CAST_NAMES = ("bigint", "smallint", "tinyint", "decimal", "binary")
 _SUBQUERIES = (exp.Any, exp.All)
 SUBQUERY = "a subquery"
 """What a subquery is called among functions."""
-UNITS_FIRST = frozenset(("timestampdiff", "timestampadd", "datediff", "date_diff", "dateadd", "date_add"))
-"""Functions that take a unit, a word, where they take three arguments."""
 
 
 class Refused(Exception):
@@ -127,8 +127,8 @@ def _named(node: exp.Expr) -> tuple[str, Sequence[exp.Expr]]:
     if type(node) in _OPERATORS:
         return _OPERATORS[type(node)], (node.this, node.expression)
     match node:
-        case exp.Anonymous(expressions=[exp.Column() as word, _, _]) if node.name.lower() in UNITS_FIRST:
-            return node.name.lower(), (exp.Var(this=word.name), *node.expressions[1:])
+        case exp.Anonymous(expressions=[unit, _, _]) if node.name.lower() in UNITS_FIRST:
+            return node.name.lower(), (_unit(unit, node), *node.expressions[1:])
         case exp.Anonymous():
             return node.name.lower(), node.expressions
         case exp.Not():
@@ -156,7 +156,10 @@ def _named(node: exp.Expr) -> tuple[str, Sequence[exp.Expr]]:
             known = _UNITS.get(field)
             return (known, (node.expression,)) if known else ("extract", (exp.Literal.string(field), node.expression))
         case exp.Window():
-            raise Refused("a window function is outside the query language", node)
+            help = "name it in a subquery, and compare the name"
+            raise Refused(
+                "a window function inside a condition or an expression is outside the query language", node, help
+            )
         case exp.AggFunc():
             raise Refused(*told(refusal("sum", node.sql_name()) or ("", ""), node))
         case exp.Star():
@@ -168,9 +171,20 @@ def _named(node: exp.Expr) -> tuple[str, Sequence[exp.Expr]]:
         case exp.Var() | exp.Identifier():
             return "a name", ()
     if isinstance(node, _SUBQUERIES):
-        raise Refused("a subquery in an expression is outside the query language", node)
+        raise Refused(
+            "ANY and ALL are outside the query language here", node, "write IN, or MIN or MAX of the subquery"
+        )
     name = node.sql_name().lower() if isinstance(node, exp.Func) else node.key
     return name, [part for part in node.iter_expressions() if not isinstance(part, exp.DataType)]
+
+
+def _unit(unit: exp.Expr, node: exp.Expr) -> exp.Expr:
+    """A unit of time as a text; raises Refused for what is none."""
+    units = [one for one in TIME_UNITS if one != "dayofyear" or node.name.lower() in LATER]
+    if isinstance(unit, exp.Var) and unit.name.lower() in units:
+        return exp.Literal.string(unit.name)
+    message = f"{node.name} takes a unit of time first, and {unit.sql('spark')} is none"
+    raise Refused(message, node, f"a unit is {', '.join(units).upper()}, without quotes", mismatch=True)
 
 
 def told(refused: tuple[str, str], node: exp.Expr) -> tuple[str, exp.Expr, str]:

@@ -67,9 +67,10 @@ def refusal(name: str, shown: str) -> tuple[str, str] | None:
     if name in _AGGREGATES:
         return f"the aggregate {shown} is outside the query language", "aggregate the job's output downstream"
     if name in _WINDOWS:
-        return f"the window function {shown} is outside the query language", ""
+        return f"the window function {shown} has no OVER", f"write {shown.upper()}(…) OVER (PARTITION BY … ORDER BY …)"
     if name in _BUCKETS:
-        return f"{shown} groups rows by time, which is outside the query language", ""
+        message = f"{shown} inside a condition or an expression is outside the query language"
+        return message, f"name it in a subquery, (SELECT *, {shown}(…) AS w FROM …), and compare w, w.start or w.end"
     if name not in BY_NAME and name not in OTHER_FUNCTIONS:
         help = suggest(name, [*BY_NAME, *OTHER_FUNCTIONS]) or "functions of your own are outside the query language"
         return f"Spark has no function {shown}", help

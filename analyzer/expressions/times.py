@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
+from calendar import monthrange
 from collections.abc import Callable
 from datetime import date, timedelta
 from fractions import Fraction
-from math import floor
+from math import floor, trunc
 
 from streambound.analyzer.casts import DAY, cast
 from streambound.analyzer.constants import BIGINT, DATE, DOUBLE, INT, STRING, TIMESTAMP, Folded, kind_of
+from streambound.analyzer.durations import UNITS
 from streambound.analyzer.expressions.function import ANY, Fails, Function, NotKnown, Scalar, always, exactly, whole
 from streambound.analyzer.types import DataType, Family
 
 _SECOND = 1_000_000
+FIXED_UNITS = {**{name.lower(): length for name, length in UNITS.items()}, "dayofyear": DAY}
+"""The units of time that have a fixed length, in microseconds."""
+_MONTHS = {"month": 1, "quarter": 3, "year": 12}
+TIME_UNITS = (*FIXED_UNITS, *_MONTHS)
+"""The units that TIMESTAMPADD takes."""
 _UNIX = date(1970, 1, 1)
 _DAY_ENDS = (date(1, 1, 1) - _UNIX).days, (date(9999, 12, 31) - _UNIX).days
+
+
+def _moment(argument: Folded) -> Fraction:
+    """The microseconds since 1970 of a date or timestamp; raises NotKnown for texts, and Fails beyond Spark's."""
+    if argument.kind.family not in (Family.DATE, Family.TIMESTAMP):
+        raise NotKnown("a text that is read as a timestamp")
+    moment = exactly(lambda: cast(argument, TIMESTAMP))
+    assert isinstance(moment, Fraction)
+    return moment
 
 
 def _day(argument: Folded) -> date:
@@ -38,20 +54,17 @@ def _of_time(name: str, part: int, most: int) -> Function:
     """A part of the time of day: how many units a number of microseconds has, of which there are so many."""
 
     def value(kind: DataType, arguments: tuple[Folded, ...]) -> Scalar:
-        argument = arguments[0]
-        if argument.kind.family not in (Family.DATE, Family.TIMESTAMP):
-            raise NotKnown("a text that is read as a timestamp")
-        moment = exactly(lambda: cast(argument, TIMESTAMP))
-        assert isinstance(moment, Fraction)
-        return Fraction(floor(moment % DAY) // part % (most + 1))
+        return Fraction(floor(_moment(arguments[0]) % DAY) // part % (most + 1))
 
     return Function(name, always(INT), value, within=(0, most))
 
 
 def _moved(sign: int) -> Callable[[DataType, tuple[Folded, ...]], Scalar]:
-    """A number of days later, or earlier."""
+    """A number of days later, or earlier; of three arguments, the first a unit, so many units later."""
 
     def value(kind: DataType, arguments: tuple[Folded, ...]) -> Scalar:
+        if len(arguments) == 3:
+            return _units_later(str(arguments[0].value).lower(), whole(arguments[1]), arguments[2])
         days = (_day(arguments[0]) - _UNIX).days + sign * whole(arguments[1])
         if abs(days) >= 2**31:
             raise NotKnown("a date beyond those that Spark has")
@@ -60,18 +73,55 @@ def _moved(sign: int) -> Callable[[DataType, tuple[Folded, ...]], Scalar]:
     return value
 
 
+def _units_later(unit: str, count: int, argument: Folded) -> Scalar:
+    """TIMESTAMPADD: months keep the day, or end on their last one."""
+    moment = _moment(argument)
+    if unit in FIXED_UNITS:
+        moment += count * FIXED_UNITS[unit]
+    else:
+        day = _day(argument)
+        year, month = divmod(day.year * 12 + day.month - 1 + count * _MONTHS[unit], 12)
+        if not 1 <= year <= 9999:
+            raise NotKnown("a date beyond the years 1 to 9999")
+        there = date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
+        moment += (there - day).days * DAY
+    if abs(moment) >= 2**63:
+        raise Fails("a timestamp beyond those that Spark has")
+    return moment
+
+
 def _between(kind: DataType, arguments: tuple[Folded, ...]) -> Scalar:
-    return Fraction((_day(arguments[0]) - _day(arguments[1])).days)
+    """DATEDIFF: days from the second to the first; of three arguments, the first a unit, whole units to the last."""
+    if len(arguments) == 2:
+        return Fraction((_day(arguments[0]) - _day(arguments[1])).days)
+    unit, start, end = str(arguments[0].value).lower(), _moment(arguments[1]), _moment(arguments[2])
+    if unit in FIXED_UNITS:
+        return Fraction(trunc((end - start) / FIXED_UNITS[unit]))
+    return Fraction(trunc(Fraction(_months_between(arguments[1], arguments[2]), _MONTHS[unit])))
 
 
-def _two_dates(arguments: tuple[Folded, ...]) -> DataType:
+def _months_between(start: Folded, end: Folded) -> int:
+    """Whole months from one time to another, as Java's LocalDateTime.until counts them."""
+    (first, began), (last, ended) = ((_day(one), _moment(one) % DAY) for one in (start, end))
+    part = (last < first and ended > began) - (last > first and ended < began)  # of a day, which is not over
+    days = (last - _UNIX).days + part
+    if not _DAY_ENDS[0] <= days <= _DAY_ENDS[1]:
+        raise NotKnown("a date beyond the years 1 to 9999")
+    last = _UNIX + timedelta(days)
+    months = 12 * (last.year - first.year) + last.month - first.month
+    return trunc(Fraction(32 * months + last.day - first.day, 32))
+
+
+def _difference(arguments: tuple[Folded, ...]) -> DataType:
     """DATEDIFF of two dates; of three arguments, the first a unit, another number."""
     return INT if len(arguments) == 2 else BIGINT
 
 
 def _later_kind(arguments: tuple[Folded, ...]) -> DataType:
-    """DATE_ADD of two arguments; of three, the first a unit, a timestamp or date."""
-    return DATE if len(arguments) == 2 else ANY
+    """DATE_ADD of two arguments; of three, the first a unit, a timestamp."""
+    if len(arguments) == 2:
+        return DATE
+    return arguments[2].kind if arguments[2].kind.family is Family.TIMESTAMP else TIMESTAMP
 
 
 def _days(arguments: tuple[Folded, ...]) -> DataType:
@@ -104,10 +154,7 @@ _CUTS = {"second": _SECOND, "minute": 60 * _SECOND, "hour": 3600 * _SECOND, "day
 def _truncated(kind: DataType, arguments: tuple[Folded, ...]) -> Scalar:
     """DATE_TRUNC."""
     unit = str(arguments[0].value).lower()
-    if arguments[1].kind.family not in (Family.DATE, Family.TIMESTAMP):
-        raise NotKnown("a text that is read as a timestamp")
-    moment = exactly(lambda: cast(arguments[1], TIMESTAMP))
-    assert isinstance(moment, Fraction)
+    moment = _moment(arguments[1])
     if unit in _CUTS:
         return moment - moment % _CUTS[unit]
     return Fraction((_first_of(unit, _day(arguments[1])) - _UNIX).days * DAY)
@@ -133,11 +180,9 @@ def _first_of(unit: str, day: date) -> date:
 
 def _since(kind: DataType, arguments: tuple[Folded, ...]) -> Scalar:
     """Seconds since 1970."""
-    if len(arguments) > 1 or arguments[0].kind.family not in (Family.DATE, Family.TIMESTAMP):
-        raise NotKnown("a text that is read as a timestamp")
-    moment = exactly(lambda: cast(arguments[0], TIMESTAMP))
-    assert isinstance(moment, Fraction)
-    return Fraction(floor(moment / _SECOND))
+    if len(arguments) > 1:
+        raise NotKnown("a text in a format")
+    return Fraction(floor(_moment(arguments[0]) / _SECOND))
 
 
 def _counted(name: str, unit: int) -> Function:
@@ -185,9 +230,12 @@ TIMES = (
     *_PARTS,
     Function("date_add", _later_kind, _moved(1), arguments=(2, 3)),
     Function("dateadd", _later_kind, _moved(1), arguments=(2, 3)),
+    Function("timestampadd", _later_kind, _moved(1), arguments=(3, 3)),
     Function("date_sub", always(DATE), _moved(-1), arguments=(2, 2)),
-    Function("datediff", _two_dates, _between, arguments=(2, 3)),
-    Function("date_diff", _two_dates, _between, arguments=(2, 3)),
+    Function("datediff", _difference, _between, arguments=(2, 3)),
+    Function("date_diff", _difference, _between, arguments=(2, 3)),
+    Function("timestampdiff", _difference, _between, arguments=(3, 3)),
+    Function("timediff", _difference, _between, arguments=(3, 3)),
     Function("to_date", _days, _to(DATE), arguments=(1, 2)),
     Function("to_timestamp", _moments, _to(TIMESTAMP), arguments=(1, 2)),
     Function("last_day", always(DATE), lambda kind, one: Fraction(_month_end(_day(one[0])))),
@@ -215,6 +263,5 @@ TIMES = (
     Function("to_utc_timestamp", always(TIMESTAMP), arguments=(2, 2)),
     Function("dayname", always(STRING)),
     Function("monthname", always(STRING)),
-    Function("timestampdiff", always(BIGINT), arguments=(3, 3)),
 )
 """Functions of dates and timestamps."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from streambound.analyzer.algebra.blocks import is_block
@@ -13,22 +14,20 @@ from streambound.analyzer.algebra.nodes import (
     Alias,
     Apply,
     ApplyKind,
-    AsOf,
     Bucket,
     Distinct,
     Except,
     Filter,
-    FirstRows,
     Fixpoint,
     Intersect,
     Join,
-    OrderBy,
     Over,
     Project,
     Scan,
     SpjBlock,
     Tree,
     Union,
+    WindowCall,
     inputs,
 )
 from streambound.analyzer.algebra.resolved_names import check_names
@@ -40,7 +39,15 @@ from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.errors import BrokenInvariant
 from streambound.analyzer.findings import Finding, Positions
 from streambound.analyzer.lower import Lowered
-from streambound.analyzer.operators_outside import aggregate_refused
+from streambound.analyzer.operators_outside import (
+    IN_EXPRESSION,
+    IN_WINDOW,
+    NOT_EXISTS,
+    UNDECIDED,
+    aggregate_refused,
+    refused,
+    subquery_word,
+)
 from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.statement import Statement
 from streambound.criteria.operators.aggregates import judge_aggregate
@@ -64,15 +71,18 @@ from streambound.criteria.violation import Violation
 
 def judge_subquery(tree: Tree, context: Context) -> Judged:
     """No rule: subqueries that are decided have become joins before; raises NoRule with the words for the others."""
-    if isinstance(tree, Apply) and tree.kind is ApplyKind.SCALAR:
-        raise NoRule(_VALUE)
-    raise NoRule("a subquery over streams inside an expression, or NOT IN beside another one below OR")
+    asked = list[Apply]()
+    while isinstance(tree, Apply):
+        asked.append(tree)
+        tree = tree.input
+    negated = [one for one in asked if one.at and re.search(r"\bNOT\s+IN\b", context.positions.text(one.at), re.I)]
+    if negated and len(asked) > 1:
+        raise NoRule("NOT IN beside another subquery below OR", NOT_EXISTS, negated[0])
+    if asked[0].kind is ApplyKind.SCALAR:
+        raise NoRule("a value that a subquery over a stream has for each row", IN_WINDOW, asked[0])
+    raise NoRule(f"{subquery_word(asked[0].syntax)} over streams inside an expression", IN_EXPRESSION, asked[0])
 
 
-_VALUE = (
-    "a value that a subquery over a stream has for each row, unless it is an aggregate of rows in a window of time "
-    "around the row's, as T.ts BETWEEN S.ts - INTERVAL 1 HOUR AND S.ts"
-)
 RULES: dict[type[Tree], Rule] = {
     Aggregate: judge_aggregate,
     Project: judge_project,
@@ -92,12 +102,19 @@ RULES: dict[type[Tree], Rule] = {
 }
 """The rule of each operator that may stand above a block. To add one: its file, and a line here."""
 _HELP = "limit the columns that it keeps, in WHERE or by domains in the catalog, or group by a bucket of time"
-_INNER_ONES: dict[type, str] = {
-    OrderBy: "ORDER BY of rows that something else is made of",
-    FirstRows: "LIMIT of rows that something else is made of",
-    AsOf: "FOR SYSTEM_TIME AS OF elsewhere than to the right of JOIN",
+_WAYS_OUT: dict[type, str] = {
+    Aggregate: "group by a window of time, GROUP BY k, window(ts, '1 hour'), or aggregate the job's output downstream",
+    Join: "join within a window of time, T.ts BETWEEN S.ts AND S.ts + INTERVAL 1 HOUR, in one condition of ANDs",
+    Over: "take it over a window of time, as OVER (PARTITION BY window(ts, '1 hour') …), or over rows in order of time",
+    Bucket: "group by it: GROUP BY window(ts, '1 hour')",
+    Except: "write NOT EXISTS with a window of time",
+    Intersect: "write EXISTS with a window of time",
+    Union: "select the same columns, of the same types, on both sides",
+    Fixpoint: "write a UNION of what it starts with and one step, of columns as they are",
+    Filter: "compute what the condition compares in a subquery, and name it there",
+    Project: "compute the column in a subquery, and name it there",
 }
-"""What is said of operators below others; of the outermost one the reader of SQL says more."""
+"""What to do instead of an operator whose rule has no better words."""
 
 
 def judge(tree: Tree, context: Context) -> Judged:
@@ -118,7 +135,7 @@ def _judge(tree: Tree, context: Context) -> Judged:
         return judge_block(tree, context)
     rule = RULES.get(type(tree))
     if rule is None:
-        raise NoRule(_INNER_ONES.get(type(tree), ""))
+        raise NoRule(at=tree)
     try:
         return rule(tree, context)
     except NoRule as refusal:
@@ -163,7 +180,7 @@ def _with_conditions_moved(tree: Tree, context: Context) -> Tree:
 def _growing(refusal: NoNumber, statement: Statement, positions: Positions) -> Judged | Diagnostic | None:
     """That nothing bounds what an operator remembers, at the operator."""
     at = refusal.at
-    if at is None or isinstance(at, AggregateCall) or at.syntax is None or not str(refusal):
+    if at is None or isinstance(at, AggregateCall | WindowCall) or at.syntax is None or not str(refusal):
         return _refused(refusal, statement, positions)
     message, place = f"nothing bounds what this remembers: {refusal}", at.at or positions.of(at.syntax)
     return Judged(None, (), (Violation("Lemma 1", "", None, message, place, Code.UNBOUNDED_VIEW, _HELP),))
@@ -173,11 +190,15 @@ def _refused(refusal: NoRule, statement: Statement, positions: Positions) -> Dia
     """What keeps a statement from being decided, at the operator; None where that has no place in the SQL."""
     if isinstance(refusal.at, AggregateCall):
         return aggregate_refused(refusal.at, positions).diagnostic
+    if isinstance(refusal.at, UNDECIDED):
+        return refused(refusal.at, positions, False).diagnostic
     at = None if refusal.at is None else refusal.at.syntax
     if at is None or not str(refusal):
         return None
+    place = getattr(refusal.at, "at", None) or positions.of(at)
     message = f"this is outside the query language so far: {refusal}"
-    return Diagnostic(Code.UNSUPPORTED, message, statement.source.file, positions.of(at))
+    help = refusal.help or _WAYS_OUT.get(type(refusal.at), "")
+    return Diagnostic(Code.UNSUPPORTED, message, statement.source.file, place, help)
 
 
 def _once(states: tuple[State, ...]) -> tuple[State, ...]:

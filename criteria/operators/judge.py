@@ -9,7 +9,7 @@ from itertools import count
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import AggregateCall, Tree
+from streambound.analyzer.algebra.nodes import AggregateCall, Tree, WindowCall
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.catalog import Catalog
@@ -33,10 +33,13 @@ from streambound.preprocess.pipeline import Derivation, derive
 class NoRule(Exception):
     """No proposition speaks of an operator, or a call, ``at`` the one whose rule says so: the statement is unsupported.
 
-    Without words the front end has better ones, such as those for a function that it does not know.
+    Without words the front end has better ones, such as those for a function that it does not know. ``help`` is the way
+    out.
     """
 
-    at: Tree | AggregateCall | None = None
+    def __init__(self, words: str = "", help: str = "", at: Tree | AggregateCall | WindowCall | None = None) -> None:
+        super().__init__(words)
+        self.help, self.at = help, at
 
 
 class NoNumber(NoRule):

@@ -38,15 +38,18 @@ class Looks:
 def check_call(call: WindowCall) -> None:
     """Raises NoRule for a function that is none of those decided here."""
     if call.function not in _BESIDE and len(call.arguments) > 1:  # COUNT(a, b), FIRST_VALUE(v, true)
-        raise NoRule(f"{call.function} of several arguments over a window")
+        raise NoRule(f"{call.function} of several arguments over a window", at=call)
     if call.distinct or call.filter is not None or call.ignore_nulls:
-        raise NoRule("DISTINCT, FILTER or IGNORE NULLS over a window")
+        help = "filter the rows in a subquery, and number or add up those that are left"
+        raise NoRule("DISTINCT, FILTER or IGNORE NULLS over a window", help, call)
     if call.function not in (*RANKS, *_BESIDE, *_FRAMED):
-        raise NoRule
+        known = ", ".join((*RANKS, *_BESIDE, *_FRAMED))
+        raise NoRule(f"the window function {call.function}", f"the window functions that are decided are {known}", call)
     if call.function in _FRAMED and call.frame is not None and call.frame.unit is Unit.RANGE:
         low, high = _frame_of(call)
         if (low is not None and low > 0) or (high is not None and high < 0):
-            raise NoRule("a frame of RANGE without its own row")
+            help = "let the frame include the current row, and subtract what is too much"
+            raise NoRule("a frame of RANGE without its own row", help, call)
 
 
 def window_of(call: WindowCall) -> object:

@@ -22,6 +22,7 @@ from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import ViewColumn
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.flatten import written
+from streambound.analyzer.operators_outside import NOT_EXISTS
 from streambound.analyzer.query import Query, TimeValue
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.bag import bag_violations
@@ -232,7 +233,7 @@ def _not_in(tree: Join, context: Context) -> Judged:
     """
     member = written(tree.member)
     if not isinstance(member, exp.EQ):
-        raise NoRule("NOT IN of several columns")
+        raise NoRule("NOT IN of several columns", NOT_EXISTS)
     x, y = member.this, member.expression
     anti = replace(tree, kind=JoinKind.ANTI, member=None)
     if is_static(tree.left, context.catalog):  # whose rows are kept as they are
@@ -242,6 +243,8 @@ def _not_in(tree: Join, context: Context) -> Judged:
         left = replace(anti, condition=_both(tree, member))
         left = replace(anti, left=left, right=_where(tree.right, y, True))
         return context.judge(replace(anti, left=left, condition=_both(tree, _is_null(x))), context)
+    if not is_block(tree.left, context.catalog):
+        raise NoRule("NOT IN of rows that another subquery or join of streams leaves", NOT_EXISTS)
     equal = replace(anti, condition=_both(tree, member), left=_where(tree.left, x, False))
     unknown = replace(anti, left=_where(tree.left, x, True))
     null = replace(anti, right=_where(tree.right, y, True))
@@ -295,7 +298,7 @@ def _but_for_nulls(equal: Join, null: Join, context: Context) -> Judged:
     sides = [one.judged() for one in (left, right)]
     parts = [one.part for one in sides]
     if parts[0] is None or parts[1] is None:
-        raise NoRule(_WAITING)
+        raise NoRule(_WAITING, NOT_EXISTS)
     name, span = context.name("except"), context.positions.of(written(equal))
     columns = parts[0].columns
     part = SetPart(name, "except", parts[0], parts[1], columns, all=True)
@@ -310,7 +313,7 @@ def _sized(part: SetPart, state: State, equal: Query, null: Query) -> tuple[SetP
     if not any(branch.time_values for branch in null.branches):
         size, tests = groups(null), alternatives([null], part.columns)
         if size is None:
-            raise NoRule(_WAITING)
+            raise NoRule(_WAITING, NOT_EXISTS)
         return replace(part, open=(tests, tests)), replace(state, size=size, freed=_EQUAL, counted=(null,))
     closing, size = _decided(equal, null)
     return replace(part, closing=closing), replace(state, size=size)
@@ -330,7 +333,7 @@ def _decided(*joints: Query) -> tuple[Closing, Size]:
         delay = max(bucket.delay for bucket in buckets)
         rows = tuples(facts[0], buckets[0].stream, TimestampCount(delay), ()).size if delay else Number(0)
         return Closing(place, 1, "last", delay), rows
-    raise NoRule(_WAITING)
+    raise NoRule(_WAITING, NOT_EXISTS)
 
 
 def _both(tree: Join, member: exp.Expr) -> Scalar:

@@ -80,7 +80,9 @@ def _check_columns(table: DeclaredTable, context: Context, tree: Scan) -> None:
     told = [one.name for one in (changes.timestamp, changes.op) if table.column(one.name)]
     if told and not changes.key:
         message = f"{table.name}.{told[0]} is of a change, so that no delete has the row that was inserted"
-        help = f'give {table.name} a key: changes = {{ …, key = ["…"] }}; or leave {told[0]} out of its columns'
+        help = f'give {table.name} a key: changes = {{ …, key = ["…"] }}'
+        if told[0] != changes.timestamp.name or any(one.kind is Kind.STREAM for one in context.catalog.tables):
+            help += f"; or leave {told[0]} out of its columns"
         raise context.positions.finding(Code.UNSUPPORTED, message, tree.syntax or exp.Null(), help)
 
 

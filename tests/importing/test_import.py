@@ -392,3 +392,15 @@ def test_a_session_without_java_says_so(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr.startswith("streambound: error: JAVA_HOME is ") and "internal error" not in done.stderr
+
+
+def test_a_table_of_flink_without_columns_of_its_own_is_passed_over(project: Path) -> None:
+    text = (
+        "CREATE TABLE t (id BIGINT, large AS (id > 3), f ROW<a INT, b ARRAY<INT>>, ts TIMESTAMP(3), "
+        "WATERMARK FOR ts AS ts) WITH ('connector' = 'datagen');\n"
+        "CREATE TABLE made AS SELECT id FROM t;\nCREATE TABLE alike LIKE t"
+    )
+    result = imported("t.sql", text)
+    assert list(columns(catalog(result), "t")) == ["id", "f", "ts"]
+    assert [line for line in warnings(result) if "passed over" in line or "large" in line]
+    assert sum("CREATE TABLE at" in line and "passed over" in line for line in warnings(result)) == 2
