@@ -42,6 +42,7 @@ from streambound.analyzer.lower import Lowered
 from streambound.analyzer.operators_outside import aggregate_refused
 from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.statement import Statement
+from streambound.analyzer.work import spend
 from streambound.criteria.operators.aggregates import judge_aggregate
 from streambound.criteria.operators.blocks import judge_block
 from streambound.criteria.operators.bucketed_rows import judge_buckets
@@ -91,6 +92,7 @@ RULES: dict[type[Tree], Rule] = {
 }
 """The rule of each operator that may stand above a block. To add one: its file, and a line here."""
 _HELP = "limit the columns that it keeps, in WHERE or by domains in the catalog, or group by a bucket of time"
+_STEPS = 100
 _INNER_ONES: dict[type, str] = {
     OrderBy: "ORDER BY of rows that something else is made of",
     FirstRows: "LIMIT of rows that something else is made of",
@@ -111,6 +113,7 @@ def judge(tree: Tree, context: Context) -> Judged:
 
 
 def _judge(tree: Tree, context: Context) -> Judged:
+    spend(_STEPS)
     if is_static(tree, context.catalog):
         return judge_static(tree, context)
     if is_block(tree, context.catalog):
