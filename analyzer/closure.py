@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from functools import lru_cache
 
 from streambound.analyzer.difference_bounds import DifferenceBounds, Edge
 from streambound.analyzer.query import (
@@ -27,7 +26,7 @@ from streambound.analyzer.query import (
 )
 from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.values import Value
-from streambound.analyzer.work import spend
+from streambound.analyzer.work import cached, spend
 
 _STEPS = 10
 """What a condition, a source and an output cost a closure, beside its matrices."""
@@ -166,7 +165,7 @@ def _size(formula: Formula) -> int:
     return 1
 
 
-@lru_cache(maxsize=64)
+@cached(64)
 def closed(branch: Branch, tighten: bool) -> Closure:
     """As `close`, which accounts for the work whether or not the result is here still."""
     atoms = _conjuncts(branch)

@@ -38,6 +38,7 @@ from streambound.analyzer.query import (
 )
 from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.values import Value, decode
+from streambound.analyzer.work import cached
 
 _OPS: dict[Op, type[exp.Binary]] = {
     Op.LT: exp.LT,
@@ -57,7 +58,7 @@ def render(query: Query, pretty: bool = False) -> str:
     return between.join(render_branch(branch, query.distinct, pretty) for branch in query.branches) or _EMPTY
 
 
-@lru_cache(maxsize=256)
+@cached(256)
 def render_branch(branch: Branch, distinct: bool, pretty: bool = False) -> str:
     """One branch as a SELECT, after comments for what a pass has noted; a certificate and its check ask for the same.
 

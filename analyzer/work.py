@@ -1,26 +1,73 @@
-"""How much work a statement may need: steps are counted, not seconds, so that every machine gives the same verdict.
+"""The budget of a statement: steps of work are counted, not seconds, so that every machine gives the same verdict.
 
-Whatever may take long says how many steps it takes (`spend`), each about a microsecond; outside `at_most` any number
-may be.
+Whatever may take long says how many steps it takes (`spend`), each about two microseconds. Each thread has its meter,
+as it has a logging context: what takes long is at the bottom of hundreds of functions, none of which decides by it.
+Outside of `at_most` any number of steps may be spent. TooMuchWork ends a statement (`criteria.check`), or a search in
+it without which there is a verdict, too (`share`); no rule handles it. A function that spends steps is cached for one
+statement only (`cached`), so that no statement changes how many steps another one takes.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import _lru_cache_wrapper, lru_cache
 from math import inf
+from typing import Any, Self, TypeVar
+
+T = TypeVar("T")
+
+STATEMENT = 4_000_000
+"""Steps that a statement is given in all."""
 
 
 class TooMuchWork(Exception):
     """More steps than are allowed would be needed."""
 
 
+class Part:
+    """A part of a budget, for a ``with`` block.
+
+    After it, ``steps`` says how many it took, and ``ran_out`` whether it, or a part in it, would have taken more.
+    """
+
+    steps: float = 0
+    ran_out: bool = False
+
+    def __init__(self, most: float) -> None:
+        self._most = most
+
+    def __enter__(self) -> Self:
+        self._outer = _meter.left, _meter.parts
+        self._allowed = _meter.left = min(self._most, _meter.left)
+        _meter.parts = (*_meter.parts, self)
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, TooMuchWork):
+            for part in _meter.parts:
+                part.ran_out = True
+        left, _meter.parts = self._outer
+        self.steps = self._allowed - max(_meter.left, 0)
+        _meter.left = left - self.steps
+
+
+class Search(Part):
+    """A part that ends where its steps are used up, and no more than that."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:  # type: ignore[override]
+        super().__exit__(kind, error, trace)
+        return isinstance(error, TooMuchWork)
+
+
 class _Meter(threading.local):
     left: float = inf
+    parts: tuple[Part, ...] = ()
 
 
 _meter = _Meter()
+_caches: list[_lru_cache_wrapper[Any]] = []
 
 
 def spend(steps: float = 1) -> None:
@@ -30,33 +77,31 @@ def spend(steps: float = 1) -> None:
         raise TooMuchWork
 
 
-@contextmanager
-def at_most(steps: float) -> Iterator[None]:
-    """Allow so many steps in the block, or the fewer that are left where it stands; they count there, too."""
-    before = _meter.left
-    allowed = _meter.left = min(steps, before)
-    try:
-        yield
-    finally:
-        _meter.left = before - (allowed - _meter.left)
+def at_most(steps: float) -> Part:
+    """Allow so many steps in a block, or the fewer that are left where it stands; they count there, too."""
+    return Part(steps)
 
 
-class Spent:
-    """How many steps a block has taken, once it is over."""
+def share(steps: float = inf) -> Search:
+    """As `at_most`, for a search without which there is a verdict, too: the block ends where its steps are used up."""
+    return Search(steps)
 
-    steps: float = 0
+
+def cached(size: int) -> Callable[[Callable[..., T]], _lru_cache_wrapper[T]]:
+    """As `functools.lru_cache`, until the next statement is begun."""
+
+    def of(function: Callable[..., T]) -> _lru_cache_wrapper[T]:
+        found = lru_cache(size)(function)
+        _caches.append(found)
+        return found
+
+    return of
 
 
-@contextmanager
-def spent_in(most: float) -> Iterator[Spent]:
-    """As `at_most`, and how many steps the block takes."""
-    found = Spent()
-    with at_most(most):
-        before = _meter.left
-        try:
-            yield found
-        finally:
-            found.steps = before - _meter.left
+def begin() -> None:
+    """Begin a statement: forget what was found of others."""
+    for one in _caches:
+        one.cache_clear()
 
 
 class Allowance:
@@ -68,9 +113,9 @@ class Allowance:
     @contextmanager
     def spent(self, most: float) -> Iterator[float]:
         """Allow ``most`` steps in the block, or the fewer that are left; gives how many."""
-        with at_most(min(most, self.left)):
-            before = _meter.left
-            try:
-                yield before
-            finally:
-                self.left = max(0, self.left - (before - _meter.left))
+        part = at_most(min(most, self.left))
+        try:
+            with part:
+                yield min(most, self.left)
+        finally:
+            self.left = max(0, self.left - part.steps)

@@ -44,7 +44,7 @@ def duckdb_values(wanted: bool) -> Iterator[None]:
 
 def proved_by_duckdb(checked: Checked, catalog: Catalog, size: int) -> CircuitWitness | None:
     """How to build witnesses that DuckDB proves, of some sizes and this one; None where none is found."""
-    from streambound.analyzer.work import TooMuchWork, at_most
+    from streambound.analyzer.work import share
     from streambound.criteria.check import executed
     from streambound.criteria.operators.witness import MOST_STEPS, candidates, same_relations
     from streambound.criteria.relation_witness import joined_suspects
@@ -59,16 +59,13 @@ def proved_by_duckdb(checked: Checked, catalog: Catalog, size: int) -> CircuitWi
     blocks = circuit.suspects if circuit is not None else ()
     if checked.decision is not None:
         blocks = (checked.decision.derivation.split,)
-    try:
-        with at_most(MOST_STEPS):
-            for candidate in candidates(statement, (*blocks, *joined)):
-                found = [candidate.of_size(n) for n in sorted({*SIZES, size})]
-                built = [one for one in found if one is not None]
-                alike = len(built) == len(found) and all(same_relations(built[0], one) for one in built)
-                if alike and all(_proof(checked, catalog, tables, one).holds for one in built):
-                    return candidate
-    except TooMuchWork:
-        pass
+    with share(MOST_STEPS):
+        for candidate in candidates(statement, (*blocks, *joined)):
+            found = [candidate.of_size(n) for n in sorted({*SIZES, size})]
+            built = [one for one in found if one is not None]
+            alike = len(built) == len(found) and all(same_relations(built[0], one) for one in built)
+            if alike and all(_proof(checked, catalog, tables, one).holds for one in built):
+                return candidate
     return None
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.query import Attribute, Branch, Kind, Query
+from streambound.analyzer.work import cached
 from streambound.criteria.cases import Case, cases, synopses
 from streambound.criteria.components import expiring, fixed_for_best
 from streambound.criteria.count import (
@@ -150,7 +150,7 @@ def _parts(branch: Branch, distinct: bool) -> tuple[Case, ...]:
     return cases(branch) if distinct else (Case(branch),)
 
 
-@lru_cache(maxsize=64)
+@cached(64)
 def counted(
     case: Case, distinct: bool, stamped: Stamp | None = None, repeats: bool = False
 ) -> tuple[Synopsis, tuple[TableBound, ...]] | None:

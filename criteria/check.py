@@ -11,32 +11,32 @@ from typing import TYPE_CHECKING
 from streambound.analyzer.algebra.clock import scans
 from streambound.analyzer.algebra.nodes import Tree
 from streambound.analyzer.catalog import Catalog
-from streambound.analyzer.closure import closed
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.emission import Emission, EmitMode
 from streambound.analyzer.errors import InputError, TooManyBranchesError, UsageError
+from streambound.analyzer.findings import Positions
+from streambound.analyzer.largest_part import largest_part
 from streambound.analyzer.lower import Lowered, lower
 from streambound.analyzer.query import Query
 from streambound.analyzer.spans import SourceText, Span
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.statements import some_statements
 from streambound.analyzer.toml_reader import suggest
-from streambound.analyzer.work import TooMuchWork, at_most
+from streambound.analyzer.work import STATEMENT, TooMuchWork, at_most, begin, share
 from streambound.analyzer.workspace import Workspace
-from streambound.criteria.bound import QueryBound, counted
+from streambound.criteria.bound import QueryBound
 from streambound.criteria.large_bound import large_bound, large_states
 from streambound.criteria.operators.decide import judged
 from streambound.criteria.operators.final import never_final
 from streambound.criteria.operators.parts import PairPart, Part
 from streambound.criteria.operators.states import CircuitBound, Judged
 from streambound.criteria.paper import MOST_STRICT, strict_branches, weak_joins
-from streambound.criteria.periods.decide import judged_periods, reads_streams
+from streambound.criteria.periods.decide import JudgedPeriods, judged_periods, reads_streams
 from streambound.criteria.periods.endless import PeriodWitness, unbounded_periods
 from streambound.criteria.verdict import Decision, decide, proved
 from streambound.criteria.vocabulary import Tier, Verdict
 from streambound.criteria.waiting_rows import waiting_rows
-from streambound.preprocess.contradictory import contradictory
 from streambound.preprocess.count_lto import count_lto
 from streambound.temporal.statement import SeqStatement, read_statement
 
@@ -45,11 +45,14 @@ if TYPE_CHECKING:
     from streambound.criteria.operators.witness import CircuitWitness
     from streambound.criteria.repairs.repair import Repairs
 
-STATEMENT = 2_000_000
-"""Steps of work that a statement is given."""
-_CACHES = (closed, contradictory, counted)
-"""What is forgotten before each statement, so that those before it do not change how much work it takes."""
+_WITNESS = STATEMENT / 2
+"""Steps of work of all searches for a witness of what a statement means."""
 _NOT_PROVED = "no input was found that needs unbounded memory, so the query may be bounded; no plan for it is known"
+_SEARCH_ENDED = (
+    "the search for an input that needs unbounded memory used up its steps of work, so the query may be bounded; "
+    "no plan for it is known"
+)
+_LONGER = "`streambound witness --longer 10` searches longer"
 _TOO_LARGE = frozenset({Code.TOO_MANY_BRANCHES, Code.TOO_MUCH_WORK})
 _UNSUPPORTED = frozenset({Code.UNSUPPORTED, Code.TIMESTAMP_COMPARISON, Code.PROJECTED_TIMESTAMP, Code.MIXED_UNION})
 
@@ -125,8 +128,7 @@ def check_source(source: SourceText, catalog: Catalog, only: Sequence[int] | Non
 
 def check_statement(statement: Statement, catalog: Catalog, most: float = STATEMENT) -> Checked:
     """Lower one statement and decide it, in at most so many steps of work (``SB212``)."""
-    for cached in _CACHES:
-        cached.cache_clear()
+    begin()
     try:
         with at_most(most):
             found = _decided(statement, catalog)
@@ -143,12 +145,18 @@ def unproved(statement: Statement, catalog: Catalog) -> Checked:
 def _too_much_work(statement: Statement, most: float) -> Diagnostic:
     first = statement.tokens[0] if statement.tokens else None
     span = statement.source.span(first.start, first.end + 1) if first else statement.span
+    largest = largest_part(statement.tree) if statement.tree is not None else None
     if most < STATEMENT:
         message = "the statements before this one take all the work that a file of this length is given"
         help = "write it into another file"
+    elif largest is not None:
+        message = f"with its {largest.number:,} {largest.name}, this statement takes more than the "
+        message += f"{STATEMENT:,} steps of work that one is given"
+        help = f"use fewer {largest.name}, or make it several queries"
+        span = Positions(statement.source, statement.tokens, statement.before).of(largest.first)
     else:
         message = f"this statement takes more than the {STATEMENT:,} steps of work that one is given"
-        help = "use fewer streams, conditions or alternatives; or make it several queries"
+        help = "make it several queries"
     return Diagnostic(Code.TOO_MUCH_WORK, f"{message}; it was not decided", statement.source.file, span, help)
 
 
@@ -159,12 +167,21 @@ def _decided(statement: Statement, catalog: Catalog, proving: bool = True) -> Ch
     found = _of_lowered(statement, catalog, lowered, proving)
     if found.verdict not in (Verdict.UNKNOWN, Verdict.UNSUPPORTED) or lowered.tree is None:
         return found
+    if found.verdict is Verdict.UNSUPPORTED:
+        return _joined(statement, catalog, lowered, proving) or found
+    with share():
+        return _joined(statement, catalog, lowered, proving) or found
+    return found
+
+
+def _joined(statement: Statement, catalog: Catalog, lowered: Lowered, proving: bool) -> Checked | None:
+    """The verdict of a statement joined with the relations that it asks; None where that does not decide it."""
     joined = lower(statement, catalog, joining=True)
     if joined.tree is None or joined.tree == lowered.tree:
-        return found
+        return None
     other = _of_lowered(statement, catalog, joined, proving)
     decided = other.verdict in (Verdict.BOUNDED, Verdict.UNBOUNDED)
-    return replace(other, tree=lowered.tree) if decided else found
+    return replace(other, tree=lowered.tree) if decided else None
 
 
 def _of_lowered(statement: Statement, catalog: Catalog, lowered: Lowered, proving: bool) -> Checked:
@@ -238,14 +255,22 @@ def _circuit(statement: Statement, found: Judged, catalog: Catalog, lowered: Low
         from streambound.criteria.operators.witness import find_circuit_witness, find_scheme
 
         executed = Executed(lowered.tree, catalog, lowered.queries)
-        verdict, witness = Verdict.UNBOUNDED, find_circuit_witness(executed, found.suspects)
-        witness = witness or _of_relations(statement, catalog, lowered) or find_scheme(executed)
+        verdict = Verdict.UNBOUNDED
+        with share(_WITNESS) as search:
+            witness = find_circuit_witness(executed, found.suspects)
+            witness = witness or _of_relations(statement, catalog, lowered) or find_scheme(executed)
         if witness is None:
-            verdict, at = Verdict.UNKNOWN, found.violations[0].span
-            diagnostics = (Diagnostic(Code.NO_WITNESS, _NOT_PROVED, statement.source.file, at), *diagnostics)
+            verdict = Verdict.UNKNOWN
+            diagnostics = (_no_witness(statement, found, search.ran_out), *diagnostics)
     return Checked(
         statement, verdict, diagnostics, catalog=catalog, tree=lowered.tree, circuit=found, circuit_witness=witness
     )
+
+
+def _no_witness(statement: Statement, found: Judged, ran_out: bool) -> Diagnostic:
+    """Why a statement that violates the propositions is unknown; ``ran_out``: not all that may be tried was."""
+    message, help = (_SEARCH_ENDED, _LONGER) if ran_out else (_NOT_PROVED, "")
+    return Diagnostic(Code.NO_WITNESS, message, statement.source.file, found.violations[0].span, help)
 
 
 def _of_relations(statement: Statement, catalog: Catalog, lowered: Lowered) -> CircuitWitness | None:
@@ -304,6 +329,15 @@ def _of_blocks(statement: Statement, catalog: Catalog) -> Checked:
     return Checked(statement, Verdict.BOUNDED, (), catalog=catalog, blocks=found)
 
 
+def _period_witness(statement: Statement, found: JudgedPeriods) -> PeriodWitness | None:
+    """What proves that a SEQ block over streams is not bounded, if that is found."""
+    from streambound.criteria.operators.constants import Constants
+
+    leaves = found.context.leaves
+    constants = Constants.of_syntax(statement.blocks[0].query, [leaf.table for leaf in leaves])
+    return unbounded_periods(found.query, leaves, constants)
+
+
 def _of_period_streams(statement: Statement, blocks: SeqStatement, catalog: Catalog) -> Checked:
     """A SEQ VT statement over streams of rows with periods: the verdict is that of P1 to P5 (`criteria.periods`)."""
     found = judged_periods(blocks, catalog)
@@ -313,16 +347,12 @@ def _of_period_streams(statement: Statement, blocks: SeqStatement, catalog: Cata
     diagnostics = (*_of_states(found.judged, places, catalog, statement.source.file), *found.judged.empty)
     rejected = bool(found.judged.violations)
     verdict = Verdict.UNBOUNDED if rejected else Verdict.BOUNDED
-    witness = None
-    if rejected:
-        from streambound.criteria.operators.constants import Constants
-
-        leaves = found.context.leaves
-        constants = Constants.of_syntax(statement.blocks[0].query, [leaf.table for leaf in leaves])
-        witness = unbounded_periods(found.query, leaves, constants)
+    witness: PeriodWitness | None = None
+    with share() as search:
+        witness = _period_witness(statement, found) if rejected else None
     if rejected and witness is None:
-        verdict, at = Verdict.UNKNOWN, found.judged.violations[0].span
-        diagnostics = (Diagnostic(Code.NO_WITNESS, _NOT_PROVED, statement.source.file, at), *diagnostics)
+        verdict = Verdict.UNKNOWN
+        diagnostics = (_no_witness(statement, found.judged, search.ran_out), *diagnostics)
     return Checked(
         statement, verdict, diagnostics, catalog=catalog, circuit=found.judged, blocks=blocks, period_witness=witness
     )

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from itertools import product
 from math import lcm
 
 from streambound.analyzer.closure import FIRST_TIMES, Sort, in_order
 from streambound.analyzer.query import Branch, Comparison, Constant, OneOf, Query
 from streambound.analyzer.types import Family
+from streambound.analyzer.work import cached
 from streambound.criteria.solution import VALUES, ConstraintSystem, DifferenceConstraint, conditions_of
 
 
@@ -45,7 +45,7 @@ class Reach:
         return dict(self.moments).get(clock)
 
 
-@lru_cache(maxsize=8)
+@cached(8)
 def reach(query: Query) -> Reach:
     """The reach of a split query's conditions, its catalog's domains and the constants that it shows."""
     texts = tuple(sorted({text for branch in query.branches for text in _texts(branch)}, key=in_order))

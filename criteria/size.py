@@ -12,6 +12,9 @@ from functools import cached_property
 from itertools import product as cartesian
 from math import prod
 
+from streambound.analyzer.work import spend
+
+_CHARACTERS_AT_ONCE = 40
 _MOST_FREE, _TRIED = 6, (1, 10**6)
 """Symbols without a number for which `fewer` tries some, and these numbers."""
 
@@ -28,6 +31,7 @@ class Size:
     @cached_property
     def text(self) -> str:
         """The formula in Python syntax: over symbols, with ``min`` and ``max``."""
+        spend(1 + sum(len(part.text) for part in self.parts) / _CHARACTERS_AT_ONCE)
         match self:
             case Number(number):
                 return str(number)
@@ -52,6 +56,7 @@ class Size:
 
     def _worth(self, known: Callable[[Symbol], int | None]) -> int | None:
         """Its value, or a number that it never exceeds, by what is known of its symbols."""
+        spend()
         match self:
             case Number(number):
                 return number
@@ -76,6 +81,7 @@ class Size:
     @property
     def rated(self) -> bool:
         """Whether no number can be given without a stream's rate, ``c_S`` or ``rate_S``: the bound grows with it."""
+        spend()
         if isinstance(self, Symbol):
             return self.name.startswith(("c_", "rate_"))
         return (all if isinstance(self, Minimum) else any)(part.rated for part in self.parts)
@@ -93,6 +99,7 @@ class Size:
     @property
     def leaves(self) -> Iterator[Size]:
         """Its numbers and symbols, from left to right."""
+        spend()
         if not self.parts:
             yield self
         for part in self.parts:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import lcm
 
 from streambound.analyzer.closure import Sort, close, in_order, stated, value_lists
 from streambound.analyzer.query import Attribute, Branch, Comparison, Op
 from streambound.analyzer.values import Value
-from streambound.analyzer.work import spend
+from streambound.analyzer.work import cached, spend
 
 Assignment = dict[Attribute, Fraction | None]
 """A value for each attribute that a condition or the select list mentions; None is NULL. Strings are ranks."""
@@ -97,7 +97,7 @@ class ConstraintSystem:
         return {sort: tuple(mine) for sort, mine in found.items()}
 
 
-@lru_cache(maxsize=64)
+@cached(64)
 def conditions_of(branch: Branch, others: tuple[str, ...] = ()) -> ConstraintSystem:
     """The conditions of a branch, computed once for all plans that are tried on it."""
     return ConstraintSystem(branch, others)

@@ -16,13 +16,13 @@ from itertools import chain, combinations, islice, permutations, product
 from streambound.analyzer.boundedness import Facts, JoinConstraint
 from streambound.analyzer.closure import Sort
 from streambound.analyzer.query import Attribute, Branch, Comparison, Op, Query, conjunction
-from streambound.analyzer.work import TooMuchWork, at_most, spend
+from streambound.analyzer.work import share, spend
 from streambound.criteria.distinguishing import distinguishes
 from streambound.criteria.order_search import Reference
 from streambound.criteria.projected_time import only_whole_times, time_as_value, waiting_times
 from streambound.criteria.reach import reach
 from streambound.criteria.set import harmful_references
-from streambound.criteria.solution import DifferenceConstraint, conditions_of
+from streambound.criteria.solution import DifferenceConstraint
 from streambound.criteria.witness import Witness, build, fits_at_any_size
 from streambound.criteria.witness_plan import Kept, WitnessPlan
 
@@ -55,18 +55,15 @@ def find_witness(query: Query, violated: tuple[Branch, ...], longer: int = 1) ->
     """
     if any(source.query for branch in query.branches for source in branch.sources):
         return WitnessSearch(None)  # the rows of a computed relation follow from others
-    conditions_of.cache_clear()  # what was found of other statements must not change how much work this one takes
     every = (plan for branch in violated for plan in plans(query, branch))
-    try:
-        with at_most(MOST_STEPS * longer):
-            for plan in islice(every, MOST_PLANS * longer):
-                size = enough(query, plan) if _comparable(query, plan) else None
-                witness = build(plan, size) if size is not None else None
-                if witness is not None and distinguishes(query, witness) and _fits(query, plan):
-                    return WitnessSearch(witness)
-            return WitnessSearch(None, given_up=next(every, None) is not None)
-    except TooMuchWork:
-        return WitnessSearch(None, given_up=True)
+    with share(MOST_STEPS * longer):
+        for plan in islice(every, MOST_PLANS * longer):
+            size = enough(query, plan) if _comparable(query, plan) else None
+            witness = build(plan, size) if size is not None else None
+            if witness is not None and distinguishes(query, witness) and _fits(query, plan):
+                return WitnessSearch(witness)
+        return WitnessSearch(None, given_up=next(every, None) is not None)
+    return WitnessSearch(None, given_up=True)
 
 
 def enough(query: Query, plan: WitnessPlan) -> int | None:

@@ -12,20 +12,18 @@ from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.errors import InputError
 from streambound.analyzer.spans import SourceText, Span
+from streambound.analyzer.work import STATEMENT, Allowance, at_most, share, spend
 from streambound.criteria.vocabulary import Verdict
 from streambound.reports.outcome import Outcome
 
 if TYPE_CHECKING:
     from streambound.analyzer.emission import Emission
     from streambound.analyzer.statement import Statement
-    from streambound.analyzer.work import Allowance
     from streambound.criteria.check import Checked
 
-FILE = 8_000_000
+FILE = 2 * STATEMENT
 """Steps of work for all statements of a file that is no longer than ``LENGTH``, or of each such length of it."""
 LENGTH = 100_000
-REPAIRS = 600_000
-"""Steps of work for the search for repairs of all statements that are looked at together; half of them for one."""
 MOST_KEPT = 20
 """How many rejected statements are kept as they were checked, until their repairs are looked for."""
 _SHOWN = 200
@@ -62,13 +60,10 @@ def unreadable(source: SourceText, error: InputError) -> Outcome:
 def _judged(
     statements: Sequence[Statement], catalog: Catalog, criteria: str, details: frozenset[str], repaired: bool
 ) -> Iterator[Outcome]:
-    from streambound.analyzer.work import Allowance
-    from streambound.criteria import check
-
-    work, repairs = Allowance(_work(statements)), Allowance(REPAIRS)
+    work, repairs = Allowance(_work(statements)), Allowance(STATEMENT)
     for statement in statements:
         try:
-            with work.spent(check.STATEMENT) as most:
+            with work.spent(STATEMENT) as most:
                 item = _checked(statement, catalog, most)
             if criteria == "paper":
                 from streambound.criteria.paper_verdict import by_the_paper
@@ -90,7 +85,6 @@ def _checked(statement: Statement, catalog: Catalog, most: float) -> Checked:
 
     Nothing else differs then: the steps that it took count again.
     """
-    from streambound.analyzer.work import spend, spent_in
     from streambound.criteria import check
 
     key = (statement.source, statement.span, statement.emit, most)
@@ -98,9 +92,9 @@ def _checked(statement: Statement, catalog: Catalog, most: float) -> Checked:
     if item is not None and before is catalog:
         spend(steps)
         return item
-    with spent_in(most) as spent:
+    with at_most(most) as spent:
         item = check.check_statement(statement, catalog, most)
-    if item.rejected and spent.steps <= most:
+    if item.rejected:
         while len(_kept) >= MOST_KEPT:
             del _kept[next(iter(_kept))]
         _kept[key] = (catalog, item, spent.steps)
@@ -114,28 +108,20 @@ def _work(statements: Sequence[Statement]) -> float:
 
 
 def _with_repairs(item: Checked, work: Allowance) -> Checked:
-    """A rejected statement with its repairs; as it is where these are too much work."""
-    from streambound.analyzer.work import TooMuchWork
+    """A rejected statement with its repairs; with those that were found where there is no more work for others."""
     from streambound.criteria.repairs.offered import with_repairs
 
-    try:
-        with work.spent(REPAIRS / 2):
-            return with_repairs(item)
-    except TooMuchWork:
-        return item
+    with work.spent(STATEMENT):
+        return with_repairs(item)
 
 
 def _outcome(item: Checked, details: frozenset[str]) -> Outcome:
     """What is reported of a statement, without the details where these are too much work."""
-    from streambound.analyzer.work import TooMuchWork, at_most
-    from streambound.criteria.check import STATEMENT
     from streambound.reports.outcome import outcome
 
-    try:
-        with at_most(STATEMENT):
-            return outcome(item, details)
-    except TooMuchWork:
-        return outcome(item, frozenset())
+    with share(STATEMENT):
+        return outcome(item, details)
+    return outcome(item, frozenset())
 
 
 def _internal(source: SourceText, span: Span, name: str, error: Exception, named: Span | None = None) -> Outcome:

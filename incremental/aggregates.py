@@ -10,10 +10,12 @@ from fractions import Fraction
 from streambound.analyzer.constants import BIGINT, DOUBLE, kind_of
 from streambound.analyzer.expressions.function import Fails
 from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.work import spend
 from streambound.incremental.row_expression import RowExpression
 from streambound.incremental.zset import Row, Value, ZSet
 
 _LONGEST = 2**63
+_STEPS_A_ROW = 5
 Vector = tuple[Fraction, ...]
 
 
@@ -54,6 +56,7 @@ class AggregateOf:
 
     def of(self, rows: ZSet) -> Value:
         """The value of any aggregate of a bag of rows."""
+        spend(_STEPS_A_ROW * len(rows))
         if self.linear:
             sums: Vector = (Fraction(0),) * self.width
             for row, weight in rows.items():

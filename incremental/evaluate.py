@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import pairwise, repeat
 from typing import Literal
 
+from streambound.analyzer.work import spend
 from streambound.incremental.circuit import BlockOp, Circuit, CircuitNode, NestedOp
 from streambound.incremental.operators import (
     ConstantOp,
@@ -24,6 +25,7 @@ from streambound.incremental.zset import KeyedSums, ZSet
 
 MAX_ITERATIONS = 1_000
 """Iterations of a recursive query at one tick."""
+_STEPS_AN_OPERATOR, _STEPS_A_ROW = 2, 5
 
 Inputs = Mapping[SourceOp, ZSet]
 """What the sources have at a tick; one that is not named has nothing."""
@@ -94,6 +96,7 @@ class Execution:
 
     def _value(self, node: CircuitNode, values: dict[int, Group], inputs: Inputs, now: Fraction | None) -> Group:
         given = [values[one] for one in node.inputs] if not node.op.strict else []
+        spend(_STEPS_AN_OPERATOR + _STEPS_A_ROW * sum(map(len, given)))
         before = self._remembered.get(node.id)
         match node.op:
             case SourceOp():
@@ -200,6 +203,7 @@ class Loop:
         remembered, history = memory
         tick, iteration = now
         inner = [values[one] for one in node.inputs] if not node.op.strict else []
+        spend(_STEPS_AN_OPERATOR + _STEPS_A_ROW * sum(map(len, inner)))
         match node.op:
             case PortOp(number):
                 return given[number], False

@@ -11,10 +11,13 @@ from fractions import Fraction
 from typing import ClassVar
 
 from streambound.analyzer.expressions.function import Fails
+from streambound.analyzer.work import spend
 from streambound.incremental.aggregates import AggregateOf, Vector
 from streambound.incremental.row_expression import RowExpression, remembered
 from streambound.incremental.window_functions import FirstOfPartition, OverPartition
 from streambound.incremental.zset import KeyedSums, Row, ZSet
+
+_STEPS_A_PAIR = 5
 
 Group = ZSet | KeyedSums
 """What flows through a circuit: values of commutative groups."""
@@ -90,6 +93,7 @@ class MapOp(Declared):
 
     def apply(self, rows: ZSet) -> ZSet:
         """pi, and all that is computed of a row."""
+        spend(len(rows) * len(self.columns))
         return rows.map(lambda row: tuple(column(row) for column in self.columns))
 
 
@@ -177,13 +181,19 @@ class JoinOp(Declared):
         pairs = (
             ((*row, *other), weight * more)
             for row, weight in left.items()
-            for other, more in index.get(tuple(one.left(row) for one in self.keys), ())
+            for other, more in _charged(index.get(tuple(one.left(row) for one in self.keys), []))
         )
         holds = None if self.condition is None else remembered(self.condition)
         return ZSet.made({row: weight for row, weight in pairs if holds is None or holds(row)})
 
     def _may_join(self, key: Row) -> bool:
         return all(value is not None or one.null_safe for value, one in zip(key, self.keys, strict=True))
+
+
+def _charged(partners: list[tuple[Row, int]]) -> list[tuple[Row, int]]:
+    """The partners of a row, once their pairs are accounted for."""
+    spend(_STEPS_A_PAIR * len(partners))
+    return partners
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from streambound.analyzer.constants import Folded
 from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal, fields, value_of
 from streambound.analyzer.expressions.function import Scalar
 from streambound.analyzer.types import DataType
+from streambound.analyzer.work import cached
 from streambound.incremental.zset import Row, Value
 
 TRUE = 1
@@ -90,7 +91,7 @@ def _shifted(expression: Expression, by: int) -> Expression:
     return expression
 
 
-@lru_cache(_CONDITIONS)
+@cached(_CONDITIONS)
 def remembered(condition: RowExpression) -> Callable[[Row], bool]:
     """As `RowExpression.holds`, and worked out once for the values that it reads.
 

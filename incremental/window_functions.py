@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from streambound.analyzer.types import DataType
+from streambound.analyzer.work import spend
 from streambound.incremental.aggregates import AggregateOf
 from streambound.incremental.row_expression import RowExpression
 from streambound.incremental.zset import Row, Value, ZSet
+
+_STEPS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +138,7 @@ Keys = list[tuple[object, ...]]
 
 def _values(call: WindowOf, rows: list[Row], keys: Keys, order: tuple[RowOrder, ...]) -> list[Value]:
     """The values of a call, a row at a time."""
+    spend(_STEPS * len(rows) ** 2)
     match call.name:
         case "row_number":
             return [Fraction(place + 1) for place in range(len(rows))]

@@ -6,16 +6,16 @@ The closure knows ``<>`` only at the ends of ranges. Three booleans that all dif
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
 
 from streambound.analyzer.closure import Closure, Sort, admits, close, implied, with_comparison
 from streambound.analyzer.query import Branch, Comparison, Op
+from streambound.analyzer.work import cached
 
 MOST_DECISIONS = 64
 """Sides of a ``<>`` that are tried before a branch is taken to be possible."""
 
 
-@lru_cache(maxsize=64)
+@cached(64)
 def contradictory(branch: Branch) -> bool:
     """Whether a branch whose condition is a conjunction has no solution, as far as that is found."""
     closure = close(branch)

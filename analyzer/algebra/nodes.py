@@ -12,6 +12,9 @@ from enum import StrEnum
 from sqlglot import exp
 
 from streambound.analyzer.spans import Span
+from streambound.analyzer.work import spend
+
+_STEPS_A_TEXT = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,9 @@ class Scalar:
 
     text: str
     syntax: exp.Expr | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        spend(_STEPS_A_TEXT + 2 * len(self.text))  # as its syntax is printed for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,6 +394,7 @@ INPUTS = ("input", "subquery", "left", "right", "base", "step")
 
 def named_inputs(tree: Tree) -> dict[str, Tree]:
     """The trees under an operator, by the fields that they are, from left to right."""
+    spend()
     return {name: getattr(tree, name) for name in INPUTS if hasattr(tree, name)}
 
 

@@ -46,10 +46,19 @@ from streambound.analyzer.expressions.dialect import parsed as parsed_text
 from streambound.analyzer.expressions.function import ANY
 from streambound.analyzer.expressions.kinds import common
 from streambound.analyzer.types import DataType
+from streambound.analyzer.work import spend
+
+_STEPS = 3
 
 
 def schema(tree: Tree, catalog: Catalog, recursive: Schema = ()) -> Schema:
     """The columns of a tree's rows. ``recursive``: those of the relation that a `Fixpoint` around it defines."""
+    found = _schema(tree, catalog, recursive)
+    spend(_STEPS * (1 + len(found)))
+    return found
+
+
+def _schema(tree: Tree, catalog: Catalog, recursive: Schema) -> Schema:
     match tree:
         case Scan(table=table, alias=alias):
             declared = catalog.table(table)

@@ -35,7 +35,9 @@ from streambound.analyzer.codes import Code
 from streambound.analyzer.findings import Positions
 from streambound.analyzer.spans import Span
 from streambound.analyzer.toml_reader import suggest
+from streambound.analyzer.work import spend
 
+_STEPS_A_TEXT = 80
 _SEVERAL_GROUPINGS: dict[type[exp.Expr], str] = {
     exp.Rollup: "rollup", exp.Cube: "cube", exp.GroupingSets: "grouping_sets"
 }  # fmt: skip
@@ -333,6 +335,7 @@ def _called(node: exp.Expr | None, given: Schema) -> Schema:
 
 def _normal(node: exp.Expr, given: Schema) -> str:
     """An expression's text by which equal ones are known: columns by what they are, names in small letters."""
+    spend(_STEPS_A_TEXT)
     holder = exp.Paren(this=node.unnest().copy())
     for column in list(holder.find_all(exp.Column)):
         place = next((i for i, found in enumerate(given) if found.called(column.name, column.table)), None)

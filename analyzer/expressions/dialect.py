@@ -18,7 +18,9 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from streambound.analyzer.numerals import whole_numerals
 from streambound.analyzer.strings import whole_strings
+from streambound.analyzer.work import spend
 
+_STEPS = 5
 _SYNTAX = ("CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTRING", "POSITION", "OVERLAY")
 _CASTS = (
     "BIGINT", "BOOLEAN", "DATE", "DOUBLE", "FLOAT", "INT", "SMALLINT", "STRING", "TIMESTAMP", "TIMESTAMP_LTZ",
@@ -105,9 +107,14 @@ def _named(token: Token, text: str, kind: TokenType) -> Token:
     return Token(kind, text, **place, comments=token.comments)
 
 
-@lru_cache(maxsize=1024)
 def parsed(text: str, alias: bool = False) -> exp.Expr:
     """The syntax tree of an expression's text; with its AS, if it has one and ``alias`` says so."""
+    spend(_STEPS + 2 * len(text))  # whether or not the tree is here still
+    return _parsed(text, alias)
+
+
+@lru_cache(maxsize=1024)
+def _parsed(text: str, alias: bool) -> exp.Expr:
     statement = parsed_text(f"SELECT {text}")
     assert isinstance(statement, exp.Select), text
     item = statement.expressions[0]

@@ -9,6 +9,9 @@ from functools import partial
 from streambound.analyzer.constants import Folded
 from streambound.analyzer.expressions.function import ANY, Function, NotKnown, Scalar, exactly
 from streambound.analyzer.types import DataType
+from streambound.analyzer.work import spend
+
+_STEPS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,7 @@ def value_of(expression: Expression, row: Mapping[str, Scalar]) -> Folded:
             return Folded(row[name], kind)
         case Literal(constant):
             return constant
+    spend(_STEPS)
     if expression.kind == ANY:
         raise NotKnown(f"the value of {expression.function.name}")
     if expression.function.lazy is not None:

@@ -20,6 +20,7 @@ from streambound.analyzer.expressions.rows import columns_of_row
 from streambound.analyzer.expressions.times import TIME_UNITS
 from streambound.analyzer.literals import fixed_interval
 from streambound.analyzer.types import DataType, Family, parse_type
+from streambound.analyzer.work import spend
 
 _OPERATORS: dict[type[exp.Expr], str] = {
     exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%", exp.IntDiv: "div", exp.DPipe: "||",
@@ -36,6 +37,7 @@ _UNITS = {
 _CAST_NAMES = ("bigint", "smallint", "tinyint", "decimal", "binary")
 """Types that may be called, beside those that the parser knows."""
 _SUBQUERIES = (exp.Any, exp.All)
+_STEPS = 3
 SUBQUERY = "a subquery"
 """What a subquery is called among functions."""
 
@@ -50,6 +52,7 @@ class Refused(Exception):
 
 def read(node: exp.Expr, columns: Mapping[str, DataType]) -> Expression:
     """An expression whose names are columns of a row, of these types, or fields of structs there; raises Refused."""
+    spend(_STEPS)
     if (plain_node := _not_negated(node)) is not None:
         return called("not", [read(plain_node, columns)], node)
     match node:

@@ -6,13 +6,17 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from streambound.analyzer.work import spend
+
 ROW = "_row"
 """What the row is called in an expression's subqueries, which may have columns of the same names."""
 _MARK = "of the row"
+_STEPS = 5
 
 
 def of_row(column: exp.Column) -> bool:
     """Whether a column of an expression is one of its row: it is in no subquery, or is marked as one."""
+    spend(_STEPS)
     return bool(column.meta.get(_MARK)) or column.table == ROW or column.find_ancestor(exp.Query) is None
 
 
@@ -30,6 +34,7 @@ def marked(node: exp.Expr) -> exp.Expr:
 
 def outermost_queries(node: exp.Expr) -> list[exp.Query]:
     """The subqueries of an expression that are in no other one: SELECTs and unions, without their parentheses."""
+    spend(_STEPS)
     found = (query for query in node.find_all(exp.Query) if not isinstance(query, exp.Subquery))
     return [query for query in found if _first_query(query, node)]
 

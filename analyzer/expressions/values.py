@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
 
 from sqlglot import exp
 
@@ -21,13 +20,14 @@ from streambound.analyzer.expressions.reading import SUBQUERY, Refused, read
 from streambound.analyzer.query import Computed
 from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.values import Value
+from streambound.analyzer.work import cached
 
 Evaluate = Callable[[Column, Sequence[Column], Mapping[str, Value | None]], Value | None]
 """The value of a derived column, by the columns that it reads and a row of encoded values; raises NotKnown."""
 _evaluator: ContextVar[Evaluate | None] = ContextVar("evaluator", default=None)
 
 
-@lru_cache(maxsize=1024)
+@cached(1024)
 def expression_of(column: Column, declared: tuple[Column, ...]) -> Expression:
     """The expression of a derived column, over the declared ones of its row."""
     return read(parsed(column.expression), {one.name: one.type for one in declared if not one.expression})
@@ -71,7 +71,7 @@ def is_evaluated_elsewhere() -> bool:
     return _evaluator.get() is not None
 
 
-@lru_cache(maxsize=1024)
+@cached(1024)
 def asked(expression: str) -> frozenset[str]:
     """The names of the relations that an expression asks in subqueries, in small letters."""
     return frozenset(table.name.lower() for table in parsed(expression).find_all(exp.Table))

@@ -34,8 +34,7 @@ from streambound.analyzer.algebra.nodes import (
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.columns import Column
-from streambound.analyzer.constants import numeral
-from streambound.analyzer.constants import ConstantError
+from streambound.analyzer.constants import ConstantError, numeral
 from streambound.analyzer.expressions.registry import BY_NAME, is_aggregate
 from streambound.analyzer.literals import fixed_interval
 from streambound.analyzer.types import Family

@@ -50,6 +50,7 @@ from streambound.analyzer.operators_outside import (
 )
 from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.statement import Statement
+from streambound.analyzer.work import spend
 from streambound.criteria.operators.aggregates import judge_aggregate
 from streambound.criteria.operators.blocks import judge_block
 from streambound.criteria.operators.bucketed_rows import judge_buckets
@@ -102,6 +103,7 @@ RULES: dict[type[Tree], Rule] = {
 }
 """The rule of each operator that may stand above a block. To add one: its file, and a line here."""
 _HELP = "limit the columns that it keeps, in WHERE or by domains in the catalog, or group by a bucket of time"
+_STEPS = 100
 _WAYS_OUT: dict[type, str] = {
     Aggregate: "group by a window of time, GROUP BY k, window(ts, '1 hour'), or aggregate the job's output downstream",
     Join: "join within a window of time, T.ts BETWEEN S.ts AND S.ts + INTERVAL 1 HOUR, in one condition of ANDs",
@@ -129,6 +131,7 @@ def judge(tree: Tree, context: Context) -> Judged:
 
 
 def _judge(tree: Tree, context: Context) -> Judged:
+    spend(_STEPS)
     if is_static(tree, context.catalog):
         return judge_static(tree, context)
     if is_block(tree, context.catalog):

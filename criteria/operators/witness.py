@@ -22,7 +22,7 @@ from streambound.analyzer.expressions.evident import plain_value
 from streambound.analyzer.expressions.function import Fails, NotKnown
 from streambound.analyzer.query import Attribute, Query
 from streambound.analyzer.types import Family
-from streambound.analyzer.work import TooMuchWork, at_most, spend
+from streambound.analyzer.work import STATEMENT, share, spend
 from streambound.criteria.contract import fits_contract
 from streambound.criteria.operators.constants import MOST_COUNTED, Constants
 from streambound.criteria.operators.executed import Executed
@@ -56,9 +56,9 @@ _PROBES = 8
 FEW = 3
 FAR_AWAY = (100_000, 100, 1)
 """How far away few elements are compared, in units beyond all constants: the first for which the types have room."""
-MOST_STEPS = 800_000
-"""Steps of work of all plans together, and of all schemes: together less than a statement is given."""
-_STEPS_A_ROW = 25
+MOST_STEPS = 3 * STATEMENT // 8
+"""Steps of work of all plans together, and of all schemes."""
+_STEPS_A_ROW = 5
 
 
 @dataclass(frozen=True)
@@ -141,11 +141,11 @@ def find_circuit_witness(
 
     try:
         circuit = translate(statement.tree, statement.catalog, statement.queries)
-        with at_most(most):
+        with share(most):
             for found in candidates(statement, suspects):
                 if holds_at_every_size(found, circuit):
                     return found
-    except (TooMuchWork, Untranslatable, NoFixpointError):
+    except (Untranslatable, NoFixpointError):
         pass
     return None
 
@@ -161,13 +161,13 @@ def find_scheme(statement: Executed, most: float = MOST_STEPS) -> CircuitWitness
         return None
     try:
         circuit = translate(statement.tree, statement.catalog, statement.queries)
-        with at_most(most):
+        with share(most):
             for scheme in chain(ranked(ground, statement.tree), in_time(ground), drawn(ground)):
                 spend(_STEPS_A_ROW)
                 found = SchemeWitness(statement, ground.plan(scheme), (1, 1), ground, scheme)
                 if holds_at_every_size(found, circuit):
                     return found
-    except (TooMuchWork, Untranslatable, NoFixpointError):
+    except (Untranslatable, NoFixpointError):
         pass
     return None
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from itertools import islice, product
 from random import Random
 from typing import Any
@@ -28,6 +27,7 @@ from streambound.analyzer.expressions.expression import Expression, value_of
 from streambound.analyzer.expressions.function import NotKnown
 from streambound.analyzer.expressions.reading import Refused, read
 from streambound.analyzer.types import DataType, Family, parse_type
+from streambound.analyzer.work import cached
 from streambound.criteria.contract import value_range
 from streambound.criteria.operators.constants import MOST_COUNTED, Constants
 from streambound.criteria.periods.views import Leaf
@@ -310,7 +310,7 @@ def _frozen(kinds: Mapping[str, DataType]) -> tuple[tuple[str, str], ...]:
     return tuple((name, kind.name) for name, kind in kinds.items())
 
 
-@lru_cache(maxsize=256)
+@cached(256)
 def _read(text: str, given: tuple[tuple[str, str], ...]) -> Expression:
     kinds = {name: kind for name, kind_text in given if (kind := parse_type(kind_text)) is not None}
     return read(parsed(text), kinds)

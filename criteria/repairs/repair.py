@@ -15,13 +15,14 @@ from streambound.analyzer.query import Query
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.statements import split_statements
+from streambound.analyzer.work import share
 from streambound.criteria.repairs.catalog_patch import with_declared
 from streambound.criteria.repairs.changes import candidates
 from streambound.criteria.repairs.layout import Layout
 from streambound.criteria.repairs.meaning import changed, same_meaning
 from streambound.criteria.repairs.patch import edits_of
 from streambound.criteria.repairs.rejected import Rejected
-from streambound.criteria.repairs.search import MOST_CHANGES, QUICK, THOROUGH, A, Effort, RepairSearch
+from streambound.criteria.repairs.search import MOST_CHANGES, QUICK, THOROUGH, UNIT, A, Effort, RepairSearch
 from streambound.criteria.repairs.steps import Change, JoinRelation, Step
 from streambound.criteria.verdict import decide
 from streambound.criteria.vocabulary import Verdict
@@ -61,14 +62,15 @@ def repairs_of(search: RepairSearch[A], why_none: Callable[[RepairSearch[A]], st
     effort = search.effort
     kinds: Counter[tuple[str, ...]] = Counter()
     found: list[Fix] = []
-    for change, fix in search.found():
-        kinds[change.kinds] += 1
-        if kinds[change.kinds] <= effort.of_a_kind:
-            found.append(fix)
-        if len(found) == effort.repairs:
-            break
-    cut_short = _CUT_SHORT[effort] if search.exhausted and len(found) < effort.repairs else ""
-    return Repairs(tuple(found), "" if found else why_none(search), cut_short)
+    with share(effort.work * UNIT) as taken:
+        for change, fix in search.found():
+            kinds[change.kinds] += 1
+            if kinds[change.kinds] <= effort.of_a_kind:
+                found.append(fix)
+            if len(found) == effort.repairs:
+                break
+    complete = len(found) == effort.repairs or not (search.exhausted or taken.ran_out)
+    return Repairs(tuple(found), "" if found else why_none(search), "" if complete else _CUT_SHORT[effort])
 
 
 def _why_none(search: RepairSearch[Rejected]) -> str:

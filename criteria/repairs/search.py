@@ -52,8 +52,8 @@ A = TypeVar("A", bound=Analysed)
 class Effort:
     """How many repairs are wanted, in all and of one kind, and how much their search may cost.
 
-    ``work`` limits how long all analyses may take together, for queries so large that fewer are afforded: a unit is
-    about 20 microseconds.
+    ``work`` limits how long all analyses may take together, for queries so large that fewer are afforded: in units of
+    `UNIT` steps of work.
     """
 
     repairs: int
@@ -62,6 +62,7 @@ class Effort:
     work: int
 
 
+UNIT = 50
 QUICK = Effort(repairs=5, of_a_kind=2, analyses=200, work=30_000)
 THOROUGH = Effort(repairs=20, of_a_kind=20, analyses=1000, work=300_000)
 

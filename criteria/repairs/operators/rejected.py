@@ -14,19 +14,18 @@ from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.statement import Statement
-from streambound.analyzer.work import TooMuchWork, spent_in
+from streambound.analyzer.work import STATEMENT, share
 from streambound.criteria.check import Checked, unproved
 from streambound.criteria.repairs.operators.scopes import FromItem, SelectScope, scopes
 from streambound.criteria.repairs.operators.spots import Spot
 from streambound.criteria.repairs.operators.syntax import changed_catalog, changed_syntax
+from streambound.criteria.repairs.search import UNIT
 from streambound.criteria.repairs.steps import AddConjunct, Step
 from streambound.criteria.vocabulary import Verdict
 
 Key = tuple[Code, str, int]
 """A violation, comparable with those of a changed statement: code, message, and which of several alike."""
-UNIT = 10
-"""Steps of work in a unit of a search's effort."""
-MOST = 200_000
+MOST = STATEMENT // 8
 """Steps of work that one changed statement is given."""
 
 
@@ -42,13 +41,13 @@ class RejectedTree:
     @classmethod
     def of(cls, statement: Statement, catalog: Catalog) -> RejectedTree | None:
         """A statement with what is wrong with it; None where it means nothing, or that is too much work to find."""
-        try:
-            with spent_in(MOST) as meter:
-                checked = unproved(statement, catalog)
-        except TooMuchWork:
+        checked: Checked | None = None
+        with share(MOST) as taken:
+            checked = unproved(statement, catalog)
+        meant = (Verdict.BOUNDED, Verdict.UNKNOWN, Verdict.UNBOUNDED, Verdict.UNSUPPORTED)
+        if checked is None or checked.verdict not in meant:
             return None
-        meant = checked.verdict in (Verdict.BOUNDED, Verdict.UNKNOWN, Verdict.UNBOUNDED, Verdict.UNSUPPORTED)
-        return cls(statement, catalog, checked, int(meter.steps)) if meant else None
+        return cls(statement, catalog, checked, int(taken.steps))
 
     @cached_property
     def violations(self) -> frozenset[Key]:
