@@ -167,6 +167,7 @@ class Driver:
             self.checkpoint.begin(batch)
             self.fold(Arrived(frame, self.job, self.settings, self.context.files), batch)
             set_figures(self.context.session, self.figures)
+            self.checkpoint.store.guard()  # Spark commits the batch next
         except Exception as error:  # Spark does not pass it on as it is
             self.failure = error
             raise
