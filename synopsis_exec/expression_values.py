@@ -14,7 +14,7 @@ from streambound.criteria.contract import fits_column
 from streambound.synopsis_exec.nested_values import nested_texts
 from streambound.synopsis_exec.plan_ir import Input
 
-_TEXT, _NUMBER = re.compile(r"'((?:[^'\\]|\\.)*)'"), re.compile(r"(?<![\w.'`])\d{1,9}(?![\w.'`])")
+_TEXT, _NUMBER = re.compile(r"'((?:[^'\\]++|\\.?)*+)(?:'|\Z)"), re.compile(r"(?<![\w.'`])\d{1,9}(?![\w.'`])")
 _FEW = range(10)
 _DAY, _NOON = 19_723, parse_timestamp("2024-01-01 12:30:00")
 """2024 begins."""

@@ -44,7 +44,7 @@ def split(blocks: Iterable[bytes]) -> Iterator[tuple[list[bytes], int]]:
     [([b'a'], 1), ([b'bc', b''], 2), ([b'd'], 1)]
     """
     begun, length, returned = list[bytes](), 0, False
-    for read in blocks:
+    for read in filter(None, blocks):
         block = read.removeprefix(b"\n") if returned else read
         returned = (block or b"\n").endswith(b"\r")
         *lines, rest = [*block.splitlines(), b""] if block.endswith((b"\n", b"\r")) else block.splitlines() or [b""]
