@@ -22,7 +22,7 @@ help: ## list these targets (default)
 
 setup: $(STAMP) ## install streambound and its tools in .venv, from requirements.lock
 
-demo: java setup ## analyse, compile and run the example queries on Spark
+demo: setup ## analyse, compile and run the example queries
 	@$(BIN)/streambound demo
 
 test: java lint $(CLASSES) ## run every check and every test; ARGS="tests/analyzer -k closure" picks tests

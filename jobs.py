@@ -5,6 +5,7 @@ Commands that compile call the same functions. Spark is imported where something
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -60,19 +61,20 @@ class Job:
 
     def run(
         self,
-        spark: SparkSession,
+        spark: SparkSession | None = None,
         inputs: str | Path | Mapping[str, str | Path | DataFrame] | None = None,
         *,
         base: str | Path = "",
         checkpoint: str | Path = "",
     ) -> Run:
-        """Run the job in a session.
+        """Run the job in a session, or without Spark where none is given.
 
         ``inputs`` are a directory as `streambound run --input` takes it, or a path (of the source's format, else lines
         of JSON) or a DataFrame for each stream and relation; what is not named is read from the catalog's source,
         relative paths from ``base``. Streaming DataFrames start a query; else all there is is read, and the call
         returns when that is done. Without a ``checkpoint`` what a restart needs goes with the result. Raises
-        StreamboundError for input that cannot be read and for more entries than the bound says.
+        StreamboundError for input that cannot be read and for more entries than the bound says, and UsageError for a
+        job that needs Spark and is given none.
         """
         from streambound.synopsis_exec.running import run
 
@@ -247,9 +249,10 @@ def verification(
     from streambound.synopsis_exec.micro_batches import recorded
     from streambound.synopsis_exec.plan import make_plan
     from streambound.synopsis_exec.verify import verify
+    from streambound_runtime.promises import QuarantineLimit
 
     plan: Plan | PlannedCircuit = planned_circuit(checked, catalog) or make_plan(decision_of(checked), catalog)
-    plan = replace(plan, sink=None)  # what is tried out goes nowhere
+    plan = replace(plan, sink=None, quarantine=QuarantineLimit(sys.maxsize))  # what is tried out goes nowhere
     original = batch_statement(checked, catalog, plan)
     if checked.blocks is not None:
         original = _snapshots(checked.blocks, catalog)

@@ -27,7 +27,7 @@ from streambound.analyzer.values import decode, number
 DAY = 86_400 * MICROSECONDS
 _TRUE, _FALSE = ("t", "true", "y", "yes", "1"), ("f", "false", "n", "no", "0")
 _WHOLE = re.compile(r"[+-]?\d+", re.A)
-_DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.A)
+_DECIMAL = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.A)
 _FLOAT = re.compile(rf"({_DECIMAL.pattern})[dDfF]?", re.A)
 _NOT_FINITE = re.compile(r"[+-]?inf(inity)?|nan", re.I)
 _EXACT_DOUBLES = 2**53

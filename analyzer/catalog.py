@@ -16,6 +16,7 @@ from streambound.analyzer.catalog_model import (
     CatalogDocument,
     DbtDocument,
     ListDocument,
+    QuarantineDocument,
     RangeDocument,
     RelationDocument,
     StreamDocument,
@@ -43,7 +44,7 @@ from streambound.analyzer.toml_reader import TomlReader, suggest
 from streambound.analyzer.types import DataType, Family, parse_type
 from streambound.analyzer.values import Value, decode, encode_toml
 from streambound_runtime.lineage.too_large import NODES
-from streambound_runtime.promises import STRICT, Arrival, Domain, Rate
+from streambound_runtime.promises import KEPT_BY_DEFAULT, STRICT, Arrival, Domain, QuarantineLimit, Rate
 
 FILE_NAME = "streams.toml"
 MAX_ITERATIONS = 1_000
@@ -53,6 +54,7 @@ _TOP_KEYS = keys(CatalogDocument)
 _DBT_KEYS = keys(DbtDocument)
 _STREAM_KEYS = keys(StreamDocument)
 _RELATION_KEYS = keys(RelationDocument)
+_QUARANTINE_KEYS = keys(QuarantineDocument)
 _DOMAIN_KEYS = (*keys(ListDocument), *keys(RangeDocument))
 _DOMAIN_FORMS = (
     "as in { low = 0, high = 99 } or { values = [1, 5] }; [0, 99] is short for the first, [1, 2, 3] for the second"
@@ -86,6 +88,13 @@ class OnViolation(StrEnum):
     """What becomes of a row that breaks its stream's contract: it is put aside, or the job stops at it."""
 
     QUARANTINE = "quarantine"
+    STOP = "stop"
+
+
+class Beyond(StrEnum):
+    """What becomes of bad rows beyond those that a job keeps: they are only counted, or the job stops."""
+
+    COUNT = "count"
     STOP = "stop"
 
 
@@ -150,7 +159,7 @@ class Catalog:
     the file's, where it was read from one: repairs of the catalog are edits of it. ``settings`` are those of `[check]`;
     ``models`` are the names of dbt for streams and relations, ``time`` is what all-time results cover. A recursion that
     is not known to end stops a run after ``max_iterations`` steps at one timestamp, and a decision about a lineage
-    may take ``lineage_nodes`` nodes.
+    may take ``lineage_nodes`` nodes. ``quarantine`` says how many bad rows a job keeps.
     """
 
     file: str
@@ -163,6 +172,7 @@ class Catalog:
     time: TimeDomain | None = None
     max_iterations: int = MAX_ITERATIONS
     lineage_nodes: int = NODES
+    quarantine: QuarantineLimit = KEPT_BY_DEFAULT
     text: str = field(default="", repr=False, compare=False)
 
     def table(self, name: str) -> DeclaredTable | None:
@@ -275,6 +285,7 @@ def catalog_from_mapping(
         read_time(reader, document.get("time", {})),
         reader.positive(document, "max_iterations", (), 1) or MAX_ITERATIONS,
         reader.positive(document, "lineage_nodes", (), 1) or NODES,
+        reader.quarantine(document.get("quarantine", {})),
     )
 
 
@@ -308,6 +319,12 @@ class _CatalogReader(TomlReader):
                 remedy = suggest(table, tables) if isinstance(table, str) else ""
                 raise self.fail(f"the model {model} must be a stream or a relation of this catalog", path, remedy)
         return {model: names[table.lower()] for model, table in found.items()}
+
+    def quarantine(self, value: object) -> QuarantineLimit:
+        body = self.mapping(value, ("quarantine",))
+        self.known_keys(body, _QUARANTINE_KEYS, ("quarantine",))
+        most = self.positive(body, "max", ("quarantine",), 1) or KEPT_BY_DEFAULT.most
+        return QuarantineLimit(most, self.choice(body, "beyond", ("quarantine",), tuple(Beyond)) == Beyond.STOP)
 
     def table(self, name: str, body: object, kind: Kind, section: str, clock: DataType | None = None) -> DeclaredTable:
         path = (section, name)

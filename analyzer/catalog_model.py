@@ -188,6 +188,13 @@ class ByCode(TypedDict, total=False):
     ]
 
 
+class QuarantineDocument(TypedDict, total=False):
+    """How many bad rows a job keeps, and what becomes of more."""
+
+    max: _Positive
+    beyond: Literal["count", "stop"]
+
+
 class CatalogDocument(TypedDict, total=False):
     """A whole catalog."""
 
@@ -196,6 +203,7 @@ class CatalogDocument(TypedDict, total=False):
     counters: Literal["bigint", "decimal"]
     max_iterations: _Positive
     lineage_nodes: _Positive
+    quarantine: QuarantineDocument
     time: TimeDocument
     streams: dict[str, StreamDocument]
     relations: dict[str, RelationDocument]

@@ -12,7 +12,7 @@ from streambound.analyzer.lexical import LexicalKind, stretches
 from streambound.analyzer.spans import SourceText, Span
 from streambound.analyzer.toml_reader import suggest
 
-_COMMENT = re.compile(r"--[ \t]*streambound:[ \t]*emit\b[ \t]*(\S*)[ \t]*(.*?)\s*", re.I | re.S)
+_COMMENT = re.compile(r"--[ \t]*streambound:[ \t]*emit\b[ \t]*(\S*)[ \t]*(.*)", re.I | re.S)
 
 
 class EmitMode(StrEnum):
@@ -38,14 +38,14 @@ class Emission:
 
 def is_emission(text: str) -> bool:
     """Whether a comment asks for a mode."""
-    return _COMMENT.fullmatch(text) is not None
+    return _COMMENT.fullmatch(text.rstrip()) is not None
 
 
 def emission(source: SourceText, start: int, end: int) -> Emission | Diagnostic | None:
     """The mode that the last such comment in a stretch of text asks for; what is wrong with it, if it is none."""
     text = source.text[start:end]
     for comment in reversed([found for found in stretches(text) if found.kind is LexicalKind.LINE_COMMENT]):
-        match = _COMMENT.fullmatch(text[comment.start : comment.end])
+        match = _COMMENT.fullmatch(text[comment.start : comment.end].rstrip())
         if match is None:
             continue
         at = start + comment.start

@@ -115,6 +115,7 @@ def _metadata(reader: TomlReader, body: Mapping[str, Any], columns: Iterable[str
 def _unfit(kind: str) -> dict[str, str]:
     """Option -> why a source does not take it."""
     unfit = dict.fromkeys(_LOSES, "bad rows are quarantined or stop the job, see on_violation")
+    unfit["maxfileage"] = "every file is read once, however old it is"
     if kind in ("json", "text"):
         unfit |= dict.fromkeys(_PARSES, "each line is one JSON object, in UTF-8, read as strictly as JSON is")
     return unfit

@@ -42,7 +42,10 @@ class BatchReport:
 
 @dataclass(frozen=True, slots=True)
 class SummaryReport:
-    """The end of a job: rows by stream and relation, quarantined rows by reason, results, and the most entries."""
+    """The end of a job: rows by stream and relation, bad rows by reason, results, and the most entries.
+
+    Of bad rows the first, ``kept`` of them, were written, others only counted.
+    """
 
     summary: str
     rows: dict[str, int]
@@ -52,6 +55,7 @@ class SummaryReport:
     limit: int | None
     waited_for: dict[str, str]
     late: int = 0
+    kept: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cattrs import Converter
 
 T = TypeVar("T")
-_STEP = re.compile(r"\.(?P<member>\w+)|\[(?P<number>\d+)\]|\['(?P<key>.*?)'\]")
+_STEP = re.compile(r"\.(?P<member>\w+)|\[(?P<number>\d+)\]|\['(?P<key>.*?)(?:'\]|\Z)")
 _BLANKS = re.compile(r"[ \t\n\r]*")
 
 

@@ -23,7 +23,8 @@ Models = Mapping[str, str]
 NO_MODELS: Models = {}
 
 _SIGNS = ("{{", "{%", "{#")
-_HARMLESS = re.compile(r"\{\{.*?\}\}|\{#.*?#\}", re.S)
+_HARMLESS = {"{{": "}}", "{#": "#}"}
+_OPENS_HARMLESS = re.compile(r"\{\{|\{#")
 _OPENS = re.compile(r"\{\{|\{%")
 _INSIDE = r"""(?:'[^']*'|"[^"]*"|[^'"])*?"""
 _WHOLE = re.compile(rf"\{{\{{{_INSIDE}\}}\}}|\{{%{_INSIDE}%\}}", re.S)
@@ -133,8 +134,24 @@ def _pieces(text: str, dbt: bool) -> Iterator[tuple[int, int]]:
 def _hides(text: str, stretch: Stretch) -> bool:
     """Whether dbt reads a quoted text or comment otherwise than SQL does; what it puts into a comment stays one."""
     inside = text[stretch.start : stretch.end]
-    inside = inside if stretch.kind in _QUOTED else _HARMLESS.sub("", inside)
+    inside = inside if stretch.kind in _QUOTED else _without_harmless(inside)
     return any(sign in inside for sign in _SIGNS)
+
+
+def _without_harmless(text: str) -> str:
+    """A text without its templates that dbt replaces, and without its comments; what does not end stays.
+
+    >>> _without_harmless("a {{ b }} c {# d #} {{ e {% f")
+    'a  c  {{ e {% f'
+    """
+    parts, at = list[str](), 0
+    while opened := _OPENS_HARMLESS.search(text, at):
+        end = text.find(_HARMLESS[opened[0]], opened.end())
+        if end < 0:
+            break
+        parts.append(text[at : opened.start()])
+        at = end + 2
+    return "".join((*parts, text[at:]))
 
 
 def _read(source: SourceText, start: int, end: int, models: Models) -> Model | Diagnostic | None:

@@ -48,7 +48,7 @@ _RANGES = {
     **dict.fromkeys(("smallint", "short"), (-(2**15), 2**15 - 1)),
 }
 _FAMILY = {name: family for family, names in _NAMES.items() for name in names}
-_PATTERN = re.compile(r"\s*([a-z_]+)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)|<.*>|\s[a-z ]+)?\s*$", re.S)
+_PATTERN = re.compile(r"([a-z_]++)(?:\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)|\s*<.*>|\s++[a-z][a-z ]*)?", re.S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def parse_type(name: str) -> DataType | None:
     """
     head, nested, rest = name.partition("<")
     lowered = head.lower() + nested + rest  # the fields of structs are called in JSON as they are written
-    match = _PATTERN.match(lowered.lower())
+    match = _PATTERN.fullmatch(lowered.lower().strip())
     family = _FAMILY.get(match.group(1)) if match else None
     if match is None or family is None:
         return None

@@ -17,7 +17,7 @@ MOST_DIGITS = 400
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _INFINITE = 0x7F80_0000
 """The bits of an infinite number of 32 bits; all others of its sign have less."""
-_NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(?:[eE]([+-]?\d+))?", re.A)
+_NUMERAL = re.compile(r"[+-]?(\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d+))?", re.A)
 
 
 def encode_text(text: str, kind: DataType) -> Value:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streambound.commands.options import PathArgument, QueryArgument, common_options, emit_mode_option
+from streambound.commands.options import PathArgument, QueryArgument, common_options, emit_mode_option, engine_option
 from streambound.commands.saying import show, show_literal
 from streambound.commands.statement import write_file, writing
 from streambound.jobs import batch_statement, decision_of, planned_circuit
@@ -68,27 +68,32 @@ class Heap(click.ParamType[str]):
               help="With --random: how frequent a stream is beside the others, which have 1.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="What --random follows.")
 @click.option("--batches", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Micro-batches.")
-@click.option("--heap", type=Heap(), default="512m", show_default=True, help="Java's heap, for each of the two.")
+@click.option(
+    "--heap", type=Heap(), default="512m", show_default=True, help="On Spark: Java's heap, for each of the two."
+)
 @click.option("--native-tuples", type=click.IntRange(0), metavar="N",
-              help="How many of them Spark's own operators read, 0 for none; by default up to 1,000,000.")  # fmt: skip
+              help="On Spark: how many of them its own operators read; by default up to 1,000,000.")  # fmt: skip
 @click.option("--native-seconds", type=click.IntRange(1), default=120, show_default=True, metavar="N",
               help="Spark's own operators are stopped after that time.")  # fmt: skip
 @click.option("--out", type=PathArgument(), metavar="DIR",
               help="Write memory.json, and the plot as memory.png and memory.svg.")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@engine_option
 @emit_mode_option
 @common_options
 def memory(
     query: str, name: str | None, tuples: int, adversarial: bool, shares: tuple[tuple[str, float], ...], seed: int,
     batches: int, heap: str, native_tuples: int | None, native_seconds: int, out: Path | None, form: str,
-    emit_mode: str | None, catalog_file: Path | None, color: bool | None, debug: bool,
+    engine: str | None, emit_mode: str | None, catalog_file: Path | None, color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Measure whether the job of a bounded QUERY needs constant memory.
 
-    Generates streams that fit the query and the catalog, runs the job over them, and then Spark's own stream-stream
-    join, or its own operators of a statement beyond joins, over the same rows, where Spark takes it. Results of the
-    latter are compared with the statement as batch SQL. Reported after each micro-batch: synopsis
-    entries against the bound M, the rows that Spark keeps as state, Java's heap, and resident memory.
+    Generates streams that fit the query and the catalog, and runs the job over them. Reported after each micro-batch:
+    synopsis entries against the bound M, and resident memory.
+
+    With --engine spark the job runs on Spark, and then Spark's own stream-stream join, or its own operators of a
+    statement beyond joins, over the same rows, where Spark takes it. Results of the latter are compared with the
+    statement as batch SQL. The rows that Spark keeps as state and Java's heap are reported, too.
 
     \b
     Exit status 1: there were more entries than M; or there were fewer, and more and more of them until the end, so that
@@ -103,6 +108,7 @@ def memory(
     from streambound.synopsis_exec.memory_processes import Load
     from streambound.synopsis_exec.native_join import reads_streams
     from streambound.synopsis_exec.plan import make_plan
+    from streambound.synopsis_exec.runner import runs_on_spark
 
     catalog, checked = find_statement(query, name, catalog_file, emit_mode=emit_mode)
     circuit = planned_circuit(checked, catalog)
@@ -123,8 +129,11 @@ def memory(
     feed = _feed(plan, None if adversarial else seed, dict(shares), tuples)
     native = min(tuples, 1_000_000) if native_tuples is None else min(tuples, native_tuples)
     load = Load(tuples, min(batches, tuples), heap, native, native_seconds)
-    with _progress({"writing": tuples, "job": tuples, "native": native}) as on_rows:
-        found = measure(compiled(plan), beside, feed, stream, load, on_rows, assumed)
+    job = compiled(plan)
+    on_spark = runs_on_spark(job, {"input": "in"}, engine)
+    stages = {"writing": tuples, "job": tuples} | ({"native": native} if on_spark else {})
+    with _progress(stages) as on_rows:
+        found = measure(job, beside, feed, stream, load, on_rows, assumed, on_spark)
     if form == "json":
         show_literal(memory_json(found))
     else:

@@ -110,6 +110,13 @@ def emit_mode_option(command: _F) -> _F:
                              "comment before the statement says, else changes (SEQ: final).")(command)  # fmt: skip
 
 
+def engine_option(command: _F) -> _F:
+    """Add --engine, which says what runs a job."""
+    return click.option("--engine", type=click.Choice(("embedded", "spark")),
+                        help="Run in this process, without Java, or on Spark; embedded by "
+                             "default, and Spark for what needs it, such as a sink.")(command)  # fmt: skip
+
+
 def colored(color: bool | None) -> bool:
     """Whether to print in colour: as asked for, else on a terminal without NO_COLOR."""
     if color is not None:

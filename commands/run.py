@@ -1,4 +1,4 @@
-"""`streambound run`: runs a bounded query on Spark over recorded streams."""
+"""`streambound run`: runs a bounded query over recorded streams."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from streambound.commands.options import (
     QueryArgument,
     common_options,
     emit_mode_option,
+    engine_option,
 )
 from streambound.commands.running import run_job
 from streambound.commands.saying import doing, show
@@ -35,17 +36,18 @@ if TYPE_CHECKING:
 @click.option("--quarantine", type=OutputFile(), metavar="FILE",
               help="Rows that cannot be used, why, and their places; default: OUTPUT.quarantine.jsonl.")  # fmt: skip
 @click.option("--checkpoint", type=Folder("what a restart needs"), metavar="DIR",
-              help="Where Spark and the job keep their state; by default a temporary directory.")  # fmt: skip
+              help="Where the job keeps its state; by default a temporary directory.")  # fmt: skip
 @click.option("--multiplicity", type=click.Choice(("count", "rows")), default="count", show_default=True,
               help="Write a result once, with _mult, or as many times as there are duplicates.")  # fmt: skip
+@engine_option
 @emit_mode_option
 @common_options
 def run(
     query: str, name: str | None, input_dir: Path | None, output: Path | None, quarantine: Path | None,
-    checkpoint: Path | None, multiplicity: str, emit_mode: str | None, catalog_file: Path | None,
+    checkpoint: Path | None, multiplicity: str, engine: str | None, emit_mode: str | None, catalog_file: Path | None,
     color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
-    """Compile a bounded QUERY, run it on Spark over recorded streams and write its results.
+    """Compile a bounded QUERY, run it over recorded streams and write its results.
 
     Each line of the output is a result: the select list, _ts (when it became true) and _mult (how many duplicates).
     The job stops with exit status 1 when its synopses exceed the proved bound. Of a SEQ statement a line has _begin and
@@ -67,7 +69,7 @@ def run(
             shown.say(batch_line(report))
 
         files = (input_dir, Path(catalog.file).parent, output, quarantine, checkpoint)
-        lines = run_job(job, files, shown, note, multiplicity, sink)
+        lines = run_job(job, files, shown, note, multiplicity, sink, engine)
     show(*lines)
 
 

@@ -20,7 +20,7 @@ Files = tuple[Path | None, Path, Path | None, Path | None, Path | None]
 
 def run_job(
     job: CompiledJob | CompiledPeriodJob, files: Files, shown: Activity, on_batch: Callable[[BatchReport], None],
-    multiplicity: str = "count", sink: Sink | None = None,
+    multiplicity: str = "count", sink: Sink | None = None, engine: str | None = None,
 ) -> list[str]:  # fmt: skip
     """Run a compiled job and show what it does; the lines of its summary."""
     from streambound.analyzer.job_reports import BatchReport
@@ -34,7 +34,6 @@ def run_job(
         if isinstance(report, BatchReport):
             on_batch(report)
 
-    shown.now("looking for Java")
     summary = run_query(
         job,
         input_dir,
@@ -44,5 +43,6 @@ def run_job(
         note,
         base=base,
         multiplicity=multiplicity,
+        engine=engine,
     )
     return list(run_summary_lines(summary, sink))

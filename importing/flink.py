@@ -11,7 +11,7 @@ from streambound.analyzer.errors import InputError
 from streambound.analyzer.spans import SourceText
 from streambound.importing.tables import ImportedColumn, ImportedTable, column
 
-_TOKEN = re.compile(r"\s+|--[^\n]*|/\*.*?\*/|(?P<text>'(?:[^']|'')*'|`(?:[^`]|``)*`|\w+|[^\s\w])", re.S)
+_TOKEN = re.compile(r"\s+|--[^\n]*|/\*.*?\*/|(?P<text>/\*.*|'(?:[^']|'')*'|`(?:[^`]|``)*`|\w+|[^\s\w])", re.S)
 _INTEGERS = {"TINYINT": "tinyint", "SMALLINT": "smallint", "INT": "int", "INTEGER": "int", "BIGINT": "bigint"}
 _PLAIN = {
     **_INTEGERS, "STRING": "string", "VARCHAR": "string", "CHAR": "string", "BOOLEAN": "boolean", "BINARY": "binary",

@@ -83,18 +83,20 @@ def _state(axes: Any, found: Any, native: Any) -> None:
 
 
 def _heap(axes: Any, found: Any, native: Any) -> None:
-    """Java's heap after a collection."""
+    """Java's heap after a collection; without Java the process's resident memory."""
     right = max(sample.tuples for sample in (*found.samples, *native))
-    points = [(sample.tuples, sample.heap / _MIB) for sample in found.samples]
+    points = [(sample.tuples, (sample.heap or sample.python) / _MIB) for sample in found.samples]
     _line(axes, points, _JOB)
-    axes.set_ylim(0, max(sample.heap for sample in (*found.samples, *native)) / _MIB * 1.3)
+    axes.set_ylim(0, max(sample.heap or sample.python for sample in (*found.samples, *native)) / _MIB * 1.3)
     if native:
         others = [(sample.tuples, sample.heap / _MIB) for sample in native]
         _line(axes, others, _NATIVE, found.native.ended)
         _native_label(axes, others, own(found), found.native, right)
     _label(axes, [(right, min(heap for _, heap in points))], "the job", _JOB, below=True)
-    axes.set_ylabel("Java heap in use after a collection, MiB")
-    axes.set_title(f"What that takes (maximum heap {found.heap})", loc="left", fontsize=11.5)
+    java = any(sample.heap for sample in found.samples)
+    axes.set_ylabel("Java heap in use after a collection, MiB" if java else "resident memory, MiB")
+    title = f"What that takes (maximum heap {found.heap})" if java else "What that takes"
+    axes.set_title(title, loc="left", fontsize=11.5)
 
 
 def _line(axes: Any, points: Points, colour: str, ended: str = "done") -> None:

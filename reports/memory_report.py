@@ -17,7 +17,8 @@ _HEADS = ("tuples", "entries", "bytes", "state rows", "heap MiB", "java MiB", "p
 def memory_lines(found: Any) -> Iterator[str]:
     """The job's table, that of Spark's own operators or why there is none, and the verdict."""
     rows = ", ".join(f"{name} {number:,}" for name, number in found.rows.items())
-    yield f"{found.query}: {found.tuples:,} tuples of {found.stream} streams ({rows}), heap {found.heap}"
+    heap = f", heap {found.heap}" if any(sample.heap for sample in found.samples) else ""
+    yield f"{found.query}: {found.tuples:,} tuples of {found.stream} streams ({rows}){heap}"
     if found.quarantined:
         yield f"quarantined: {found.quarantined:,} rows, although they were made to fit: please report this"
     if found.in_order:
@@ -128,7 +129,9 @@ def _results(counts: Any) -> str:
 
 def _table(samples: Sequence[Any]) -> Iterator[str]:
     lines = [_HEADS, *(_cells(sample) for sample in _some(samples))]
-    widths = [max(len(line[place]) for line in lines) for place in range(len(_HEADS))]
+    if not any(sample.heap for sample in samples):  # without Java
+        lines = [(*line[:3], *line[6:]) for line in lines]
+    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
     for line in lines:
         yield "  " + "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
 

@@ -31,6 +31,7 @@ from streambound.synopsis_exec.pace import crowded
 from streambound.synopsis_exec.period_rows import allowed, judging
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.recorded import Row, read_rows
+from streambound_runtime.decoding.row_text import MOST_SHOWN
 from streambound_runtime.scratch import scratch_folder
 
 if TYPE_CHECKING:
@@ -215,7 +216,7 @@ def usable(
             kept.append((item, row))
             continue
         reason = ""
-        key = item[0], _comparable(item[2].decode("utf-8", "replace"))
+        key = item[0], _comparable(item[2].decode("utf-8", "replace")[:MOST_SHOWN])
         if stream.derived and bad[*key, "expression"]:
             reason = "expression"
         elif stream.arrival.mark is not None and bad[*key, "late"]:

@@ -27,7 +27,7 @@ from streambound.synopsis_exec.result_columns import ADDED, check_columns, refus
 from streambound.synopsis_exec.synopsis_plan import as_formula, quantities
 from streambound_runtime.operators import circuit_plan, formula
 from streambound_runtime.operators.epochs.plan import EpochLineage
-from streambound_runtime.promises import PeriodContract
+from streambound_runtime.promises import KEPT_BY_DEFAULT, PeriodContract, QuarantineLimit
 from streambound_runtime.text import printed
 
 
@@ -53,6 +53,7 @@ class PlannedCircuit:
     judged: Mapping[str, JudgedConditions] = field(default_factory=dict)
     plans: Mapping[str, Plan] = field(default_factory=dict)
     empty: bool = False
+    quarantine: QuarantineLimit = KEPT_BY_DEFAULT
 
     @property
     def distinct(self) -> bool:
@@ -113,6 +114,7 @@ def make_circuit_plan(
         tuple(nodes.found),
         as_formula(bound.entries, known),
         final,
+        catalog.counters.most,
         because="its operators are more than joins",
         retracts=judged.retracts and not final,
         watched=tuple(node for item in inputs if item.ends_keys for node in watching(item, inputs)),
@@ -139,6 +141,7 @@ def make_circuit_plan(
         dict(judged.part.judged) if isinstance(judged.part, PeriodPart) else {},
         nodes.plans,
         bool(judged.empty),
+        catalog.quarantine,
     )
 
 

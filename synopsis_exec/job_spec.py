@@ -47,6 +47,7 @@ def job_spec(plan: Plan | PlannedCircuit, forced: str | None = None) -> spec.Job
         _target(plan.sink.quarantine) if plan.sink is not None and plan.sink.quarantine is not None else None,
         None if plan.kept is None else spec.ResultColumns(_columns(plan.kept.columns), plan.kept.expressions),
         tuple(_computed(item, declared(item), relations) for item in plan.computed),
+        plan.quarantine,
     )
 
 
@@ -65,6 +66,7 @@ def _circuit_job(plan: PlannedCircuit, forced: str | None) -> spec.JobSpec:
         _sink(plan),
         _target(plan.sink.quarantine) if plan.sink is not None and plan.sink.quarantine is not None else None,
         queries=tuple(_computed(i, declared_table(i, relations=relations), relations) for i in plan.computed),
+        quarantine_limit=plan.quarantine,
     )
     return placed(job, plan, forced)
 

@@ -19,10 +19,15 @@ from typing import TYPE_CHECKING, Any
 from streambound.analyzer.expressions.rows import ROW
 from streambound.analyzer.job_reports import BatchReport, JobReport, object_of, report_of
 from streambound.synopsis_exec.in_process import status_of
+from streambound.synopsis_exec.job_file import job_in
 from streambound.synopsis_exec.recorded_streams import write_part
 from streambound.synopsis_exec.resident import resident
 from streambound.synopsis_exec.spark_progress import progress_of, spark_state
+from streambound_runtime.embedded import run_embedded
+from streambound_runtime.errors import JobError
 from streambound_runtime.scratch import JAVA_OPTIONS, java_options
+from streambound_runtime.settings import settings_of
+from streambound_runtime.usage import checked
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -42,7 +47,13 @@ def main(argv: list[str]) -> int:
     def emit(event: dict[str, Any]) -> None:
         print(json.dumps(event), file=out, flush=True)
 
-    return run_job(request, emit) if request["what"] == "job" else run_native(request, emit)
+    runs = {"job": run_job, "embedded job": run_embedded_job, "native": run_native}
+    return runs[str(request["what"])](request, emit)
+
+
+def sample_embedded() -> dict[str, int]:
+    """Resident memory now, in bytes, of a process without Java."""
+    return {"heap": 0, "java": 0, "python": resident(os.getpid())["python"], "state_rows": 0, "state_bytes": 0}
 
 
 def sample() -> dict[str, int]:
@@ -64,6 +75,25 @@ def sample() -> dict[str, int]:
 def run_job(request: Request, emit: Emit) -> int:
     """Run a job as its file is run; a sample goes with each of its reports."""
     sys.argv = [request["job"], *request["options"], "--report", "json"]
+    with redirect_stdout(_Reports(_measuring(emit, lambda: {**sample(), **job_state()}))):
+        return status_of(Path(request["job"]))
+
+
+def run_embedded_job(request: Request, emit: Emit) -> int:
+    """Run a job without Spark; a sample goes with each of its reports."""
+    job, note = job_in(Path(request["job"]).read_text(encoding="utf-8")), _measuring(emit, sample_embedded)
+    assert job is not None, "the job was compiled for this"
+    reports = _Reports(note)
+    try:
+        run_embedded(job, checked(job, settings_of(job, request["options"])), reports.line_of)
+    except (JobError, OverflowError) as error:
+        reports.line_of({"error": error.kind if isinstance(error, JobError) else "overflow", "message": str(error)})
+        return 1
+    return 0
+
+
+def _measuring(emit: Emit, sizes: Callable[[], dict[str, int]]) -> Callable[[JobReport], None]:
+    """What passes a job's reports on, each of a batch with the sizes that there are then."""
     begun, rows = time.monotonic(), 0
 
     def note(report: JobReport) -> None:
@@ -71,11 +101,10 @@ def run_job(request: Request, emit: Emit) -> int:
         measured = {}
         if isinstance(report, BatchReport):
             rows += report.rows
-            measured = {**sample(), **job_state(), "tuples": rows}
+            measured = {**sizes(), "tuples": rows}
         emit({**asdict(report), **measured, "seconds": round(time.monotonic() - begun, 3)})
 
-    with redirect_stdout(_Reports(note)):
-        return status_of(Path(request["job"]))
+    return note
 
 
 class _Reports(io.TextIOBase):
@@ -83,6 +112,10 @@ class _Reports(io.TextIOBase):
 
     def __init__(self, note: Callable[[JobReport], None]) -> None:
         self.note, self.line = note, ""
+
+    def line_of(self, event: Mapping[str, object]) -> None:
+        """Take a report that is not printed."""
+        self.write(json.dumps(event) + "\n")
 
     def write(self, text: str) -> int:
         *lines, self.line = (self.line + text).split("\n")

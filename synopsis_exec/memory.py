@@ -1,7 +1,8 @@
 """Does memory stay constant? A job over a stream that fits its query, and Spark's own operators over the same rows.
 
-Each runs in a process with a Java heap of its own, over the same files in the same micro-batches; after each batch the
-synopsis entries (or the rows of Spark's state), the Java heap in use and the resident memory are noted. What comes out
+Each runs in a process of its own, on Spark with a Java heap of its own, over the same files in the same micro-batches;
+after each batch the synopsis entries (or the rows of Spark's state), the Java heap in use and the resident memory are
+noted. What comes out
 in the end is compared with the statement as batch SQL, where Spark's own operators are to return it.
 """
 
@@ -128,13 +129,18 @@ def measure(
     load: Load,
     on_rows: Callable[[str, int], None] = lambda stage, rows: None,
     in_order: tuple[str, ...] = (),
+    on_spark: bool = True,
 ) -> Measurement:
     """Write the streams, run the job, then Spark's own operators; ``on_rows`` hears of each stage's rows.
 
-    ``beside`` is the query that Spark is to join, or the statement that it is to run, whose results are compared then;
-    None for neither. Raises what a run raises, except that a job which breaks its bound is a measurement, too.
+    Unless it is ``on_spark`` the job runs without Spark, and nothing beside it. ``beside`` is the query that Spark is
+    to join, or the statement that it is to run, whose results are compared then; None for neither. Raises what a run
+    raises, except that a job which breaks its bound is a measurement, too.
     """
-    check_spark()
+    if on_spark:
+        check_spark()
+    else:
+        beside = None
     plan = compiled.plan
     with scratch_folder("memory-") as folder:
         counted = CountedRows(plan)
@@ -145,7 +151,7 @@ def measure(
         entries, in_bytes = plan.bound.entries, state_bytes(plan.bound) if isinstance(plan, Plan) else None
         limit = _number(plan, entries, feed, counted)
         limit_bytes = None if in_bytes is None else _number(plan, in_bytes, feed, counted)
-        samples, summary, stopped, told = _job(folder, compiled, load, lambda rows: on_rows("job", rows))
+        samples, summary, stopped, told = _job(folder, compiled, load, on_spark, lambda rows: on_rows("job", rows))
         if (limit := told if limit is None else limit) is None:
             raise _no_number(plan.name, entries)
         run = _native(folder, compiled, beside, load, counted, lambda rows: on_rows("native", rows))
@@ -193,14 +199,14 @@ def _no_number(query: str, entries: Size) -> UsageError:
 
 
 def _job(
-    folder: Path, compiled: CompiledJob, load: Load, on_rows: Callable[[int], None]
+    folder: Path, compiled: CompiledJob, load: Load, on_spark: bool, on_rows: Callable[[int], None]
 ) -> tuple[tuple[Sample, ...], SummaryReport | None, str, int | None]:
     """The job's samples and summary; the reason where it stopped because its bound was broken; M as it says."""
     compiled.write(folder)
     options = {"input": "in", "output": "out.jsonl", "quarantine": "bad.jsonl", "checkpoint": "checkpoint"}
     parts = [part for option, name in options.items() for part in (f"--{option}", str(folder / name))]
     parts += ["--files-per-batch", "1"]
-    request = {"what": "job", "job": str(folder / "job.py"), "options": parts}
+    request = {"what": "job" if on_spark else "embedded job", "job": str(folder / "job.py"), "options": parts}
     log = folder / "job.log"
     status, events = memory_processes.watch(folder, request, load.heap, log, None, on_rows)
     last = events[-1].report if events else None

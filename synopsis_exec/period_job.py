@@ -72,6 +72,7 @@ def compiled_periods(statement: SeqStatement, catalog: Catalog) -> CompiledPerio
         statement.ordered,
         results,
         quarantine,
+        catalog.quarantine,
     )
     return CompiledPeriodJob(statement, made)
 

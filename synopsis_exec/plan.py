@@ -81,7 +81,13 @@ def planned(query: Query, split: Query, sizes: QueryBound, catalog: Catalog, rep
     sink = catalog.sink(query.name)
     tables.sort(key=lambda table: table.name)
     contracts = "\n".join(map(_contract, tables))
-    rest = [contracts, *(f"{table.on_violation} {table.source}" for table in tables), catalog.counters, str(sink)]
+    rest = [
+        contracts,
+        *(f"{table.on_violation} {table.source}" for table in tables),
+        catalog.counters,
+        str(sink),
+        str(catalog.quarantine),
+    ]
     return Plan(
         name=query.name,
         sql=sql,
@@ -98,6 +104,7 @@ def planned(query: Query, split: Query, sizes: QueryBound, catalog: Catalog, rep
         stamp=stamp(split),
         counters=catalog.counters,
         sink=sink,
+        quarantine=catalog.quarantine,
         kept=kept,
         sums=query.sums,
         repeats=repeats,

@@ -18,7 +18,15 @@ from streambound.criteria.tables import SynopsisTable
 from streambound.criteria.ways import Part
 from streambound.synopsis_exec.filters import ExtremeLimit, Membership
 from streambound.synopsis_exec.kept_results import KeptResults
-from streambound_runtime.promises import STRICT, Arrival, ChangeRecords, PeriodContract, Rate
+from streambound_runtime.promises import (
+    KEPT_BY_DEFAULT,
+    STRICT,
+    Arrival,
+    ChangeRecords,
+    PeriodContract,
+    QuarantineLimit,
+    Rate,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +175,7 @@ class Plan:
     stamp: Stamp | None = None
     counters: Counters = Counters.BIGINT
     sink: Sink | None = None
+    quarantine: QuarantineLimit = KEPT_BY_DEFAULT
     kept: KeptResults | None = None
     sums: tuple[str, ...] = ()
     repeats: bool = False

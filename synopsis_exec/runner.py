@@ -1,20 +1,20 @@
-"""Run a generated job as a process of its own, and turn whatever happens there into one clear message."""
+"""Run a job, here or on Spark as a process of its own, and turn whatever happens there into one clear message."""
 
 from __future__ import annotations
 
 import codecs
+import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from select import select
-from threading import current_thread, main_thread
 from time import monotonic
 
 from streambound.analyzer.errors import InputError, RuntimeLimitError, StreamboundError, UsageError
@@ -23,10 +23,15 @@ from streambound.synopsis_exec.java import JavaError, require_java
 from streambound.synopsis_exec.job_file import JOB, CompiledJob
 from streambound.synopsis_exec.period_job import CompiledPeriodJob
 from streambound.synopsis_exec.recorded import input_files
+from streambound_runtime import embedded
+from streambound_runtime.errors import JobError
 from streambound_runtime.failures import FULL, NO_SPACE
 from streambound_runtime.periods.job import PeriodJob
-from streambound_runtime.scratch import Scratch, new_scratch
+from streambound_runtime.scratch import Scratch, new_scratch, scratch_folder
+from streambound_runtime.settings import Settings
+from streambound_runtime.signals import signals_raised
 from streambound_runtime.spec import JobSpec
+from streambound_runtime.usage import checked
 
 LOG, SCRATCH = "spark.log", "tmp"
 """What the temporary directory of a run holds."""
@@ -44,6 +49,7 @@ _ERRORS: dict[str, type[StreamboundError]] = {
     "usage": UsageError,
     "state": UsageError,
     "contract": RuntimeLimitError,
+    "quarantine": RuntimeLimitError,
     "output": InputError,
     "expression": RuntimeLimitError,
     "spark": InputError,
@@ -54,6 +60,7 @@ _REMEDIES = {
     "overflow": 'declare counters = "decimal" in the catalog, or restrict the query so that fewer tuples combine',
     "rows": "declare more rows in the catalog and check the query again, or remove some",
     "contract": 'correct the row, or let the catalog put such rows aside: on_violation = "quarantine"',
+    "quarantine": 'correct the input, or raise quarantine.max in the catalog, or let it count: beyond = "count"',
     "expression": "let the query say what such a result is, with the try_… function or a condition before it",
     "lineage": "raise lineage_nodes in the catalog, or join and project less in one query",
     "output": "make room or correct the path, then run again; with the same --checkpoint it goes on where it stopped",
@@ -64,8 +71,9 @@ _REMEDIES = {
 class RunSummary:
     """What a run did: rows per stream, quarantined rows by reason, results, and entries against the bound M.
 
-    Without an ``output`` the results went to the catalog's sink alone, and without a ``quarantine`` such rows did.
-    ``waited_for`` are the streams that held back the output until the input ended, each with since when.
+    Of quarantined rows the first, ``kept`` of them, were written. Without an ``output`` the results went to the
+    catalog's sink alone, and without a ``quarantine`` such rows did. ``waited_for`` are the streams that held back the
+    output until the input ended, each with since when.
     """
 
     query: str
@@ -79,6 +87,7 @@ class RunSummary:
     batches: tuple[BatchReport, ...] = field(default=(), repr=False)
     waited_for: dict[str, str] = field(default_factory=dict)
     checkpoint: Path | None = None
+    kept: int = 0
 
 
 def run_query(
@@ -91,8 +100,12 @@ def run_query(
     *,
     base: Path | None = None,
     multiplicity: str = "count",
+    engine: str | None = None,
 ) -> RunSummary:
     """Run a job over all the input there is; ``on_report`` gets what it reports: what it does, and each micro-batch.
+
+    The ``engine`` is "embedded", in this process without Spark, or "spark", in a process of its own; by default the
+    first where the job can run on it.
 
     Without ``input_dir`` the catalog's sources are read, relative paths from ``base``; without ``output`` the results
     go to the catalog's sink alone. ``multiplicity`` is "count" or
@@ -100,23 +113,26 @@ def run_query(
     or an overflow, and StreamboundError for what Spark reports. Nothing temporary is left, except the job and its log
     where nobody foresaw why it failed: the error names them.
     """
-    check_spark()
+    places = {
+        "input": input_dir,
+        "base": base,
+        "output": output,
+        "quarantine": quarantine,
+        "checkpoint": checkpoint,
+    }
+    options = {name: str(value.absolute()) for name, value in places.items() if value}
+    options["multiplicity"] = multiplicity
+    on_spark = runs_on_spark(compiled, options, engine)
     if input_dir is not None:
         check_input(compiled.job, input_dir)
     for file in (output, quarantine):
         if file is not None:
             _check_writable(file)
-    options = {
-        "--input": input_dir,
-        "--base": base,
-        "--output": output,
-        "--quarantine": quarantine,
-        "--checkpoint": checkpoint,
-    }
-    arguments = ["--report", "json", "--multiplicity", multiplicity]
-    arguments += [part for name, value in options.items() if value for part in (name, str(value.absolute()))]
-    with _temporary(compiled) as scratch:
-        reports, last = _reports(scratch, arguments, on_report)
+    if on_spark:
+        reports, last = _run_on_spark(compiled, options, on_report)
+    else:
+        assert isinstance(compiled, CompiledJob), "statements over relations with periods run on Spark"
+        reports, last = _run_embedded(compiled, options, on_report)
     return RunSummary(
         last.summary,
         last.rows,
@@ -129,7 +145,63 @@ def run_query(
         tuple(report for report in reports if isinstance(report, BatchReport)),
         last.waited_for,
         checkpoint,
+        last.kept,
     )
+
+
+def runs_on_spark(compiled: CompiledJob | CompiledPeriodJob, options: Mapping[str, str], engine: str | None) -> bool:
+    """Whether a job runs on Spark, by the ``engine`` that is asked for, or else where it needs Spark.
+
+    ``options`` are those of the job's command line. Raises UsageError where it cannot run so, with what is missing.
+    """
+    why = needs_spark(compiled, options) if engine != "spark" else None
+    if engine == "embedded" and why is not None:
+        raise UsageError(f"{compiled.name} cannot run without Spark: {why}", remedy="run it with --engine spark")
+    on_spark = engine == "spark" or why is not None
+    check_spark(f"{compiled.name} runs on Spark: {why}" if why else "") if on_spark else check_packages("pyarrow")
+    return on_spark
+
+
+def needs_spark(compiled: CompiledJob | CompiledPeriodJob, options: Mapping[str, str]) -> str | None:
+    """Why a job needs Spark, in words; None where it runs without. ``options`` are those of the job's command line."""
+    if isinstance(compiled, CompiledPeriodJob):
+        return "it is over relations with periods"
+    try:
+        return embedded.needs_spark(compiled.job, Settings(**options))  # type: ignore[arg-type]
+    except JobError as error:
+        raise failure(ErrorReport(error.kind, str(error)), error.status, Path()) from error
+
+
+def _run_on_spark(
+    compiled: CompiledJob | CompiledPeriodJob, options: Mapping[str, str], on_report: Callable[[JobReport], None]
+) -> tuple[list[JobReport], SummaryReport]:
+    """Run a job as a process of its own, which starts Spark; returns what it reported, and its last report."""
+    arguments = [part for name, value in options.items() for part in (f"--{name}", value)]
+    with _temporary(compiled) as scratch:
+        return _reports(scratch, ["--report", "json", *arguments], on_report)
+
+
+def _run_embedded(
+    compiled: CompiledJob, options: Mapping[str, str], on_report: Callable[[JobReport], None]
+) -> tuple[list[JobReport], SummaryReport]:
+    """Run a job in this process; returns what it reported, and its last report."""
+    reports: list[JobReport] = []
+
+    def note(event: dict[str, object]) -> None:
+        report = report_of(json.dumps(event))
+        assert report is not None, "the job's own reports are known"
+        reports.append(report)
+        on_report(report)
+
+    with signals_raised(), scratch_folder("run-") as folder:
+        settings = Settings(**{"checkpoint": str(folder / "checkpoint"), **options})  # type: ignore[arg-type]
+        try:
+            note({"doing": "reading the input"})
+            embedded.run_embedded(compiled.job, checked(compiled.job, settings), note)
+        except (JobError, OverflowError) as error:
+            kind = error.kind if isinstance(error, JobError) else "overflow"
+            raise failure(ErrorReport(kind, str(error)), 1, folder) from error
+    return reports, summary_of(reports, 0, folder)
 
 
 def check_input(job: JobSpec | PeriodJob, folder: Path) -> None:
@@ -168,17 +240,26 @@ def _check_writable(file: Path) -> None:
         raise UsageError(f"cannot write in the directory {file.parent}", file=str(file))
 
 
-def check_spark() -> None:
-    """Whether pyspark is installed and there is a Java for it; raises UsageError with the remedy."""
-    from importlib.util import find_spec
+def check_spark(why: str = "") -> None:
+    """Whether pyspark is installed and there is a Java for it; raises UsageError with the remedy.
 
-    for package in ("pyspark", "pyarrow"):
-        if find_spec(package) is None:
-            raise UsageError(f"running a query needs {package}, which is not installed", remedy=_INSTALL)
+    ``why`` says for what, where that is not plain.
+    """
+    check_packages("pyspark", "pyarrow", why=why)
     try:
         require_java()
     except JavaError as error:
-        raise UsageError(error.message, remedy=error.remedy) from error
+        raise UsageError(f"{why}; {error.message}" if why else error.message, remedy=error.remedy) from error
+
+
+def check_packages(*names: str, why: str = "") -> None:
+    """Whether packages are installed; raises UsageError with the remedy."""
+    from importlib.util import find_spec
+
+    for name in names:
+        if find_spec(name) is None:
+            what = f"{why}; {name} is not installed" if why else f"running a query needs {name}, which is not installed"
+            raise UsageError(what, remedy=_INSTALL)
 
 
 @contextmanager
@@ -211,7 +292,7 @@ def _reports(
     folder, own = scratch.folder, {"PYSPARK_PYTHON": sys.executable, "PYTHONWARNINGS": "ignore"}
     log, reports = folder / LOG, list[JobReport]()
     with (
-        _signals_raised(),
+        signals_raised(),  # so that the job ends, too
         log.open("w", encoding="utf-8") as errors,
         subprocess.Popen(
             [sys.executable, str(folder / JOB), *arguments],
@@ -238,26 +319,6 @@ def _reports(
             _end(process)
             raise
     return reports, summary_of(reports, status, log)
-
-
-@contextmanager
-def _signals_raised() -> Iterator[None]:
-    """While a job runs, what would end this process alone is raised, so that the job ends, too."""
-    before = {}
-    if current_thread() is main_thread():
-        before = {one: signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGHUP)}
-    taken = [one for one, handler in before.items() if handler is signal.SIG_DFL]
-
-    def raised(number: int, frame: object) -> None:
-        raise SystemExit(128 + number)
-
-    for one in taken:
-        signal.signal(one, raised)
-    try:
-        yield
-    finally:
-        for one in taken:
-            signal.signal(one, signal.SIG_DFL)
 
 
 def _end(process: subprocess.Popen[str]) -> None:

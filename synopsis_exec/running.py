@@ -1,4 +1,4 @@
-"""A job in a program's own Spark session, over paths and DataFrames."""
+"""A job in a program: in its own Spark session over paths and DataFrames, or without Spark over paths."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import finalize
 
-from streambound.analyzer.errors import InputError, StreamboundError
+from streambound.analyzer.errors import InputError, StreamboundError, UsageError
 from streambound.synopsis_exec.job_file import CompiledJob
+from streambound_runtime import embedded
 from streambound_runtime.dataframes import Finished, ended, fold, over, start
 from streambound_runtime.endpoints import FILES
 from streambound_runtime.errors import JobError
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     Inputs = str | Path | Mapping[str, str | Path | DataFrame] | None
 
 
-def run(compiled: CompiledJob, spark: SparkSession, inputs: Inputs, base: str, checkpoint: str) -> Finished:
+def run(compiled: CompiledJob, spark: SparkSession | None, inputs: Inputs, base: str, checkpoint: str) -> Finished:
     """Run a job over what it is given (`streambound.Job.run`); raises StreamboundError for what it cannot be."""
     scratch = new_scratch()
     folder = scratch.folder
@@ -37,6 +38,9 @@ def run(compiled: CompiledJob, spark: SparkSession, inputs: Inputs, base: str, c
         paths = {name: str(given) for name, given in inputs.items() if isinstance(given, str | Path)}
         frames = {name: given for name, given in inputs.items() if not isinstance(given, str | Path)}
         job = over(_from_paths(job, paths), frames)
+    if spark is None and (why := embedded.needs_spark(job, settings)) is not None:
+        scratch.remove()
+        raise UsageError(f"{job.name} cannot run without Spark: {why}", remedy="give run a Spark session")
     streams = {stream.name for stream in job.streams}
     given = streams & frames.keys()
     flowing = {name for name in given if frames[name].isStreaming}
@@ -46,7 +50,10 @@ def run(compiled: CompiledJob, spark: SparkSession, inputs: Inputs, base: str, c
         what = f"{', '.join(sorted(flowing or given))} is a {kind} DataFrame, and {', '.join(sorted(others))} is none"
         raise InputError(what, remedy=f"give a {kind} DataFrame for every stream")
     try:
-        if flowing:
+        if spark is None:
+            driver, _ = embedded.ended(job, checked(job, settings), lambda report: None)
+            found = Finished(driver, 0 if driver.batch is None else driver.batch + 1)
+        elif flowing:
             settings = replace(settings, trigger="0 seconds")
             found = start(spark, job, settings, frames)
         elif given:

@@ -17,7 +17,7 @@ from streambound_runtime.spec import JobSpec
 MOST_LINES = 40
 """Lines of a difference that are shown."""
 _WRITTEN_FOR = re.compile(r"^# It needs streambound_runtime (\d[^\s:]*): ", re.M)
-_VERSION = re.compile(r"streambound_runtime-(.+)\.zip")
+_VERSION = re.compile(r"streambound_runtime-(\d[0-9A-Za-z.+-]*)\.zip")
 
 
 def stale(folder: Path, job: CompiledJob | CompiledPeriodJob) -> tuple[list[str], list[str]]:
@@ -100,7 +100,7 @@ def _declared(job: JobSpec) -> tuple[object, ...]:
     """What the catalog says: of streams and relations all but what a query needs of them."""
     streams = tuple(replace(stream, needs=(), useful=(), derived=()) for stream in job.streams)
     relations = tuple(replace(relation, needs=(), derived=()) for relation in job.relations)
-    return job.saved.catalog, job.plan.most, streams, relations, job.sink, job.quarantine
+    return job.saved.catalog, job.plan.most, streams, relations, job.sink, job.quarantine, job.quarantine_limit
 
 
 def difference(old: str, new: str, file: str) -> list[str]:

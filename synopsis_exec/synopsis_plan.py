@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import reduce
 
-from streambound.analyzer.catalog import Counters
 from streambound.analyzer.symbols import symbol
 from streambound.analyzer.types import Family
 from streambound.criteria.size import Addition, Maximum, Minimum, Number, Size, Symbol
@@ -26,7 +25,7 @@ def synopsis_plan(query: Plan, forced: str | None = None) -> plan.SynopsisPlan:
         bound_formula(query),
         query.distinct,
         tuple(place for place, column in enumerate(query.kept_columns) if column.type.family is Family.STRING),
-        2**63 - 1 if query.counters is Counters.BIGINT else 10**38 - 1,
+        query.counters.most,
         "rows" if reason else "columns",
         reason or "",
         placed.where,

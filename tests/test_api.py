@@ -7,7 +7,8 @@ import re
 import subprocess
 import sys
 import tomllib
-from datetime import date
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -196,3 +197,20 @@ def test_explain_gives_queries_as_sql() -> None:
     assert not streambound.explain(query, catalog, stages=["normal-form"]).startswith("SELECT")
     with pytest.raises(UsageError, match="stages that are queries"):
         streambound.explain(query, catalog, sql=True)
+
+
+def test_a_job_runs_without_a_session(tmp_path: Path) -> None:
+    columns = {"k": "bigint", "d": "decimal(5,2)", "b": "string", "at": "timestamp"}
+    catalog = {"streams": {"S": {"timestamp": "at", "columns": columns}}}
+    rows = ['{"k": 1, "d": 1.5, "b": "é", "at": "2026-01-31T12:00:00Z"}', '{"k": 2}']
+    (tmp_path / "S.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    run = streambound.compile("SELECT k, d, b FROM S", catalog).run(inputs=tmp_path)
+    assert run.rows() == [{"k": 1, "d": 1.5, "b": "é", "_ts": "2026-01-31T12:00:00Z", "_mult": 1}]
+    assert [row["reason"] for row in run.quarantined] == ["missing-column"]
+    (found,) = run.to_arrow().to_pylist()
+    moment = datetime(2026, 1, 31, 12, tzinfo=UTC)
+    assert found == {"k": 1, "d": Decimal("1.50"), "b": "é", "_ts": moment, "_mult": 1}
+    assert run.query is None
+    with pytest.raises(UsageError, match="cannot run without Spark: S is read from csv"):
+        catalog["streams"]["S"]["source"] = {"format": "csv", "path": str(tmp_path)}
+        streambound.compile("SELECT k FROM S", catalog).run()

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from streambound_runtime.driver import Driver
 from streambound_runtime.json_types import JsonObject
-from streambound_runtime.main import Frames, prepare, query_errors, query_of
+from streambound_runtime.main import Frames, prepare, query_of, running
 from streambound_runtime.reading.files import Raw
 from streambound_runtime.reading.sources import raw_rows
+from streambound_runtime.results import typed_results
 from streambound_runtime.scratch import scratch_folder
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import JobSpec, Relation, SourceSpec, Stream
@@ -71,6 +72,8 @@ class Finished:
 
     def to_arrow(self) -> pa.Table:
         """The results with their types."""
+        if self.driver.context.spark is None:
+            return typed_results(self.driver.job, self._written(self.driver.owner.write_output).splitlines())
         with scratch_folder() as folder:
             file = folder / "results.jsonl"
             file.write_text(self._written(self.driver.owner.write_output), encoding="utf-8")
@@ -85,7 +88,7 @@ class Finished:
 def fold(spark: SparkSession, job: JobSpec, settings: Settings, frames: Frames) -> Finished:
     """Run a job over a finite DataFrame for each stream, in order of time."""
     driver = prepare(spark, job, settings, lambda report: None, frames)
-    with query_errors(job, settings, driver):
+    with running(job, settings, driver):
         driver.fold(StaticInput(job, settings, frames), 0)
         driver.finish()
     return Finished(driver, 1)
@@ -94,7 +97,7 @@ def fold(spark: SparkSession, job: JobSpec, settings: Settings, frames: Frames) 
 def ended(spark: SparkSession, job: JobSpec, settings: Settings, frames: Frames) -> Finished:
     """Run a job over all there is in its streams' sources; relations may be given."""
     driver = prepare(spark, job, settings, lambda report: None, frames)
-    with query_errors(job, settings, driver):
+    with running(job, settings, driver):
         query_of(spark, job, settings, driver).start().awaitTermination()
         driver.finish()
     return Finished(driver, 0 if driver.batch is None else driver.batch + 1)

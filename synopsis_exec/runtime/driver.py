@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -16,14 +17,15 @@ from streambound_runtime.checkpoint.store import missing_batch, store_of, writte
 from streambound_runtime.decoding.reasons import LATE
 from streambound_runtime.decoding.sql_types import YEARS, sql_type
 from streambound_runtime.frontier.frontier import Brought, Frontier, SavedInput
-from streambound_runtime.operators.rates import Rates, Read
+from streambound_runtime.operators.rates import Rates
 from streambound_runtime.placement.decoded_chunk import DecodedChunk, decoded_on_driver
 from streambound_runtime.placement.in_buckets import InBuckets
 from streambound_runtime.placement.on_driver import OnDriver
 from streambound_runtime.placement.state_owner import Closed, RunContext, StateOwner
 from streambound_runtime.placement.stateless import Stateless
+from streambound_runtime.placement.stateless_embedded import StatelessEmbedded
 from streambound_runtime.progress import set_figures
-from streambound_runtime.quarantine import Row, in_batch, json_lines, quarantined, stop_at
+from streambound_runtime.quarantine import BadRows, check_limit, json_lines
 from streambound_runtime.reading.batch import Arrived, Batch
 from streambound_runtime.reading.relation_views import make_relation_views
 from streambound_runtime.reading.relations import computed_rows, relation_rows
@@ -31,7 +33,7 @@ from streambound_runtime.reading.sources import failing
 from streambound_runtime.results import json_value
 from streambound_runtime.row_values import Value
 from streambound_runtime.settings import Settings
-from streambound_runtime.sinks import Sinks
+from streambound_runtime.sinks import NoSinks, Sinks
 from streambound_runtime.spec import JobSpec
 
 if TYPE_CHECKING:
@@ -45,6 +47,12 @@ PLACEMENTS: dict[str, type[OnDriver] | type[InBuckets] | type[Stateless]] = {
     "stateless": Stateless,
 }
 """Of a plan."""
+EMBEDDED: dict[str, type[OnDriver] | type[StatelessEmbedded]] = {
+    "driver": OnDriver,
+    "buckets": OnDriver,
+    "stateless": StatelessEmbedded,
+}
+"""The same without Spark."""
 
 
 class _SavedRun(TypedDict, total=False):
@@ -54,6 +62,8 @@ class _SavedRun(TypedDict, total=False):
     rates: dict[str, dict[str, int]]
     rows: dict[str, int]
     rejected: dict[str, int]
+    kept: int
+    with_bad_rows: list[int]
     results: int
     peak: int
     late: int
@@ -69,33 +79,35 @@ class Driver:
 
     def __init__(
         self,
-        spark: SparkSession,
+        spark: SparkSession | None,
         job: JobSpec,
         settings: Settings,
         report: Callable[[Report], None] = lambda report: None,
         frames: Mapping[str, DataFrame] = {},
     ) -> None:
         self.job, self.settings, self.report = job, settings, report
-        self.checkpoint = Checkpoint(store_of(spark, settings.checkpoint))
-        self.sinks = Sinks(spark, job, settings)
+        self.checkpoint = Checkpoint(store_of(spark, settings.checkpoint), "embedded" if spark is None else "spark")
+        self.sinks = NoSinks() if spark is None else Sinks(spark, job, settings)
         self.failure: Exception | None = None
         self.relations: dict[str, list[dict[str, Value]]] = {}
         self.relation_sizes: dict[str, int] = {}
-        self.bad_relation_rows: list[Row] = []
+        self.bad_relation_rows = BadRows(job.quarantine_limit.most)
         for relation in job.relations:
+            before = self.bad_relation_rows.counts.total()
             with failing(relation, job, settings):
-                good, bad = relation_rows(spark, relation, settings, frames)
+                good = relation_rows(spark, relation, settings, frames, self.bad_relation_rows)
             self.relations[relation.name] = good
-            self.relation_sizes[relation.name] = len(good) + len(bad)
-            self.bad_relation_rows += bad
-        stop_at(job, self.bad_relation_rows)
-        make_relation_views(spark, job, self.relations)
-        self.relations |= {query.relation.name: computed_rows(spark, query) for query in job.queries}
-        if self.checkpoint.claim(job, settings, self.relations):
-            self.sinks.check_new()
+            self.relation_sizes[relation.name] = len(good) + self.bad_relation_rows.counts.total() - before
+        self.bad_relation_rows.stop()
+        if spark is not None:
+            make_relation_views(spark, job, self.relations)
+            self.relations |= {query.relation.name: computed_rows(spark, query) for query in job.queries}
+        self.checkpoint.claim(job, settings, self.relations, self.sinks.check_new)
         self.context = RunContext(spark, job, settings, self.checkpoint, self.sinks, self.relations)
-        self.owner: StateOwner = PLACEMENTS[job.plan.placement](self.context)
-        self.restart(*(self.checkpoint.committed() or (None, None)))
+        placements = PLACEMENTS if spark is not None else EMBEDDED
+        self.owner: StateOwner = placements[job.plan.placement](self.context)
+        last = self.checkpoint.committed() if spark is not None else self.checkpoint.newest()
+        self.restart(*(last or (None, None)))
 
     def restart(self, batch: int | None, state: State | None) -> None:
         """Take over the state after a batch; a fresh state for None."""
@@ -108,8 +120,10 @@ class Driver:
         self.rates = [Rates(stream, rates.get(stream.name)) for stream in self.job.streams]
         self.rows: Counter[str] = Counter(saved.get("rows"))
         self.rejected: Counter[str] = Counter(saved.get("rejected"))
+        self.kept, self.with_bad_rows = saved.get("kept", 0), [*saved.get("with_bad_rows", ())]
         if state is None:
-            self.rejected.update(str(row["detail"]) for row in self.bad_relation_rows)
+            self.rejected.update(self.bad_relation_rows.counts)
+            check_limit(self.job.quarantine_limit, self.rejected)
         self.results, self.peak = saved.get("results", 0), saved.get("peak", 0)
         self.late = saved.get("late", 0)
         self.figures = saved.get("figures") or self.figures_of(None, 0)
@@ -135,6 +149,8 @@ class Driver:
             "rates": {rates.stream.name: rates.dump() for rates in self.rates},
             "rows": self.rows,
             "rejected": self.rejected,
+            "kept": self.kept,
+            "with_bad_rows": self.with_bad_rows,
             "results": self.results,
             "peak": self.peak,
             "late": self.late,
@@ -148,8 +164,9 @@ class Driver:
     def on_batch(self, frame: DataFrame, batch: int) -> None:
         """Fold one micro-batch; called by Spark, maybe again with the same batch after a failure."""
         try:
+            self.checkpoint.begin(batch)
             self.fold(Arrived(frame, self.job, self.settings, self.context.files), batch)
-            set_figures(self.context.spark, self.figures)
+            set_figures(self.context.session, self.figures)
         except Exception as error:  # Spark does not pass it on as it is
             self.failure = error
             raise
@@ -160,13 +177,13 @@ class Driver:
         if self.batch != previous:
             self.restart(previous, self.checkpoint.before(batch))
         rows, late = self.rows.total(), self.late
-        bad = self.taken(arrived)
-        self.rejected.update(str(row["detail"]) for row in bad)
-        bad = in_batch(bad, batch)
-        stop_at(self.job, bad)
+        bad = self.bad_rows_of(batch)
+        self.taken(arrived, bad)
+        self.checked(bad)
         found = self.closed(batch, self.frontier.complete())
-        bad += self.refused(found, batch)
-        self.hand_over(batch, found.results, [*self.bad_relation_rows, *bad] if batch == 0 else bad)
+        bad.add_closed(self.job, found.refused)
+        self.checked(bad)
+        self.hand_over(batch, found.results, bad)
         self.figures = self.figures_of(batch, found.entries)
         self.save(batch)
         self.report(
@@ -179,7 +196,7 @@ class Driver:
                 "bytes": self.owner.bytes(),
                 "limit": self.owner.limit,
                 "results": found.results,
-                "quarantined": len(bad),
+                "quarantined": bad.counts.total(),
                 "pending": self.owner.pending(),
                 "waits_for": self.waits_for(),
                 **({"late": self.late - late} if self.late else {}),
@@ -194,16 +211,21 @@ class Driver:
         self.peak = max(self.peak, found.peak)
         return found
 
-    def refused(self, found: Closed, batch: int) -> list[Row]:
-        """What was only found to be bad when its timestamp closed, counted as bad rows of a batch."""
-        bad = in_batch(found.refused, batch)
-        self.rejected.update(str(row["detail"]) for row in bad)
-        stop_at(self.job, bad)
+    def bad_rows_of(self, batch: int) -> BadRows:
+        """Where the bad rows of a batch are to go, as many as may still be kept; the first has those of relations."""
+        bad = BadRows(self.job.quarantine_limit.most - self.kept)
+        if batch == 0:
+            bad.extend(self.bad_relation_rows)
         return bad
 
-    def taken(self, arrived: Batch) -> list[Row]:
-        """Take in a batch's rows: the useful ones become pending; returns those that are bad, late or too many."""
-        late_before, bad = self.frontier.complete(), list[Row]()
+    def checked(self, bad: BadRows) -> None:
+        """Raise JobError where a batch's bad rows stop the job."""
+        bad.stop()
+        check_limit(self.job.quarantine_limit, self.rejected + bad.counts)
+
+    def taken(self, arrived: Batch, bad: BadRows) -> None:
+        """Take in a batch's rows: the useful ones become pending; those that are bad, late or too many are added."""
+        late_before = self.frontier.complete()
         self.owner.forget()
         chunks = self.owner.decoded(arrived, late_before)
         if any(chunk.good is None for chunk in chunks) and self.crowded(chunks):
@@ -211,17 +233,14 @@ class Driver:
             chunks = [*decoded_on_driver(arrived, self.job, self.settings, self.context.decoders, late_before)]
         for chunk in chunks:
             stream = self.job.streams[chunk.stream]
-            bad += quarantined(stream, chunk.rejected, chunk.file, partial(self.reason, chunk.stream))
+            bad.add(stream, chunk.rejected, chunk.file, chunk.beyond, partial(self.reason, chunk.stream))
             self.rows[stream.name] += chunk.rows
             self.late += chunk.late
         self.frontier.take(brought for chunk in chunks for brought in _brought(chunk))
         complete = self.frontier.complete()
         for number in range(len(self.job.streams)):
             mine = [chunk for chunk in chunks if chunk.stream == number]
-            good, excess = self.within_rate(arrived, number, mine, late_before, complete)
-            self.owner.add(number, good)
-            bad += excess
-        return bad
+            self.owner.add(number, self.within_rate(arrived, number, mine, late_before, complete, bad))
 
     def reason(self, stream: int, part: int, ts: int) -> str:
         """Why a late row of a stream is."""
@@ -238,37 +257,50 @@ class Driver:
         )
 
     def within_rate(
-        self, arrived: Batch, number: int, chunks: list[DecodedChunk], late_before: int | None, complete: int | None
-    ) -> tuple[list[pa.Table], list[Row]]:
-        """The good rows of a stream that are not too many at a time, and the others as bad rows."""
+        self,
+        arrived: Batch,
+        number: int,
+        chunks: list[DecodedChunk],
+        late_before: int | None,
+        complete: int | None,
+        bad: BadRows,
+    ) -> list[pa.Table]:
+        """The good rows of a stream that are not too many at a time; the others are added to the bad ones."""
         import pyarrow as pa
 
         stream, good = self.job.streams[number], [chunk.good for chunk in chunks if chunk.good is not None]
         if not stream.counted:
-            return good, []
+            return good
         ts = np.concatenate([np.zeros(0, dtype=np.int64), *(chunk.ts for chunk in chunks)])
         again = lambda crowded: self.read_again(arrived, number, crowded, late_before)  # noqa: E731
-        keep, bad = self.rates[number].checked(ts, complete, again)
+        keep, excess = self.rates[number].checked(ts, complete, again, max(bad.most - bad.kept, 1))
+        if excess is not None:
+            told, beyond = excess
+            bad.add(stream, told, beyond=beyond)
         marks = np.concatenate([np.zeros(0, dtype=bool), *(c.marks for c in chunks if c.marks is not None)])
         if marks.any():  # punctuations stay: they are not counted
             rows, keep = keep, np.ones(len(marks), dtype=bool)
             keep[~marks] = rows
         parts = np.split(keep, np.cumsum([table.num_rows for table in good])[:-1]) if good else []
-        return [table.filter(pa.array(part)) for table, part in zip(good, parts, strict=True)], bad
+        return [table.filter(pa.array(part)) for table, part in zip(good, parts, strict=True)]
 
-    def read_again(self, arrived: Batch, number: int, timestamps: set[int], late_before: int | None) -> Iterator[Read]:
-        """The good rows of a stream at some timestamps, with their texts."""
-        stream, start = self.job.streams[number], 0
+    def read_again(self, arrived: Batch, number: int, timestamps: set[int], late_before: int | None) -> pa.Table:
+        """The good rows of a stream at some timestamps, with their texts (`Rates.checked`)."""
+        import pyarrow as pa
+
+        stream, start, found_rows = self.job.streams[number], 0, list["pa.Table"]()
         decoder = self.context.decoders[stream.name]
         for raw in arrived.raws(number):
             found = decoder.decode(raw.rows, late_before, raw.all_columns)
             times, good_at = found.good.column(1).to_numpy()[~found.marks], found.good_at[~found.marks]
             wanted = np.flatnonzero(np.isin(times, np.array(sorted(timestamps), dtype=np.int64)))
             texts = decoder.texts(raw.rows, good_at[wanted], raw.all_columns)
-            places = decoder.places(raw.rows, good_at[wanted])
-            for place, text, known in zip(wanted.tolist(), texts, places, strict=True):
-                yield Read(int(times[place]), text or "", start + place, {"file": raw.file, **known})
+            columns = {"ts": times[wanted], "row": [text or "" for text in texts], "place": start + wanted}
+            if raw.file:
+                columns["file"] = pa.array([raw.file]).dictionary_encode().take(pa.array(np.zeros(len(wanted), int)))
+            found_rows.append(pa.table(columns | decoder.place_columns(raw.rows, good_at[wanted])))
             start += len(times)
+        return pa.concat_tables(found_rows, promote_options="default")
 
     # --- closing ------------------------------------------------------------------------------------------------------
 
@@ -287,13 +319,26 @@ class Driver:
         kept = self.settings.quarantine or self.job.quarantine is None
         return f"quarantine/{batch:09d}.jsonl" if kept else f"quarantine/{batch % 2}.jsonl"
 
-    def hand_over(self, batch: int, results: int, bad: list[Row]) -> None:
-        """Write a batch's bad rows, and give them and the results to the sinks."""
+    def hand_over(self, batch: int, results: int, bad: BadRows) -> None:
+        """Write a batch's bad rows, if it has some, and give them and the results to the sinks."""
         store = self.checkpoint.store
-        with store.lines(self.part(batch)) as file:
-            file.write(json_lines(bad))
+        self.counted(batch, bad)
+        if bad.kept:
+            with store.lines(self.part(batch)) as file:
+                file.writelines(json_lines(bad.rows(batch)))
         self.owner.deliver(batch, results)
-        self.sinks.bad_rows(store.where(self.part(batch)), batch, len(bad))
+        store.guard()
+        self.sinks.bad_rows(store.where(self.part(batch)), batch, bad.kept)
+
+    def counted(self, batch: int, bad: BadRows) -> None:
+        """Count a batch's bad rows, and those that are kept; a note says from when on others are only counted."""
+        before, most = self.rejected.total() - self.kept, self.job.quarantine_limit.most
+        self.rejected.update(bad.counts)
+        self.kept += bad.kept
+        self.with_bad_rows += [batch] if bad.kept else []
+        if not before and self.rejected.total() > self.kept:
+            what = f"more rows than quarantine.max = {most:,} cannot be used: others are only counted"
+            print(f"note: {what}", file=sys.stderr)
 
     def finish(self) -> Report:
         """The input has ended: close what is left as a batch of its own, write the output and the quarantine.
@@ -305,9 +350,13 @@ class Driver:
         if self.settings.trigger == "end":
             self.frontier.over = True
             found = self.closed(last + 1, self.frontier.complete(), last=True)
-            refused = self.refused(found, last + 1)
+            bad = self.bad_rows_of(last + 1)
+            bad.add_closed(self.job, found.refused)
+            self.checked(bad)
             if store.read("finished") != str(last + 1).encode():
-                self.hand_over(last + 1, found.results, [*self.bad_relation_rows, *refused] if last < 0 else refused)
+                self.hand_over(last + 1, found.results, bad)
+            else:
+                self.counted(last + 1, bad)
             last += 1
             store.write("finished", str(last).encode())
         for write, path in ((self.owner.write_output, self.settings.output), (self.bad_rows, self.settings.quarantine)):
@@ -318,6 +367,7 @@ class Driver:
             "summary": self.job.name,
             "rows": {**{stream.name: self.rows[stream.name] for stream in self.job.streams}, **self.relation_sizes},
             "quarantined": dict(sorted(self.rejected.items())),
+            "kept": self.kept,
             "results": self.results,
             "peak": self.peak,
             "limit": self.owner.limit,
@@ -328,7 +378,7 @@ class Driver:
     def bad_rows(self, last: int, file: TextIO) -> None:
         """Write the bad rows of all batches up to the last one, in order."""
         store = self.checkpoint.store
-        for batch in range(last + 1):
+        for batch in (batch for batch in self.with_bad_rows if batch <= last):
             if not store.copy_lines(self.part(batch), file):
                 raise missing_batch(store, "quarantine", batch)
 

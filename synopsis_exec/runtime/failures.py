@@ -32,7 +32,7 @@ def in_one_line(error: BaseException) -> str:
         return f"a Python worker failed: {_of_worker(text)}"
     if _CRASHED in text:
         return "a Python worker was ended from outside, as when memory runs out"
-    text = re.sub(r"\[STREAM_FAILED\] Query \[.*?\] terminated with exception: ", "", text)
+    text = re.sub(r"\[STREAM_FAILED\] Query \[[^\[\]]*\] terminated with exception: ", "", text)
     coded = re.search(r"\[[A-Z][A-Z0-9_.]+\] (.*)", text)
     causes = re.findall(r"^(?:Caused by)?: [\w.$]+: (.+)$", text, re.M)
     return re.sub(r" SQLSTATE: .*", "", coded.group(1) if coded else [text.split("\n")[0], *causes][-1])

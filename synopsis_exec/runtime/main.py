@@ -21,6 +21,7 @@ from streambound_runtime.reading.sources import arriving, failing
 from streambound_runtime.scratch import scratch_folder
 from streambound_runtime.session import check_cluster, check_workers, is_local, session
 from streambound_runtime.settings import Settings, settings_of
+from streambound_runtime.signals import signals_raised
 from streambound_runtime.spec import JobSpec
 from streambound_runtime.usage import checked
 from streambound_runtime.visible import as_line
@@ -41,7 +42,7 @@ def main(job: JobSpec, argv: Sequence[str] | None = None) -> int:
     report = reporter(settings.report)
     try:
         check_runtime(job)
-        with _with_checkpoint(settings) as settings:
+        with signals_raised(), _with_checkpoint(settings) as settings:  # so that what is temporary is left in order
             settings = checked(job, settings)
             report({"doing": "starting Spark"})
             spark = session(job.name)
@@ -86,9 +87,9 @@ def run(spark: SparkSession, job: JobSpec, settings: Settings, report: Callable[
     Raises JobError, or OverflowError for more duplicates than `_mult` can hold.
     """
     driver = prepare(spark, job, settings, report)
-    with query_errors(job, settings, driver):
+    with running(job, settings, driver):
         query_of(spark, job, settings, driver).start().awaitTermination()
-    summary = driver.finish()
+        summary = driver.finish()
     report(summary)
     return summary
 
@@ -124,8 +125,8 @@ def query_of(
 
 
 @contextmanager
-def query_errors(job: JobSpec, settings: Settings, driver: Driver) -> Iterator[None]:
-    """What stops a query, as JobError where it is not ours."""
+def running(job: JobSpec, settings: Settings, driver: Driver) -> Iterator[None]:
+    """Run a query, and leave its checkpoint to the next run; what stops it is a JobError where it is not ours."""
     try:
         yield
     except JobError:
@@ -138,6 +139,8 @@ def query_errors(job: JobSpec, settings: Settings, driver: Driver) -> Iterator[N
             why = with_servers(in_one_line(cause), cause, job, settings)
             raise stopped(why) from cause
         raise cause from None
+    finally:
+        driver.checkpoint.lock.release()
 
 
 def reporter(form: str) -> Callable[[Report], None]:

@@ -156,3 +156,14 @@ class PeriodContract:
         """Columns in which no two rows that are valid together have the same values, each with the reason."""
         own = (("key", (self.variable,)), ("overlapping-fact", self.fact)) if self.variable else ()
         return (*own, *((("contract", self.key),) if self.key else ()))
+
+
+@dataclass(frozen=True, slots=True)
+class QuarantineLimit:
+    """How many bad rows a job keeps, of all batches; with ``stops`` one more ends it, else more are only counted."""
+
+    most: int = 100_000
+    stops: bool = False
+
+
+KEPT_BY_DEFAULT = QuarantineLimit()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING, TextIO
 import numpy as np
 
 from streambound_runtime.arrays import Mask, Values
+from streambound_runtime.decoding.derived import typed_values
+from streambound_runtime.decoding.json_objects import read_objects
 from streambound_runtime.decoding.sql_types import FIRST_MOMENT, LAST_MOMENT, SqlType, sql_type
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.values import integer
@@ -59,8 +62,20 @@ def result_lines(job: JobSpec, results: Delta) -> pa.Array:
     cells += [("_mult", _COUNT, results.weights(), None)] if job.counted else []
     parts: list[pa.Array | str] = []
     for name, kind, values, null in cells:
+        check_fits(name, values, null, sql_type(job.multiplicity) if name == "_mult" else kind)
         parts += [f"{',' if parts else '{'}{json.dumps(name, ensure_ascii=False)}:", json_texts(values, null, kind)]
     return pc.binary_join_element_wise(*parts, "}\n", "")
+
+
+def check_fits(name: str, values: Values, null: Mask | None, kind: SqlType) -> None:
+    """Raise OverflowError for an integer of a result that its type has no room for."""
+    if values.dtype != object or kind.family not in ("integer", "decimal"):
+        return
+    least, most = kind.ends
+    there = values if null is None else values[~null]
+    wrong = next((value for value in there.tolist() if value is not None and not least <= value <= most), None)
+    if wrong is not None:
+        raise OverflowError(f"{name} of a result is {wrong}, which {kind.name} has no room for")
 
 
 def json_value(value: object, kind: SqlType) -> str:
@@ -147,3 +162,15 @@ def _moments(values: Values) -> pa.Array:
         seconds = pa.array(values // _SECOND).cast(pa.timestamp("s")).cast(pa.string())
         texts = seconds if full_seconds.all() else pc.if_else(pa.array(full_seconds), seconds, texts)
     return pc.replace_substring(texts, " ", "T")
+
+
+def typed_results(job: JobSpec, lines: Sequence[str]) -> pa.Table:
+    """Lines of results as a table with the types of the select list, `_ts` and `_mult`, as Spark has them."""
+    import pyarrow as pa
+
+    types = {column.name: column.type for column in job.columns}
+    types |= {"_ts": job.time_type} if job.timed else {}
+    types |= {"_mult": job.multiplicity} if job.counted else {}
+    kinds = {name: sql_type("string" if kind == "void" else kind) for name, kind in types.items()}
+    _, columns = read_objects(pa.array(lines, pa.string()), kinds, records=False)
+    return pa.table({name: typed_values(columns[name].encoded(), kind) for name, kind in kinds.items()})

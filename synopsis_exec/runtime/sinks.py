@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 BAD_ROW = (
     "stream STRING, relation STRING, reason STRING, detail STRING, file STRING, line BIGINT, `partition` INT, "
-    "`offset` BIGINT, batch BIGINT, row STRING"
+    "`offset` BIGINT, batch BIGINT, row STRING, length BIGINT"
 )
 
 
@@ -116,6 +116,23 @@ class Sinks:
             shutil.rmtree(folder, ignore_errors=True)
         elif place and self._holds_batches(place.rpartition("/")[0]):
             self.spark.createDataFrame([], "value STRING").write.mode("overwrite").text(place)
+
+
+class NoSinks:
+    """Of a run without Spark: results and bad rows are files that its end writes."""
+
+    def check_new(self) -> None:
+        """Nothing is written that could be there."""
+
+    def results(self, rows: Callable[[], DataFrame], batch: int, number: int) -> None:
+        """The batch's lines are in the checkpoint."""
+
+    def bad_rows(self, part: str, batch: int, number: int) -> None:
+        """The batch's lines are in the checkpoint."""
+
+    def lines(self, part: str) -> DataFrame:
+        """Only a sink reads them."""
+        raise AssertionError(part)
 
 
 def result_columns(job: JobSpec) -> str:

@@ -11,7 +11,17 @@ from dataclasses import dataclass
 
 from streambound_runtime.operators.circuit_plan import CircuitPlan
 from streambound_runtime.operators.plan import JudgedKeys, SynopsisPlan, Test
-from streambound_runtime.promises import STRICT, Arrival, ChangeRecords, Domain, KeyMark, PeriodContract, Rate
+from streambound_runtime.promises import (
+    KEPT_BY_DEFAULT,
+    STRICT,
+    Arrival,
+    ChangeRecords,
+    Domain,
+    KeyMark,
+    PeriodContract,
+    QuarantineLimit,
+    Rate,
+)
 
 Options = tuple[tuple[str, str], ...]
 Value = int | float | str
@@ -178,6 +188,7 @@ class JobSpec:
     quarantine: SinkSpec | None = None
     computed: ResultColumns | None = None
     queries: tuple[RelationQuery, ...] = ()
+    quarantine_limit: QuarantineLimit = KEPT_BY_DEFAULT
 
     @property
     def synopsis(self) -> SynopsisPlan:

@@ -27,7 +27,7 @@ from streambound.analyzer.spans import Excerpt
 from streambound.analyzer.toml_lines import toml_lines
 from streambound.analyzer.types import Family, parse_type
 from streambound.analyzer.values import decode, encode_toml
-from streambound_runtime.promises import STRICT
+from streambound_runtime.promises import KEPT_BY_DEFAULT, STRICT
 from support.cases import Case, read_cases
 
 CASES = read_cases("catalog.cases")
@@ -43,6 +43,7 @@ def described(text: str) -> str:
     lines = [f"queries {', '.join(catalog.queries)}"] if catalog.queries else []
     lines += [f"counters {catalog.counters}"] if catalog.counters is not Counters.BIGINT else []
     lines += [f"max_iterations {catalog.max_iterations}"] if catalog.max_iterations != MAX_ITERATIONS else []
+    lines += [f"quarantine {catalog.quarantine}"] if catalog.quarantine != KEPT_BY_DEFAULT else []
     lines += [f"sink {sink}" for sink in catalog.sinks]
     for table in catalog.tables:
         lines.append(f"{_line(table.at)}: {table.kind} {table.name}")

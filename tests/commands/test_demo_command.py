@@ -1,4 +1,4 @@
-"""What the demo prints and keeps, with a stand-in for Spark."""
+"""What the demo prints and keeps, with a stand-in for the runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ def no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
         output.write_text('{"A":1}\n')
         return runner.RunSummary(compiled.job.name, {"S": 2}, {}, 1, 1, 5, output, quarantine)
 
-    monkeypatch.setattr(runner, "check_spark", lambda: None)
     monkeypatch.setattr(runner, "run_query", run)
 
 
@@ -35,6 +34,7 @@ def test_what_the_demo_names_is_there(tmp_path: Path) -> None:
         found = job_in((tmp_path / "kept" / job).read_text())
         assert found is not None and Path(results) == tmp_path / "kept" / f"{found.name}.jsonl"
         assert Path(results).is_file()
+    assert "the same job on Spark: the same results" in result.output
     assert f"inputs, jobs and results are in {tmp_path / 'kept'}" in result.output
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import json
 import os
 from codecs import BOM_UTF8
@@ -10,10 +12,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from streambound_runtime.errors import JobError
 from streambound_runtime.main import main
+from streambound_runtime.reading import sources
 from streambound_runtime.reading.files import Files
 from streambound_runtime.settings import Settings
 from support.jobs import FIGURE2, batches, figure2, job_of, read, run, run_with, write
@@ -311,3 +316,96 @@ def test_a_file_that_spark_would_ignore_is_refused(spark: Any, tmp_path: Path) -
     job = figure2().job
     with pytest.raises(JobError, match=r"Spark ignores .*_1\.jsonl"):
         run(spark, job, tmp_path)
+
+
+NAMES = ["b[1]", "b{x}", "b*", "b?", "b\\", "b]", "b}", "b[", "b{", "a b", "b%20", "b:c", "b#", "b%", "ü", "b,c", "b^$"]
+"""What may be in the name of a file: signs of a pattern, and others that a URI writes otherwise."""
+
+
+def written(file: Path, number: int) -> None:
+    """A file of one row, in the format that its name says."""
+    file.parent.mkdir(exist_ok=True)
+    text = f"{number},7\n" if file.suffix == ".csv" else f'{{"a": {number}, "ts": 7}}\n'
+    if file.suffix == ".parquet":
+        pq.write_table(pa.table({"a": [number], "ts": [7]}), file)
+    else:
+        file.write_bytes(bz2.compress(text.encode()) if file.suffix == ".bz2" else text.encode())
+
+
+@pytest.mark.parametrize(
+    ("placement", "forms", "uri"),
+    [
+        ("stateless", ["json"], False),
+        ("stateless", ["csv"], True),
+        ("stateless", ["parquet"], False),
+        ("driver", ["json", "csv"], False),
+        ("driver", ["parquet", "json.bz2"], True),
+        ("buckets", ["json", "csv"], True),
+        ("buckets", ["parquet", "json.bz2"], False),
+    ],
+)
+def test_every_file_is_read_once_whatever_its_name_and_age(
+    spark: Any, tmp_path: Path, placement: str, forms: list[str], uri: bool
+) -> None:
+    """One that comes later is older than Spark would read; hidden ones are not read. Spark opens none with a colon."""
+    names = ["a", *(name for name in NAMES if ":" not in name or {*forms} <= {"json", "parquet"})]
+    streams, ends = {}, [*range(len(names) + 1)]
+    for name, form in zip("ST", forms, strict=False):
+        for number, called in enumerate(names):
+            written(tmp_path / name / f"{called}.{form}", number)
+            os.utime(tmp_path / name / f"{called}.{form}", (1_600_000_000 + number,) * 2)
+        for hidden in ("_x", ".x"):
+            (tmp_path / name / f"{hidden}.{form}").write_text("nothing")
+        source = {"format": form.split(".")[0], "path": f"file:{tmp_path / name}" if uri else name}
+        columns = {"a": "bigint", "ts": "bigint"}
+        streams[name] = {"timestamp": "ts", "columns": columns, "source": source, "lateness": 100}
+        streams[name]["domain"] = {"a": [0, 99]}
+    joined = "SELECT S.a FROM S, T WHERE S.a = T.a AND S.ts <= T.ts"
+    job = job_of(joined if forms[1:] else "SELECT S.a FROM S", {"streams": streams}, placement)
+    assert job.plan.placement == placement
+    run_with(spark, job, [*placed(tmp_path), "--trigger", "available"])
+    for name, form in zip("ST", forms, strict=False):
+        written(tmp_path / name / f"old.{form}", ends[-1])
+        os.utime(tmp_path / name / f"old.{form}", (0, 0))
+    summary = run_with(spark, job, placed(tmp_path))
+    assert summary["rows"] == dict.fromkeys(streams, len(ends))
+    assert summary["quarantined"] == {}
+    assert sorted(row["a"] for row in read(tmp_path / "output")) == ends
+
+
+def test_files_beside_directories_that_say_a_columns_value_are_read(spark: Any, tmp_path: Path) -> None:
+    """Those in other directories are not, as in Spark."""
+    for number, name in enumerate(["top.jsonl", "day=1/in.jsonl", "day=1/hour=2/deep.jsonl", "old/gone.jsonl"]):
+        write(tmp_path / "S" / name, {"a": number, "ts": number}, modified=1_600_000_000 + number)
+    source = {"format": "json", "path": "S"}
+    for path in ("S", "S/", "S*", f"file:{tmp_path}/S"):
+        stream = {"timestamp": "ts", "columns": {"a": "bigint", "ts": "bigint"}, "source": {**source, "path": path}}
+        options = [option for option in placed(tmp_path) if "checkpoint" not in option]
+        check = f"--checkpoint={tmp_path / 'checks' / path.replace('/', '-')}"
+        run_with(spark, job_of("SELECT S.a FROM S", {"streams": {"S": stream}}), [*options, check])
+        assert [row["a"] for row in read(tmp_path / "output")] == [0, 1, 2], path
+
+
+def test_a_source_that_is_a_hidden_file_is_refused(spark: Any, tmp_path: Path) -> None:
+    write(tmp_path / "_S.json", {"ts": 1})
+    stream = {"timestamp": "ts", "columns": {"ts": "bigint"}, "source": {"format": "json", "path": "_S.json"}}
+    with pytest.raises(JobError, match=r"S cannot be read: Spark ignores .*_S\.json, because its name starts with _"):
+        run_with(spark, job_of("SELECT S.ts FROM S", {"streams": {"S": stream}}), placed(tmp_path))
+
+
+def test_batches_of_compressed_files_are_sized_by_what_is_in_them(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "_BYTES_OF_TEXT", 20_000)
+    (tmp_path / "S").mkdir()
+    for number in range(4):
+        file = tmp_path / "S" / f"{number}.json.gz"
+        line = json.dumps({"a": number, "ts": number, "more": "x" * 9000}).encode() + b"\n"
+        file.write_bytes(gzip.compress(line))
+        os.utime(file, (1_600_000_000 + number,) * 2)
+    source = {"format": "json", "path": "S"}
+    stream = {"timestamp": "ts", "columns": {"a": "bigint", "ts": "bigint"}, "source": source}
+    events: list[dict[str, Any]] = []
+    run_with(spark, job_of("SELECT S.a FROM S", {"streams": {"S": stream}}), placed(tmp_path), events.append)
+    assert [event["rows"] for event in events[:-1]] == [2, 2]
+    assert [row["a"] for row in read(tmp_path / "output")] == [*range(4)]

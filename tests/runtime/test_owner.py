@@ -35,18 +35,20 @@ def claim(folder: Path, sql: str = SQL, rows: Any = None, where: str = "in", **c
     saved = replace(job.saved, **{name: of_job.pop(name) for name in SAVED if name in of_job})
     before, owner.FORMAT = owner.FORMAT, of_job.pop("format", owner.FORMAT)
     try:
-        checkpoint = Checkpoint(LocalStore(str(folder)))
-        return checkpoint.claim(replace(job, saved=saved, **of_job), Settings(input=where), rows or ROWS)
+        checkpoint, new = Checkpoint(LocalStore(str(folder))), list[bool]()
+        settings = Settings(input=where)
+        checkpoint.claim(replace(job, saved=saved, **of_job), settings, rows or ROWS, lambda: new.append(True))
+        return bool(new)
     finally:
         owner.FORMAT = before
 
 
 COLUMNS = {"a": "bigint", "ts": "bigint", "c": "string"}
 DIFFERENT = {
-    "format": ({"FORMAT": 3, "RUNTIME": "0.9"}, "saved by streambound 0.1.0 in layout 4, and this job "
-               r"\(streambound 0.9\) has layout 3; run it with that version"),
-    "an earlier format": ({"FORMAT": 5, "RUNTIME": "0.9"}, "saved by streambound 0.1.0 in layout 4, and this job "
-                          r"\(streambound 0.9\) has layout 5; run it with streambound 0.1, or"),
+    "format": ({"FORMAT": 4, "RUNTIME": "0.9"}, "saved by streambound 0.1.0 in layout 5, and this job "
+               r"\(streambound 0.9\) has layout 4; run it with that version"),
+    "an earlier format": ({"FORMAT": 6, "RUNTIME": "0.9"}, "saved by streambound 0.1.0 in layout 5, and this job "
+                          r"\(streambound 0.9\) has layout 6; run it with streambound 0.1, or"),
     "query": ({"sql": SQL.replace("3", "4")}, r"it was changed since \(sha256 \w{12}\), and this job is of q "
               r"\(sha256 \w{12}\); run the job that it belongs to"),
     "another query": ({"sql": SQL.replace("3", "4"), "NAME": "other"}, r"it is of the query q \(sha256 \w{12}\), "
@@ -84,26 +86,37 @@ def test_the_part_that_differs_is_named_and_no_other(tmp_path: Path, changed: An
     assert claim(tmp_path / "state") is False
 
 
-def test_a_checkpoint_that_says_nothing_in_words_is_told_apart_by_its_hashes(tmp_path: Path) -> None:
-    """As the last release wrote it."""
+def test_a_checkpoint_of_an_earlier_layout_has_no_checksum_and_is_told_by_its_number(tmp_path: Path) -> None:
+    (tmp_path / "job.json").write_text(json.dumps({"format": 4, "query": "x"}))
+    with pytest.raises(JobError, match="saved by an earlier version of streambound in layout 4") as caught:
+        claim(tmp_path)
+    assert caught.value.status == 2
+
+
+@pytest.mark.parametrize(
+    ("was", "now"), [("bigint", "int"), ('"rows": {"R": [2', '"rows": {"R": [3'), ("checksum", "sum")]
+)
+def test_a_changed_job_json_is_damaged_whatever_was_changed(tmp_path: Path, was: str, now: str) -> None:
     claim(tmp_path)
+    (tmp_path / "state").mkdir()
     file = tmp_path / "job.json"
-    saved = json.loads(file.read_text())
-    plain = {
-        name: saved[name] for name in ("format", "query", "catalog", "tables", "placement", "sources", "relations")
-    }
-    file.write_text(json.dumps(plain))
-    assert claim(tmp_path) is False
-    for changed, says in (
-        ({"FORMAT": 5}, "an earlier version of streambound in layout 4"),
-        ({"sql": SQL.replace("3", "4")}, "it is of the query another query|of another query"),
-        ({"lateness": 7}, "otherwise \\(sha256 \\w{12} before"),
-        ({"TABLES": "x"}, "an earlier version of streambound kept other tables"),
-        ({"where": "there"}, "its streams and relations were read from somewhere else"),
-        ({"rows": {"R": []}, }, "its relations had other rows"),
-    ):  # fmt: skip
-        with pytest.raises(JobError, match=says):
-            claim(tmp_path, **changed)
+    assert was in file.read_text()
+    file.write_text(file.read_text().replace(was, now))
+    with pytest.raises(JobError, match=r"the checkpoint is damaged: .*job\.json is missing or was changed") as caught:
+        claim(tmp_path)
+    assert caught.value.status == 3
+
+
+def test_what_refuses_a_new_job_refuses_it_again(tmp_path: Path) -> None:
+    """A sink with the batches of another run: the second start is as the first."""
+    job = job_of(SQL, catalog())
+
+    def refuse() -> None:
+        raise JobError("usage", "batches of another run", 2)
+
+    for _ in range(2):
+        with pytest.raises(JobError, match="batches of another run"):
+            Checkpoint(LocalStore(str(tmp_path))).claim(job, Settings(input="in"), ROWS, refuse)
 
 
 def test_nothing_of_the_environment_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -244,7 +244,7 @@ def test_a_damaged_bucket_is_told(spark: Any, recorded: Path, tmp_path: Path) ->
     run_with(spark, job, options)
     for slot in (tmp_path / "run" / "checkpoint" / "buckets" / "0003").iterdir():
         slot.write_bytes(slot.read_bytes()[:-1])
-    with pytest.raises(JobError, match=r"the checkpoint is damaged: .*buckets/0003/\d is missing or was changed"):
+    with pytest.raises(JobError, match=r"the checkpoint is damaged: .*buckets/0003/\d+\.\w+ is missing or was changed"):
         run_with(spark, job, [*options[:-1], "end"])
 
 

@@ -92,7 +92,8 @@ def _lines(kinds: dict[str, str], rows: list[list[Any]], times: list[int], time:
 def test_columns_give_the_bytes_of_single_values(
     monkeypatch: pytest.MonkeyPatch, by_row: bool, multiplicity: str
 ) -> None:
-    job = job_of("SELECT S.a FROM S", {"streams": {"S": {"timestamp": "ts", "columns": {"a": "int", "ts": "int"}}}})
+    streams = {"S": {"timestamp": "ts", "columns": {"a": "int", "ts": "int"}}}
+    job = job_of("SELECT S.a FROM S", {"streams": streams, "counters": "decimal"})
     with_nulls = 0
     for seed in range(30 * MORE):
         random = Random(seed)

@@ -56,10 +56,12 @@ class Fed:
 
     def feed(self, lines: Lines, batch: int) -> None:
         """A batch, as Spark gives it, and commits it then; again, if it was given before."""
-        self.driver.fold(cast(Arrived, Batch(self.job, lines)), batch)
-        commit = self.folder / "state" / "spark" / "commits" / str(batch)
-        commit.parent.mkdir(parents=True, exist_ok=True)
-        commit.touch()
+        for kind in ("offsets", "commits"):
+            file = self.folder / "state" / "spark" / kind / str(batch)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            if kind == "commits":
+                self.driver.fold(cast(Arrived, Batch(self.job, lines)), batch)
+            file.write_text("v1\n{}")
 
     def parts(self) -> list[Path]:
         """The files with the results of batches, in order."""

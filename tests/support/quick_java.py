@@ -45,7 +45,7 @@ def write_classes(to: Path) -> None:
     command = [sys.executable, "-m", "streambound", "run", str(example / "figure2.sql")]
     with TemporaryDirectory() as folder:
         # Until its output is closed, which Java does later than Python.
-        command += ["--input", str(example / "data"), "--output", f"{folder}/results.jsonl"]
+        command += ["--input", str(example / "data"), "--output", f"{folder}/results.jsonl", "--engine", "spark"]
         subprocess.run(command, env={**os.environ, **OPTIONS, **archiving}, capture_output=True, check=False)
     if new.exists():
         new.replace(to)

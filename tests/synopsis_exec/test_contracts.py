@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 
 from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.analyzer.spans import SourceText
+from streambound.criteria.check import check_source
+from streambound.synopsis_exec.circuit_plan import make_circuit_plan
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.plan import make_plan
 from streambound.synopsis_exec.recorded import recorded_rows
@@ -16,6 +19,7 @@ from streambound.synopsis_exec.useful import useful
 from streambound_runtime import results
 from streambound_runtime.errors import JobError
 from streambound_runtime.operators.interpreter import RowSynopsis
+from support.fed import Fed
 from support.jobs import job_of, read, run, write
 from support.product import decided
 
@@ -152,3 +156,44 @@ def test_counts_beyond_their_type_raise_and_never_wrap(counters: str, most: int)
                 synopsis.close(9, {"S": [{"a": 0, "ts": 9}]})
         else:
             assert synopsis.close(9, {"S": [{"a": 0, "ts": 9}]}) == [((1,), most)]
+
+
+FIVE_PAIRS = "FROM S, T, U, V, W, X WHERE S.a = 1 AND " + " AND ".join(f"S.ts > {n}.ts AND {n}.a = 1" for n in "TUVWX")
+COPIES = 9000
+
+
+@pytest.mark.parametrize(
+    ("counters", "select", "says"),
+    [
+        ("bigint", f"SELECT S.a {FIVE_PAIRS}", f"more than {2**63 - 1} duplicates"),
+        ("decimal", f"SELECT S.a {FIVE_PAIRS}", ""),
+        ("bigint", f"SELECT S.a {FIVE_PAIRS} EXCEPT ALL SELECT S.a FROM S WHERE S.a = 3", f"more than {2**63 - 1} dup"),
+        ("decimal", f"SELECT S.a {FIVE_PAIRS} EXCEPT ALL SELECT S.a FROM S WHERE S.a = 3", ""),
+        ("decimal", f"SELECT S.a, COUNT(*) AS n {FIVE_PAIRS} GROUP BY S.a",
+         f"n of a result is {COPIES**5}, which bigint has no room for"),
+    ],
+)  # fmt: skip
+def test_results_with_more_duplicates_than_64_bits_hold(tmp_path: Path, counters: str, select: str, says: str) -> None:
+    """Joins and circuits alike: `_mult` grows with `counters`, the query's own columns keep their types."""
+    catalog: dict[str, Any] = {"streams": {n: {"timestamp": "ts", "columns": COLUMNS} for n in "STUVWX"}}
+    declared = catalog_from_mapping({**catalog, "counters": counters})
+    checked = check_source(SourceText("q.sql", select), declared)[0]
+    plan = (
+        make_plan(checked.decision, declared)
+        if checked.decision is not None
+        else make_circuit_plan(checked.circuit, checked.statement, declared)  # type: ignore[arg-type]
+    )
+    job = job_spec(plan)
+    assert job.multiplicity == {"bigint": "bigint", "decimal": "decimal(38,0)"}[counters]
+    fed, copies = Fed(job, tmp_path), [json.dumps({"a": 1, "ts": 1})] * COPIES
+    batch = {**dict.fromkeys("TUVWX", copies), "S": [json.dumps({"a": 1, "ts": 5})]}
+    if says:
+        with pytest.raises(OverflowError, match=says):
+            fed.feed({**batch}, 0)
+            fed.driver.finish()
+        return
+    fed.feed(batch, 0)
+    fed.start()
+    fed.feed({"S": [json.dumps({"a": 1, "ts": 9})]}, 1)
+    fed.driver.finish()
+    assert [(row["_ts"], row["_mult"]) for row in read(tmp_path / "out.jsonl")] == [(5, COPIES**5), (9, COPIES**5)]

@@ -91,16 +91,23 @@ def batch_sql(folder: Path, streams: dict[str, list[dict[str, Any]]]) -> Counter
 def test_a_full_disk_stops_the_job_and_room_lets_it_go_on(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A state finds no room, then Spark's commit, bad rows, a sink that Spark writes, the output; nothing is lost."""
+    """Spark's plan finds no room, a state, a commit, bad rows, a sink of Spark, the output: nothing is lost."""
     batches(tmp_path / "in")
     job = replace(figure2().job, sink=SinkSpec("json", str(tmp_path / "sink")))
     written, saved, write_sink, events = store.replaced, Checkpoint.save, Sinks._write, list[Any]()
+    claimed = Checkpoint.claim
     full: set[str] = set()
+    room_for_spark: list[int] = []
 
     @contextmanager
-    def limited(path: Path) -> Iterator[Any]:
-        with full_disk() if f"{path.parent.name}/{path.name}" in full else nullcontext(), written(path) as file:
+    def limited(path: Path, *guard: Any) -> Iterator[Any]:
+        with full_disk() if f"{path.parent.name}/{path.name}" in full else nullcontext(), written(path, *guard) as file:
             yield file
+
+    def claim(self: Any, *arguments: Any) -> None:
+        claimed(self, *arguments)
+        if room_for_spark:
+            resource.prlimit(java(), resource.RLIMIT_FSIZE, (room_for_spark[0], resource.RLIM_INFINITY))
 
     def sink(self: Any, target: Any, rows: Any, batch: int, number: int, nulls: bool) -> None:
         with full_disk(java()) if f"sink/{batch}" in full else nullcontext():
@@ -114,6 +121,7 @@ def test_a_full_disk_stops_the_job_and_room_lets_it_go_on(
     monkeypatch.setattr(store, "replaced", limited)
     monkeypatch.setattr(Sinks, "_write", sink)
     monkeypatch.setattr(Checkpoint, "save", save)
+    monkeypatch.setattr(Checkpoint, "claim", claim)
 
     def stopped(message: str, kind: str = "output") -> None:
         with pytest.raises(JobError, match=message) as caught:
@@ -122,13 +130,20 @@ def test_a_full_disk_stops_the_job_and_room_lets_it_go_on(
         assert not (tmp_path / "output").exists()
         assert not [file for file in tmp_path.rglob(".*.tmp") if "spark" not in file.parts]
 
+    def stopped_by_spark() -> None:
+        try:
+            stopped("Spark stopped the job: .*File too large", "spark")
+        finally:
+            resource.prlimit(java(), resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+    for size in (1, 60, 100):  # Spark's metadata has 45 bytes, what it has seen of a file about 90, its plan more
+        room_for_spark[:] = [size]
+        stopped_by_spark()
+    room_for_spark.clear()
     full = {"state/1"}
     stopped("cannot write .*/checkpoint/state/1: File too large")
     full = {"commits/1"}
-    try:
-        stopped("Spark stopped the job: .*File too large", "spark")
-    finally:
-        resource.prlimit(java(), resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    stopped_by_spark()
     full = {"quarantine/000000002.jsonl"}
     stopped("cannot write .*/checkpoint/quarantine/000000002.jsonl: File too large")
     full = {"sink/2"}

@@ -1,20 +1,15 @@
-"""`streambound memory` end to end: a job that keeps to its bound, and jobs that do not and say so."""
+"""`streambound memory` on Spark: a job that keeps to its bound, beside Spark's own operators."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from streambound import cli
-from streambound.synopsis_exec import job_file
-from streambound.synopsis_exec.job_file import CompiledJob, compiled
-from streambound.synopsis_exec.plan_ir import Plan
 from support.figure import FIGURE, FIGURE_CATALOG, toml
-from support.plans import plan_of
 from support.punctuated import bids
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -30,7 +25,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _memory(*arguments: str) -> Result:
-    return CliRunner().invoke(cli.main, ["memory", "figure.sql", "--random", *arguments])
+    return CliRunner().invoke(cli.main, ["memory", "figure.sql", "--random", "--engine", "spark", *arguments])
 
 
 def test_a_job_that_keeps_to_its_bound_beside_sparks_own_join(place: Path) -> None:
@@ -82,21 +77,3 @@ def test_keys_that_punctuations_end_are_no_rows(place: Path) -> None:
     native = report["native"]
     assert native["compared"] == report["compared"]
     assert native["samples"][-1]["state_rows"] == report["compared"]["expected"]
-
-
-@pytest.mark.parametrize("wrong", ["its limit is lower", "it keeps more than it should"])
-def test_a_job_with_more_entries_than_its_bound(place: Path, monkeypatch: pytest.MonkeyPatch, wrong: str) -> None:
-    def lower(plan: Plan) -> CompiledJob:
-        job = compiled(plan).job
-        return CompiledJob(plan, replace(job, plan=replace(job.plan, bound=3)))
-
-    wider = compiled(plan_of(FIGURE.replace("T.B < 5", "T.B < 7"), FIGURE_CATALOG)).job
-    other = lower if wrong.endswith("lower") else lambda plan: CompiledJob(plan, wider)
-    monkeypatch.setattr(job_file, "compiled", other)
-    result = _memory("--tuples", "300", "--batches", "2", "--native-tuples", "0")
-    assert result.exit_code == 1, result.output
-    said = {
-        "its limit is lower": "NOT CONSTANT: the job was stopped: the synopsis has 5 entries at timestamp ",
-        "it keeps more than it should": "NOT CONSTANT: 7 synopsis entries, more than M = 5",
-    }
-    assert said[wrong] in result.output.replace("\n", " ")

@@ -41,11 +41,16 @@ class Script:
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """Run a text as if it were a job, with Java and pyspark taken for granted."""
-    monkeypatch.setattr(runner, "check_spark", lambda: None)
+    monkeypatch.setattr(runner, "check_spark", lambda why: None)
 
     def call(text: str, **more: Any) -> runner.RunSummary:
         return runner.run_query(
-            cast(CompiledJob, Script(text)), None, tmp_path / "out.jsonl", tmp_path / "bad.jsonl", **more
+            cast(CompiledJob, Script(text)),
+            None,
+            tmp_path / "out.jsonl",
+            tmp_path / "bad.jsonl",
+            engine="spark",
+            **more,
         )
 
     return call
@@ -226,14 +231,18 @@ def test_no_java_is_said_before_anything_starts(monkeypatch: pytest.MonkeyPatch,
 
     monkeypatch.setattr(runner, "require_java", missing)
     with pytest.raises(UsageError, match="Java 17") as caught:
-        runner.run_query(cast(CompiledJob, Script("raise SystemExit")), FIGURE2 / "data", tmp_path / "out")
+        runner.run_query(
+            cast(CompiledJob, Script("raise SystemExit")), FIGURE2 / "data", tmp_path / "out", engine="spark"
+        )
     assert caught.value.remedy == "install it"
 
 
 def test_no_pyspark_is_said_before_anything_starts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(UsageError, match="needs pyspark") as caught:
-        runner.run_query(cast(CompiledJob, Script("raise SystemExit")), FIGURE2 / "data", tmp_path / "out")
+        runner.run_query(
+            cast(CompiledJob, Script("raise SystemExit")), FIGURE2 / "data", tmp_path / "out", engine="spark"
+        )
     assert "streambound[spark]" in caught.value.remedy
 
 
@@ -245,5 +254,7 @@ def test_results_that_cannot_be_written_are_said_before_anything_runs(run: Run, 
     (tmp_path / "file").write_text("")
     for missing in ("file", "mistyped"):
         with pytest.raises(UsageError, match=f"there is no directory .*{missing}"):
-            runner.run_query(cast(CompiledJob, Script("raise SystemExit(9)")), None, tmp_path / missing / "out.jsonl")
+            runner.run_query(
+                cast(CompiledJob, Script("raise SystemExit(9)")), None, tmp_path / missing / "out.jsonl", engine="spark"
+            )
     assert not (tmp_path / "mistyped").exists()

@@ -1,21 +1,22 @@
 """The job's part of the checkpoint directory; Spark's is the directory `spark` in it.
 
-`job.json` says what it belongs to. `state/0` and `state/1` are the states after the last two batches, each in the
-place of the one two before. Nothing uses the newer one before Spark has committed its batch: it gives that again
-otherwise.
+`job.json` says what it belongs to, `run.json` who runs on it now (`lock`). `state/0` and `state/1` are the states after
+the last two batches, each in the place of the one two before. Nothing uses the newer one before Spark has committed its
+batch: it gives that again otherwise.
 """
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+import sys
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
-from streambound_runtime.checkpoint.owner import FORMAT, Owner, difference, of_job
+from streambound_runtime.checkpoint.lock import RUN, Lock
+from streambound_runtime.checkpoint.owner import FORMAT, Owner, difference, of_job, opened, sealed
+from streambound_runtime.checkpoint.spark_log import DamagedFileError, SparkLog
 from streambound_runtime.checkpoint.state import State, packed, unpacked
 from streambound_runtime.checkpoint.store import LocalStore, Store
-from streambound_runtime.errors import JobError
+from streambound_runtime.errors import JobError, unwritable
 from streambound_runtime.row_values import Value
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import JobSpec
@@ -33,22 +34,45 @@ class Checkpoint:
     Methods raise JobError where a file is damaged, or where the directory belongs to another job.
     """
 
-    def __init__(self, store: Store) -> None:
-        self.store = store
+    def __init__(self, store: Store, engine: str = "spark") -> None:
+        self.store, self.lock, self.engine = store, Lock(store), engine
+        self.spark_log = (
+            SparkLog(store.folder / _SPARK) if engine == "spark" and isinstance(store, LocalStore) else None
+        )
 
-    def claim(self, job: JobSpec, settings: Settings, relations: Mapping[str, list[dict[str, Value]]]) -> bool:
-        """Take the directory for a job; whether it was new. Raises JobError when it belongs to another job."""
-        mine = of_job(job, settings, relations)
-        data = self.store.read(_OWNER)
-        theirs = _parsed(data or b"")
+    def claim(
+        self,
+        job: JobSpec,
+        settings: Settings,
+        relations: Mapping[str, list[dict[str, Value]]],
+        check_new: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Take the directory for a run of a job; of a job that begins ``check_new`` raises JobError if it may not.
+
+        Raises JobError, and has written nothing, when it belongs to another job, or when another run has it.
+        """
+        mine = of_job(job, settings, relations, self.engine)
+        self._belongs_to(job, mine)
+        self.lock.take()
+        try:
+            if not self._belongs_to(job, mine):
+                check_new()
+                self.store.write(_OWNER, sealed(mine))
+            self._mend()
+        except BaseException:
+            self.lock.release()
+            raise
+
+    def _belongs_to(self, job: JobSpec, mine: Owner) -> bool:
+        """Whether it is the job's already, or no job's; raises JobError when it is another's."""
+        theirs = opened(self.store.read(_OWNER))
         if theirs is None:
-            if there := [name for name in self.store.names() if not name.startswith((".", "_")) and name != _OWNER]:
+            ours = (_OWNER, RUN)
+            if there := [name for name in self.store.names() if not name.startswith((".", "_")) and name not in ours]:
                 raise self._without_owner(there, job)
-            self.store.write(_OWNER, json.dumps(mine).encode())
-            return True
-        if found := difference(theirs, mine):
+        elif found := difference(theirs, mine):
             raise self._foreign(*found)
-        return False
+        return theirs is not None
 
     def _without_owner(self, there: list[str], job: JobSpec) -> JobError:
         """The error for a directory that is not empty and does not say which job's it is."""
@@ -80,11 +104,15 @@ class Checkpoint:
         """
         names = self.store.names(f"{_SPARK}/commits")
         last = max((int(name) for name in names if name.isdecimal()), default=-1)
-        newest = max((int(str(state[0]["batch"])) for place in (0, 1) if (state := self._state(place))), default=-1)
-        if newest > last + 1:
+        if self._newest() > last + 1:
             raise self.damaged(f"{_SPARK}/commits")
         state = self.before(last + 1)
         return None if state is None else (last, state)
+
+    def newest(self) -> tuple[int, State] | None:
+        """The last batch whose state is whole, and that state, of a run without Spark: it commits by saving a state."""
+        found = [(int(str(state[0]["batch"])), state) for place in (0, 1) if (state := self._state(place))]
+        return max(found, key=lambda one: one[0], default=None)
 
     def before(self, batch: int) -> State | None:
         """The state before a batch that Spark gives; None for the first. Raises JobError where it is not whole."""
@@ -95,6 +123,10 @@ class Checkpoint:
         if state is None or state[0]["batch"] != batch - 1:
             raise self.damaged(f"{_STATE}/{place}")
         return state
+
+    def _newest(self) -> int:
+        """The last batch after which a state was saved, of those that are whole; -1 for none."""
+        return max((int(str(state[0]["batch"])) for place in (0, 1) if (state := self._state(place))), default=-1)
 
     def _state(self, place: int) -> State | None:
         return unpacked(self.store.read(f"{_STATE}/{place}"))
@@ -110,31 +142,33 @@ class Checkpoint:
         """The path or URI of Spark's own checkpoint, for the option ``checkpointLocation`` of its query."""
         return self.store.where(_SPARK)
 
+    def _mend(self) -> None:
+        """Clear up what a run that was stopped in the middle has left, as far as this machine sees.
+
+        Raises JobError where Spark would not start, and nothing can be done.
+        """
+        if isinstance(self.store, LocalStore):
+            self.store.clear()
+        if self.spark_log is None:
+            return
+        try:
+            mended = self.spark_log.mend(self._newest())
+        except DamagedFileError as error:
+            raise self.damaged(f"{_SPARK}/{error.name}") from error
+        if mended:
+            what = f"Spark was stopped while it wrote {', '.join(mended)} in {self.of_spark}"
+            print(f"note: {what}; no result depends on that, and the job goes on", file=sys.stderr)
+
+    def begin(self, batch: int) -> None:
+        """Wait until Spark's plan of a batch is on the disk, before the batch is folded."""
+        if self.spark_log is None:
+            return
+        try:
+            self.spark_log.sync(batch)
+        except OSError as error:
+            raise unwritable(f"cannot write {self.of_spark}: {error.strerror or error}") from error
+
     def unreadable(self) -> str | None:
-        """The first file of Spark's part that is not whole, as far as this machine sees; None where there is none."""
-        if not isinstance(self.store, LocalStore):
-            return None
-        folders = [f"{_SPARK}/offsets", f"{_SPARK}/commits"]
-        folders += [f"{_SPARK}/sources/{source}" for source in self.store.names(f"{_SPARK}/sources")]
-        logs = [f"{folder}/{name}" for folder in folders for name in self.store.names(folder) if name[0].isdecimal()]
-        return next((name for name in (f"{_SPARK}/metadata", *logs) if not _is_complete(self.store.read(name))), None)
-
-
-def _is_complete(data: bytes | None) -> bool:
-    """Whether a file of Spark's is as it writes them: a version, then a JSON value a line."""
-    try:
-        for line in (data or b"").decode().split("\n"):
-            if line not in ("", "-") and not re.fullmatch(r"v\d+", line):
-                json.loads(line)
-    except ValueError:
-        return False
-    return bool(data)
-
-
-def _parsed(data: bytes) -> Owner | None:
-    """What a file says whose job a checkpoint is; None where it says nothing."""
-    try:
-        found = json.loads(data)
-    except ValueError:
-        return None
-    return cast("Owner", found) if isinstance(found, dict) else None
+        """The first file of Spark's part that is damaged, as far as this machine sees; None where there is none."""
+        name = None if self.spark_log is None else self.spark_log.first_damaged()
+        return None if name is None else f"{_SPARK}/{name}"

@@ -13,10 +13,12 @@ from streambound_runtime.settings import Settings
 from streambound_runtime.spec import JobSpec, Relation, Stream
 from streambound_runtime.text import printed
 
-FORMAT = 4
+FORMAT = 5
 """The layout of what is saved; a checkpoint with another one is refused."""
 _BEFORE = "0.1"
 """The release that reads earlier ones."""
+_SHORT = 12
+"""Characters of a hash in messages, as in the header of a job."""
 
 
 class Owner(TypedDict, total=False):
@@ -26,6 +28,7 @@ class Owner(TypedDict, total=False):
     query: str
     catalog: str
     tables: str
+    engine: str
     placement: str
     sources: str
     relations: str
@@ -36,7 +39,7 @@ class Owner(TypedDict, total=False):
     rows: dict[str, list[object]]
 
 
-def of_job(job: JobSpec, settings: Settings, relations: Mapping[str, list[dict[str, Value]]]) -> Owner:
+def of_job(job: JobSpec, settings: Settings, relations: Mapping[str, list[dict[str, Value]]], engine: str) -> Owner:
     """What `job.json` says of a job that begins now."""
     tables = job.tables
     rows = [[name, row] for name, found in relations.items() for row in found]
@@ -45,6 +48,7 @@ def of_job(job: JobSpec, settings: Settings, relations: Mapping[str, list[dict[s
         "query": job.saved.query,
         "catalog": job.saved.catalog,
         "tables": job.saved.tables,
+        "engine": engine,
         "placement": job.plan.placement,
         "sources": _digest([identity(table, settings) for table in tables]),
         "relations": _digest(rows),
@@ -57,8 +61,31 @@ def of_job(job: JobSpec, settings: Settings, relations: Mapping[str, list[dict[s
     return cast("Owner", json.loads(json.dumps(saved)))
 
 
+def sealed(saved: Owner) -> bytes:
+    """What `job.json` holds: a JSON object, with the hash of all else that is in it."""
+    return json.dumps({"checksum": _checksum(saved), **saved}).encode()
+
+
+def opened(data: bytes | None) -> Owner | None:
+    """What was sealed, and what an earlier layout says, which has no hash; None where it is not whole."""
+    try:
+        saved = json.loads(data or b"")
+    except ValueError:
+        return None
+    if not isinstance(saved, dict):
+        return None
+    checksum = saved.pop("checksum", None)
+    whole = checksum == _checksum(cast("Owner", saved)) or (checksum is None and saved.get("format", FORMAT) < FORMAT)
+    return cast("Owner", saved) if whole else None
+
+
+def _checksum(saved: Owner) -> str:
+    return sha256(json.dumps(saved, sort_keys=True).encode()).hexdigest()
+
+
 def difference(theirs: Owner, mine: Owner) -> tuple[str, str] | None:
     """In what a checkpoint's job is another one, in words, and a way out; None where it is the same."""
+    theirs = {"engine": "spark", **theirs}  # the only one there was
     part = next((name for name in _DIFFERENCES if theirs.get(name) != mine.get(name)), None)
     return None if part is None else _DIFFERENCES[part](theirs, mine)
 
@@ -85,28 +112,29 @@ def _declared(table: Stream | Relation) -> dict[str, object]:
 
 def _other_format(theirs: Owner, mine: Owner) -> tuple[str, str]:
     """Saved by another version."""
-    found = f"it was saved by {_by(theirs)} in layout {theirs.get('format', 1)}"
+    by = f"streambound {theirs['version']}" if "version" in theirs else "an earlier version of streambound"
+    found = f"it was saved by {by} in layout {theirs.get('format', 1)}"
     way_out = f"run it with streambound {_BEFORE}" if theirs.get("format", 1) < FORMAT else "run it with that version"
     return f"{found}, and this job (streambound {mine['version']}) has layout {mine['format']}", way_out
 
 
 def _other_query(theirs: Owner, mine: Owner) -> tuple[str, str]:
     """Of another query, or of the same before it was changed."""
-    there, here = theirs.get("name", "another query"), mine["name"]
+    there, here = theirs["name"], mine["name"]
     was = "it was changed since" if there == here else f"it is of the query {there}"
-    found = f"{was} (sha256 {_short(theirs, 'query')}), and this job is of {here} (sha256 {_short(mine, 'query')})"
+    found = f"{was} (sha256 {theirs['query'][:_SHORT]}), and this job is of {here} (sha256 {mine['query'][:_SHORT]})"
     return found, "run the job that it belongs to"
 
 
 def _other_catalog(theirs: Owner, mine: Owner) -> tuple[str, str]:
     """The catalog declares something otherwise: the first key that differs says what."""
     for name, now in mine["declared"].items():
-        before = theirs.get("declared", {}).get(name, now)
+        before = theirs["declared"].get(name, now)
         key = next((key for key in now if before.get(key, now[key]) != now[key]), None)
         if key is not None:
             was, is_now = _differing(before[key], now[key])
             return f"the catalog declared {key} of {name} as {was}, and now as {is_now}", "declare it as before"
-    hashes = f"sha256 {_short(theirs, 'catalog')} before, {_short(mine, 'catalog')} now"
+    hashes = f"sha256 {theirs['catalog'][:_SHORT]} before, {mine['catalog'][:_SHORT]} now"
     return f"the catalog declares its streams and relations otherwise ({hashes})", "take the catalog as it was"
 
 
@@ -120,9 +148,20 @@ def _differing(before: object, now: object) -> tuple[object, object]:
 
 def _other_tables(theirs: Owner, mine: Owner) -> tuple[str, str]:
     """Another version keeps other tables for the same query and catalog."""
-    hashes = f"sha256 {_short(theirs, 'tables')} there, {_short(mine, 'tables')} here"
-    found = f"{_by(theirs)} kept other tables for this query than streambound {mine['version']} does ({hashes})"
+    hashes = f"sha256 {theirs['tables'][:_SHORT]} there, {mine['tables'][:_SHORT]} here"
+    there, here = f"streambound {theirs['version']}", f"streambound {mine['version']}"
+    found = f"{there} kept other tables for this query than {here} does ({hashes})"
     return found, "run it with that version"
+
+
+def _other_engine(theirs: Owner, mine: Owner) -> tuple[str, str]:
+    """Spark keeps which input has been read, or the run without Spark did."""
+    there = theirs.get("engine", "spark")
+    words = {"spark": "on Spark", "embedded": "without Spark"}
+    return (
+        f"the job ran {words.get(there, there)}, and now runs {words[mine['engine']]}",
+        f"run it with --engine {there}",
+    )
 
 
 def _other_placement(theirs: Owner, mine: Owner) -> tuple[str, str]:
@@ -137,7 +176,7 @@ _PLACES = {"driver": "on the driver", "buckets": "in buckets", "stateless": "now
 def _other_sources(theirs: Owner, mine: Owner) -> tuple[str, str]:
     """Rows came from somewhere else."""
     for name, now in mine["places"].items():
-        before = theirs.get("places", {}).get(name, now)
+        before = theirs["places"].get(name, now)
         if before != now:
             return f"{name} was read from {before}, and is now read from {now}", "read it from there"
     return "its streams and relations were read from somewhere else", "read them from there"
@@ -146,7 +185,7 @@ def _other_sources(theirs: Owner, mine: Owner) -> tuple[str, str]:
 def _other_relations(theirs: Owner, mine: Owner) -> tuple[str, str]:
     """A relation has changed, on which what is remembered depends."""
     for name, (rows, hashed) in mine["rows"].items():
-        before = theirs.get("rows", {}).get(name, [rows, hashed])
+        before = theirs["rows"].get(name, [rows, hashed])
         if before != [rows, hashed]:
             others = "others" if before[0] == rows else str(rows)
             return f"the relation {name} had {before[0]} good rows, and now has {others}", "put those rows back"
@@ -158,21 +197,12 @@ _DIFFERENCES: dict[str, Callable[[Owner, Owner], tuple[str, str]]] = {
     "query": _other_query,
     "catalog": _other_catalog,
     "tables": _other_tables,
+    "engine": _other_engine,
     "placement": _other_placement,
     "sources": _other_sources,
     "relations": _other_relations,
 }
 """Where a part is another, those after it may be, too, and it is to blame."""
-
-
-def _by(theirs: Owner) -> str:
-    """Who has saved a checkpoint."""
-    return f"streambound {theirs['version']}" if "version" in theirs else "an earlier version of streambound"
-
-
-def _short(saved: Owner, part: str) -> str:
-    """The beginning of a hash, as the header of a job has it."""
-    return str(saved.get(part, ""))[:12] or "unknown"
 
 
 def _digest(rows: Iterable[object]) -> str:

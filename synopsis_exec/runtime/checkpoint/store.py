@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol, TextIO
+from uuid import uuid4
 
 from streambound_runtime.endpoints import local_path
 from streambound_runtime.errors import JobError, unwritable, usage
@@ -22,10 +23,18 @@ _LINES_AT_ONCE = 1 << 26
 """Characters of a file of lines that Spark writes at a time."""
 
 
+def _unguarded() -> None:
+    """Nothing hinders a write."""
+
+
 class Store(Protocol):
-    """Files below a directory, by name; one that is written is there completely or not at all."""
+    """Files below a directory, by name; one that is written is there completely or not at all.
+
+    ``guard`` is called before each file takes its place; it raises JobError where this run may not write any more.
+    """
 
     path: str
+    guard: Callable[[], None]
 
     def where(self, name: str) -> str:
         """A file or directory, as Spark takes it."""
@@ -43,6 +52,10 @@ class Store(Protocol):
         """Write a file, in place of one that is there."""
         ...
 
+    def swap(self, name: str, before: bytes | None, data: bytes) -> bool:
+        """Write a file without a guard, unless it no longer holds what it did ``before``; whether it was written."""
+        ...
+
     def lines(self, name: str) -> AbstractContextManager[TextIO]:
         """A file of lines to write, in place of one that is there; Spark reads it as text."""
         ...
@@ -52,9 +65,13 @@ class Store(Protocol):
         ...
 
 
-def store_of(spark: SparkSession, path: str) -> Store:
-    """The directory or URI that a job was given."""
-    return SparkStore(spark, path) if local_path(path) is None else LocalStore(path)
+def store_of(spark: SparkSession | None, path: str) -> Store:
+    """The directory or URI that a job was given; raises JobError for a URI without Spark."""
+    if local_path(path) is not None:
+        return LocalStore(path)
+    if spark is None:
+        raise usage(f"the checkpoint {path} is on a file system that only Spark reaches: --engine spark")
+    return SparkStore(spark, path)
 
 
 def missing_batch(store: Store, folder: str, batch: int) -> JobError:
@@ -69,6 +86,7 @@ class LocalStore:
     def __init__(self, path: str) -> None:
         self.folder = local_path(path) or Path(path)
         self.path = path.rstrip("/") if path.startswith("file:") else str(self.folder)
+        self.guard = _unguarded
 
     def where(self, name: str) -> str:
         """A file or directory, as Spark takes it."""
@@ -86,12 +104,38 @@ class LocalStore:
 
     def write(self, name: str, data: bytes) -> None:
         """Write a file, in place of one that is there."""
-        write_atomically(self.folder / name, data)
+        write_atomically(self.folder / name, data, self.guard)
+
+    def swap(self, name: str, before: bytes | None, data: bytes) -> bool:
+        """Write a file without a guard, unless it no longer holds what it did ``before``; whether it was written.
+
+        Of several processes of this machine one at most does so.
+        """
+        import fcntl
+
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            file = (self.folder / f".{name}.lock").open("ab")
+        except OSError as error:
+            raise unwritable(f"cannot write {self.folder}: {error.strerror or error}") from error
+        with file:
+            with suppress(OSError):  # a file system without locks: the last one to write is who `guard` lets go on
+                fcntl.flock(file, fcntl.LOCK_EX)
+            if self.read(name) != before:
+                return False
+            write_atomically(self.folder / name, data)
+            return True
+
+    def clear(self) -> None:
+        """Remove what a run has left that was killed while it, or Spark, wrote files."""
+        for places in (".", "*", "buckets/*", "spark/*", "spark/sources/*"):
+            for file in self.folder.glob(f"{places}/.*.tmp"):
+                file.unlink(missing_ok=True)
 
     @contextmanager
     def lines(self, name: str) -> Iterator[TextIO]:
         """A file of lines to write, in place of one that is there; Spark reads it as text."""
-        with written_atomically(self.folder / name) as file:
+        with written_atomically(self.folder / name, self.guard) as file:
             yield file
 
     def copy_lines(self, name: str, target: TextIO) -> bool:
@@ -112,6 +156,7 @@ class SparkStore:
 
     def __init__(self, spark: SparkSession, path: str) -> None:
         self.spark, self.path = spark, path.rstrip("/")
+        self.guard = _unguarded
 
     def where(self, name: str) -> str:
         """A file or directory, as Spark takes it."""
@@ -141,6 +186,20 @@ class SparkStore:
 
     def write(self, name: str, data: bytes) -> None:
         """Write a file, in place of one that is there; raises JobError when that fails."""
+        self.guard()
+        self._write(name, data)
+
+    def swap(self, name: str, before: bytes | None, data: bytes) -> bool:
+        """Write a file without a guard, unless it no longer holds what it did ``before``; whether it holds it now.
+
+        Two that do so at the same moment both succeed: `guard` lets the last one go on.
+        """
+        if self.read(name) != before:
+            return False
+        self._write(name, data)
+        return self.read(name) == data
+
+    def _write(self, name: str, data: bytes) -> None:
         with _failing(self.where(name)):
             row = self.spark.createDataFrame([(data,)], "data BINARY").coalesce(1)
             row.write.mode("overwrite").parquet(self.where(name))
@@ -154,6 +213,7 @@ class SparkStore:
             here = folder / "lines"
             with here.open("w", encoding="utf-8") as file:
                 yield file
+            self.guard()
             with _failing(self.where(name)), here.open(encoding="utf-8") as file:
                 mode, number = "overwrite", 0
                 while (part := file.readlines(_LINES_AT_ONCE)) or not number:
@@ -175,30 +235,34 @@ class SparkStore:
 
 
 @contextmanager
-def written_atomically(path: Path) -> Iterator[TextIO]:
+def written_atomically(path: Path, guard: Callable[[], None] = _unguarded) -> Iterator[TextIO]:
     """A text to write that is there completely or not at all, also after a power cut; raises JobError."""
-    with replaced(path) as opened, TextIOWrapper(opened, "utf-8", newline="") as file:
+    with replaced(path, guard) as opened, TextIOWrapper(opened, "utf-8", newline="") as file:
         yield file
         file.flush()
         os.fsync(opened.fileno())
 
 
-def write_atomically(path: Path, data: bytes) -> None:
+def write_atomically(path: Path, data: bytes, guard: Callable[[], None] = _unguarded) -> None:
     """Write a file that is there completely or not at all, also after a power cut; raises JobError."""
-    with replaced(path) as file:
+    with replaced(path, guard) as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
 
 
 @contextmanager
-def replaced(path: Path) -> Iterator[BinaryIO]:
-    """A file that takes a place once it is whole; who writes it sees to it that it is on the disk. Raises JobError."""
-    temporary = path.with_name(f".{path.name}.tmp")
+def replaced(path: Path, guard: Callable[[], None] = _unguarded) -> Iterator[BinaryIO]:
+    """A file that takes a place once it is whole; who writes it sees to it that it is on the disk. Raises JobError.
+
+    Several may write it at the same time, each a temporary file of its own.
+    """
+    temporary = path.with_name(f".{path.name}.{uuid4().hex}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("wb") as file:
+        with temporary.open("xb") as file:
             yield file
+        guard()
         temporary.replace(path)
     except BaseException as error:
         with suppress(OSError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,9 +14,9 @@ from streambound_runtime.decoding.change_records import format_of
 from streambound_runtime.decoding.contracts import broken, marked, places, useful
 from streambound_runtime.decoding.json_objects import BLANK, NO_CHANGE, NO_VALUE, NOT_JSON, NOT_UTF8, read_objects
 from streambound_runtime.decoding.period_contracts import broken_periods
-from streambound_runtime.decoding.raw import PLACES, in_objects, of_files, own
+from streambound_runtime.decoding.raw import LONGEST_LINE, PLACES, in_objects, of_files, own
 from streambound_runtime.decoding.reasons import detail
-from streambound_runtime.decoding.row_text import line_texts, row_texts
+from streambound_runtime.decoding.row_text import cut_columns, line_texts, row_texts
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.decoding.typed_columns import TypedColumn, columns_read, columns_wanted
 from streambound_runtime.spec import Relation, Stream, TableColumn
@@ -48,9 +49,13 @@ class Decoded:
     ``good`` are the good rows that the plan can use: of a stream the columns ``part`` (int32, the place of the row's
     partition) and ``ts`` (int64), then, as of a relation, those that it needs, in that order; a column may be called
     ``ts``, too. Values are encoded as `SqlType.encoded` says, texts perhaps with a dictionary. ``rejected`` are others:
-    ``reason`` (a code of `REASONS`), ``detail`` (its words), ``row`` (its text), where it is, and, of late rows,
-    whose reason is ``late`` and whose detail is NULL, ``part`` and ``ts``. ``good_at`` and ``rejected_at`` are their
+    ``reason`` (a code of `REASONS`), ``detail`` (its words), ``row`` (its text, or, where it has a ``length``, the
+    beginning of that), where it is, and, of late rows, whose reason is ``late`` and whose detail is NULL, ``part`` and
+    ``ts``. ``good_at`` and ``rejected_at`` are their
     places among the raw rows.
+
+    Only the first bad rows are in ``rejected``, as many as the decoder tells; ``beyond`` counts the others by the same
+    ``detail``, ``part`` and ``ts``.
 
     ``rows`` were read, blank lines not counted. ``largest`` is the greatest timestamp of any good row by partition,
     ``ended`` are the punctuations of time; ``marks`` says which of ``good`` are records that end keys.
@@ -60,6 +65,7 @@ class Decoded:
     good_at: Integers
     rejected: pa.Table
     rejected_at: Integers
+    beyond: pa.Table
     rows: int
     largest: dict[int, int]
     ended: frozenset[Ended]
@@ -87,10 +93,13 @@ class _Read:
 
 
 class Decoder:
-    """Decodes raw rows (`decoding.raw`) of a stream or relation; with ``lines`` they are lines of files instead."""
+    """Decodes raw rows (`decoding.raw`) of a stream or relation; with ``lines`` they are lines of files instead.
 
-    def __init__(self, table: Stream | Relation, lines: bool = False) -> None:
-        self.table = table
+    Of ``most`` bad rows each time is told what they are, of more only how many there are.
+    """
+
+    def __init__(self, table: Stream | Relation, lines: bool = False, most: int = sys.maxsize) -> None:
+        self.table, self.most = table, most
         self.stream = table if isinstance(table, Stream) else None
         self.lines = lines or of_files(table)
         self.objects = lines or in_objects(table)
@@ -111,6 +120,8 @@ class Decoder:
         Columns that are not wanted (`columns_wanted`) may be missing; ``all_columns`` reads them for texts of bad rows.
         Raises ValueError where a column is of a type that has to be cast by Spark.
         """
+        import pyarrow as pa
+
         read = self._read(raw)
         ending = self._ending(read)
         is_mark = self._checked(read, ending)
@@ -130,11 +141,13 @@ class Decoder:
                 keep = keep & ~of_key
         good_at = np.flatnonzero(keep)
         rejected_at = np.flatnonzero(read.there & ((read.why > 0) | late))
+        told, others = rejected_at[: self.most], rejected_at[self.most :]
         return Decoded(
             self._good(read, part, ts, good_at),
             good_at,
-            self._rejected(raw, read, rejected_at, part, ts, all_columns),
-            rejected_at,
+            self._rejected(raw, read, told, part, ts, all_columns),
+            told,
+            _counted(pa.table(_reasons(read, others, part, ts))),
             int(np.count_nonzero(read.there)),
             largest,
             self._ended(read, part, ts, np.flatnonzero(fine & is_mark)),
@@ -157,24 +170,35 @@ class Decoder:
 
     def places(self, raw: pa.Table | pa.RecordBatch, at: Integers) -> list[Place]:
         """Where the raw rows at some places are: their file, line, partition and offset, as far as columns say it."""
-        known = {theirs: name for theirs, name in self._own().items() if name in PLACES and theirs in raw.schema.names}
-        rows = raw.select([*known]).take(_array(at))
-        columns = [rows.column(name).to_pylist() for name in known]
-        return [dict(zip(known.values(), row, strict=True)) for row in zip(*columns, strict=True)] or [{} for _ in at]
+        columns = self.place_columns(raw, at)
+        rows = zip(*(values.to_pylist() for values in columns.values()), strict=True)
+        return [dict(zip(columns, row, strict=True)) for row in rows] or [{} for _ in at]
+
+    def place_columns(self, raw: pa.Table | pa.RecordBatch, at: Integers) -> dict[str, pa.Array]:
+        """The same, as columns."""
+        found = ((name, theirs) for theirs, name in self._own().items() if name in PLACES)
+        return {name: _one(raw.column(theirs)).take(_array(at)) for name, theirs in found if theirs in raw.schema.names}
 
     def _own(self) -> dict[str, str]:
-        return {own(self.table, name): name for name in (*PLACES, "fault", "text")}
+        return {own(self.table, name): name for name in (*PLACES, "fault", "text", "length")}
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
     def _read(self, raw: pa.Table | pa.RecordBatch) -> _Read:
         """The columns, and which rows do not have all of them, with values of their types."""
+        import pyarrow as pa
+        from pyarrow import compute as pc
+
         read = _Read(raw.num_rows)
         if self.objects:
             kinds = {column.name: sql_type(column.type) for column in self.inside}
             lines = _one(raw.column(own(self.table, "value")))
+            too_long = self._too_long(raw, lines)
+            if too_long.any():
+                read.add("too-long", None, too_long)
+                lines = pc.if_else(pa.array(too_long), pa.scalar(None, lines.type), lines)
             state, objects = read_objects(lines, kinds, not self.lines, self.records)
-            read.there = state != BLANK
+            read.there = (state != BLANK) | too_long
             for number, reason in _OF_LINES.items():
                 read.add(reason, None, state == number, format_of(self.records))
             for column in self.inside:
@@ -190,6 +214,14 @@ class Decoder:
             read.add("not-columns", None, places(values, ("",)) >= 0)
             read.unread += [("wrong-type", column, places(values, (column.name,)) >= 0) for column in self.typed]
         return read
+
+    def _too_long(self, raw: pa.Table | pa.RecordBatch, lines: pa.Array) -> Mask:
+        """Which objects are longer than may be, of which perhaps only the beginning has come."""
+        from pyarrow import compute as pc
+
+        found = np.asarray(pc.greater(pc.binary_length(lines), LONGEST_LINE).fill_null(False))
+        length = own(self.table, "length")
+        return found | np.asarray(_one(raw.column(length)).is_valid()) if length in raw.schema.names else found
 
     def _ending(self, read: _Read) -> list[Mask]:
         """Which records end a key of each of the stream's marks."""
@@ -259,21 +291,15 @@ class Decoder:
         all_columns: AllColumns,
     ) -> pa.Table:
         import pyarrow as pa
+        from pyarrow import compute as pc
 
-        why = read.why[at].tolist()
-        late = [not number for number in why]
-        columns = {
-            "reason": pa.array(["late" if not number else read.faults[number][0] for number in why], pa.string()),
-            "detail": pa.array([None if not number else read.faults[number][1] for number in why], pa.string()),
-            "row": pa.array(self.texts(raw, at, all_columns) if why else [], pa.string()),
-        }
-        for theirs, name in self._own().items():
-            if name in PLACES and theirs in raw.schema.names:
-                columns[name] = _one(raw.column(theirs)).take(_array(at))
-        if ts is not None:
-            columns["part"] = pa.array(np.where(late, part[at], 0), pa.int32(), mask=~np.array(late, dtype=bool))
-            columns["ts"] = pa.array(np.where(late, ts[at], 0), pa.int64(), mask=~np.array(late, dtype=bool))
-        return pa.table(columns)
+        codes = pa.array(["late", *(code for code, _ in read.faults[1:])]).take(pa.array(read.why[at]))
+        texts = self.texts(raw, at, all_columns) if len(at) else []
+        columns = {"reason": codes, **_reasons(read, at, part, ts), **cut_columns(texts)}
+        length = own(self.table, "length")
+        if length in raw.schema.names:
+            columns["length"] = pc.coalesce(_one(raw.column(length)).take(_array(at)), columns["length"])
+        return pa.table(columns | self.place_columns(raw, at))
 
     def _ended(self, read: _Read, part: Integers, ts: Integers | None, at: Integers) -> frozenset[Ended]:
         """Integer time starts at 0, so that what ends from there on ends from the beginning."""
@@ -286,6 +312,25 @@ class Decoder:
             if sql_type(time).family == "integer":
                 since = [low if low is not None and low > 0 else None for low in since]
         return frozenset(map(Ended, part[at].tolist(), since, ts[at].tolist()))
+
+
+def _reasons(read: _Read, at: Integers, part: Integers, ts: Integers | None) -> dict[str, pa.Array]:
+    """What is wrong with some rows; of late ones their partitions and timestamps, by which others tell what it is."""
+    import pyarrow as pa
+
+    late = read.why[at] == 0
+    found = {
+        "detail": pa.array([None, *(words for _, words in read.faults[1:])], pa.string()).take(pa.array(read.why[at]))
+    }
+    if ts is not None:
+        found["part"] = pa.array(part[at], pa.int32(), mask=~late)
+        found["ts"] = pa.array(ts[at], pa.int64(), mask=~late)
+    return found
+
+
+def _counted(rows: pa.Table) -> pa.Table:
+    """How many of some rows are the same, as `n`."""
+    return rows.group_by(rows.schema.names).aggregate([([], "count_all")]).rename_columns({"count_all": "n"})
 
 
 def _not_spared(rows: Mask, column: str, punctuations: Sequence[tuple[Mask, set[str]]]) -> Mask:

@@ -9,6 +9,7 @@ Spark stops a whole query where an expression raises an error. Which rows raise 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ from streambound_runtime.decoding.decoder import Decoded, Place
 from streambound_runtime.decoding.quoting import quoted, sql_text
 from streambound_runtime.decoding.raw import in_objects, own
 from streambound_runtime.decoding.reasons import detail
+from streambound_runtime.decoding.row_text import cut_columns
 from streambound_runtime.decoding.sql_types import SqlType, nested, spark_name, sql_type
 from streambound_runtime.decoding.typed_columns import TypedColumn, mentioned
 from streambound_runtime.operators.plan import Test
@@ -35,10 +37,13 @@ _BITS = 64
 
 
 class ComputedColumns:
-    """The derived columns of a stream or relation. ``first`` is the table as the first step decodes it."""
+    """The derived columns of a stream or relation. ``first`` is the table as the first step decodes it.
 
-    def __init__(self, table: Stream | Relation, lines: bool = False) -> None:
-        self.table = table
+    Of ``most`` bad rows at a time is told what they are, as `Decoder` does.
+    """
+
+    def __init__(self, table: Stream | Relation, lines: bool = False, most: int = sys.maxsize) -> None:
+        self.table, self.most = table, most
         self.names = {column.name for column in table.derived}
         self.nested = {c.name: c.type for c in table.columns if c.name in mentioned(table) and _is_nested(c)}
         beside = dict(table.source.metadata) if table.source is not None and not lines else {}
@@ -170,9 +175,12 @@ class ComputedColumns:
         bad = np.flatnonzero(rejected)
         good_rows = rows.filter(pa.array(keep)) if names else rows
         found = replace(first, good=good_rows, good_at=first.good_at[keep], marks=first.marks[keep])
-        if not len(bad):
-            return found
-        return _with_rejected(found, first.good_at[bad], details[bad].tolist(), texts_of(bad))
+        told = bad[: max(self.most - first.rejected.num_rows, 0)]
+        if len(told):
+            found = _with_rejected(found, first.good_at[told], details[told].tolist(), texts_of(told))
+        words = details[bad[len(told) :]].tolist()
+        beyond = pa.table({"detail": pa.array(words, pa.string()), "n": np.ones(len(words), dtype=np.int64)})
+        return replace(found, beyond=pa.concat_tables([found.beyond, beyond], promote_options="default"))
 
     def _values(self, computed: pa.Table, place: int, size: int) -> tuple[pa.Array, list[tuple[str, Mask]]]:
         """A derived column, encoded, and which rows have no value, and why; without words where Spark says so."""
@@ -270,11 +278,12 @@ def _with_rejected(
     columns: dict[str, list[str | int | None]] = {
         "reason": ["expression"] * len(at),
         "detail": [*details],
-        "row": [*texts],
     }
-    more = {
+    more = cut_columns(texts)
+    more |= {
         field.name: pa.array(columns.get(field.name, [known.get(field.name) for known in places]), field.type)
         for field in found.rejected.schema
+        if field.name not in more
     }
     every = np.concatenate([found.rejected_at, at])
     order = np.argsort(every, kind="stable")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from itertools import accumulate
 from typing import TYPE_CHECKING, TypeAlias
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from streambound_runtime.arrays import Mask
 from streambound_runtime.decoding.change_records import is_tombstone, row_of_change
 from streambound_runtime.decoding.json_values import JsonNumber, encode, parsed_bits
+from streambound_runtime.decoding.plain_lines import LONGEST, plain_columns
 from streambound_runtime.decoding.sql_types import SqlType
 from streambound_runtime.json_types import JsonObject, JsonValue
 from streambound_runtime.promises import ChangeRecords
@@ -31,10 +32,13 @@ FINE, BLANK, NO_VALUE, NOT_UTF8, NOT_JSON, NO_CHANGE = range(6)
 """What a line is: an object, no row at all, or a row that cannot be read."""
 _AT_ONCE = 4096
 """Lines of which all objects are in memory."""
-_DEEPEST, _LONG = 500, 1000
-"""Levels of nesting, and characters of lines that may have more."""
-_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"', re.S)
-_MANY_DIGITS = re.compile(r"\d{4301}")
+_FEW, _PLAIN_AT_ONCE = 64, 1 << 16
+"""Lines that are parsed one by one at once, and those that are read as columns at a time."""
+_DEEPEST = 500
+"""Levels of nesting; lines that are shorter than `LONGEST` have no more."""
+_TEXT = re.compile(r'"(?:[^"\\]++|\\.?)*+"?', re.S)
+"""A text; one that does not end goes on to the end: so each character is looked at once."""
+_MANY_DIGITS = re.compile(r"(?<!\d)\d{4301}")
 """Whole numbers that Python reads only where a process has raised its limit, which must not decide about rows."""
 _LEVELS = {"[": 1, "{": 1, "]": -1, "}": -1}
 _ABSENT = object()
@@ -48,10 +52,32 @@ def read_objects(
 
     ``lines`` are texts or bytes; those of blanks alone are no rows, but for ``records`` of a queue.
     """
+    import pyarrow as pa
+
     parser = _Parser(kinds, records)
+    state = np.zeros(len(lines), dtype=np.int8)
+    columns = {name: JsonColumn(kind) for name, kind in kinds.items()}
+    for start in range(0, len(lines), _PLAIN_AT_ONCE):
+        block = lines.slice(start, _PLAIN_AT_ONCE)
+        plain = plain_columns(block, kinds) if changes is None and len(block) >= _FEW else None
+        if plain is None:
+            state[start : start + len(block)] = _parsed(block, parser, changes, columns)
+            continue
+        values, sure = plain
+        others = {name: JsonColumn(kind) for name, kind in kinds.items()}
+        places = start + np.flatnonzero(~sure)
+        state[places] = _parsed(lines.take(pa.array(places)), parser, None, others)
+        for name, column in columns.items():
+            column.add_columns(values[name], ~sure, others[name])
+    return state, columns
+
+
+def _parsed(
+    lines: pa.Array, parser: _Parser, changes: ChangeRecords | None, columns: Mapping[str, JsonColumn]
+) -> NDArray[np.int8]:
+    """What each line is, one by one; its values are added to the columns."""
     texts = _texts(lines)
     state = np.zeros(len(texts), dtype=np.int8)
-    columns = {name: JsonColumn(kind) for name, kind in kinds.items()}
     for start in range(0, len(texts), _AT_ONCE):
         part = texts[start : start + _AT_ONCE]
         objects = parser.quickly(part)
@@ -62,7 +88,7 @@ def read_objects(
             objects = [found if isinstance(found, dict) else {} for found in parsed_lines]
         for name, column in columns.items():
             column.add([found.get(name, _ABSENT) for found in objects])  # type: ignore[arg-type]
-    return state, columns
+    return state
 
 
 def _row_of(found: JsonObject | int, changes: ChangeRecords) -> JsonObject | int:
@@ -101,7 +127,7 @@ class _Parser:
         try:
             found = [parse(text) for text in texts]  # type: ignore[arg-type]  # bytes and None raise TypeError
             ends = [end for _, end in found]
-            if max(ends) >= _LONG or ends != [len(text) for text in texts if text is not None]:
+            if max(ends) >= LONGEST or ends != [len(text) for text in texts if text is not None]:
                 return None
         except (ValueError, RecursionError, TypeError):
             return None
@@ -114,7 +140,7 @@ class _Parser:
             return self.none
         try:
             line = text.decode("utf-8") if isinstance(text, bytes) else text
-            if len(line) >= _LONG and (_depth(line) > _DEEPEST or _MANY_DIGITS.search(_TEXT.sub("", line))):
+            if len(line) >= LONGEST and _needs_care(line):
                 return NOT_JSON
             found = self.decoder.decode(line)
         except UnicodeDecodeError:
@@ -124,11 +150,14 @@ class _Parser:
         return found if isinstance(found, dict) else NOT_JSON
 
 
-def _depth(text: str) -> int:
-    """How deep objects and arrays are nested."""
-    if text.count("{") + text.count("[") <= _DEEPEST:
-        return 0
-    return max(accumulate(_LEVELS.get(sign, 0) for sign in _TEXT.sub("", text)))
+def _needs_care(line: str) -> bool:
+    """Whether objects and arrays are nested too deep, or a number has too many digits."""
+    outside = _TEXT.sub("", line)
+    if _MANY_DIGITS.search(outside):
+        return True
+    if outside.count("{") + outside.count("[") <= _DEEPEST:
+        return False
+    return max(accumulate(_LEVELS.get(sign, 0) for sign in outside)) > _DEEPEST
 
 
 class JsonColumn:
@@ -151,6 +180,27 @@ class JsonColumn:
         found, wrong = encoded_values(values, types - {object, type(None)}, self.kind)
         self.parts.append(found)
         self.wrong.append(nothing if wrong is None else wrong)
+
+    def add_columns(self, values: pa.Array, unsure: Mask, others: JsonColumn) -> None:
+        """Take in lines' values as `plain_columns` reads them; ``others`` are those of ``unsure`` lines."""
+        import pyarrow as pa
+        from pyarrow import compute as pc
+
+        if self.kind.family in ("date", "timestamp"):
+            texts = pc.if_else(pa.array(unsure), None, values)
+            try:
+                found, wrong = _encoded_times(texts, self.kind)
+            except pa.ArrowInvalid:
+                found, wrong = _one_by_one(texts.to_pylist(), self.kind)
+        else:
+            found, wrong = values.cast(self.kind.encoded), None
+        masks = [np.zeros(len(unsure), dtype=bool) if wrong is None else wrong, np.zeros(len(unsure), dtype=bool)]
+        if unsure.any():
+            found = pc.replace_with_mask(found, pa.array(unsure), others.encoded())
+            masks[1][unsure], masks[0][unsure] = others.masks()
+        self.parts.append(found)
+        self.wrong.append(masks[0])
+        self.absent.append(masks[1])
 
     def encoded(self) -> pa.Array:
         """All values; NULL also where there is none."""
@@ -210,12 +260,12 @@ def encoded_array(values: Sequence[int | float | str | None], kind: SqlType) -> 
     return pa.array(found, kind.encoded)
 
 
-def _encoded_times(values: Sequence[JsonValue], kind: SqlType) -> tuple[pa.Array, Mask | None]:
+def _encoded_times(values: Sequence[JsonValue] | pa.Array, kind: SqlType) -> tuple[pa.Array, Mask | None]:
     """Dates and moments: those that are written as usual, at once; raises ArrowInvalid where one of these is none."""
     import pyarrow as pa
     from pyarrow import compute as pc
 
-    texts = pa.array(values, pa.string())
+    given = texts = values if isinstance(values, pa.Array) else pa.array(values, pa.string())
     if kind.family == "date":
         usual, exact, bits = _DATES, pa.date32(), pa.int32()
     else:
@@ -228,5 +278,5 @@ def _encoded_times(values: Sequence[JsonValue], kind: SqlType) -> tuple[pa.Array
     if not len(places):
         return found, None
     wrong = np.zeros(len(values), dtype=bool)
-    others, wrong[places] = _one_by_one([values[place] for place in places.tolist()], kind)
+    others, wrong[places] = _one_by_one(given.take(pa.array(places)).to_pylist(), kind)
     return pc.replace_with_mask(found, pc.invert(sure), others), wrong

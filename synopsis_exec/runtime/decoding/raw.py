@@ -3,7 +3,8 @@
 The rows of a source with a payload, and lines of files, are JSON objects, in the column ``value``; those of others are
 the declared columns. Beside these there may be ``file`` and ``line``, or ``partition`` and ``offset``, which say where
 a row is. Where Spark cast columns there are ``fault``, the name of a column that could not be, or an empty text for a
-row that is none, and ``text``, the row as it came.
+row that is none, and ``text``, the row as it came. ``length`` is there where a value is only the beginning of one with
+so many bytes.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from streambound_runtime.decoding.sql_types import spark_name
 from streambound_runtime.decoding.typed_columns import columns_read
 from streambound_runtime.spec import Relation, Stream, TableColumn
 
+LONGEST_LINE = 1 << 24
+"""Bytes of a row that is a JSON object."""
 PLACES = {"file": "STRING", "line": "BIGINT", "partition": "INT", "offset": "BIGINT"}
 """The columns that say where a row is, with their types in Spark SQL."""
 

@@ -8,6 +8,7 @@ from streambound_runtime.spec import Derived, TableColumn
 
 REASONS = (
     ("no-value", "the record has no value"),
+    ("too-long", "longer than 16 MiB"),
     ("not-utf8", "not UTF-8"),
     ("not-json", "not a JSON object"),
     ("not-a-change", "not a change of a row, as {per} has it"),

@@ -18,6 +18,8 @@ from streambound_runtime.decoding.json_values import numeral
 if TYPE_CHECKING:
     import pyarrow as pa
 
+MOST_SHOWN = 4096
+"""Characters of a bad row that are kept."""
 _DATE = re.compile("(-?)([0-9]+)(.*)")
 _SPECIAL = {"nan": '"NaN"', "inf": '"Infinity"', "-inf": '"-Infinity"'}
 
@@ -28,6 +30,21 @@ def line_texts(lines: pa.Array) -> list[str | None]:
 
     found = lines.cast(pa.large_binary()).to_pylist()
     return [None if line is None else line.decode("utf-8", "replace") for line in found]
+
+
+def cut_columns(texts: Sequence[str | None]) -> dict[str, pa.Array]:
+    """Texts of bad rows as the column `row`, and `length`: how many bytes each has of which `row` is the beginning.
+
+    >>> {name: values.to_pylist() for name, values in cut_columns(["{", None, "ä" * 5000]).items()}["length"]
+    [None, None, 10000]
+    """
+    import pyarrow as pa
+
+    lengths = [
+        None if text is None or len(text) <= MOST_SHOWN else len(text.encode("utf-8", "replace")) for text in texts
+    ]
+    shown = [text and text[:MOST_SHOWN] for text in texts]
+    return {"row": pa.array(shown, pa.string()), "length": pa.array(lengths, pa.int64())}
 
 
 def row_texts(columns: dict[str, pa.Array], size: int) -> list[str]:

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping
-from itertools import groupby
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from streambound_runtime.arrays import Integers, Mask, Numbers
+from streambound_runtime.decoding.raw import PLACES
 from streambound_runtime.decoding.reasons import detail
-from streambound_runtime.quarantine import Row, row_of
+from streambound_runtime.decoding.row_text import cut_columns
 from streambound_runtime.spec import Stream
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _LONGEST = 2**62
 """No two timestamps are farther apart that a sum of 64 bits may still count from."""
-
-
-class Read(NamedTuple):
-    """A good row, read again: its timestamp, its text, where it is, and its place among its batch's good rows."""
-
-    ts: int
-    row: str
-    place: int
-    known: Mapping[str, str | int | None]
 
 
 class RowLimit(NamedTuple):
@@ -55,29 +50,43 @@ class Rates:
         return _Crowd(self.limits, self.open, ts).any
 
     def checked(
-        self, ts: Integers, complete: int | None, again: Callable[[set[int]], Iterable[Read]]
-    ) -> tuple[Mask, list[Row]]:
-        """Which of a batch's good rows, which have these timestamps, are not too many, and the others as bad rows.
+        self, ts: Integers, complete: int | None, again: Callable[[set[int]], pa.Table], most: int = sys.maxsize
+    ) -> tuple[Mask, tuple[pa.Table, pa.Table] | None]:
+        """Which of a batch's good rows, which have these timestamps, are not too many; the others as bad rows.
 
         Timestamps before ``complete`` are closed by the end of the batch. Only where some rows are too many, those
-        around them are read ``again`` for their texts.
+        around them are read ``again``: their timestamps, `row`, `place` among the batch's good rows, and where they
+        are. Of ``most`` bad rows is told what they are, of others how many there are (`Decoded.rejected`, `beyond`).
         """
-        keep, bad = np.ones(len(ts), dtype=bool), list[Row]()
+        keep = np.ones(len(ts), dtype=bool)
         if not self.limits:
-            return keep, bad
-        crowd = _Crowd(self.limits, self.open, ts)
+            return keep, None
+        bad, crowd = None, _Crowd(self.limits, self.open, ts)
         if crowd.any:
-            reads = sorted(again(crowd.times), key=lambda read: (read.ts, read.row))
-            texts = {time: list(rows) for time, rows in groupby(reads, key=lambda read: read.ts)}
-            for time, stay, limit in crowd.settled():
-                for read in texts[time][stay:]:
-                    why = {"reason": limit.reason, "detail": limit.detail, "row": read.row}
-                    bad.append(row_of(self.stream, {**read.known, **why}))
-                    keep[read.place] = False
+            reads = again(crowd.times).unify_dictionaries().sort_by([("ts", "ascending"), ("row", "ascending")])
+            settled = [*crowd.settled()]
+            times, (found, stay, limit) = reads.column("ts").to_numpy(), map(np.array, zip(*settled, strict=True))
+            first = np.searchsorted(times, found) + stay
+            number = np.searchsorted(times, found, side="right") - first
+            at = np.repeat(first - np.cumsum(number) + number, number) + np.arange(number.sum())
+            keep[reads.column("place").to_numpy()[at]] = False
+            bad = self._told(reads, at, np.repeat(limit, number), most)
         longest = max(limit.per for limit in self.limits)
         counts = zip(crowd.at.tolist(), crowd.accepted.tolist(), strict=True)
         self.open = {time: n for time, n in counts if n and (complete is None or time > complete - longest)}
         return keep, bad
+
+    def _told(self, reads: pa.Table, at: Integers, limit: Integers, most: int) -> tuple[pa.Table, pa.Table]:
+        import pyarrow as pa
+
+        rows = reads.take(pa.array(at[:most]))
+        why = pa.array(limit[:most])
+        codes, words = ([str(getattr(one, name)) for one in self.limits] for name in ("reason", "detail"))
+        told = {"reason": pa.array(codes).take(why), "detail": pa.array(words).take(why)}
+        told |= cut_columns(rows.column("row").to_pylist())
+        told |= {name: rows.column(name) for name in rows.schema.names if name in PLACES}
+        numbers = np.bincount(limit[most:], minlength=len(words))
+        return pa.table(told), pa.table({"detail": words, "n": numbers})
 
 
 def _limits(stream: Stream) -> Iterable[RowLimit]:
@@ -127,8 +136,8 @@ class _Crowd:
         np.add.at(change, last + 1, -1)
         return np.cumsum(change[:-1]) > 0
 
-    def settled(self) -> Iterable[tuple[int, int, RowLimit]]:
-        """In order of time: a crowded timestamp, how many of its new rows stay, and the limit that says so."""
+    def settled(self) -> Iterable[tuple[int, int, int]]:
+        """In order of time: a crowded timestamp, how many of its new rows stay, and which limit says so."""
         sums, earlier = np.zeros(len(self.at) + 1, dtype=np.int64), _sums(self.before)
         counted, done = np.flatnonzero(self.before), 0
         for place in np.flatnonzero(self.crowded).tolist():
@@ -144,7 +153,7 @@ class _Crowd:
             stay = max(0, min(left, int(self.new[place])))
             self.accepted[place] = self.before[place] + stay
             done = place
-            yield int(self.at[place]), stay, self.limits[number]
+            yield int(self.at[place]), stay, number
 
 
 def _sums(counts: Numbers) -> Numbers:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from streambound_runtime.periods.plan import SnapshotQuery
+from streambound_runtime.promises import KEPT_BY_DEFAULT, QuarantineLimit
 from streambound_runtime.spec import Relation, SinkSpec
 from streambound_runtime.tp.plan import LineageQuery
 
@@ -51,6 +52,7 @@ class PeriodJob:
     ordered: bool = False
     sink: SinkSpec | None = None
     quarantine: SinkSpec | None = None
+    quarantine_limit: QuarantineLimit = KEPT_BY_DEFAULT
 
     @property
     def tables(self) -> tuple[Relation, ...]:

@@ -23,6 +23,7 @@ from streambound_runtime.periods.job import BlockQuery, PeriodJob
 from streambound_runtime.periods.lines import in_order, repeated, write_lines
 from streambound_runtime.periods.plan import SnapshotQuery
 from streambound_runtime.periods.reading import BAD, good_rows, read_relation
+from streambound_runtime.quarantine import check_limit, json_lines
 from streambound_runtime.session import check_workers, is_local, session
 from streambound_runtime.settings import Settings
 from streambound_runtime.sinks import BAD_ROW, function
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Report = dict[str, object]
+_MOST_OF_SPARK = 2**31 - 1
+"""Rows that Spark limits a DataFrame to."""
 
 
 def main(job: PeriodJob, argv: Sequence[str] | None = None) -> int:
@@ -109,7 +112,8 @@ def run(spark: SparkSession, job: PeriodJob, settings: Settings) -> Report:
             frame.unpersist()
     counts = {name: rows for name, (rows, _) in counted.items()}
     return {
-        "summary": job.name, "rows": counts, "quarantined": bad, "results": results, "peak": None, "limit": None,
+        "summary": job.name, "rows": counts, "quarantined": bad,
+        "kept": min(sum(bad.values()), job.quarantine_limit.most), "results": results, "peak": None, "limit": None,
         "waited_for": {},
     }  # fmt: skip
 
@@ -149,11 +153,11 @@ def _counted(read: Mapping[str, DataFrame]) -> dict[str, tuple[int, int]]:
 def _put_aside(
     job: PeriodJob, settings: Settings, read: Mapping[str, DataFrame], some: Sequence[str]
 ) -> dict[str, int]:
-    """Write the rows that are put aside, and count them by reason; raises JobError where one stops the job.
+    """Write the rows that are put aside, the first of them, and count them by reason; of ``some`` relations only.
 
-    Only ``some`` relations have such rows.
+    Raises JobError where one stops the job, or there are too many.
     """
-    counts = Counter[str]()
+    counts, most = Counter[str](), job.quarantine_limit.most
     with Path(settings.quarantine or os.devnull).open("w", encoding="utf-8") as lines:
         for one in (one for one in job.relations if one.relation.name in some):
             rows = read[one.relation.name].where(f"{BAD} IS NOT NULL").select(BAD)
@@ -163,11 +167,14 @@ def _put_aside(
                     what = f"{one.relation.name} breaks its contract: {record['detail']}: {record['row']}"
                     raise JobError("contract", what, 1)
                 counts[record["reason"]] += 1
-                lines.write(json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n")
+                if counts.total() <= most:
+                    lines.writelines(json_lines([record]))
+    check_limit(job.quarantine_limit, counts)
     if job.quarantine is not None:
-        for frame in read.values():
-            refused = frame.where(f"{BAD} IS NOT NULL").selectExpr(f"from_json({BAD}, '{BAD_ROW}') AS told")
-            _save(job.quarantine, refused.select("told.*"), settings)
+        told = [f"from_json({BAD}, '{BAD_ROW}') AS told"]
+        parts = [frame.where(f"{BAD} IS NOT NULL").selectExpr(*told) for frame in read.values()]
+        refused = reduce(lambda one, other: one.unionAll(other), parts).limit(min(most, _MOST_OF_SPARK))
+        _save(job.quarantine, refused.select("told.*"), settings)
     return dict(counts)
 
 

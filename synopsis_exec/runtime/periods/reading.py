@@ -7,8 +7,10 @@ is bad is put aside there, too. Nothing comes to the driver but what is put asid
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,13 +18,14 @@ import numpy as np
 from streambound_runtime.arrays import Integers, Values
 from streambound_runtime.decoding.decoder import Decoded, Decoder
 from streambound_runtime.decoding.quoting import quoted, sql_text
+from streambound_runtime.decoding.row_text import cut_columns
 from streambound_runtime.decoding.sql_types import SqlType, sql_type
 from streambound_runtime.errors import unreadable
 from streambound_runtime.periods.execution import GoodRows
 from streambound_runtime.periods.job import PeriodRelation
 from streambound_runtime.periods.times import decoded
 from streambound_runtime.periods.validity import WORDS
-from streambound_runtime.quarantine import Row, quarantined, row_of
+from streambound_runtime.quarantine import BadRows
 from streambound_runtime.reading.files import Files, LocalFiles, Raw
 from streambound_runtime.reading.sources import by_path, paths_now, raw_rows
 from streambound_runtime.settings import Settings
@@ -38,6 +41,8 @@ if TYPE_CHECKING:
 BAD = "_bad"
 """The column with what is told of a row that is put aside, as JSON."""
 _REST = "other"
+_AT_ONCE = 4096
+"""Bad rows that are told at a time."""
 _ABOUT = "_told"
 """The column with what can be told of a good row, as JSON, where other rows may make it bad."""
 _REASON, _DETAIL = '"?reason"', '"?detail"'
@@ -127,13 +132,16 @@ def _decoded(decoder: Decoder, given: PeriodRelation, raw: Raw) -> Batches:
     import pyarrow as pa
 
     found = decoder.decode(raw.rows, all_columns=raw.all_columns)
-    bad_rows = quarantined(given.relation, found.rejected, raw.file)
+    bad = BadRows(sys.maxsize)
+    bad.add(given.relation, found.rejected, raw.file)
     good = found.good
     why = np.full(good.num_rows, "")
     if given.period is not None:
         why = _faults(found, given)
         wrong = np.flatnonzero(why != "")
-        bad_rows += _bad_rows(decoder, given, raw, found, wrong, why)
+        reasons = why[wrong].tolist()
+        told = _told(decoder, raw, found.good_at[wrong], reasons, [WORDS[reason] for reason in reasons])
+        bad.add(given.relation, told, raw.file)
         good = good.filter(pa.array(why == ""))
     names = [f"c{place}" for place in range(len(given.relation.columns))]
     columns = [good.column(one.name) for one in given.relation.columns]
@@ -142,19 +150,19 @@ def _decoded(decoder: Decoder, given: PeriodRelation, raw: Raw) -> Batches:
     schema = pa.schema([*fields, pa.field(BAD, pa.string()), pa.field(_ABOUT, pa.string())])
     none = pa.nulls(good.num_rows, pa.string())
     yield from pa.Table.from_arrays([*columns, none, pa.array(about, pa.string())], schema=schema).to_batches()
-    if bad_rows:
-        texts = pa.array([json.dumps(row, ensure_ascii=False) for row in bad_rows], pa.string())
-        empty = [pa.nulls(len(bad_rows), field.type) for field in fields]
-        yield pa.RecordBatch.from_arrays([*empty, texts, pa.nulls(len(bad_rows), pa.string())], schema=schema)
+    rows = bad.rows()
+    while some := [json.dumps(row, ensure_ascii=False) for row in islice(rows, _AT_ONCE)]:
+        empty = [pa.nulls(len(some), field.type) for field in fields]
+        texts = pa.array(some, pa.string())
+        yield pa.RecordBatch.from_arrays([*empty, texts, pa.nulls(len(some), pa.string())], schema=schema)
 
 
 def _about(decoder: Decoder, given: PeriodRelation, raw: Raw, found: Decoded, why: Values) -> list[str]:
     """What can be told of each good row, with marks for the reason."""
-    at = found.good_at[why == ""]
-    texts, places = decoder.texts(raw.rows, at, raw.all_columns), decoder.places(raw.rows, at)
-    known = {"file": raw.file, "reason": _REASON.strip('"'), "detail": _DETAIL.strip('"')}
-    rows = (row_of(given.relation, {**known, **place, "row": text}) for place, text in zip(places, texts, strict=True))
-    return [json.dumps(row, ensure_ascii=False) for row in rows]
+    at, rows = found.good_at[why == ""], BadRows(sys.maxsize)
+    marks = [_REASON.strip('"')] * len(at), [_DETAIL.strip('"')] * len(at)
+    rows.add(given.relation, _told(decoder, raw, at, *marks), raw.file)
+    return [json.dumps(row, ensure_ascii=False) for row in rows.rows()]
 
 
 def _faults(found: Decoded, given: PeriodRelation) -> Values:
@@ -171,16 +179,13 @@ def _faults(found: Decoded, given: PeriodRelation) -> Values:
     return np.select([absent, b >= e, outside], [*WORDS], default="")
 
 
-def _bad_rows(
-    decoder: Decoder, given: PeriodRelation, raw: Raw, found: Decoded, wrong: Integers, why: Values
-) -> list[Row]:
-    at = found.good_at[wrong]
-    texts, places = decoder.texts(raw.rows, at, raw.all_columns), decoder.places(raw.rows, at)
-    reasons = why[wrong].tolist()
-    return [
-        row_of(given.relation, {"file": raw.file, **place, "reason": reason, "detail": WORDS[reason], "row": text})
-        for reason, place, text in zip(reasons, places, texts, strict=True)
-    ]
+def _told(decoder: Decoder, raw: Raw, at: Integers, reasons: Sequence[str], details: Sequence[str]) -> pa.Table:
+    """What is told of some raw rows (`Decoded.rejected`)."""
+    import pyarrow as pa
+
+    why = {"reason": pa.array(reasons, pa.string()), "detail": pa.array(details, pa.string())}
+    texts = cut_columns(decoder.texts(raw.rows, at, raw.all_columns))
+    return pa.table(why | texts | decoder.place_columns(raw.rows, at))
 
 
 def _carried(kind: SqlType) -> str:

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 class DecodedChunk:
     """Some rows of a stream, by its number. ``rows`` were read, of one ``file`` unless ``rejected`` says otherwise.
 
-    ``largest``, ``ended`` and ``rejected`` are those of `Decoded`. ``ts`` are the timestamps of the good rows, where
-    these are counted, and ``good`` are the rows (`pending.open_rows`); None where they are elsewhere. Of these
-    ``marks`` are no rows and not counted. ``late`` rows are good ones that came after their timestamp was closed, where
-    nothing waits for that.
+    ``largest``, ``ended``, ``rejected`` and ``beyond`` are those of `Decoded`. ``ts`` are the timestamps of the good
+    rows, where these are counted, and ``good`` are the rows (`pending.open_rows`); None where they are elsewhere. Of
+    these ``marks`` are no rows and not counted. ``late`` rows are good ones that came after their timestamp was closed,
+    where nothing waits for that.
     """
 
     stream: int
@@ -37,6 +37,7 @@ class DecodedChunk:
     largest: dict[int, int]
     ended: frozenset[Ended]
     rejected: pa.Table
+    beyond: pa.Table
     file: str
     ts: Integers
     good: pa.Table | None
@@ -47,7 +48,7 @@ class DecodedChunk:
 def chunk_of(stream: Stream, number: int, found: Decoded, raw: Raw) -> DecodedChunk:
     """What has been decoded of some raw rows."""
     ts, good = found.good.column(1).to_numpy()[~found.marks], open_rows(stream, found.good)
-    facts = found.largest, found.ended, found.rejected
+    facts = found.largest, found.ended, found.rejected, found.beyond
     return DecodedChunk(number, found.rows, *facts, raw.file, ts, good, marks=found.marks)
 
 
@@ -87,7 +88,9 @@ def packed_facts(chunk: DecodedChunk, counted: bool, late: int = 0) -> bytes:
         "file": chunk.file,
         "late": late,
     }
-    return packed(head, {"rejected": chunk.rejected, "times": pa.table({"ts": times, "n": counts})})
+    return packed(
+        head, {"rejected": chunk.rejected, "beyond": chunk.beyond, "times": pa.table({"ts": times, "n": counts})}
+    )
 
 
 def unpacked_facts(data: bytes) -> DecodedChunk:
@@ -98,6 +101,5 @@ def unpacked_facts(data: bytes) -> DecodedChunk:
     ts = np.repeat(*(column.to_numpy() for column in tables["times"].columns))
     ended = frozenset(Ended(*values) for values in head["ended"])
     largest = {int(part): int(time) for part, time in head["largest"]}
-    return DecodedChunk(
-        head["stream"], head["rows"], largest, ended, tables["rejected"], head["file"], ts, None, head["late"]
-    )
+    bad = tables["rejected"], tables["beyond"]
+    return DecodedChunk(head["stream"], head["rows"], largest, ended, *bad, head["file"], ts, None, head["late"])

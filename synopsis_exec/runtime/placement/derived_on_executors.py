@@ -18,7 +18,7 @@ from streambound_runtime.decoding.typed_columns import TypedColumn
 from streambound_runtime.placement.decoded_chunk import DecodedChunk, chunk_of, packed_facts, unpacked_facts
 from streambound_runtime.reading.files import Raw
 from streambound_runtime.session import pinned
-from streambound_runtime.spec import Stream
+from streambound_runtime.spec import JobSpec
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,8 +38,9 @@ class DerivedOnExecutors:
     What travels: facts (`decoded_chunk.packed_facts`), or a good row of the first step.
     """
 
-    def __init__(self, stream: Stream, number: int, errors: Errors | None, lines: bool) -> None:
-        self.stream, self.number, self.derivation = stream, number, ComputedColumns(stream, lines)
+    def __init__(self, job: JobSpec, number: int, errors: Errors | None, lines: bool) -> None:
+        stream, self.most = job.streams[number], job.quarantine_limit.most
+        self.stream, self.number, self.derivation = stream, number, ComputedColumns(stream, lines, self.most)
         self.lines = lines
         self.careful = errors is not None
         self.messages = dict((errors or {}).get(stream.name, {}))
@@ -55,13 +56,12 @@ class DerivedOnExecutors:
         """The first step, over raw rows."""
 
         def begin(raws: Iterator[Raw]) -> Iterator[pa.RecordBatch]:
-            decoder = Decoder(self.derivation.first, lines=self.lines)
+            decoder = Decoder(self.derivation.first, self.lines, self.most)
             for raw in raws:
                 found = decoder.decode(raw.rows, late_before, raw.all_columns)
                 none = np.zeros(0, dtype=np.int64)
-                chunk = DecodedChunk(
-                    self.number, found.rows, found.largest, found.ended, found.rejected, raw.file, none, None
-                )
+                bad = found.rejected, found.beyond
+                chunk = DecodedChunk(self.number, found.rows, found.largest, found.ended, *bad, raw.file, none, None)
                 yield from self._travelling(decoder, raw, found, packed_facts(chunk, counted=False))
 
         return begin
@@ -117,11 +117,12 @@ class DerivedOnExecutors:
         ]
         part, ts = pa.array(np.zeros(rows.num_rows, dtype=np.int32)), rows.column(own(self.stream, "ts"))
         good = pa.Table.from_arrays([part, ts, *typed], ["part", "ts", *self.derivation.first.needs])
-        fields = dict.fromkeys(("reason", "detail", "row"), pa.string()) | _arrow_places()
-        rejected = pa.schema(fields).empty_table()
+        fields = dict.fromkeys(("reason", "detail", "row"), pa.string()) | {"length": pa.int64()} | _arrow_places()
+        rejected, beyond = pa.schema(fields).empty_table(), pa.table({"detail": pa.array([], pa.string())})
         none = np.zeros(0, dtype=np.int64)
         marks = marks_among(self.stream, dict(zip(self.derivation.first.needs, typed, strict=True)), rows.num_rows)
-        first = Decoded(good, np.arange(rows.num_rows), rejected, none, 0, {}, frozenset(), marks)
+        beyond = beyond.append_column("n", [pa.array([], pa.int64())])
+        first = Decoded(good, np.arange(rows.num_rows), rejected, none, beyond, 0, {}, frozenset(), marks)
         return self.derivation.finished(first, rows, self.messages, texts_of)
 
     def _own(self, name: str) -> str:

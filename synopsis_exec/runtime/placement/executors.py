@@ -27,7 +27,7 @@ from streambound_runtime.reading.batch import Batch
 from streambound_runtime.reading.computing import errors, is_of_spark
 from streambound_runtime.reading.files import AT_ONCE, LocalFiles, Raw, shown
 from streambound_runtime.reading.sources import by_path, failing
-from streambound_runtime.spec import ROW, JobSpec, Stream
+from streambound_runtime.spec import ROW, JobSpec
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,15 +63,15 @@ def over_rows(
 
     Where expressions have ``raised`` errors on it, their rows are rejected.
     """
-    parts = [run.spark.createDataFrame([], schema)]
+    parts = [run.session.createDataFrame([], schema)]
     for number, stream in enumerate(run.job.streams):
         function = made(number)
         if stream.derived:
-            derived = DerivedOnExecutors(stream, number, raised, bool(run.settings.input))
+            derived = DerivedOnExecutors(run.job, number, raised, bool(run.settings.input))
             for rows in _first_step(run, arrived, derived, late_before):
                 parts.append(derived.computed(rows).mapInArrow(_of_tables(derived.second_step, function), schema))
         else:
-            decode = _decoded(stream, number, bool(run.settings.input), late_before)
+            decode = _decoded(run.job, number, bool(run.settings.input), late_before)
             parts += _on_executors(run, arrived, number, _in_turn(decode, function), schema)
     return union(parts)
 
@@ -84,7 +84,7 @@ def with_errors(run: RunContext, arrived: Batch, late_before: int | None, attemp
         streams = [(number, stream) for number, stream in enumerate(run.job.streams) if stream.derived]
         raised = {}
         for number, stream in streams if is_of_spark(error) else ():
-            derived = DerivedOnExecutors(stream, number, None, bool(run.settings.input))
+            derived = DerivedOnExecutors(run.job, number, None, bool(run.settings.input))
             first_step = _first_step(run, arrived, derived, late_before)
             raised[stream.name] = {
                 k: message for rows in first_step for k, message in errors(rows, derived.derivation).items()
@@ -120,7 +120,7 @@ def _on_executors(
             return
         ours, theirs = files.apart(arrived.paths(number))
         if ours:
-            listed = run.spark.createDataFrame(pa.table({"path": ours, "place": range(len(ours))}))
+            listed = run.session.createDataFrame(pa.table({"path": ours, "place": range(len(ours))}))
             apart = listed.repartitionByRange(min(len(ours), MOST_TASKS), "place").sortWithinPartitions("place")
             yield apart.mapInArrow(_of_files(function, files.local), schema)
         if theirs:
@@ -157,10 +157,12 @@ def record(rows: list[tuple[int, int, int | None, bytes]]) -> pa.RecordBatch:
 
 
 def _decoded(
-    stream: Stream, number: int, lines: bool, late_before: int | None
+    job: JobSpec, number: int, lines: bool, late_before: int | None
 ) -> Callable[[Iterator[Raw]], Iterator[DecodedChunk]]:
+    stream, most = job.streams[number], job.quarantine_limit.most
+
     def decode(raws: Iterator[Raw]) -> Iterator[DecodedChunk]:
-        decoder = Decoder(stream, lines=lines)
+        decoder = Decoder(stream, lines, most)
         return (chunk_of(stream, number, decoder.decode(raw.rows, late_before, raw.all_columns), raw) for raw in raws)
 
     return decode

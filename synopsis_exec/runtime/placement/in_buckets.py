@@ -1,7 +1,8 @@
 """A key spans all streams: rows that agree in it meet in one of some buckets, and each has a state by itself.
 
 The executor that has a bucket loads its state from the checkpoint, folds the batch's rows into it and saves it, so that
-state may outgrow the driver, which keeps only what has been promised, and counts.
+state may outgrow the driver, which keeps only what has been promised, and counts. Spark may try a bucket several times,
+also at once. Each attempt saves a file of its own, and the driver's state names the one whose results Spark takes.
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, cast
+from uuid import uuid4
 
 import numpy as np
 
@@ -57,10 +60,12 @@ if TYPE_CHECKING:
 class _BucketFacts(TypedDict, total=False):
     """What a bucket has come to, as JSON holds it.
 
-    ``peak`` is the most entries between two timestamps of the batch; ``damaged`` is its state where that cannot be
-    read, ``overflow`` what is beyond its type.
+    ``peak`` is the most entries between two timestamps of the batch, ``file`` the one with the state after it;
+    ``damaged`` is its state where that cannot be read, ``overflow`` what is beyond its type.
     """
 
+    bucket: int
+    file: str
     entries: int
     peak: int
     bytes: int
@@ -70,15 +75,15 @@ class _BucketFacts(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Folding:
-    """How a bucket is folded: from the state after ``before`` (None: from nothing); timestamps before ``until`` close.
+    """How buckets are folded: from their states in ``files`` (None: from nothing); timestamps before ``until`` close.
 
-    ``folder`` has the states; nothing is kept of the ``last`` batch.
+    ``folder`` has the states, a directory for each bucket; nothing is kept of the ``last`` batch.
     """
 
     job: JobSpec
     relations: dict[str, list[dict[str, Value]]]
     folder: str
-    before: int | None
+    files: tuple[str, ...] | None
     batch: int
     until: int | None
     last: bool
@@ -102,7 +107,7 @@ class InBuckets(OnExecutors):
 
     def restart(self, batch: int | None, tables: dict[str, pa.Table]) -> None:
         """Go on after a batch, whose state the buckets have."""
-        self.before = batch
+        self.files = None if batch is None else tuple(tables["files"].column("file").to_pylist())
         self.forget()
         saved = tables["entries"].to_pylist()[0] if tables else {"n": 0}
         self.entries: int = saved["n"]
@@ -130,15 +135,15 @@ class InBuckets(OnExecutors):
         schema = schema_of(plan)
         if until == END and self.newest is not None:  # as far in all buckets, so that their entries add up
             until = self.newest + 1
-        folding = Folding(plan, run.relations, self.folder, self.before, batch, until, last)
+        folding = Folding(plan, run.relations, self.folder, self.files, batch, until, last)
         buckets = self.job.plan.buckets
-        every = run.spark.range(buckets).selectExpr(
+        every = run.session.range(buckets).selectExpr(
             "0 AS stream", "-1L AS place", "CAST(id AS INT) AS bucket", "CAST(NULL AS BINARY) AS data"
         )
         rows = every if self.found is None else every.union(self.found.where("bucket IS NOT NULL"))
         if self.here:
             rows = rows.union(_rows_of(run, self.here))
-        tasks = min(buckets, int(run.spark.conf.get("spark.sql.shuffle.partitions") or buckets))
+        tasks = min(buckets, int(run.session.conf.get("spark.sql.shuffle.partitions") or buckets))
         by_bucket = rows.repartition(tasks, "bucket").sortWithinPartitions("bucket", "stream", "place")
         folded = by_bucket.mapInArrow(_folded(folding), schema).persist()
         found = [unpacked(data) for data in facts_of(folded)]
@@ -167,6 +172,7 @@ class InBuckets(OnExecutors):
         if self.limit is not None and peak > self.limit:
             raise too_many(self.limit, [0 if until is None else until - 1], [peak])
         if not last:
+            self.files = tuple(one["file"] for one in sorted((one for one, _ in states), key=itemgetter("bucket")))
             self.entries, self.size = entries, sum(one["bytes"] for one, _ in states)
             self.waiting = len(waiting)
         return Closed(results, len(closed), entries, peak)
@@ -176,16 +182,12 @@ class InBuckets(OnExecutors):
         super().forget()
         self.here: list[tuple[int, int, int | None, bytes]] = []
 
-    def deliver(self, batch: int, results: int) -> None:
-        """Give the results of a batch to the sink."""
-        super().deliver(batch, results)
-        self.before = batch
-
     def dump(self) -> dict[str, pa.Table]:
-        """How many entries there are, and the latest timestamp: the state is in the buckets."""
+        """How many entries there are, the latest timestamp, and the files with the buckets' states."""
         import pyarrow as pa
 
-        return {"entries": pa.table({"n": [self.entries], "newest": pa.array([self.newest], pa.int64())})}
+        entries = pa.table({"n": [self.entries], "newest": pa.array([self.newest], pa.int64())})
+        return {"entries": entries, "files": pa.table({"file": pa.array(self.files, pa.string())})}
 
     def pending(self) -> int:
         """How many timestamps have rows and are open."""
@@ -199,7 +201,7 @@ class InBuckets(OnExecutors):
 def _rows_of(run: RunContext, rows: list[tuple[int, int, int | None, bytes]]) -> DataFrame:
     import pyarrow as pa
 
-    return run.spark.createDataFrame(pa.Table.from_batches([record(rows)]), schema=FOUND)
+    return run.session.createDataFrame(pa.Table.from_batches([record(rows)]), schema=FOUND)
 
 
 def _folded(folding: Folding) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
@@ -220,11 +222,12 @@ def _bucket(folding: Folding, bucket: int, rows: list[tuple[int, bytes]]) -> Ite
 
     job, folder = folding.job, Path(folding.folder) / f"{bucket:04d}"
     operator = operator_of(job, folding.relations)
-    tables = _state(folder, folding.before)
+    file = None if folding.files is None else folder / folding.files[bucket]
+    tables = {} if file is None else _state(file)
     if tables is None:
-        yield facts(job, packed({"damaged": f"buckets/{folder.name}/{(folding.before or 0) % 2}"}, {}))
+        yield facts(job, packed({"damaged": f"buckets/{bucket:04d}/{(folding.files or ())[bucket]}"}, {}))
         return
-    if folding.before is not None:
+    if tables:
         operator.load(of_kind(tables, "table"))
     waiting = Pending(job.streams, of_kind(tables, "pending"))
     for stream, data in rows:
@@ -237,14 +240,16 @@ def _bucket(folding: Folding, bucket: int, rows: list[tuple[int, bytes]]) -> Ite
         if found.size:
             yield batch_of(job, found)
     kept = operator.dump()
+    saved = f"{folding.batch}.{uuid4().hex}"
     if not folding.last:
-        write_atomically(folder / str(folding.batch % 2), packed({"batch": folding.batch}, state_of(kept, waiting)))
+        write_atomically(folder / saved, packed({}, state_of(kept, waiting)))
+        _forget_before(folder, folding.batch - 2)
     found_of = {
         "closed": pa.table({"time": np.concatenate(closed)}),
         "open": pa.table({"time": waiting.open()}),
     }
     counts = {"entries": operator.entries(), "peak": peak, "bytes": sum(table.nbytes for table in kept.values())}
-    yield facts(job, packed(counts, found_of))
+    yield facts(job, packed({"bucket": bucket, "file": saved, **counts}, found_of))
 
 
 def _noted(slices: Iterator[dict[str, Delta]], closed: list[Integers]) -> Iterator[dict[str, Delta]]:
@@ -274,10 +279,15 @@ def until_end(slices: Iterator[dict[str, Delta]], until: int | None) -> Iterator
         yield last
 
 
-def _state(folder: Path, before: int | None) -> dict[str, pa.Table] | None:
-    """The tables of a bucket after a batch; None where they are not whole."""
-    if before is None:
-        return {}
-    file = folder / str(before % 2)
+def _state(file: Path) -> dict[str, pa.Table] | None:
+    """The tables of a bucket's state; None where they are not whole."""
     state = unpacked(file.read_bytes()) if file.is_file() else None
-    return None if state is None or state[0]["batch"] != before else state[1]
+    return None if state is None else state[1]
+
+
+def _forget_before(folder: Path, batch: int) -> None:
+    """Remove a bucket's states after the batches before one: Spark gives none again that needs them."""
+    for file in folder.iterdir():
+        number = file.name.partition(".")[0]
+        if number.isdecimal() and int(number) < batch:
+            file.unlink(missing_ok=True)

@@ -16,6 +16,7 @@ from streambound_runtime.operators.circuit_plan import CircuitPlan
 from streambound_runtime.operators.delta import Delta, Times
 from streambound_runtime.operators.pending import Pending
 from streambound_runtime.operators.protocol import StatefulOperator
+from streambound_runtime.operators.rejected_row import RejectedRow
 from streambound_runtime.operators.synopsis import SynopsisJoin
 from streambound_runtime.operators.synopsis_by_rows import SynopsisByRows
 from streambound_runtime.placement.computed_rows import computed_by_spark
@@ -32,11 +33,9 @@ from streambound_runtime.placement.result_rows import (
     write_in_order,
 )
 from streambound_runtime.placement.state_owner import AT_ONCE, Closed, RunContext, too_many
-from streambound_runtime.quarantine import Row, rejected_when_closed
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.results import write_results
 from streambound_runtime.row_values import Value
-from streambound_runtime.session import is_local
 from streambound_runtime.spec import JobSpec
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ class OnDriver:
     """Closes timestamps on the driver; the results of a batch are a file of lines."""
 
     def __init__(self, run: RunContext) -> None:
-        self.run, self.job, self.here = run, run.job, is_local(run.spark)
+        self.run, self.job, self.here = run, run.job, run.here
         self.restart(None, {})
 
     def restart(self, batch: int | None, tables: dict[str, pa.Table]) -> None:
@@ -94,7 +93,7 @@ class OnDriver:
             self.open.add(self.job.streams[stream].name, rows)
         self.forget()
         results, closed, highest = 0, 0, self.operator.entries()
-        refused = list[Row]()
+        refused = list[RejectedRow]()
         with self.run.checkpoint.store.lines(self._part(batch)) as file:
             for deltas in () if until is None else self.open.closed(until, AT_ONCE[self.job.plan.kernel]):
                 before = remembered(self.operator) if self.job.computed and self.job.plan.distinct else None
@@ -103,7 +102,7 @@ class OnDriver:
                 closed += len(Times(deltas.values()).all)
                 highest = max(highest, self.operator.peak)
                 if isinstance(self.operator, CircuitOperator):
-                    refused += rejected_when_closed(self.job, self.operator.rejected)
+                    refused += self.operator.rejected
                 if self.limit is not None and self.operator.peak > self.limit:
                     raise too_many(self.limit, *self.operator.history)
             if isinstance(self.operator, CircuitOperator):

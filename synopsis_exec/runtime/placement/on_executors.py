@@ -55,6 +55,7 @@ class OnExecutors:
         self.results, self.made_of = computed(results, self.job).persist(), of
         with computing(results, self.job):
             if self.run.settings.output:
+                self.run.checkpoint.store.guard()
                 self.results.write.mode("overwrite").parquet(self._part(batch))
             return self.results.count()
 
@@ -78,7 +79,7 @@ class OnExecutors:
         for batch in range(last + 1):
             if f"{batch:09d}" not in written:
                 raise missing_batch(store, "results", batch)
-            parts.append(self.run.spark.read.parquet(self._part(batch)))
+            parts.append(self.run.session.read.parquet(self._part(batch)))
         if parts:
             every = reduce(lambda one, other: one.union(other), parts)
             write_in_order(consolidated(every, self.job), self.job, file, self.run.settings.multiplicity)

@@ -15,11 +15,11 @@ from streambound_runtime.decoding.reasons import shown
 from streambound_runtime.decoding.sql_types import SqlType, spark_name, sql_type
 from streambound_runtime.errors import JobError
 from streambound_runtime.operators.circuit_plan import CircuitPlan, MapNode
-from streambound_runtime.operators.delta import Delta
+from streambound_runtime.operators.delta import Delta, delta_of
 from streambound_runtime.operators.entries import column_of
 from streambound_runtime.periods.times import decoded
 from streambound_runtime.reading.computing import in_words, is_of_spark
-from streambound_runtime.results import write_results
+from streambound_runtime.results import check_fits, write_results
 from streambound_runtime.row_values import Value
 from streambound_runtime.session import pinned
 from streambound_runtime.spec import JobSpec, ResultColumns, TableColumn
@@ -41,10 +41,18 @@ def batch_of(job: JobSpec, found: Delta) -> pa.RecordBatch:
     """Results as an operator gives them."""
     import pyarrow as pa
 
+    for column in job.columns:
+        check_fits(column.name, found.columns[column.name], found.nulls.get(column.name), sql_type(column.type))
     arrays = [_column(found, column.name, _arrow(sql_type(column.type))) for column in job.columns]
+    check_fits(_WEIGHT, found.weights(), None, sql_type(job.multiplicity))
     weights = pa.array(found.weights().tolist(), sql_type(job.multiplicity).encoded)
     nothing = pa.nulls(found.size, pa.binary())
     return pa.RecordBatch.from_arrays([pa.array(found.time), *arrays, weights, nothing], names=_names(job))
+
+
+def empty_results(job: JobSpec) -> Delta:
+    """No results."""
+    return delta_of([], tuple(column.name for column in job.columns))
 
 
 def facts(job: JobSpec, data: bytes) -> pa.RecordBatch:
@@ -174,7 +182,31 @@ def write_in_order(results: DataFrame, job: JobSpec, file: TextIO, multiplicity:
 def in_order(results: DataFrame, job: JobSpec) -> Iterator[Delta]:
     """Encoded results, in order of `_ts` and of their values."""
     names = [name for name in _names(job) if name not in (_WEIGHT, FACTS)]
-    table = results.orderBy(*names).select(*_names(job)[:-1]).toArrow()
+    yield from deltas_of(results.orderBy(*names).select(*_names(job)[:-1]).toArrow(), job)
+
+
+def in_order_here(results: pa.Table, job: JobSpec) -> pa.Table:
+    """Encoded results as `batch_of` gives them, those that are the same as one, in order of `_ts` and their values.
+
+    What is taken back as often as it comes is none; NULL comes first, as in Spark.
+    """
+    import pyarrow as pa
+    from pyarrow import compute as pc
+
+    names = [name for name in _names(job) if name not in (_WEIGHT, FACTS)]
+    weight = results.schema.field(_WEIGHT).type
+    found = results.group_by(names, use_threads=False).aggregate([(_WEIGHT, "sum")])
+    found = found.select([*names, f"{_WEIGHT}_sum"]).rename_columns([*names, _WEIGHT])
+    found = found.set_column(len(names), _WEIGHT, found.column(_WEIGHT).cast(weight))
+    found = found.filter(pc.not_equal(found.column(_WEIGHT), 0))
+    there = {f"{name} is there": found.column(name).is_valid() for name in names}
+    keys = pa.table({**dict(zip(found.column_names, found.columns, strict=True)), **there})
+    by = [(key, "ascending") for name in names for key in (f"{name} is there", name)]
+    return found.take(pc.sort_indices(keys, by))
+
+
+def deltas_of(table: pa.Table, job: JobSpec) -> Iterator[Delta]:
+    """Encoded results in order, some at a time."""
     texts = {column.name: _is_text(sql_type(column.type)) for column in job.columns}
     for batch in table.to_batches(max_chunksize=1 << 16):
         columns, nulls = {}, {}

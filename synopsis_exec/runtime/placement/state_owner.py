@@ -13,14 +13,15 @@ from streambound_runtime.checkpoint.checkpoint import Checkpoint
 from streambound_runtime.decoding.decoder import Decoder
 from streambound_runtime.errors import JobError
 from streambound_runtime.operators.clipping import Ends, clips
+from streambound_runtime.operators.rejected_row import RejectedRow
 from streambound_runtime.placement.decoded_chunk import DecodedChunk
-from streambound_runtime.quarantine import Row
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.reading.computing import decoder_of
 from streambound_runtime.reading.files import Files
 from streambound_runtime.row_values import Value
+from streambound_runtime.session import is_local
 from streambound_runtime.settings import Settings
-from streambound_runtime.sinks import Sinks
+from streambound_runtime.sinks import NoSinks, Sinks
 from streambound_runtime.spec import JobSpec
 
 if TYPE_CHECKING:
@@ -33,26 +34,38 @@ AT_ONCE = {"columns": 1 << 20, "rows": 1 << 16, "circuit": 1 << 16}
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """What a run of a job has; ``relations`` are the encoded good rows of each.
+    """What a run of a job has; ``relations`` are the encoded good rows of each, ``spark`` is None in one without it.
 
     ``ends`` are those to which each stream's values may be clipped (`operators.clipping`).
     """
 
-    spark: SparkSession
+    spark: SparkSession | None
     job: JobSpec
     settings: Settings
     checkpoint: Checkpoint
-    sinks: Sinks
+    sinks: Sinks | NoSinks
     relations: dict[str, list[dict[str, Value]]]
     files: dict[str, Files] = field(init=False)
     decoders: dict[str, Decoder] = field(init=False)
     ends: tuple[dict[str, Ends], ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        streams, lines = self.job.streams, bool(self.settings.input)
+        streams, lines, most = self.job.streams, bool(self.settings.input), self.job.quarantine_limit.most
+        found = {each.name: decoder_of(self.spark, each, lines, most) for each in streams}
         object.__setattr__(self, "files", {each.name: Files(self.spark, each, self.settings) for each in streams})
         object.__setattr__(self, "ends", clips(self.job, self.relations))
-        object.__setattr__(self, "decoders", {each.name: decoder_of(self.spark, each, lines) for each in streams})
+        object.__setattr__(self, "decoders", found)
+
+    @property
+    def session(self) -> SparkSession:
+        """Spark, where a run has it."""
+        assert self.spark is not None, "a run without Spark has placements of its own"
+        return self.spark
+
+    @property
+    def here(self) -> bool:
+        """Whether all runs on this machine."""
+        return self.spark is None or is_local(self.spark)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +81,7 @@ class Closed:
     timestamps: int = 0
     entries: int = 0
     peak: int = 0
-    refused: tuple[Row, ...] = ()
+    refused: tuple[RejectedRow, ...] = ()
     open_since: int | None = None
 
 

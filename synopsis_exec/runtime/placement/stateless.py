@@ -46,7 +46,7 @@ class Stateless(OnExecutors):
     def close(self, batch: int, until: int | None, last: bool = False) -> Closed:
         """Make the batch's results."""
         plan = of_plan(self.job)
-        rows = self.run.spark.createDataFrame([], schema_of(plan)) if self.found is None else self.found
+        rows = self.run.session.createDataFrame([], schema_of(plan)) if self.found is None else self.found
         self.found = None
         return Closed(self.keep(batch, results_of(rows, plan), rows))
 

@@ -47,11 +47,11 @@ class Arrived:
         return self.frame.where("path IS NOT NULL").select("source", "path").toArrow()
 
     def paths(self, number: int) -> list[str]:
-        """The files of a stream that is read by path."""
+        """The files of a stream that is read by path, each once."""
         from pyarrow import compute as pc
 
-        found: list[str] = self.listed.filter(pc.equal(self.listed.column("source"), number)).column("path").to_pylist()
-        return found
+        found = self.listed.filter(pc.equal(self.listed.column("source"), number)).column("path").to_pylist()
+        return [*dict.fromkeys(found)]  # Spark may list a file twice, see `reading.sources`
 
     def rows(self, number: int) -> DataFrame:
         """The raw rows of a stream that is not read by path, where they are."""

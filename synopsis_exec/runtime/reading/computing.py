@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 _TRY = re.compile(r"\btry_\w+")
 
 
-def decoder_of(spark: SparkSession, table: Stream | Relation, lines: bool) -> Decoder:
-    """A decoder of raw rows; where there are derived columns it asks Spark."""
-    return DerivingDecoder(spark, table, lines) if table.derived else Decoder(table, lines=lines)
+def decoder_of(spark: SparkSession | None, table: Stream | Relation, lines: bool, most: int) -> Decoder:
+    """A decoder of raw rows that tells ``most`` bad ones; where there are derived columns it asks Spark."""
+    return DerivingDecoder(spark, table, lines, most) if table.derived else Decoder(table, lines, most)
 
 
 class DerivingDecoder(Decoder):
     """Decodes raw rows in two steps, between which Spark computes."""
 
-    def __init__(self, spark: SparkSession, table: Stream | Relation, lines: bool) -> None:
-        self.spark, self.derivation = spark, ComputedColumns(table, lines)
-        super().__init__(self.derivation.first, lines)
+    def __init__(self, spark: SparkSession, table: Stream | Relation, lines: bool, most: int) -> None:
+        self.spark, self.derivation = spark, ComputedColumns(table, lines, most)
+        super().__init__(self.derivation.first, lines, most)
 
     def decode(
         self, raw: pa.Table | pa.RecordBatch, late_before: int | None = None, all_columns: AllColumns = None

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import re
-from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,10 +12,12 @@ import numpy as np
 
 from streambound_runtime.arrays import Integers
 from streambound_runtime.decoding.quoting import quoted
-from streambound_runtime.decoding.raw import own, selected
+from streambound_runtime.decoding.raw import LONGEST_LINE, own, selected
 from streambound_runtime.decoding.sql_types import spark_name, sql_type
 from streambound_runtime.decoding.typed_columns import columns_read, columns_wanted, readable
 from streambound_runtime.endpoints import local_path, located, options_of
+from streambound_runtime.errors import unreadable
+from streambound_runtime.reading.lines import ENDS, lines_of
 from streambound_runtime.reading.sources import CHOOSING, base_of, check_columns, escaped
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import Relation, Stream
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 AT_ONCE = 1 << 20
 """Rows of a file that are read at a time."""
-_PLAIN = ("", ".json", ".jsonl", ".log", ".ndjson", ".txt")
-"""Ends of the names of files that are not compressed."""
 _WITH_COLUMNS = ("avro", "orc", "parquet")
 """Formats whose files say which columns they have; of those that they do not have Spark would read NULLs."""
 _PARTITION = re.compile(r"/[^/=]+=[^/]*(?=/)")
@@ -80,19 +78,19 @@ class LocalFiles:
 
     def _lines(self, file: Path) -> Iterator[pa.Table] | None:
         """The lines of a file with their numbers; None for one that is compressed otherwise than by gzip."""
-        if file.suffix not in (*_PLAIN, ".gz"):
-            return None
-        return self._numbered(file)
+        return self._numbered(file) if file.suffix in ENDS else None
 
     def _numbered(self, file: Path) -> Iterator[pa.Table]:
         import pyarrow as pa
 
-        text = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
-        lines = text.removeprefix(BOM_UTF8).splitlines()
-        numbers = pa.array(range(1, len(lines) + 1), pa.int64())
-        names = [own(self.table, "value"), own(self.table, "line")]
-        rows = pa.Table.from_arrays([pa.array(lines, pa.binary()), numbers], names)
-        yield from (rows.slice(start, AT_ONCE) for start in range(0, rows.num_rows, AT_ONCE))
+        names, start = [own(self.table, "value"), own(self.table, "line")], 1
+        for lines, length in lines_of(file):
+            numbers = pa.array(range(start, start + len(lines)), pa.int64())
+            rows = pa.Table.from_arrays([pa.array(lines, pa.binary()), numbers], names)
+            if length > LONGEST_LINE:
+                rows = rows.append_column(own(self.table, "length"), [pa.array([length, *[None] * (len(lines) - 1)])])
+            start += len(lines)
+            yield from (rows.slice(place, AT_ONCE) for place in range(0, len(lines), AT_ONCE))
 
     def _columns(self, file: Path, name: str) -> Iterator[Raw] | None:
         """The columns of a file of Parquet that are wanted; None where Spark has to read it."""
@@ -134,9 +132,9 @@ def rows_at(file: Path, names: Sequence[str], start: int, places: Integers) -> p
 
 
 class Files:
-    """Reads the files of one source, on the driver."""
+    """Reads the files of one source, on the driver; without Spark those alone that need none."""
 
-    def __init__(self, spark: SparkSession, table: Stream | Relation, settings: Settings) -> None:
+    def __init__(self, spark: SparkSession | None, table: Stream | Relation, settings: Settings) -> None:
         self.spark, self.table, self.local = spark, table, LocalFiles(table, settings)
 
     def raws(self, paths: Sequence[str]) -> Iterator[Raw]:
@@ -157,11 +155,22 @@ class Files:
         return ours, [path for path in paths if path not in {*ours}]
 
     def by_spark(self, paths: Sequence[str]) -> DataFrame:
-        """What is in files, with the name of each row's file."""
-        there, local = list(map(escaped, paths)), self.local
-        reader = self.spark.read.format(local.kind).options(**local.options)
-        given = {key.lower() for key in local.options}
-        if "basepath" not in given and any(map(local.in_partition, paths)):
+        """What is in files, with the name of each row's file; raises JobError without Spark."""
+        if self.spark is None:
+            raise unreadable(f"{self.table.name} cannot be read: {shown(paths[0])} needs Spark: --engine spark")
+        apart: dict[bool, list[str]] = {}
+        for path in paths:
+            apart.setdefault(not self.local.lines and self.local.in_partition(path), []).append(escaped(path))
+        parts = [self._read(self.spark, *part) for part in apart.items()]
+        return reduce(lambda one, other: one.unionByName(other), parts)
+
+    def _read(self, spark: SparkSession, partitions: bool, there: list[str]) -> DataFrame:
+        """What is in files, of which all are below directories that say a column's value (``partitions``), or none."""
+        local = self.local
+        reader = spark.read.format(local.kind).options(**local.options)
+        if not partitions:  # else Spark reads files twice beside one whose name has signs of a pattern
+            reader = reader.option("recursiveFileLookup", True)
+        elif "basepath" not in {key.lower() for key in local.options}:
             reader = reader.option("basePath", local.base)
         if local.kind in _WITH_COLUMNS:
             check_columns(self.table, reader.load(there).columns)

@@ -13,7 +13,19 @@ def input_files(name: str, folder: Path) -> list[Path]:
     files = [single] if single.is_file() else sorted(several.glob("*.jsonl"))
     if not files:
         raise unreadable(f"there is no {single}, and no directory {several} with .jsonl files")
-    hidden = next((file for file in files if file.name.startswith(("_", "."))), None)
+    hidden = next(filter(is_hidden, files), None)
     if hidden is not None:
-        raise unreadable(f"Spark ignores {hidden}, because its name starts with {hidden.name[0]}")
+        raise unreadable(ignored(hidden))
     return files
+
+
+def is_hidden(file: Path) -> bool:
+    """Whether Spark takes no notice of a file because of its name."""
+    name = file.name
+    return name.startswith(".") or (name.startswith("_") and "=" not in name) or name.endswith("._COPYING_")
+
+
+def ignored(file: Path) -> str:
+    """What is said of a file that Spark takes no notice of."""
+    how = "ends with ._COPYING_" if file.name.endswith("._COPYING_") else f"starts with {file.name[0]}"
+    return f"Spark ignores {file}, because its name {how}"

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from streambound_runtime.decoding.decoder import Decoded
 from streambound_runtime.decoding.reasons import detail
 from streambound_runtime.errors import JobError
-from streambound_runtime.quarantine import Row, quarantined, row_of, row_text
+from streambound_runtime.quarantine import BadRows, row_text, told_rows
 from streambound_runtime.reading.computing import decoder_of, in_words, is_of_spark
 from streambound_runtime.reading.files import Files, Raw
+from streambound_runtime.reading.input_log import local_files
 from streambound_runtime.reading.random_rows import conflicts
 from streambound_runtime.reading.sources import by_path, paths_now, raw_rows
 from streambound_runtime.row_values import Value
@@ -29,28 +30,34 @@ COMPUTED = "query"
 
 
 def relation_rows(
-    spark: SparkSession, relation: Relation, settings: Settings, frames: Mapping[str, DataFrame]
-) -> tuple[list[dict[str, Value]], list[Row]]:
-    """The good rows of a static relation, encoded, and its bad ones; raises JobError for more than it may have."""
-    decoder, good, bad = decoder_of(spark, relation, bool(settings.input)), list[dict[str, Value]](), list[Row]()
-    if by_path(relation, settings):
+    spark: SparkSession | None,
+    relation: Relation,
+    settings: Settings,
+    frames: Mapping[str, DataFrame],
+    bad: BadRows,
+) -> list[dict[str, Value]]:
+    """The good rows of a static relation, encoded; bad ones are added. Raises JobError for more than it may have."""
+    decoder, good = decoder_of(spark, relation, bool(settings.input), bad.most), list[dict[str, Value]]()
+    if spark is None:
+        raws = Files(None, relation, settings).raws(local_files(relation, settings))
+    elif by_path(relation, settings):
         raws = Files(spark, relation, settings).raws(paths_now(spark, relation, settings))
     else:
         raws = iter([Raw(raw_rows(spark.read, relation, settings, frames).toArrow())])
     for raw in raws:
         found = decoder.decode(raw.rows, all_columns=raw.all_columns)
         good += _good(found, relation)
-        bad += quarantined(relation, found.rejected, raw.file)
+        bad.add(relation, found.rejected, raw.file, found.beyond)
     if relation.rows is not None and len(good) > relation.rows:
         what = f"relation {relation.name} has {len(good)} rows, more than the catalog's rows = {relation.rows}"
         raise JobError("rows", what, 1)
     if relation.period is None or not relation.period.variable:
-        return good, bad
+        return good
     wrong = conflicts(relation.period, good)
-    for place, reason in wrong.items():
-        known = {"reason": reason, "detail": detail(reason), "row": row_text(relation, good[place])}
-        bad.append(row_of(relation, known))
-    return [row for place, row in enumerate(good) if place not in wrong], bad
+    for reason in dict.fromkeys(wrong.values()):
+        texts = [row_text(relation, good[place]) for place, why in wrong.items() if why == reason]
+        bad.add(relation, told_rows(reason, detail(reason), texts))
+    return [row for place, row in enumerate(good) if place not in wrong]
 
 
 def computed_rows(spark: SparkSession, query: RelationQuery) -> list[dict[str, Value]]:
@@ -65,7 +72,7 @@ def computed_rows(spark: SparkSession, query: RelationQuery) -> list[dict[str, V
         raise JobError(
             "expression", f"the relation {relation.name} cannot be computed: {in_words(error)}", 1
         ) from error
-    found = decoder_of(spark, relation, False).decode(raw)
+    found = decoder_of(spark, relation, False, 1).decode(raw)
     for bad in found.rejected.to_pylist()[:1]:
         what = f"the relation {relation.name}, which the query computes, has a row that is none: {bad['detail']}"
         raise JobError("expression", f"{what}: {bad['row']}", 1)

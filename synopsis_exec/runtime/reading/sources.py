@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import reduce
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from streambound_runtime.decoding.quoting import quoted
 from streambound_runtime.decoding.raw import own, selected
-from streambound_runtime.endpoints import FILES, is_uri, located, options_of, with_remedy, with_servers
+from streambound_runtime.endpoints import (
+    FILES,
+    is_uri,
+    local_path,
+    located,
+    options_of,
+    with_remedy,
+    with_servers,
+)
 from streambound_runtime.errors import JobError, unreadable
 from streambound_runtime.failures import in_one_line
-from streambound_runtime.reading.inputs import input_files
+from streambound_runtime.reading.inputs import ignored, input_files, is_hidden
+from streambound_runtime.reading.lines import expansion
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import JobSpec, Relation, Stream
 from streambound_runtime.visible import as_line
@@ -49,6 +59,11 @@ QUEUE_PLACES = {"kafka": ("partition", "offset")}
 _PATHS = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
 _OF_PATTERNS = "\\{}[]*?"
 """Characters that Spark takes for parts of a pattern in a path."""
+_BRACES, _AUTHORITY = re.compile(r"\{[^}]*"), re.compile(r"\A[^/:]*:(//[^/]*)?")
+_ANY_AGE = f"{2**63 - 1}ms"
+"""By default Spark skips files that are seven days older than the newest one that it has seen."""
+_OWN_CHOICE = {"recursivefilelookup", "cleansource"}
+"""Options with which Spark alone says which files are read: it may remove what it has listed."""
 
 
 def by_path(table: Stream | Relation, settings: Settings) -> bool:
@@ -82,44 +97,84 @@ def paths_now(spark: SparkSession, table: Stream | Relation, settings: Settings)
     return sorted(listed.column("path").to_pylist())
 
 
+class _Place(NamedTuple):
+    """Where a source's files are, the options that choose among them, and a regular expression for their paths.
+
+    Without an expression Spark alone chooses.
+    """
+
+    path: str
+    options: dict[str, str]
+    files: str = ""
+
+
 def _paths(spark: SparkSession, table: Stream | Relation, settings: Settings, streaming: bool) -> DataFrame:
-    """A source's files, as `path` and `modificationTime`."""
-    path, given = _place(table, settings)
-    if streaming:
-        if not {key.lower() for key in given} & _LIMITS:
-            given = given | _limit(spark, table, settings, path, given)
-        return spark.readStream.format("binaryFile").schema(_PATHS).options(**given).load(path or None)
-    return spark.read.format("binaryFile").options(**given).load(path or None)
+    """A source's files, as `path`, `modificationTime` and `length`."""
+    place = _place(table, settings)
+    if not streaming:
+        return _listed(spark.read, place)
+    limits = {} if {key.lower() for key in place.options} & _LIMITS else _limit(spark, table, settings, place)
+    options = {"maxFileAge": _ANY_AGE, **place.options, **limits}
+    return _listed(spark.readStream.schema(_PATHS), place._replace(options=options))
 
 
-def _place(table: Stream | Relation, settings: Settings) -> tuple[str, dict[str, str]]:
-    """Where a source's files are, and the options that choose among them."""
+def _listed(reader: DataFrameReader | DataStreamReader, place: _Place) -> DataFrame:
+    """The files at a place.
+
+    Spark lists all files below it. Its own choice among them leaves out those beside directories that say a column's
+    value, and lists files twice where a name has signs of a pattern.
+    """
+    from pyspark.sql import functions as F
+
+    below = {"recursiveFileLookup": "true"} if place.files else {}
+    rows: DataFrame = reader.format("binaryFile").options(**below, **place.options).load(place.path or None)
+    return rows.where(F.col("path").rlike(place.files)) if place.files else rows
+
+
+def _place(table: Stream | Relation, settings: Settings) -> _Place:
     if settings.input:
         files = input_files(table.name, Path(settings.input))
         several = len(files) > 1 or files[0].parent.name == table.name
-        names = "*.jsonl" if several else escaped(files[0].name)
-        folder, of_folder = _folder(files[0].parent)
-        return folder, of_folder | {"pathGlobFilter": names}
+        return _in_folder(files[0].parent, {"pathGlobFilter": "*.jsonl" if several else escaped(files[0].name)}, False)
     assert table.source is not None
     given = {key: text for key, text in options_of(table.source, settings).items() if key.lower() in CHOOSING}
     path = located(table.source.path, settings)
     file = Path(path)
     if path and file.is_file():  # Spark streams directories only
-        folder, of_folder = _folder(file.parent)
-        return folder, of_folder | given | {"pathGlobFilter": escaped(file.name)}
+        if is_hidden(file):
+            raise unreadable(f"{table.name} cannot be read: {ignored(file)}")
+        return _in_folder(file.parent, given | {"pathGlobFilter": escaped(file.name)}, False)
     if path and file.exists():
-        folder, of_folder = _folder(file)
-        return folder, of_folder | given
-    return path, {"basePath": base_of(path)} | given if is_pattern(path) else given
+        return _in_folder(file, given)
+    options = {"basePath": base_of(path)} | given if is_pattern(path) else given
+    return _Place(path, options, _expression(path, options))
 
 
-def _folder(folder: Path) -> tuple[str, dict[str, str]]:
-    """A directory as Spark takes it, and what it needs to know where directories begin that say a column's value.
+def _in_folder(folder: Path, options: dict[str, str], deep: bool = True) -> _Place:
+    """The files of a directory; ``deep``: also of those below it that say a column's value.
 
-    Of what it takes for a pattern, as it does any escaped path, it would not know.
+    Spark has to be told where such directories begin: of what it takes for a pattern, as it does any escaped path, it
+    would not know.
     """
     path = os.path.normpath(folder.absolute())
-    return escaped(path), {"basePath": path}
+    options = {"basePath": path} | options
+    return _Place(escaped(path), options, _expression(path, options, deep))
+
+
+def _expression(path: str, options: Mapping[str, str], deep: bool = True) -> str:
+    r"""The paths of the files that a path stands for: files, those in directories, and in ones that say a value.
+
+    >>> re.fullmatch(_expression("/in/*", {}), "file:/in/a/day=1/b") is not None
+    True
+    >>> re.fullmatch(_expression("/in/*", {}), "file:/in/a/old/b") is not None
+    False
+    """
+    if not path or "/" in "".join(_BRACES.findall(path)) or {key.lower() for key in options} & _OWN_CHOICE:
+        return ""
+    below = _AUTHORITY.sub("", path) if is_uri(path) else str(Path(path).absolute())
+    depth = len(list(filter(None, os.path.normpath(below).split("/"))))
+    within = "((/[^/=]+=[^/]*)*/[^/]+)?" if deep else "/[^/]+"
+    return rf"^[^/]+(//[^/]*)?(/[^/]+){{{depth}}}{within}$"
 
 
 def is_pattern(path: str) -> bool:
@@ -147,30 +202,50 @@ def escaped(path: str) -> str:
     return "".join(f"\\{sign}" if sign in _OF_PATTERNS else sign for sign in path)
 
 
-def _limit(
-    spark: SparkSession, table: Stream | Relation, settings: Settings, path: str, given: dict[str, str]
-) -> dict[str, str]:
+def _limit(spark: SparkSession, table: Stream | Relation, settings: Settings, place: _Place) -> dict[str, str]:
     """How much of a source is in a micro-batch: nothing is said of files whose order Spark would not keep."""
-    if not _in_order(spark, table, settings, path, given):
+    files = _files_now(spark, table, settings, place)
+    if not in_order(table, settings, files):
         return {}
     if settings.files_per_batch is not None:
         return {"maxFilesPerTrigger": str(settings.files_per_batch)}
+    most = bytes_per_batch(table, settings) / max([1.0, *map(_expansion, files)])
+    return {"maxBytesPerTrigger": str(int(most))}
+
+
+def bytes_per_batch(table: Stream | Relation, settings: Settings) -> int:
+    """How many bytes of what is in a source's files are a micro-batch: about a million rows."""
     kind = "" if settings.input or table.source is None else table.source.format
-    return {"maxBytesPerTrigger": str(_BYTES.get(kind, _BYTES_OF_TEXT))}
+    return _BYTES.get(kind, _BYTES_OF_TEXT)
 
 
-def _in_order(
-    spark: SparkSession, table: Stream | Relation, settings: Settings, path: str, given: dict[str, str]
-) -> bool:
-    """Whether Spark, which goes by modification times, reads files one after the other as they were written."""
+class ListedFile(NamedTuple):
+    """A file, and when it was changed."""
+
+    path: str
+    modified: float
+
+
+def _files_now(spark: SparkSession, table: Stream | Relation, settings: Settings, place: _Place) -> list[ListedFile]:
+    """The files that are there: of recorded streams by name, of others by modification time."""
     if settings.input:
-        files = input_files(table.name, Path(settings.input))
-        times = [file.stat().st_mtime_ns // 1_000_000 for file in files]
-        what, fine = "do not follow the names of the files", all(one < other for one, other in pairwise(times))
-    else:
-        listed = spark.read.format("binaryFile").options(**given).load(path or None)
-        found = sorted(time.as_py() for time in listed.select("modificationTime").toArrow().column(0))
-        what, fine = "of some files are the same", all(one < other for one, other in pairwise(found))
+        there = input_files(table.name, Path(settings.input))
+        return [ListedFile(str(file), file.stat().st_mtime_ns // 1_000_000) for file in there]
+    rows = _listed(spark.read, place).select("path", "modificationTime").toArrow().to_pylist()
+    files = [ListedFile(row["path"], row["modificationTime"].timestamp()) for row in rows]
+    return sorted(files, key=lambda file: file.modified)
+
+
+def _expansion(file: ListedFile) -> float:
+    """How many times as large what is in a file is as the file, as far as this machine can see it."""
+    there = local_path(file.path)
+    return 1.0 if there is None else expansion(there)
+
+
+def in_order(table: Stream | Relation, settings: Settings, files: Sequence[ListedFile]) -> bool:
+    """Whether Spark, which goes by modification times, reads files one after the other as they were written."""
+    what = "do not follow the names of the files" if settings.input else "of some files are the same"
+    fine = all(one.modified < other.modified for one, other in pairwise(files))
     if not fine:
         print(f"note: {as_line(table.name)}: modification times {what}, so they are read as one batch", file=sys.stderr)
     return fine

@@ -1,0 +1,69 @@
+"""Lines of text files, plain or compressed with gzip, some at a time: neither a file nor a line need fit in memory."""
+
+from __future__ import annotations
+
+import gzip
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from streambound_runtime.decoding.raw import LONGEST_LINE
+
+_PLAIN = ("", ".json", ".jsonl", ".log", ".ndjson", ".txt")
+_GZIP = ".gz"
+ENDS = (*_PLAIN, _GZIP)
+"""Ends of the names of files whose lines are read here."""
+_AT_ONCE = LONGEST_LINE
+"""Bytes of a file that are read at a time."""
+_SIZE_BYTES = 4
+"""A file of gzip ends with the length of what it holds, modulo 2**32."""
+
+
+def lines_of(file: Path) -> Iterator[tuple[list[bytes], int]]:
+    """The lines of a file in order, some at a time, and the length of the first of these; no mark of byte order.
+
+    As in Spark they end at line feeds and carriage returns. Of one longer than `LONGEST_LINE` only the beginning is
+    here; it is the first.
+    """
+    with cast("BinaryIO", gzip.open(file) if file.suffix == _GZIP else file.open("rb")) as opened:
+        yield from split(_blocks(opened))
+
+
+def _blocks(opened: BinaryIO) -> Iterator[bytes]:
+    start = opened.read(_AT_ONCE)
+    yield start.removeprefix(BOM_UTF8)
+    while block := opened.read(_AT_ONCE):
+        yield block
+
+
+def split(blocks: Iterable[bytes]) -> Iterator[tuple[list[bytes], int]]:
+    r"""The lines of a text that comes in blocks none of which is longer than `LONGEST_LINE`, as `lines_of` has them.
+
+    >>> list(split([b"a\r", b"\nb", b"c\n\nd"]))
+    [([b'a'], 1), ([b'bc', b''], 2), ([b'd'], 1)]
+    """
+    begun, length, returned = list[bytes](), 0, False
+    for read in blocks:
+        block = read.removeprefix(b"\n") if returned else read
+        returned = (block or b"\n").endswith(b"\r")
+        *lines, rest = [*block.splitlines(), b""] if block.endswith((b"\n", b"\r")) else block.splitlines() or [b""]
+        if lines:
+            length += len(lines[0])
+            lines[0] = b"".join([*begun, lines[0]])[:LONGEST_LINE]
+            yield lines, length
+            begun, length = [], 0
+        if rest and length < LONGEST_LINE:
+            begun.append(rest)
+        length += len(rest)
+    if length:
+        yield [b"".join(begun)[:LONGEST_LINE]], length
+
+
+def expansion(file: Path) -> float:
+    """How many times as large a file's text is as the file, as far as the file says it."""
+    if file.suffix != _GZIP or (length := file.stat().st_size) <= _SIZE_BYTES:
+        return 1.0
+    with file.open("rb") as opened:
+        opened.seek(-_SIZE_BYTES, 2)
+        return int.from_bytes(opened.read(), "little") / length
