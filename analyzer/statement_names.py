@@ -15,7 +15,7 @@ from streambound.analyzer.names import LETTERS, as_name, is_name
 from streambound.analyzer.spans import SourceText, Span
 from streambound.analyzer.syntax_errors import syntax_error
 
-_COMMENT = re.compile(r"--[ \t]*name:[ \t]*(\S.*?)\s*")
+_COMMENT = re.compile(r"--[ \t]*name:[ \t]*(\S.*)", re.S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,8 @@ def _comment(source: SourceText, start: int, end: int) -> Name | Diagnostic | No
     text = source.text[start:end]
     for comment in reversed([c for c in stretches(text) if c.kind is LexicalKind.LINE_COMMENT]):
         if match := _COMMENT.fullmatch(text[comment.start : comment.end]):
-            at, name = start + comment.start, match.group(1)
-            span = source.span(at + match.start(1), at + match.end(1))
+            at, name = start + comment.start + match.start(1), match.group(1).rstrip()
+            span = source.span(at, at + len(name))
             if is_name(name):
                 return Name(name, span)
             message = f"a name is one word of {LETTERS}, since a job's directory is called by it"

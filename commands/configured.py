@@ -58,7 +58,7 @@ def inside_workspace(catalog_file: Path | None, stdin_name: Path | None = None) 
     catalog = workspace.default
     if catalog is None or outside_allowed():
         return workspace
-    outputs = [destination.file for destination in params.get("named", ())]
+    outputs = [] if given("format_name") else [destination.file for destination in params.get("named", ())]
     for key, files in (("formats", outputs), ("baseline", [params["baseline_file"]])):
         for file in files if key in catalog.settings.values and not given(OPTIONS[key]) else ():
             if file is not None:

@@ -12,7 +12,7 @@ FULL = "no space is left on the device"
 NO_SPACE = re.compile("|".join(map(re.escape, (strerror(ENOSPC), strerror(EDQUOT), "There is not enough space"))))
 """What the system and Java call a disk that is full, or a user's part of it."""
 _TRACEBACK = "Traceback (most recent call last):\n"
-_JAVA = re.compile(r"\n(?:\s*at [\w.$]+|Driver stacktrace:|Caused by: |JVM stacktrace:).*", re.S)
+_JAVA = re.compile(r"\n(?:[ \t]*at [\w.$]+|Driver stacktrace:|Caused by: |JVM stacktrace:).*", re.S)
 _OF_PYTHON = re.compile(r"(?:[\w.]+\.)?(\w+)(?:: (.*))?", re.S)
 """The class of an exception, and what it says."""
 _NUMBERED = re.compile(r"\[Errno \d+\] ")
@@ -57,7 +57,7 @@ def _of_worker(text: str) -> str:
     """The exception that a worker ended with: the last of its traceback."""
     lines = _JAVA.sub("", text.rpartition(_TRACEBACK)[2]).split("\n")
     start = next((number for number, line in enumerate(lines) if line and not line[0].isspace()), 0)
-    told = "\n".join(lines[start:]).strip()
+    told = " ".join(line.strip() for line in lines[start:]).strip()
     found = _OF_PYTHON.fullmatch(told)
     return told if found is None else _said(found[1], found[2] or "")
 

@@ -19,7 +19,7 @@ from streambound_runtime.reading.computing import is_of_spark
 from streambound_runtime.reading.files import check_files
 from streambound_runtime.reading.sources import arriving, failing
 from streambound_runtime.scratch import scratch_folder
-from streambound_runtime.session import check_cluster, is_local, session
+from streambound_runtime.session import check_cluster, check_workers, is_local, session
 from streambound_runtime.settings import Settings, settings_of
 from streambound_runtime.signals import signals_raised
 from streambound_runtime.spec import JobSpec
@@ -99,6 +99,8 @@ def prepare(
 ) -> Driver:
     """What folds a job's batches; raises JobError where it cannot."""
     check_cluster(spark, settings)
+    if job.plan.placement != "driver" or settings.trigger != "end":  # the figures of a query are read by a worker
+        check_workers(spark)
     if job.plan.placement != "driver" or not is_local(spark):
         give_to_executors(spark)
     for stream in job.streams:

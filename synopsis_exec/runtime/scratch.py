@@ -85,6 +85,16 @@ def java_options() -> str:
     return f'"-Djava.io.tmpdir={process_folder()}"'
 
 
+@contextmanager
+def temporary_files_there() -> Iterator[None]:
+    """While what others make in Python goes to the directory of this process."""
+    before, tempfile.tempdir = tempfile.tempdir, str(process_folder())
+    try:
+        yield
+    finally:
+        tempfile.tempdir = before
+
+
 def clear_left(where: Path) -> None:
     """Remove the temporary directories of dead processes of this user; what cannot be is left."""
     for folder in where.glob(f"{PREFIX}*"):

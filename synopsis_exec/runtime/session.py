@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streambound_runtime.endpoints import is_uri
 from streambound_runtime.errors import usage
-from streambound_runtime.scratch import JAVA_OPTIONS, java_options
+from streambound_runtime.scratch import JAVA_OPTIONS, java_options, temporary_files_there
 from streambound_runtime.settings import Settings
 
 if TYPE_CHECKING:
@@ -21,6 +24,15 @@ _CHECKPOINTS = "org.apache.spark.sql.execution.streaming.checkpointing.FileSyste
 """The other one starts a process for every file on a local disk."""
 
 
+_PATIENCE = 60
+"""Seconds for a Python to start."""
+_NEEDED = ("numpy", "pyarrow")
+_LOOK = """
+import sys
+from importlib.util import find_spec
+print(*sys.version_info[:2], *(name for name in sys.argv[1:] if find_spec(name) is None))
+"""
+"""Says the version of a Python, and which modules it does not have."""
 _PINNED = {"spark.sql.session.timeZone": "UTC", "spark.sql.ansi.enabled": "true"}
 _SHORT = {"local": "spark.sql.execution.arrow.localRelationThreshold"}
 """Of rows that take fewer bytes than this Spark computes expressions one by one, while it plans a query."""
@@ -51,7 +63,8 @@ def session(name: str) -> SparkSession:
         )
         for setting in _KEPT_FOR_NO_PAGE:
             builder = builder.config(setting, 10)
-    spark = builder.getOrCreate()
+    with temporary_files_there():
+        spark = builder.getOrCreate()
     prepared(spark)
     spark.sparkContext.setLogLevel("ERROR")
     for logger in ("py4j", "SQLQueryContextLogger"):  # they would log what `main` reports, or quarantines
@@ -87,6 +100,35 @@ def is_local(spark: SparkSession) -> bool:
 def master(spark: SparkSession) -> str:
     """Spark's setting ``spark.master``: where it runs, such as ``local[2]`` or ``yarn``."""
     return str(spark.conf.get("spark.master", "local"))
+
+
+def check_workers(spark: SparkSession) -> None:
+    """Raise JobError where the Python that Spark starts on this machine cannot run a job's functions.
+
+    What is on other machines only their workers can say.
+    """
+    program = getattr(getattr(spark, "sparkContext", None), "pythonExec", sys.executable)  # Connect tells no program
+    same = Path(shutil.which(program) or program).absolute() == Path(sys.executable).absolute()
+    if same or not is_local(spark):
+        return
+    if (wrong := _wrong_with(program)) is not None:
+        remedy = f"set PYSPARK_PYTHON={sys.executable} before Spark starts, or install what is missing"
+        raise usage(f"Spark's workers run {program}, which {wrong}: {remedy}")
+
+
+def _wrong_with(program: str) -> str | None:
+    """Why a Python is none for workers; None where it is one."""
+    try:
+        look = [program, "-c", _LOOK, *_NEEDED]
+        told = subprocess.run(look, check=False, capture_output=True, text=True, timeout=_PATIENCE)
+        major, minor, *missing = told.stdout.split()
+    except (OSError, subprocess.SubprocessError) as error:
+        return f"cannot be started ({getattr(error, 'strerror', None) or error})"
+    except ValueError:
+        return "is no Python that can be started"
+    if (int(major), int(minor)) != sys.version_info[:2]:
+        return f"is Python {major}.{minor}, and this is {sys.version_info[0]}.{sys.version_info[1]}"
+    return f"has no {' and no '.join(missing)}" if missing else None
 
 
 def check_cluster(spark: SparkSession, settings: Settings) -> None:

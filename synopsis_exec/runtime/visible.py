@@ -14,8 +14,8 @@ _HIDDEN = re.compile(
 """Controls, marks of direction, and signs without a width; not the joiners of emoji and of some scripts."""
 _COMMAND = re.compile(r"#(?=#\w*\[)")
 """GitHub, Azure and TeamCity look for ``##[…]``, ``##vso[…]`` and ``##teamcity[…]`` anywhere in a line."""
-_GITHUB = re.compile(r"^([^\S\n]*):(?=:)", re.M)
-"""GitHub takes a line that begins with ``::`` for a command."""
+_GITHUB = re.compile(r"^([^\S\n]*):(?=:(?!:))", re.M)
+"""GitHub takes a line that begins with ``::`` for a command; ``:::``, which reports have, begins none that it knows."""
 _PICTURES = 0x2400
 _DELETE = 0x7F
 _REPLACED = "\ufffd"

@@ -46,3 +46,11 @@ def test_tables_that_are_one_file_somewhere_are_one() -> None:
         two = CATALOG.replace("streams.S", f'streams."{one}"') + CATALOG.replace("[streams.S", f'\n[streams."{other}"')
         with pytest.raises(streambound.StreamboundError, match="declared twice"):
             streambound.check(SQL, two)
+
+
+def test_a_long_comment_takes_no_longer_than_its_length() -> None:
+    """An expression that tries each blank again would not end here."""
+    (result,) = streambound.check(f"-- name: a{' ' * 300_000}b\n{SQL}", CATALOG)
+    assert result.verdict == "error"
+    (result,) = streambound.check(f"-- name: a{' ' * 300_000}\n{SQL}", CATALOG)
+    assert (result.name, result.verdict) == ("a", "bounded")

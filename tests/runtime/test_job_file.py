@@ -20,6 +20,7 @@ from hypothesis import assume, given
 
 from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.analyzer.errors import NotExecutableError
+from streambound.analyzer.names import is_file_name
 from streambound.analyzer.version import __version__
 from streambound.criteria.verdict import decide
 from streambound.synopsis_exec.job_file import RUNTIME, CompiledJob, compiled, job_in
@@ -38,7 +39,7 @@ from support.queries import Features
 
 HOSTILE = {
     "streams": {
-        '"""\nimport os': {
+        '"""; import os #': {
             "timestamp": "t",
             "columns": {"x'y": "bigint", 'x"y': "string", "é\\": "date", "t": "bigint"},
         },
@@ -48,7 +49,7 @@ HOSTILE = {
     "relations": {"Counter": {"columns": {"min": "bigint", "key": "bigint"}}},
 }
 HOSTILE_SQL = (
-    'SELECT a.`x"y` AS `results"\\n#`, \'\\\'; DROP\' AS c FROM `"""\nimport os` a '
+    'SELECT a.`x"y` AS `results"\\n#`, \'\\\'; DROP\' AS c FROM `"""; import os #` a '
     "WHERE a.`x'y` = 1 AND a.`x\"y` <> '\"\\\\'",
     "SELECT `class`.self AS `import` FROM `class` WHERE `class`.`x'y` < 3",
     "SELECT self.now AS `self`, Counter.key FROM self, Counter WHERE self.rows = Counter.min AND self.n >= 0",
@@ -142,14 +143,15 @@ ODD = (
 def test_texts_of_the_catalog_are_only_ever_data(odd: str) -> None:
     """In paths, options, domains and values of punctuations, and of the query in names and literals."""
     named = f"a{odd}b"
+    table = named if is_file_name(named) else "s"
     source = {"format": "json", "path": f"x/{odd}", "options": {"option": odd}}
     stream = {"timestamp": "t", "columns": {named: "string", "kind": "string", "t": "bigint"}, "source": source}
     stream |= {"domain": {named: [odd, "other"]}, "punctuation": {"column": "kind", "value": odd}}
     sink = {"format": "json", "path": f"y/{odd}", "options": {"option": odd}}
     sink["quarantine"] = {"format": "json", "path": f"z/{odd}"}
     text = odd.replace("\\", "\\\\").replace("'", "\\'")
-    sql = f"SELECT s.`{named}` AS `{odd}` FROM `{named}` s WHERE s.`{named}` <> '{text}'"
-    job = compiled_of(sql, {"streams": {named: stream}, "sinks": {"q": sink}})
+    sql = f"SELECT s.`{named}` AS `{odd}` FROM `{table}` s WHERE s.`{named}` <> '{text}'"
+    job = compiled_of(sql, {"streams": {table: stream}, "sinks": {"q": sink}})
     found = job_in(job.text)
     assert found == job.job
     assert found is not None and [column.name for column in found.columns] == [odd]

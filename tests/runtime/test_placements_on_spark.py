@@ -300,3 +300,16 @@ def test_a_cluster_that_is_killed_and_started_again_gives_the_same(
     assert done.returncode == 0, (folder / "log").read_text()[-2000:] + done.stderr[-3000:]
     assert (folder / "output").read_text() == (tmp_path / "here" / "output").read_text()
     assert (folder / "checkpoint" / "buckets").is_dir() == (placement == "buckets")
+
+
+def test_a_worker_that_cannot_read_a_file_names_it_and_says_why(spark: Any, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "S.jsonl.gz").write_bytes(b"no gzip")
+    source = {"format": "json", "path": str(tmp_path / "in")}
+    stream = {"timestamp": "ts", "columns": {"k": "bigint", "ts": "bigint"}, "source": source}
+    sql = "SELECT S.k FROM S, T WHERE S.k = T.k AND S.ts < T.ts"
+    job = streambound.compile(sql, {"streams": {"S": stream, "T": stream}}, placement="buckets", unbounded=True)
+    with pytest.raises(JobError) as failed:
+        run_with(spark, job.compiled.job, ["--checkpoint", str(tmp_path / "c"), "--output", str(tmp_path / "o")])
+    why = f"{tmp_path}/in/S.jsonl.gz: BadGzipFile: Not a gzipped file (b'no')"
+    assert str(failed.value) == f"Spark stopped the job: a Python worker failed: {why}"

@@ -24,7 +24,7 @@ from streambound_runtime.periods.lines import in_order, repeated, write_lines
 from streambound_runtime.periods.plan import SnapshotQuery
 from streambound_runtime.periods.reading import BAD, good_rows, read_relation
 from streambound_runtime.quarantine import check_limit, json_lines
-from streambound_runtime.session import is_local, session
+from streambound_runtime.session import check_workers, is_local, session
 from streambound_runtime.settings import Settings
 from streambound_runtime.sinks import BAD_ROW, function
 from streambound_runtime.spec import SinkSpec
@@ -81,6 +81,7 @@ def settings_of(job: PeriodJob, argv: Sequence[str] | None = None) -> Settings:
 
 def run(spark: SparkSession, job: PeriodJob, settings: Settings) -> Report:
     """Run a job over all the input there is; returns the summary. Raises JobError."""
+    check_workers(spark)
     if not is_local(spark):
         give_to_executors(spark)
     check_sources([one.relation for one in job.relations], settings)

@@ -25,7 +25,7 @@ from streambound_runtime.placement.derived_on_executors import DerivedOnExecutor
 from streambound_runtime.placement.state_owner import RunContext
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.reading.computing import errors, is_of_spark
-from streambound_runtime.reading.files import AT_ONCE, LocalFiles, Raw
+from streambound_runtime.reading.files import AT_ONCE, LocalFiles, Raw, shown
 from streambound_runtime.reading.sources import by_path, failing
 from streambound_runtime.spec import ROW, JobSpec
 
@@ -247,7 +247,7 @@ def _of_files(function: Callable[[Iterator[Raw]], Batches], files: LocalFiles) -
         try:
             yield from function(raws())
         except Exception as error:
-            raise unreadable(f"{read[0]}: {failure_of(error)}") from error
+            raise unreadable(f"{shown(read[0])}: {failure_of(error)}") from error
 
     return over
 

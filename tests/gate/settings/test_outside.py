@@ -76,6 +76,7 @@ def test_what_the_command_line_names_may_lie_anywhere() -> None:
     assert "d.json: cannot read" in result.stderr
     assert call("baseline", "create", "--baseline", "../outside/d.json").exit_code == 0
     assert call("check", "-o", "json:../outside/c.json", "--baseline", "../outside/d.json").exit_code == 0
+    assert call("check", "--format", "json", "--baseline", "../outside/d.json").exit_code == 0
     assert Path("../outside/c.json").exists() and not Path("../outside/a.json").exists()
 
 
