@@ -1,10 +1,13 @@
-"""Derived columns on the driver: decoded rows pass through a DataFrame there."""
+"""Derived columns on the driver: decoded rows pass through a DataFrame there, or through DuckDB in this process."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
+from streambound_runtime import expressions
 from streambound_runtime.arrays import Integers
 from streambound_runtime.decoding.decoder import Decoded, Decoder, Place
 from streambound_runtime.decoding.derived import ComputedColumns, cast
@@ -20,16 +23,22 @@ if TYPE_CHECKING:
 _TRY = re.compile(r"\btry_\w+")
 
 
-def decoder_of(spark: SparkSession, table: Stream | Relation, lines: bool) -> Decoder:
-    """A decoder of raw rows; where there are derived columns it asks Spark."""
-    return DerivingDecoder(spark, table, lines) if table.derived else Decoder(table, lines=lines)
+Computed = tuple["pa.Table", Mapping[str, str]]
+"""The values of derived columns, and the errors of those that raise one on some row."""
+
+
+def decoder_of(spark: SparkSession | None, table: Stream | Relation, lines: bool) -> Decoder:
+    """A decoder of raw rows; where there are derived columns Spark computes them, or without a session DuckDB."""
+    if not table.derived:
+        return Decoder(table, lines=lines)
+    return DerivingDecoder(in_process if spark is None else partial(by_spark, spark), table, lines)
 
 
 class DerivingDecoder(Decoder):
-    """Decodes raw rows in two steps, between which Spark computes."""
+    """Decodes raw rows in two steps, between which derived columns are computed."""
 
-    def __init__(self, spark: SparkSession, table: Stream | Relation, lines: bool) -> None:
-        self.spark, self.derivation = spark, ComputedColumns(table, lines)
+    def __init__(self, compute: Callable[[ComputedColumns, pa.Table], Computed], table: Stream | Relation, lines: bool):
+        self.compute, self.derivation = compute, ComputedColumns(table, lines)
         super().__init__(self.derivation.first, lines)
 
     def decode(
@@ -37,28 +46,49 @@ class DerivingDecoder(Decoder):
     ) -> Decoded:
         """As `Decoder.decode`."""
         first = super().decode(raw, late_before, all_columns)
-        computed, messages = self._computed(first)
+        computed, messages = self.derivation.nothing(), dict[str, str]()
+        if len(first.good_at):
+            computed, messages = self.compute(self.derivation, self.derivation.arguments(first))
 
         def texts_of(at: Integers) -> tuple[list[str | None], list[Place]]:
             return self.texts(raw, first.good_at[at], all_columns), self.places(raw, first.good_at[at])
 
         return self.derivation.finished(first, computed, messages, texts_of)
 
-    def _computed(self, first: Decoded) -> tuple[pa.Table, dict[str, str]]:
-        """What Spark computes, and the errors of expressions that raise one."""
-        if not len(first.good_at):
-            return self.derivation.nothing(), {}
-        with pinned(self.spark, local="0"):
-            given = self.derivation.arguments(first)
-            rows = self.spark.createDataFrame(given)
-            rows = rows.selectExpr(*self.derivation.read(rows.columns)).alias(ROW)
-            try:
-                return rows.selectExpr(*self.derivation.sql(careful=False)).toArrow(), {}
-            except Exception as error:
-                messages = errors(rows, self.derivation) if is_of_spark(error) else {}
-                if not messages:
-                    raise
-                return rows.selectExpr(*self.derivation.sql(careful=True)).toArrow(), messages
+
+def in_process(derivation: ComputedColumns, given: pa.Table) -> Computed:
+    """What DuckDB computes, and the errors of expressions that raise one."""
+    import pyarrow as pa
+
+    columns, texts = derivation.table.derived, derivation.engine()
+    kinds = [column.type for column in columns]
+    names = [derivation.own("value", place) for place in range(len(columns))]
+    try:
+        return pa.table(dict(zip(names, expressions.computed(given, texts, kinds), strict=True))), {}
+    except expressions.Raises:
+        values, raising = expressions.tried(given, texts, kinds)
+    found = dict(zip(names, values, strict=True))
+    found |= {derivation.own("raises", place): rows for place, rows in enumerate(raising)}
+    messages = {
+        column.name: expressions.error_of(given.filter(rows).slice(0, 1), text)
+        for column, text, rows in zip(columns, texts, raising, strict=True)
+        if rows.true_count
+    }
+    return pa.table(found), messages
+
+
+def by_spark(spark: SparkSession, derivation: ComputedColumns, given: pa.Table) -> Computed:
+    """What Spark computes, and the errors of expressions that raise one."""
+    with pinned(spark, local="0"):
+        rows = spark.createDataFrame(given)
+        rows = rows.selectExpr(*derivation.read(rows.columns)).alias(ROW)
+        try:
+            return rows.selectExpr(*derivation.sql(careful=False)).toArrow(), {}
+        except Exception as error:
+            messages = errors(rows, derivation) if is_of_spark(error) else {}
+            if not messages:
+                raise
+            return rows.selectExpr(*derivation.sql(careful=True)).toArrow(), messages
 
 
 def errors(rows: DataFrame, derivation: ComputedColumns) -> dict[str, str]:
@@ -85,4 +115,4 @@ def in_words(error: Exception) -> str:
     text, name = str(error), error.getCondition() if hasattr(error, "getCondition") else None
     name = name or next(iter(re.findall(r"\[([A-Z][A-Z0-9_.]+)\]", text)), type(error).__name__)
     other = _TRY.search(text)
-    return f"Spark raises {name}" + (f", and {other[0]} gives NULL instead" if other else "")
+    return f"it raises {name}" + (f", and {other[0]} gives NULL instead" if other else "")
