@@ -1,4 +1,4 @@
-"""Constants that some functions take in DuckDB: numbers in a range, and units, patterns and formats in its own words."""
+"""Constants that functions take in DuckDB: numbers in a range, and units, patterns and formats in its own words."""
 
 from __future__ import annotations
 

@@ -31,10 +31,10 @@ class Rewriting:
     """An operator or function, by its name in the registry, for arguments of these types.
 
     The last of the types stands for all arguments from there on if it ends with ``*``. ``operands`` is the type that
-    arguments are cast to first: ``result``, ``common`` (of all arguments), a type, or ``own``: none. ``raises`` says that
-    it may raise an error itself, ``lazy`` that it evaluates only the arguments that decide, and ``every`` that it
-    evaluates all of them. Else Spark evaluates no argument after one that is NULL, in order; ``last`` begins at the end.
-    ``wide`` says that it gives dates and times beyond the years 1 to 9999, ``texts`` that it takes none of these.
+    arguments are cast to first: ``result``, ``common`` (of all arguments), a type, or ``own``: none. ``raises`` says
+    that it may raise an error itself, ``lazy`` that it evaluates only the arguments that decide, and ``every`` that it
+    evaluates all of them. Else Spark evaluates no argument after one that is NULL, in order; ``last`` begins at the
+    end. ``wide`` says that it gives dates and times beyond the years 1 to 9999, ``texts`` that it takes none of these.
     """
 
     name: str
@@ -234,7 +234,8 @@ TIMES = (
         ("dayofmonth", "day(a)"), ("dayofyear", "dayofyear(a)"), ("weekofyear", "week(a)"),
         ("dayofweek", "dayofweek(a) + 1"), ("weekday", "isodow(a) - 1"))),
     *(Rewriting(name, (DAY_OR_TIME,), f"CAST({name}(a) AS INT)", "timestamp") for name in ("hour", "minute", "second")),
-    *(Rewriting(name, (DAY_OR_TIME, SMALL), "CAST(a AS DATE) + CAST(b AS INT)", wide=True) for name in ("date_add", "dateadd")),
+    *(Rewriting(name, (DAY_OR_TIME, SMALL), "CAST(a AS DATE) + CAST(b AS INT)", wide=True)
+      for name in ("date_add", "dateadd")),
     Rewriting("date_sub", (DAY_OR_TIME, SMALL), "CAST(a AS DATE) - CAST(b AS INT)", wide=True),
     *(Rewriting(name, (DAY_OR_TIME, DAY_OR_TIME), "CAST(CAST(a AS DATE) - CAST(b AS DATE) AS INT)")
       for name in ("datediff", "date_diff")),

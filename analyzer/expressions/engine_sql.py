@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from functools import lru_cache, reduce
 from re import sub
+from typing import cast
 
 from sqlglot import ParseError, TokenError, exp, parse_one
 
@@ -277,7 +278,7 @@ def _classes(entry: Rewriting, number: int) -> tuple[str, ...]:
 
 
 def _written(name: str, part: _Part) -> _Part:
-    """A constant as DuckDB has it: its units, patterns and formats for Spark's; numbers that are operands as they are."""
+    """A constant as DuckDB has it: its units, patterns and formats for Spark's; operands are left as they are."""
     if part.constant is None or name in ("divisor", "nonzero"):
         return part
     value = CONSTANTS[name](part.constant)
@@ -334,7 +335,7 @@ def _guarded(arguments: tuple[_Part, ...], last: bool) -> tuple[_Part, ...]:
     for part in order:
         nullable = [one for one in found if one.constant is None]
         if part.raises and nullable:
-            tests = reduce(lambda a, b: exp.and_(a, b), (_is_there(one) for one in nullable))
+            tests = reduce(exp.and_, map(_is_there, nullable))
             node = exp.Case(ifs=[exp.If(this=tests, true=part.node.copy())])
             part = replace(part, node=node, size=part.size + sum(one.size for one in nullable))
         found.append(part)
@@ -389,7 +390,7 @@ def _cast(call: Call) -> _Part:
 
 def _filled(sql: str, kind: DataType, given: Sequence[_Part], raises: bool, wide: bool) -> _Part:
     """A text of the table with its arguments; a decimal has the digits of its type."""
-    node, uses = _template(sql).copy(), [0] * len(given)
+    uses = [0] * len(given)
 
     def put(one: exp.Expr) -> exp.Expr | None:
         match one:
@@ -407,7 +408,7 @@ def _filled(sql: str, kind: DataType, given: Sequence[_Part], raises: bool, wide
                 return exp.Anonymous(this=one.this, expressions=[part.node.copy() for part in given])
         return one
 
-    node = node.transform(put)
+    node = cast(exp.Expr, _template(sql).transform(put))
     if kind.family is Family.DECIMAL and not isinstance(node, exp.Column):
         node = node if isinstance(node, exp.Cast) and node.to == _type(kind) else exp.cast(node, _type(kind))
     size = 1 + sum(max(times, 1) * part.size for times, part in zip(uses, given, strict=True))
@@ -495,7 +496,7 @@ def _nvl2(entry: Rewriting, call: Call, arguments: tuple[_Part, ...]) -> _Part:
 
 
 def _nullif(entry: Rewriting, call: Call, arguments: tuple[_Part, ...]) -> _Part:
-    """``NULLIF(a, b)  ->  CASE WHEN a = b THEN NULL ELSE a END``"""
+    """``NULLIF(a, b)  ->  CASE WHEN a = b THEN NULL ELSE a END``."""
     first, *_ = arguments
     equal = next(one for one in REWRITINGS if one.name == "=")
     test = _by(equal, replace(call, kind=BOOLEAN), arguments)

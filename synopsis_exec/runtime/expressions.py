@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _ROWS = "streambound rows"
 """What the rows are called: DuckDB finds other tables and Python's variables by name, and none has this one."""
-_SETTINGS = {
+_SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "threads": 1,
     "memory_limit": "1GB",
     "temp_directory": "",  # nothing is ever written
@@ -70,7 +70,7 @@ def query(sql: str, **tables: pa.Table) -> pa.Table:
     try:
         for name, table in tables.items():
             cursor.register(name, table)
-        return cursor.execute(sql).to_arrow_table()
+        return cursor.sql(sql).to_arrow_table()
     finally:
         cursor.close()
 

@@ -184,8 +184,8 @@ class GroupNode:
 class MapNode:
     """Rows that are computed of others of these columns: an expression for each column, where a condition is true.
 
-    ``expressions`` and ``where`` are Spark SQL; ``engine`` and ``engine_where`` are the same in DuckDB's, empty where it
-    does not compute that as Spark does.
+    ``expressions`` and ``where`` are Spark SQL; ``engine`` and ``engine_where`` are the same in DuckDB's, empty where
+    it does not compute that as Spark does.
     """
 
     name: str

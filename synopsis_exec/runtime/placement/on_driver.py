@@ -53,12 +53,13 @@ class OnDriver:
     """Closes timestamps on the driver; the results of a batch are a file of lines."""
 
     def __init__(self, run: RunContext) -> None:
-        self.run, self.job, self.here = run, run.job, not run.spark or is_local(run.spark)
+        self.run, self.job, self.spark = run, run.job, cast("SparkSession | None", run.spark)
+        self.here = self.spark is None or is_local(self.spark)
         self.restart(None, {})
 
     def restart(self, batch: int | None, tables: dict[str, pa.Table]) -> None:
         """Take over the state after a batch; a fresh one for None."""
-        self.operator = operator_of(self.job, self.run.relations, self.run.spark)
+        self.operator = operator_of(self.job, self.run.relations, self.spark)
         limit = self.run.settings.limit
         self.limit = self.operator.limit if limit is None else limit
         if batch is not None:
@@ -115,7 +116,7 @@ class OnDriver:
 
     def _write(self, file: TextIO, found: Delta, before: Delta | None) -> int:
         """Write results of the plan as the job's, of a set those that none ``before`` give; returns how many lines."""
-        job, spark = self.job, cast("SparkSession | None", self.run.spark)
+        job, spark = self.job, self.spark
         if job.computed is None:
             return write_results(file, job, found, self.run.settings.multiplicity)
         import pyarrow as pa

@@ -46,14 +46,14 @@ class DerivingDecoder(Decoder):
     ) -> Decoded:
         """As `Decoder.decode`."""
         first = super().decode(raw, late_before, all_columns)
-        computed, messages = self.derivation.nothing(), dict[str, str]()
+        found: Computed = self.derivation.nothing(), {}
         if len(first.good_at):
-            computed, messages = self.compute(self.derivation, self.derivation.arguments(first))
+            found = self.compute(self.derivation, self.derivation.arguments(first))
 
         def texts_of(at: Integers) -> tuple[list[str | None], list[Place]]:
             return self.texts(raw, first.good_at[at], all_columns), self.places(raw, first.good_at[at])
 
-        return self.derivation.finished(first, computed, messages, texts_of)
+        return self.derivation.finished(first, *found, texts_of)
 
 
 def in_process(derivation: ComputedColumns, given: pa.Table) -> Computed:

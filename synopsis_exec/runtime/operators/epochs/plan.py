@@ -94,8 +94,8 @@ class EpochJoin:
     """Pairs of rows that are valid together, where they are; ``kind`` is inner, left, right, full, semi or anti.
 
     ``keys`` are places of each side's columns that are equal in a pair; ``condition`` is what else holds of it, over
-    the columns of both sides, which are ``given``; ``engine`` is the same in DuckDB's SQL, empty where it does not compute
-    that as Spark does. ``widths`` are how many columns the sides have.
+    the columns of both sides, which are ``given``; ``engine`` is the same in DuckDB's SQL, empty where it does not
+    compute that as Spark does. ``widths`` are how many columns the sides have.
     """
 
     kind: str
