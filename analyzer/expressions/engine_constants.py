@@ -157,6 +157,7 @@ CONSTANTS: dict[str, Constant] = {
     "place": lambda constant: _number(constant, 1, _MOST_COUNT),
     "small": lambda constant: _number(constant, -_MOST_DAYS, _MOST_DAYS),
     "divisor": _divisor,
+    "modulus": lambda constant: _number(constant, 1, 2**63),
     "nonzero": _not_zero,
     "interval": _interval,
     "unit": _among(_UNITS),

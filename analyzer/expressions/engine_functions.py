@@ -17,13 +17,15 @@ ANY, ORDERED = "any", "ordered"
 DAY_OR_TIME = "date or timestamp"
 WHOLE_DECIMAL = "exact decimal"
 """Decimals whose result keeps all its places, and whose digits fit."""
+SHORT_DECIMAL = "short decimal"
+"""Decimals of at most 34 digits: where Spark changes a sign, it rounds to so many."""
 
-COUNT, DIVISOR, NONZERO, SMALL, PLACE = "count", "divisor", "nonzero", "small", "place"
+COUNT, DIVISOR, MODULUS, NONZERO, SMALL, PLACE = "count", "divisor", "modulus", "nonzero", "small", "place"
 UNIT, DAY_UNIT, PATTERN, EXPRESSION, TIME_FORMAT, SEPARATOR, INTERVAL = (
     "unit", "unit of days", "pattern of LIKE", "regular expression", "format of times", "separator", "interval",
 )  # fmt: skip
-"""Constants: a number of at most 10,000, not negative; one that is neither 0 nor −1; a few thousand days; a place in a
-text; units, patterns and formats that both engines have."""
+"""Constants: a number of at most 10,000, not negative; one that is neither 0 nor −1; one above 0; any but 0; a number
+of days, up to 100,000; a place in a text; units, patterns and formats that both engines have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ _WORD = f"^{_SPACES}([A-Za-z01]*){_SPACES}$"
 _OF_TEXT = f"regexp_extract(a, '{_WHOLE}', 1)"
 _WORDS = f"lower(regexp_extract(a, '{_WORD}', 1))"
 _TWO = ("integer", "integer")
-_POSITIVE = "CASE WHEN a % b < 0 THEN a % b + abs(b) ELSE a % b END"
+_POSITIVE = "CASE WHEN a % b < 0 THEN a % b + b ELSE a % b END"
 _FLOOR = "(epoch_us(a) - (epoch_us(a) % {0} + {0}) % {0}) // {0}"
 
 CASTS = (
@@ -131,13 +133,13 @@ ARITHMETIC = (
     Rewriting("div", ("integer", DIVISOR), "a // b", "bigint"),
     Rewriting("div", _TWO, "CASE WHEN b = 0 AND a IS NOT NULL THEN RAISE('DIVIDE_BY_ZERO') WHEN b <> 0 THEN a // b END",
               "bigint", raises=True, last=True),
-    Rewriting("pmod", ("integer", DIVISOR), _POSITIVE, "result"),
+    Rewriting("pmod", ("integer", MODULUS), _POSITIVE, "result"),
     Rewriting("negative", ("integer",), "CAST(0 AS KIND) - a", raises=True),
-    Rewriting("negative", (DECIMAL,), "-a"),
+    Rewriting("negative", (SHORT_DECIMAL,), "-a"),
     Rewriting("negative", (DOUBLE,), "-a"),
     Rewriting("positive", ("number",), "a"),
     Rewriting("abs", ("integer",), "abs(a)", raises=True),
-    Rewriting("abs", (DECIMAL,), "abs(a)"),
+    Rewriting("abs", (SHORT_DECIMAL,), "abs(a)"),
     Rewriting("abs", (DOUBLE,), "abs(a)"),
     Rewriting("sign", ("integer",), "CAST(sign(a) AS DOUBLE)"),
     Rewriting("floor", ("integer",), "a", "bigint"),
@@ -213,7 +215,6 @@ TEXTS = (
     Rewriting("concat_ws", (TEXT, "string*"), "concat_ws(more)", every=True),
     Rewriting("instr", (TEXT, TEXT), "CAST(strpos(a, b) AS INT)"),
     Rewriting("locate", (TEXT, TEXT), "CAST(strpos(b, a) AS INT)"),
-    Rewriting("position", (TEXT, TEXT), "CAST(strpos(b, a) AS INT)"),
     Rewriting("startswith", (TEXT, TEXT), "starts_with(a, b)"),
     Rewriting("endswith", (TEXT, TEXT), "suffix(a, b)"),
     Rewriting("contains", (TEXT, TEXT), "contains(a, b)"),
@@ -244,7 +245,7 @@ TIMES = (
     Rewriting("last_day", (DAY_OR_TIME,), "last_day(CAST(a AS DATE))"),
     Rewriting("trunc", (DAY_OR_TIME, DAY_UNIT), "CAST(date_trunc(b, CAST(a AS DATE)) AS DATE)", wide=True),
     Rewriting("date_trunc", (UNIT, DAY_OR_TIME), "date_trunc(a, CAST(b AS TIMESTAMP))", wide=True),
-    *(Rewriting(name, (DAY_OR_TIME,), _FLOOR.format(1_000_000), "timestamp") for name in (
+    *(Rewriting(name, (DAY_OR_TIME,), "epoch_us(a) // 1000000", "timestamp") for name in (
         "unix_timestamp", "to_unix_timestamp")),
     Rewriting("unix_seconds", (TIMESTAMP,), _FLOOR.format(1_000_000)),
     Rewriting("unix_millis", (TIMESTAMP,), _FLOOR.format(1_000)),

@@ -26,6 +26,7 @@ from streambound.analyzer.types import NUMERIC, DataType, Family
 _LARGEST = 2_000
 """The most operators that a text may have: some arguments are written more than once."""
 _DIGITS = 38
+_SPARK_DIGITS = 34
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,10 +227,12 @@ def _is(name: str, part: _Part, entry: Rewriting, call: Call) -> bool:
             return kind.family in NUMERIC
         case "date or timestamp":
             return kind.family in (Family.DATE, Family.TIMESTAMP)
+        case "short decimal":
+            return kind.family is Family.DECIMAL and kind.precision <= _SPARK_DIGITS
         case "split":
             return kind == ARRAY_OF_TEXTS
         case "double":
-            into = "double" in (entry.operands, call.kind.name) and entry.operands in ("result", "double")
+            into = call.kind.name == "double" and entry.operands in ("result", "double")
             return kind.name == "double" or (into and kind.family in NUMERIC)
         case "exact decimal":
             return (
@@ -279,7 +282,7 @@ def _classes(entry: Rewriting, number: int) -> tuple[str, ...]:
 
 def _written(name: str, part: _Part) -> _Part:
     """A constant as DuckDB has it: its units, patterns and formats for Spark's; operands are left as they are."""
-    if part.constant is None or name in ("divisor", "nonzero"):
+    if part.constant is None or name in _NUMBERS:
         return part
     value = CONSTANTS[name](part.constant)
     return replace(part, node=exp.Literal.string(value) if isinstance(value, str) else exp.Literal.number(value or 0))
@@ -523,7 +526,7 @@ _OWN: dict[str, _Own] = {
     "IN": _listed, "CONCAT": _concatenated,
 }  # fmt: skip
 _LETTERS = ("a", "b", "c")
-_NUMBERS = ("divisor", "nonzero")
+_NUMBERS = ("divisor", "modulus", "nonzero")
 _ADAPTING = {kind_of(name) for name in ("int", "bigint", "double")}
 """Types that DuckDB gives a whole number beside a value of them."""
 _EXACT_DECIMAL = "exact decimal"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date, timedelta
 from fractions import Fraction
-from math import floor
+from math import floor, trunc
 
 from streambound.analyzer.casts import DAY, cast
 from streambound.analyzer.constants import BIGINT, DATE, DOUBLE, INT, STRING, TIMESTAMP, Folded, kind_of
@@ -132,12 +132,12 @@ def _first_of(unit: str, day: date) -> date:
 
 
 def _since(kind: DataType, arguments: tuple[Folded, ...]) -> Scalar:
-    """Seconds since 1970."""
+    """Seconds since 1970, parts of a second cut off: towards 1970 before it."""
     if len(arguments) > 1 or arguments[0].kind.family not in (Family.DATE, Family.TIMESTAMP):
         raise NotKnown("a text that is read as a timestamp")
     moment = exactly(lambda: cast(arguments[0], TIMESTAMP))
     assert isinstance(moment, Fraction)
-    return Fraction(floor(moment / _SECOND))
+    return Fraction(trunc(moment / _SECOND))
 
 
 def _counted(name: str, unit: int) -> Function:

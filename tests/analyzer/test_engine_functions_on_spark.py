@@ -76,7 +76,7 @@ def by_spark(frame: Any, part: Sequence[Compared]) -> pa.Table:
 
 
 def plain(values: Any) -> list[Any]:
-    """Values, of doubles with the signs of zeros, where NaN is itself; of times as numbers, for Python has few years."""
+    """Values, of doubles with the signs of zeros, where NaN is itself; of times as numbers, as Python has few years."""
     values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     if pa.types.is_date(values.type) or pa.types.is_timestamp(values.type):
         values = values.cast(pa.int32() if pa.types.is_date(values.type) else pa.int64())

@@ -14,9 +14,9 @@ import pytest
 from streambound_runtime import expressions
 from streambound_runtime.embedded_limits import why_not_embedded
 from streambound_runtime.errors import JobError
+from streambound_runtime.operators import plan
 from streambound_runtime.operators.circuit_plan import CircuitPlan, MapNode
 from streambound_runtime.operators.delta import Delta, delta_of
-from streambound_runtime.operators import plan
 from streambound_runtime.placement.computed_rows import computed_in_process
 from streambound_runtime.placement.on_driver import operator_of
 from streambound_runtime.placement.result_rows import batch_of, deltas_of, of_plan, without_time
@@ -129,8 +129,8 @@ def test_derived_columns_are_those_of_good_rows_and_others_are_quarantined() -> 
     )
     hour = 1704085200 * 10**6
     assert found.good.to_pydict() == {
-        "part": [0, 0], "ts": [1, 3], "share": [3, None], "hour": [5, None], "price": [250, None], "next": [19782, None],
-        "start": [hour, None],
+        "part": [0, 0], "ts": [1, 3], "share": [3, None], "hour": [5, None], "price": [250, None],
+        "next": [19782, None], "start": [hour, None],
     }  # fmt: skip
     assert [(row["reason"], row["detail"]) for row in found.rejected.to_pylist()] == [
         ("expression", "a DIV b cannot be computed: it raises DIVIDE_BY_ZERO, and try_divide gives NULL instead"),
