@@ -49,7 +49,7 @@ class _Outside(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _EnginePart:
     """A part of an expression in DuckDB's SQL: whether it may raise an error, or give a time beyond the years."""
 
     node: exp.Expr
@@ -87,27 +87,34 @@ def engine_sql(text: str, columns: Mapping[str, DataType], kind: DataType) -> st
 # --- parts of an expression -------------------------------------------------------------------------------------------
 
 
-def _translated(expression: Expression) -> _Part:
+def _translated(expression: Expression) -> _EnginePart:
     match expression:
         case Field(name, kind):
             if kind.family is Family.OTHER:
                 raise _Outside(f"the column {name}", f"DuckDB is given no {kind.name}")
-            return _Part(exp.column(exp.to_identifier(name, quoted=True)), kind)
+            return _EnginePart(exp.column(exp.to_identifier(name, quoted=True)), kind)
         case Literal(constant):
             return _constant(constant)
-    if expression.function.name in ("cast", "try_cast", "negative") and isinstance(expression.arguments[0], Literal):
-        try:
-            return _constant(value_of(expression, {}))
-        except (Fails, NotKnown):
-            pass
-    if expression.function.name in ("cast", "try_cast"):
-        return _cast(expression)
     arguments = tuple(map(_translated, expression.arguments))
+    if expression.function.name in ("cast", "try_cast", "negative") and arguments[0].constant:
+        return _folded(expression)
+    if expression.function.name in ("cast", "try_cast"):
+        return _cast(expression, arguments[0])
     arguments = _read_texts(expression, arguments)
     entry = next((one for one in _named(expression.function.name) if _takes(one, expression, arguments)), None)
     if entry is None:
         raise _Outside(*_refusal(expression))
+    if entry.raises and all(one.constant for one in arguments):
+        return _folded(expression)
     return _sized(_by(entry, expression, arguments))
+
+
+def _folded(call: Call) -> _EnginePart:
+    """The value of an expression of constants that may raise an error: Spark then raises it before there is any row."""
+    try:
+        return _constant(value_of(call, {}))
+    except (Fails, NotKnown) as error:
+        raise _Outside(f"{call.function.name} of constants", f"write its value: {error}") from error
 
 
 @lru_cache(maxsize=256)
@@ -115,7 +122,7 @@ def _named(name: str) -> tuple[Rewriting, ...]:
     return tuple(one for one in REWRITINGS if one.name == name)
 
 
-def _sized(part: _Part) -> _Part:
+def _sized(part: _EnginePart) -> _EnginePart:
     if part.size > _LARGEST:
         raise _Outside("its length", "DuckDB's text of it is too long: split it")
     return part
@@ -130,11 +137,11 @@ def _refusal(call: Call) -> tuple[str, str]:
     return f"{name} of {kinds}", "it was not compared with Spark's for these types, or for constants only"
 
 
-def _constant(constant: Folded) -> _Part:
+def _constant(constant: Folded) -> _EnginePart:
     """A literal with Spark's type."""
     kind, value = plain(constant.kind), constant.value
     if value is None:
-        return _Part(exp.null() if kind == VOID else exp.cast(exp.null(), _type(kind)), kind, constant=constant)
+        return _EnginePart(exp.null() if kind == VOID else exp.cast(exp.null(), _type(kind)), kind, constant=constant)
     match kind.family:
         case Family.STRING:
             node: exp.Expr = exp.Literal.string(str(value))
@@ -157,7 +164,7 @@ def _constant(constant: Folded) -> _Part:
             node = exp.cast(exp.Literal.string(_moment(int(constant.exact), kind)), _type(kind))
         case _:  # an interval, which only some entries take
             node = exp.Literal.number(int(constant.exact)) if not isinstance(value, str) else exp.null()
-    return _Part(node, kind, constant=constant)
+    return _EnginePart(node, kind, constant=constant)
 
 
 def _moment(value: int, kind: DataType) -> str:
@@ -176,7 +183,7 @@ def _type(kind: DataType) -> exp.DataType:
     return exp.DataType.build(name, dialect="duckdb")
 
 
-def _read_texts(call: Call, arguments: tuple[_Part, ...]) -> tuple[_Part, ...]:
+def _read_texts(call: Call, arguments: tuple[_EnginePart, ...]) -> tuple[_EnginePart, ...]:
     """``day > '2024-01-01'  ->  day > DATE '2024-01-01'``: Spark casts a text beside another type."""
     if call.function.name not in ("=", "<>", "<", "<=", ">", ">=", "<=>", "in"):
         return arguments
@@ -195,7 +202,7 @@ def _read_texts(call: Call, arguments: tuple[_Part, ...]) -> tuple[_Part, ...]:
 # --- which entry ------------------------------------------------------------------------------------------------------
 
 
-def _takes(entry: Rewriting, call: Call, arguments: tuple[_Part, ...]) -> bool:
+def _takes(entry: Rewriting, call: Call, arguments: tuple[_EnginePart, ...]) -> bool:
     wanted = _classes(entry, len(arguments))
     if len(wanted) != len(arguments) or call.kind == ANY:
         return False
@@ -204,12 +211,12 @@ def _takes(entry: Rewriting, call: Call, arguments: tuple[_Part, ...]) -> bool:
     return entry.name != "regexp_extract" or _has_group(arguments)
 
 
-def _has_group(arguments: tuple[_Part, ...]) -> bool:
+def _has_group(arguments: tuple[_EnginePart, ...]) -> bool:
     wanted = arguments[2].folded.value if len(arguments) > 2 else 1
     return wanted is not None and int(wanted) <= groups_of(str(arguments[1].folded.value))
 
 
-def _is(name: str, part: _Part, entry: Rewriting, call: Call) -> bool:
+def _is(name: str, part: _EnginePart, entry: Rewriting, call: Call) -> bool:
     """Whether an argument is of a kind that an entry takes."""
     kind = part.kind
     if name in CONSTANTS:
@@ -243,7 +250,7 @@ def _is(name: str, part: _Part, entry: Rewriting, call: Call) -> bool:
     return kind.family == name
 
 
-def _fits(part: _Part, entry: Rewriting, call: Call) -> bool:
+def _fits(part: _EnginePart, entry: Rewriting, call: Call) -> bool:
     """Whether Spark rounds nothing, and the argument's digits fit beside the result's places."""
     places = [
         one.constant.digits if isinstance(one, Literal) else Folded(None, one.kind).digits for one in call.arguments
@@ -257,7 +264,7 @@ def _fits(part: _Part, entry: Rewriting, call: Call) -> bool:
 # --- rewriting --------------------------------------------------------------------------------------------------------
 
 
-def _by(entry: Rewriting, call: Call, arguments: tuple[_Part, ...]) -> _Part:
+def _by(entry: Rewriting, call: Call, arguments: tuple[_EnginePart, ...]) -> _EnginePart:
     if entry.sql in _OWN:
         return _OWN[entry.sql](entry, call, arguments)
     if entry.texts and any(one.wide for one in arguments):
@@ -280,7 +287,7 @@ def _classes(entry: Rewriting, number: int) -> tuple[str, ...]:
     return (*single, *[last.removesuffix("*")] * (number - len(single)))
 
 
-def _written(name: str, part: _Part) -> _Part:
+def _written(name: str, part: _EnginePart) -> _EnginePart:
     """A constant as DuckDB has it: its units, patterns and formats for Spark's; operands are left as they are."""
     if part.constant is None or name in _NUMBERS:
         return part
@@ -288,7 +295,7 @@ def _written(name: str, part: _Part) -> _Part:
     return replace(part, node=exp.Literal.string(value) if isinstance(value, str) else exp.Literal.number(value or 0))
 
 
-def _operands(entry: Rewriting, call: Call, arguments: tuple[_Part, ...]) -> tuple[_Part, ...]:
+def _operands(entry: Rewriting, call: Call, arguments: tuple[_EnginePart, ...]) -> tuple[_EnginePart, ...]:
     """The arguments, cast to what the entry says."""
     match entry.operands:
         case "own":
@@ -312,7 +319,7 @@ def _operands(entry: Rewriting, call: Call, arguments: tuple[_Part, ...]) -> tup
     return _together(arguments, kinds, entry.name)
 
 
-def _together(parts: Sequence[_Part], kinds: Sequence[DataType], where: str) -> tuple[_Part, ...]:
+def _together(parts: Sequence[_EnginePart], kinds: Sequence[DataType], where: str) -> tuple[_EnginePart, ...]:
     """Parts cast to types; a whole number is left as it is written where another part has that type, not a constant."""
     found = [_converted(one, kind, where) for one, kind in zip(parts, kinds, strict=False)]
     typed = {one.kind for one, part in zip(found, parts, strict=True) if part.constant is None}
@@ -324,17 +331,17 @@ def _together(parts: Sequence[_Part], kinds: Sequence[DataType], where: str) -> 
     )
 
 
-def _digits(part: _Part) -> tuple[int, int]:
+def _digits(part: _EnginePart) -> tuple[int, int]:
     return part.folded.digits
 
 
-def _guarded(arguments: tuple[_Part, ...], last: bool) -> tuple[_Part, ...]:
+def _guarded(arguments: tuple[_EnginePart, ...], last: bool) -> tuple[_EnginePart, ...]:
     """Arguments of which Spark evaluates none after one that is NULL, in order, or from the last one on.
 
     ``a, 1 / b  ->  a, CASE WHEN a IS NOT NULL THEN 1 / b END``
     """
     order = arguments[::-1] if last else arguments
-    found: list[_Part] = []
+    found: list[_EnginePart] = []
     for part in order:
         nullable = [one for one in found if one.constant is None]
         if part.raises and nullable:
@@ -345,11 +352,11 @@ def _guarded(arguments: tuple[_Part, ...], last: bool) -> tuple[_Part, ...]:
     return tuple(found[::-1] if last else found)
 
 
-def _is_there(part: _Part) -> exp.Expr:
+def _is_there(part: _EnginePart) -> exp.Expr:
     return exp.Not(this=exp.Is(this=_wrapped(part.node), expression=exp.null()))
 
 
-def _converted(part: _Part, kind: DataType, where: str) -> _Part:
+def _converted(part: _EnginePart, kind: DataType, where: str) -> _EnginePart:
     """A cast that Spark makes itself; raises an error for one of which it is not known that both do the same."""
     if part.kind == kind:
         return part
@@ -380,9 +387,8 @@ def _holds(kind: DataType, value: Folded) -> bool:
     return False
 
 
-def _cast(call: Call) -> _Part:
+def _cast(call: Call, part: _EnginePart) -> _EnginePart:
     """CAST, and TRY_CAST of what raises no error itself."""
-    part = _translated(call.arguments[0])
     if call.function.name == "cast":
         return _sized(_converted(part, call.kind, "CAST"))
     if part.raises:
@@ -391,7 +397,7 @@ def _cast(call: Call) -> _Part:
     return replace(found, node=exp.Anonymous(this="TRY", expressions=[found.node]), raises=False)
 
 
-def _filled(sql: str, kind: DataType, given: Sequence[_Part], raises: bool, wide: bool) -> _Part:
+def _filled(sql: str, kind: DataType, given: Sequence[_EnginePart], raises: bool, wide: bool) -> _EnginePart:
     """A text of the table with its arguments; a decimal has the digits of its type."""
     uses = [0] * len(given)
 
@@ -416,7 +422,7 @@ def _filled(sql: str, kind: DataType, given: Sequence[_Part], raises: bool, wide
         node = node if isinstance(node, exp.Cast) and node.to == _type(kind) else exp.cast(node, _type(kind))
     size = 1 + sum(max(times, 1) * part.size for times, part in zip(uses, given, strict=True))
     beyond = wide or (any(one.wide for one in given if one.kind.family in _CALENDAR) and kind.family in _CALENDAR)
-    return _Part(node, kind, raises or any(one.raises for one in given), beyond, size)
+    return _EnginePart(node, kind, raises or any(one.raises for one in given), beyond, size)
 
 
 @lru_cache(maxsize=512)
@@ -443,23 +449,25 @@ def _wrapped(node: exp.Expr) -> exp.Expr:
 # --- what evaluates only some of its arguments ------------------------------------------------------------------------
 
 
-def _connective(entry: Rewriting, call: Call, arguments: tuple[_Part, ...]) -> _Part:
+def _connective(entry: Rewriting, call: Call, arguments: tuple[_EnginePart, ...]) -> _EnginePart:
     """``a AND b  ->  CASE WHEN NOT a THEN FALSE ELSE a AND b END`` where b may raise an error; OR in the same way."""
     conjunction = entry.sql == "AND"
 
-    def joined(left: _Part, right: _Part) -> _Part:
+    def joined(left: _EnginePart, right: _EnginePart) -> _EnginePart:
         sides = {"this": _wrapped(left.node), "expression": _wrapped(right.node)}
         node: exp.Expr = exp.And(**sides) if conjunction else exp.Or(**sides)
         if right.raises:
             decides = exp.Not(this=_wrapped(left.node)) if conjunction else left.node.copy()
             node = exp.Case(ifs=[exp.If(this=decides, true=exp.Boolean(this=not conjunction))], default=node)
         size = left.size * (1 + right.raises) + right.size + 1
-        return _Part(node, BOOLEAN, left.raises or right.raises, False, size)
+        return _EnginePart(node, BOOLEAN, left.raises or right.raises, False, size)
 
     return reduce(joined, (_converted(one, BOOLEAN, entry.name) for one in arguments))
 
 
-def _chosen(branches: Sequence[tuple[_Part, _Part]], default: _Part | None, kind: DataType, where: str) -> _Part:
+def _chosen(
+    branches: Sequence[tuple[_EnginePart, _EnginePart]], default: _EnginePart | None, kind: DataType, where: str
+) -> _EnginePart:
     """``CASE WHEN … THEN … ELSE … END`` of a type."""
     values = _together([value for _, value in branches] + ([default] if default else []), [kind] * 9_999, where)
     results = list(zip((test for test, _ in branches), values, strict=False))
@@ -470,35 +478,35 @@ def _chosen(branches: Sequence[tuple[_Part, _Part]], default: _Part | None, kind
         default=None if other is None else other.node.copy(),
     )
     wide = any(part.wide for part in parts if part.kind == kind)
-    return _Part(node, kind, any(part.raises for part in parts), wide, 1 + sum(part.size for part in parts))
+    return _EnginePart(node, kind, any(part.raises for part in parts), wide, 1 + sum(part.size for part in parts))
 
 
-def _case(entry: Rewriting, call: Call, arguments: tuple[_Part, ...]) -> _Part:
+def _case(entry: Rewriting, call: Call, arguments: tuple[_EnginePart, ...]) -> _EnginePart:
     """Conditions and results in turn, and at last the result of ELSE, if there is one."""
     tests = [_converted(one, BOOLEAN, entry.name) for one in arguments[: len(arguments) // 2 * 2 : 2]]
     default = arguments[-1] if len(arguments) % 2 else None
     return _chosen(list(zip(tests, arguments[1::2], strict=True)), default, call.kind, entry.name)
 
 
-def _there(part: _Part) -> _Part:
-    return _Part(_is_there(part), BOOLEAN, part.raises, False, part.size)
+def _there(part: _EnginePart) -> _EnginePart:
+    return _EnginePart(_is_there(part), BOOLEAN, part.raises, False, part.size)
 
 
-def _coalesce(entry: Rewriting, call: Call, arguments: tuple[_Part, ...]) -> _Part:
+def _coalesce(entry: Rewriting, call: Call, arguments: tuple[_EnginePart, ...]) -> _EnginePart:
     """COALESCE; where a later argument may raise an error, CASE, which evaluates no more than it needs."""
     parts = _together(arguments, [call.kind] * len(arguments), entry.name)
     if any(part.raises for part in parts[1:]):
         return _chosen([(_there(part), part) for part in parts[:-1]], parts[-1], call.kind, entry.name)
     node = exp.Anonymous(this="coalesce", expressions=[part.node.copy() for part in parts])
     wide = any(part.wide for part in parts)
-    return _Part(node, call.kind, parts[0].raises, wide, 1 + sum(part.size for part in parts))
+    return _EnginePart(node, call.kind, parts[0].raises, wide, 1 + sum(part.size for part in parts))
 
 
-def _nvl2(entry: Rewriting, call: Call, arguments: tuple[_Part, ...]) -> _Part:
+def _nvl2(entry: Rewriting, call: Call, arguments: tuple[_EnginePart, ...]) -> _EnginePart:
     return _chosen([(_there(arguments[0]), arguments[1])], arguments[2], call.kind, entry.name)
 
 
-def _nullif(entry: Rewriting, call: Call, arguments: tuple[_Part, ...]) -> _Part:
+def _nullif(entry: Rewriting, call: Call, arguments: tuple[_EnginePart, ...]) -> _EnginePart:
     """``NULLIF(a, b)  ->  CASE WHEN a = b THEN NULL ELSE a END``."""
     first, *_ = arguments
     equal = next(one for one in REWRITINGS if one.name == "=")
@@ -506,21 +514,21 @@ def _nullif(entry: Rewriting, call: Call, arguments: tuple[_Part, ...]) -> _Part
     return _chosen([(test, _constant(Folded(None, call.kind)))], first, call.kind, entry.name)
 
 
-def _listed(entry: Rewriting, call: Call, arguments: tuple[_Part, ...]) -> _Part:
+def _listed(entry: Rewriting, call: Call, arguments: tuple[_EnginePart, ...]) -> _EnginePart:
     if any(one.raises for one in arguments[1:]):
         raise _Outside("in", "a value of the list may raise an error itself")
     value, *items = _operands(entry, call, arguments)
     node = exp.In(this=_wrapped(value.node), expressions=[item.node.copy() for item in items])
-    return _Part(node, BOOLEAN, value.raises, False, 1 + value.size + sum(item.size for item in items))
+    return _EnginePart(node, BOOLEAN, value.raises, False, 1 + value.size + sum(item.size for item in items))
 
 
-def _concatenated(entry: Rewriting, call: Call, arguments: tuple[_Part, ...]) -> _Part:
+def _concatenated(entry: Rewriting, call: Call, arguments: tuple[_EnginePart, ...]) -> _EnginePart:
     parts = _operands(entry, call, arguments)
     node = reduce(lambda a, b: exp.DPipe(this=a, expression=b), (_wrapped(part.node) for part in parts))
-    return _Part(node, STRING, any(part.raises for part in parts), False, 1 + sum(part.size for part in parts))
+    return _EnginePart(node, STRING, any(part.raises for part in parts), False, 1 + sum(part.size for part in parts))
 
 
-_Own = Callable[[Rewriting, Call, tuple[_Part, ...]], _Part]
+_Own = Callable[[Rewriting, Call, tuple[_EnginePart, ...]], _EnginePart]
 _OWN: dict[str, _Own] = {
     "AND": _connective, "OR": _connective, "CASE": _case, "COALESCE": _coalesce, "NVL2": _nvl2, "NULLIF": _nullif,
     "IN": _listed, "CONCAT": _concatenated,

@@ -35,6 +35,7 @@ _ERRORS = (
     ("Overflow in subtraction", "ARITHMETIC_OVERFLOW", "try_subtract"),
     ("Overflow in multiplication", "ARITHMETIC_OVERFLOW", "try_multiply"),
     ("Overflow", "ARITHMETIC_OVERFLOW", ""),
+    ("NEEDS_SPARK", "", ""),
     ("DIVIDE_BY_ZERO", "", "try_divide"),
     ("REMAINDER_BY_ZERO", "", "try_mod"),
     ("CAST_INVALID_INPUT", "", "try_cast"),
@@ -42,6 +43,10 @@ _ERRORS = (
     ("Could not convert", "CAST_INVALID_INPUT", "try_cast"),
 )
 """What DuckDB's messages say, Spark's name for that, and the function that gives NULL instead."""
+
+
+NEEDS_SPARK = "NEEDS_SPARK"
+"""The error of an expression that DuckDB does not compute as Spark of some values, such as capitals of rare letters."""
 
 
 class Raises(Exception):
@@ -100,6 +105,13 @@ def tried(rows: pa.Table, expressions: Sequence[str], kinds: Sequence[str]) -> t
 def error_of(rows: pa.Table, expression: str) -> str:
     """The error that an expression raises of some of the rows, in words; empty where it raises none."""
     return _error_of(without_zones(rows), expression)
+
+
+def needs_spark(rows: pa.Table, expression: str) -> bool:
+    """Whether it is `NEEDS_SPARK` that an expression raises of some row; it raises an error of each of these rows."""
+    if NEEDS_SPARK not in expression:
+        return False
+    return any(NEEDS_SPARK in error_of(rows.slice(place, 1), expression) for place in range(rows.num_rows))
 
 
 def _error_of(rows: pa.Table, expression: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from streambound.analyzer.expressions.engine_functions import REWRITINGS
 from streambound.analyzer.expressions.engine_sql import NotInEngine, engine_sql
 from streambound.analyzer.expressions.reading import read
 from streambound_runtime.decoding.sql_types import spark_name, sql_type
-from streambound_runtime.expressions import tried
+from streambound_runtime.expressions import needs_spark, tried
 from support.engine_expressions import COLUMNS, every, of_casts, random_expressions, rows
 from support.profiles import MORE
 
@@ -46,6 +47,7 @@ def frame(spark: Any, table: pa.Table, tmp_path_factory: pytest.TempPathFactory)
     return spark.read.parquet(str(path))
 
 
+@cache
 def entries() -> tuple[list[Compared], set[str]]:
     """Expressions of the entries, and those entries of which there is one."""
     found, there = list[Compared](), set[str]()
@@ -94,6 +96,8 @@ def differences(frame: Any, table: pa.Table, compared: Sequence[Compared]) -> li
             spark_values = plain(theirs.column(f"v{place}"))
             ours = zip(plain(values[place]), raising[place].to_pylist(), strict=True)
             for row, (value, raises) in enumerate(ours):
+                if raises and not spark_raises[row] and needs_spark(table.slice(row, 1), sql):
+                    continue  # the job stops with these words
                 if raises != spark_raises[row] or value != spark_values[row]:
                     wanted = "an error" if spark_raises[row] else repr(spark_values[row])
                     given = {name: table.column(name)[row].as_py() for name in COLUMNS if name in text}
@@ -126,9 +130,22 @@ def test_each_entry_computes_what_spark_does(frame: Any, table: pa.Table, record
     assert len(compared) > 500
 
 
+def test_letters_beyond_those_that_stop_a_job_are_those_of_spark(spark: Any, tmp_path: Path) -> None:
+    """All letters, alone and between others."""
+    letters = pa.table({"c": [chr(code) for code in range(1, 0x110000) if not 0xD800 <= code < 0xE000]})
+    texts = ("lower(c)", "upper(c)", "lower('aB' || c || 'cD')", "upper('aB' || c || 'cD')")
+    ours = [engine_sql(text, {"c": kind_of("string")}, kind_of("string")) for text in texts]
+    values, raising = tried(letters, [str(sql) for sql in ours], ["string"] * len(texts))
+    assert all(0 < rows.true_count < 500 for rows in raising)
+    found = {"c": letters.column("c"), **{f"v{place}": one for place, one in enumerate(values)}}
+    parquet.write_table(pa.table(found | {f"r{n}": one for n, one in enumerate(raising)}), tmp_path / "letters.parquet")
+    other = " OR ".join(f"(NOT r{place} AND {text} IS DISTINCT FROM v{place})" for place, text in enumerate(texts))
+    assert spark.read.parquet(str(tmp_path / "letters.parquet")).where(other).select("c").collect() == []
+
+
 def test_nested_expressions_compute_what_spark_does(frame: Any, table: pa.Table, record_property: Any) -> None:
     compared, refused = list[Compared](), 0
-    for text, kind in random_expressions(3_000 * MORE, 0):
+    for text, kind in random_expressions(2_000 * MORE, 0):
         sql = engine_sql(text, KINDS, kind_of(kind))
         if isinstance(sql, NotInEngine):
             refused += 1
@@ -136,4 +153,4 @@ def test_nested_expressions_compute_what_spark_does(frame: Any, table: pa.Table,
             compared.append((text, kind, sql))
     record_property("nested expressions", f"{len(compared)} over {ROWS} rows, {refused} refused")
     assert differences(frame, table, compared) == []
-    assert len(compared) > 2_000 * MORE
+    assert len(compared) > 1_800 * MORE

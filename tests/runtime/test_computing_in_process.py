@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from streambound.analyzer.constants import kind_of
+from streambound.analyzer.expressions.engine_sql import engine_sql
 from streambound_runtime import expressions
 from streambound_runtime.embedded_limits import why_not_embedded
 from streambound_runtime.errors import JobError
@@ -171,6 +174,25 @@ def test_no_rows_and_no_derived_columns() -> None:
 def test_what_spark_alone_computes_is_refused_with_its_text() -> None:
     with pytest.raises(JobError, match="S: soundex\\(s\\) is computed by Spark only: run the job on Spark"):
         decoded(stream(Derived("sound", "soundex(`s`)", "string")), {"s": "x", "ts": 1})
+
+
+def test_a_letter_that_only_spark_knows_stops_the_job_whatever_else_is_wrong() -> None:
+    engine = engine_sql("CAST(lower(`s`) AS INT)", {"s": kind_of("string")}, kind_of("int"))
+    table = stream(Derived("n", "CAST(lower(`s`) AS INT)", "int", engine=str(engine)))
+    found = decoded(table, {"s": "x", "ts": 1}, {"s": "7", "ts": 2})
+    assert found.good.column("n").to_pylist() == [7]
+    assert found.rejected.column("reason").to_pylist() == ["expression"]
+    with pytest.raises(
+        JobError, match="S: CAST\\(lower\\(s\\) AS INT\\) of a row is computed by Spark only: run the job"
+    ):
+        decoded(table, {"s": "x", "ts": 1}, {"s": "İ", "ts": 2})
+
+
+def test_what_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    expressions._database.cache_clear()
+    with pytest.raises(JobError, match="computed by DuckDB, which is not installed: pip install duckdb"):
+        expressions.query("SELECT 1")
 
 
 # --- rows of circuits and results -------------------------------------------------------------------------------------

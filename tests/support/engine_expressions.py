@@ -387,7 +387,8 @@ _FORMS = {
         ({X} + {X}); ({X} * {X}); ({X} - {I}); ({X} / {X}); ({I} / {I}); ({I} / 4); sqrt({X}); CAST({I} AS DOUBLE);
         CAST({N} AS DOUBLE); if({B}, {X}, {I}); coalesce({X}, 0.5D); -({X}); try_divide({C}, {C})""",
         "S": """
-        ({S} || {S}); concat({S}, '-', {I}); trim({S}); substring({S}, 2, 3); left({S}, 2); right({S}, 3);
+        ({S} || {S}); concat({S}, '-', {I}); trim({S}); lower({S}); upper({S}); substring({S}, 2, 3); left({S}, 2);
+        right({S}, 3);
         replace({S}, 'a', {S}); if({B}, {S}, {S}); coalesce({S}, '?'); CAST({I} AS STRING); CAST({N} AS STRING);
         CAST({B} AS STRING); CASE WHEN {B} THEN {S} END; nullif({S}, ''); regexp_extract({S}, '([a-z]+)', 1);
         get(split({S}, '/'), 1); lpad({S}, 5, 'xy'); concat_ws(',', {S}, {S}); md5({S}); date_format({E}, 'yyyy-MM');

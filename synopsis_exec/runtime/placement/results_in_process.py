@@ -10,7 +10,7 @@ from streambound_runtime.decoding.reasons import shown
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.decoding.typed_columns import TypedColumn
 from streambound_runtime.errors import JobError, usage
-from streambound_runtime.expressions import Raises, computed, query
+from streambound_runtime.expressions import NEEDS_SPARK, Raises, computed, query
 from streambound_runtime.placement.result_rows import FACTS, TIME, WEIGHT, of_plan
 from streambound_runtime.spec import JobSpec, TableColumn
 
@@ -82,6 +82,8 @@ def _computed(
         return computed(rows, engine, [column.type for column in columns])
     except Raises as error:
         why = f"{columns[error.place].name} cannot be computed of a result: {error.words}"
+        if NEEDS_SPARK in error.words:
+            why = f"{columns[error.place].name} is computed by Spark only, of some result: run the job on Spark"
         raise JobError("expression", f"{why}; in {shown(texts[error.place])}", 1) from error
 
 

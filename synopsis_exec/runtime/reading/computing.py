@@ -11,6 +11,8 @@ from streambound_runtime import expressions
 from streambound_runtime.arrays import Integers
 from streambound_runtime.decoding.decoder import Decoded, Decoder, Place
 from streambound_runtime.decoding.derived import ComputedColumns, cast
+from streambound_runtime.decoding.reasons import shown
+from streambound_runtime.errors import JobError
 from streambound_runtime.session import pinned
 from streambound_runtime.spec import ROW, Relation, Stream
 
@@ -67,6 +69,10 @@ def in_process(derivation: ComputedColumns, given: pa.Table) -> Computed:
         return pa.table(dict(zip(names, expressions.computed(given, texts, kinds), strict=True))), {}
     except expressions.Raises:
         values, raising = expressions.tried(given, texts, kinds)
+    for column, text, rows in zip(columns, texts, raising, strict=True):
+        if expressions.needs_spark(given.filter(rows), text):
+            what = f"{derivation.table.name}: {shown(column.expression)} of a row is computed by Spark only"
+            raise JobError("expression", f"{what}: run the job on Spark", 1)
     found = dict(zip(names, values, strict=True))
     found |= {derivation.own("raises", place): rows for place, rows in enumerate(raising)}
     messages = {
