@@ -75,7 +75,7 @@ _UPPER = (
     r"\x{149}\x{19b}\x{1f0}\x{264}\x{390}\x{3b0}\x{587}\x{1c8a}\x{1e96}-\x{1e9a}\x{1f50}-\x{1f56}"
     r"\x{1f80}-\x{1ffc}\x{a7cb}-\x{a7db}\x{fb00}-\x{fb17}\x{10d70}-\x{10d85}\x{16ebb}-\x{16ed3}"
 )
-"""Letters that Spark makes small or large as DuckDB does not: of several letters, of others beside them, or newer ones."""
+"""Letters that Spark makes small or large as DuckDB does not: of several letters, for others beside them, or new."""
 _FLOOR = "(epoch_us(a) - (epoch_us(a) % {0} + {0}) % {0}) // {0}"
 
 CASTS = (

@@ -379,7 +379,8 @@ _FORMS = {
         abs({I}); -({I}); length({S}); if({B}, {I}, {I}); coalesce({I}, {I}, 0); CASE WHEN {B} THEN {I} ELSE {I} END;
         nullif({I}, {I}); greatest({I}, {I}); least({I}, {I}, 5); year({D}); month({T}); dayofweek({D}); hour({T});
         datediff({D}, {D}); CAST({S} AS INT); CAST({X} AS INT); CAST({N} AS BIGINT); CAST({B} AS INT); instr({S}, {S});
-        try_add({C}, {C}); CAST({I} AS SMALLINT); weekofyear({T}); unix_timestamp({T}); ({I} & {I}); nvl2({S}, {I}, 1)""",
+        try_add({C}, {C}); CAST({I} AS SMALLINT); weekofyear({T}); unix_timestamp({T}); ({I} & {I});
+        nvl2({S}, {I}, 1)""",
         "N": """
         ({N} + {M}); ({N} - {M}); ({M} * 0.908); CAST({I} AS DECIMAL(22,2)); coalesce({N}, {N}); -({N}); round({N}, 1);
         floor({N}); if({B}, {N}, {M}); abs({N})""",
