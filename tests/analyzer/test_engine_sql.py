@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from streambound.analyzer.constants import kind_of
+from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.expressions.engine_functions import (
     ARITHMETIC,
     CASTS,
@@ -18,6 +20,8 @@ from streambound.analyzer.expressions.engine_functions import (
     TIMES,
 )
 from streambound.analyzer.expressions.engine_sql import NotInEngine, engine_sql
+from streambound.analyzer.expressions.expression import value_of
+from streambound.analyzer.expressions.reading import read
 from streambound.analyzer.expressions.registry import BY_NAME
 from support.engine_expressions import COLUMNS
 
@@ -138,3 +142,10 @@ def table() -> str:
 
 def test_the_document_has_the_table() -> None:
     assert table() in DOCUMENT.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("moment", "seconds"), [(1_500_000, 1), (-1_500_000, -1), (-86_399_999_999, -86_399)])
+def test_parts_of_a_second_are_cut_off_towards_1970(moment: int, seconds: int) -> None:
+    """As Spark does in `unix_timestamp`, and not in `unix_seconds`."""
+    assert value_of(read(parsed("unix_timestamp(ts)"), KINDS), {"ts": Fraction(moment)}).value == seconds
+    assert value_of(read(parsed("unix_seconds(ts)"), KINDS), {"ts": Fraction(moment)}).value == moment // 1_000_000
