@@ -279,7 +279,7 @@ _FORMS = {
         "B": """
         {I} < {I}; {I} = {I}; {X} >= {X}; {N} > {M}; {S} <= {S}; {D} <> {D}; {T} < {T}; ({B} AND {B}); ({B} OR {B});
         (NOT {B}); {I} IS NULL; {S} IS NOT NULL; {I} IN (1, 7, {C}); {S} IN ('a', '12', {S}); {I} BETWEEN 0 AND {I};
-        {S} LIKE 'a%'; {I} <=> {I}; ({B} IS TRUE); startswith({S}, {S}); contains({S}, 'a'); {D} >= DATE '2000-01-01';
+        {S} LIKE 'a%'; {I} <=> {I}; (({B}) IS TRUE); startswith({S}, {S}); contains({S}, 'a'); {D} >= DATE '2000-01-01';
         {I} % 2 = 0; {X} IS DISTINCT FROM {X}; ({B} OR 1 / {C} > 0); ({C} <> 0 AND 10 DIV {C} > 1); isnan({X});
         {S} RLIKE '^[a-z]+$'""",
         "D": """
