@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from streambound.analyzer.constants import kind_of
@@ -21,9 +26,15 @@ from streambound.analyzer.expressions.engine_functions import (
 )
 from streambound.analyzer.expressions.engine_sql import NotInEngine, engine_sql
 from streambound.analyzer.expressions.expression import value_of
+from streambound.analyzer.expressions.function import Fails, NotKnown
 from streambound.analyzer.expressions.reading import read
 from streambound.analyzer.expressions.registry import BY_NAME
-from support.engine_expressions import COLUMNS
+from streambound_runtime.decoding.sql_types import sql_type
+from streambound_runtime.decoding.typed_columns import TypedColumn
+from streambound_runtime.expressions import tried
+from streambound_runtime.spec import TableColumn
+from support.engine_expressions import COLUMNS, random_expressions, rows
+from support.profiles import MORE
 
 KINDS = {name: kind_of(kind) for name, kind in {**COLUMNS, 'odd `"name': "bigint", "ar": "array<int>"}.items()}
 DOCUMENT = Path(__file__).parents[2] / "docs" / "run.md"
@@ -149,3 +160,39 @@ def test_parts_of_a_second_are_cut_off_towards_1970(moment: int, seconds: int) -
     """As Spark does in `unix_timestamp`, and not in `unix_seconds`."""
     assert value_of(read(parsed("unix_timestamp(ts)"), KINDS), {"ts": Fraction(moment)}).value == seconds
     assert value_of(read(parsed("unix_seconds(ts)"), KINDS), {"ts": Fraction(moment)}).value == moment // 1_000_000
+
+
+def plain(value: Any) -> Any:
+    """A value of Arrow's as expressions have it."""
+    match value:
+        case bool() | int() | float() | Decimal():
+            return Fraction(value) if math.isfinite(value) else None
+        case datetime():
+            return Fraction((value - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1))
+        case date():
+            return Fraction((value - date(1970, 1, 1)).days)
+    return value
+
+
+def test_duckdb_computes_what_is_known_of_sparks_values() -> None:
+    """Of nested expressions, wherever a value is known without Spark (`value_of`), and of finite numbers."""
+    given = rows(60, seed=3)
+    for name in ("x", "y", "f"):
+        given[name] = [None if value is None or not math.isfinite(value) else value + 0.0 for value in given[name]]
+    table = pa.table({name: pa.array(given[name], sql_type(kind).arrow) for name, kind in COLUMNS.items()})
+    data = [{name: plain(value) for name, value in row.items()} for row in table.to_pylist()]
+    compared, wrong = 0, []
+    for text, kind in random_expressions(150 * MORE, 11):
+        expression = read(parsed(f"CAST({text} AS {kind})"), KINDS)
+        (values,), (raising,) = tried(table, [engine(text, kind)], [kind])
+        encoded, one = TypedColumn(values, TableColumn("v", kind)).values, 10 ** sql_type(kind).scale
+        for row, value, raises in zip(data, encoded.to_pylist(), raising.to_pylist(), strict=True):
+            try:
+                known = value_of(expression, row).value
+            except (Fails, NotKnown):
+                continue
+            compared += 1
+            if raises or (known * one if isinstance(known, Fraction) else known) != value:
+                wrong.append(f"{text} of {row}: {known}, but DuckDB says {value}, {raises}")
+    assert wrong == []
+    assert compared > 3_000 * MORE
