@@ -13,6 +13,7 @@ from streambound.synopsis_exec.asked_relations import asked_relations, over_view
 from streambound.synopsis_exec.circuit_placement import placed
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.declared_table import declared_table, tests_of
+from streambound.synopsis_exec.engine_texts import with_engine
 from streambound.synopsis_exec.layout import layout_sha256
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.synopsis_plan import synopsis_plan
@@ -26,8 +27,10 @@ from streambound_runtime.operators.plan import JudgedKeys, PartnerTest
 
 def job_spec(plan: Plan | PlannedCircuit, forced: str | None = None) -> spec.JobSpec:
     """The job of a bounded query; raises UsageError for a ``forced`` placement that it cannot have."""
-    if isinstance(plan, PlannedCircuit):
-        return _circuit_job(plan, forced)
+    return with_engine(_circuit_job(plan, forced) if isinstance(plan, PlannedCircuit) else _synopsis_job(plan, forced))
+
+
+def _synopsis_job(plan: Plan, forced: str | None) -> spec.JobSpec:
     relations = {item.name.lower(): item.name for item in plan.relations}
 
     def declared(item: Input) -> spec.Stream | spec.Relation:

@@ -179,10 +179,10 @@ def _first_of(unit: str, day: date) -> date:
 
 
 def _since(kind: DataType, arguments: tuple[Folded, ...]) -> Scalar:
-    """Seconds since 1970."""
+    """Seconds since 1970, parts of a second cut off: towards 1970 before it."""
     if len(arguments) > 1:
         raise NotKnown("a text in a format")
-    return Fraction(floor(_moment(arguments[0]) / _SECOND))
+    return Fraction(trunc(_moment(arguments[0]) / _SECOND))
 
 
 def _counted(name: str, unit: int) -> Function:

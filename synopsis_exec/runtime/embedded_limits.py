@@ -1,23 +1,48 @@
-"""Which expressions of a job are computed without Spark."""
+"""What keeps a job from running in one process, without Spark."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from streambound_runtime.decoding.reasons import shown
 from streambound_runtime.operators.circuit_plan import CircuitPlan, MapNode, PeriodNode
+from streambound_runtime.operators.epochs.plan import EpochJoin, EpochMap, EpochPlan, operators_of
 from streambound_runtime.spec import JobSpec
 
 
 def why_not_embedded(job: JobSpec) -> str | None:
-    """The first expression that Spark has to compute, in words; None where there is none."""
+    """The first expression of a job that only Spark computes, in words; None where DuckDB computes all of them."""
+    return next(_only_spark(job), None)
+
+
+def _only_spark(job: JobSpec) -> Iterator[str]:
     for table in job.tables:
         for column in table.derived:
-            return f"Spark computes {column.expression}"
+            if not column.engine:
+                yield f"{shown(column.expression)}, of each row of {table.name}, is computed by Spark only"
+    for query in job.queries:
+        yield f"the relation {query.relation.name} is computed of others by Spark only"
     if job.computed is not None:
-        return f"Spark computes {', '.join(job.computed.expressions)}"
-    if job.queries:
-        return f"Spark computes the relation {job.queries[0].relation.name}"
+        made = job.computed
+        yield from _of_results([*made.expressions, made.where], [*made.engine, made.engine_where])
     for node in job.plan.nodes if isinstance(job.plan, CircuitPlan) else ():
-        if isinstance(node, MapNode) and node.picks is None:
-            return f"Spark computes {', '.join(node.expressions)}"
-        if isinstance(node, PeriodNode):
-            return "it is over periods"
-    return None
+        match node:
+            case MapNode() if node.picks is None:
+                yield from _of_results([*node.expressions, node.where], [*node.engine, node.engine_where])
+            case PeriodNode():
+                for part in operators_of(node.query.plan):
+                    yield from _of_periods(part)
+
+
+def _of_periods(part: EpochPlan) -> Iterator[str]:
+    match part:
+        case EpochMap() if part.picks is None:
+            yield from _of_results([*part.expressions, part.where], [*part.engine, part.engine_where])
+        case EpochJoin(condition=condition, engine=engine):
+            yield from _of_results([condition], [engine])
+
+
+def _of_results(texts: list[str], engine: list[str]) -> Iterator[str]:
+    for place, text in enumerate(texts):
+        if text and (len(engine) != len(texts) or not engine[place]):
+            yield f"{shown(text)}, of each result, is computed by Spark only"

@@ -44,6 +44,7 @@ ROW = "_row"
 class Derived:
     """A column that Spark computes of a row's declared ones: ``CAST((expression) AS type)``, in Spark SQL.
 
+    ``engine`` is the same in DuckDB's SQL, empty where it does not compute that as Spark does.
     ``when`` are the conjunctions of those uses of the row that need it. A row that satisfies none of them, as far as
     its declared columns say, has NULL instead. ``asks`` are the relations that it reads in subqueries, as views
     (`reading.relation_views`); there the row is called `ROW`.
@@ -54,6 +55,7 @@ class Derived:
     type: str
     when: tuple[tuple[Test, ...], ...] = ((),)
     asks: tuple[str, ...] = ()
+    engine: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +140,15 @@ class RelationQuery:
 class ResultColumns:
     """How results are computed of what matches keep: the plan gives these ``columns``, which are not a result's.
 
-    ``expressions`` are Spark SQL over these, one for each column of a result, ``where`` a condition is true.
+    ``expressions`` are Spark SQL over these, one for each column of a result, ``where`` a condition is true. ``engine``
+    and ``engine_where`` are the same in DuckDB's SQL, empty where it does not compute that as Spark does.
     """
 
     columns: tuple[TableColumn, ...]
     expressions: tuple[str, ...]
     where: str = ""
+    engine: tuple[str, ...] = ()
+    engine_where: str = ""
 
 
 @dataclass(frozen=True, slots=True)

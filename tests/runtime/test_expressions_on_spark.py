@@ -204,7 +204,7 @@ def test_a_set_of_results_of_several_rows_has_each_once(
 def test_a_result_that_raises_an_error_stops_the_run(spark: Any, recorded: Path, tmp_path: Path) -> None:
     sql = "SELECT S.a / R.k AS share FROM S, R WHERE S.a >= R.k"
     for placement in ("driver", "stateless"):
-        with pytest.raises(JobError, match="share cannot be computed of a result: Spark raises DIVIDE_BY_ZERO"):
+        with pytest.raises(JobError, match="share cannot be computed of a result: it raises DIVIDE_BY_ZERO"):
             ran(spark, recorded, tmp_path / placement, sql, placement)
 
 

@@ -21,10 +21,11 @@ from streambound_runtime.decoding.contracts import broken, plain, useful
 from streambound_runtime.decoding.decoder import Decoded, Place
 from streambound_runtime.decoding.quoting import quoted, sql_text
 from streambound_runtime.decoding.raw import in_objects, own
-from streambound_runtime.decoding.reasons import detail
+from streambound_runtime.decoding.reasons import detail, shown
 from streambound_runtime.decoding.row_text import cut_columns
 from streambound_runtime.decoding.sql_types import SqlType, nested, spark_name, sql_type
 from streambound_runtime.decoding.typed_columns import TypedColumn, mentioned
+from streambound_runtime.errors import usage
 from streambound_runtime.operators.plan import Test
 from streambound_runtime.spec import Derived, Relation, Stream, TableColumn
 
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 RowTexts = Callable[[Integers], tuple[list[str | None], list[Place]]]
 """The texts of the good rows at some places, and where these are."""
-_BITS = 64
 
 
 class ComputedColumns:
@@ -136,6 +136,17 @@ class ComputedColumns:
             found.append(f"CASE WHEN {asked} THEN {value} END AS {quoted(self.own('value', place))}")
         return found
 
+    def engine(self) -> list[str]:
+        """What DuckDB computes of `arguments`; raises JobError for what Spark alone does."""
+        for column in self.table.derived:
+            if not column.engine:
+                what = f"{self.table.name}: {shown(column.expression)} is computed by Spark only"
+                raise usage(f"{what}: run the job on Spark")
+        return [
+            f'CASE WHEN "{self.own("when", place)}" THEN {column.engine} END'
+            for place, column in enumerate(self.table.derived)
+        ]
+
     def raising(self, place: int) -> str:
         """The condition that a row raises an error by a derived column."""
         return f"{quoted(self.own('when', place))} AND {_tried(self.table.derived[place])} IS NULL"
@@ -221,7 +232,7 @@ class ComputedColumns:
         return {column.name: sql_type(column.type) for column in self.table.columns}
 
 
-_ERROR = "Spark raises an error"
+_ERROR = "it raises an error"
 _SAID = {"not-a-number": "it is NaN", "outside-years": "it is outside the years 1 to 9999", "out-of-range": ""}
 
 
@@ -245,20 +256,13 @@ def typed_values(values: pa.Array, kind: SqlType) -> pa.Array:
 
     values = plain(values)
     match kind.family:
-        case "integer":
-            return values.cast(getattr(pa, f"int{kind.bits}")())
-        case "boolean":
-            return values.cast(pa.bool_())
+        case "integer" | "boolean" | "timestamp" | "float":
+            return values.cast(kind.arrow)
         case "date":
-            return values.cast(pa.int32()).cast(pa.date32())
-        case "timestamp":
-            return values.cast(pa.timestamp("us", None if kind.local else "UTC"))
-        case "float":
-            return values.cast(pa.float64() if kind.bits == _BITS else pa.float32())
+            return values.cast(pa.int32()).cast(kind.arrow)
         case "decimal":
             digits = values.cast(pa.decimal128(38, 0))
-            kind_of_digits = pa.decimal128(kind.digits, kind.scale)
-            return pa.Array.from_buffers(kind_of_digits, len(digits), digits.buffers(), offset=digits.offset)
+            return pa.Array.from_buffers(kind.arrow, len(digits), digits.buffers(), offset=digits.offset)
     return values
 
 

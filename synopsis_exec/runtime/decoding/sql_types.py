@@ -77,6 +77,26 @@ class SqlType:
         return {"float": pa.float64(), "string": pa.string(), "nested": pa.string()}.get(self.family, pa.int64())
 
     @property
+    def arrow(self) -> pa.DataType:
+        """Values with their type in Arrow; of arrays and the like, and of NULL, texts."""
+        import pyarrow as pa
+
+        match self.family:
+            case "integer":
+                return getattr(pa, f"int{self.bits}")()
+            case "float":
+                return getattr(pa, f"float{self.bits}")()
+            case "boolean":
+                return pa.bool_()
+            case "date":
+                return pa.date32()
+            case "timestamp":
+                return pa.timestamp("us", None if self.local else "UTC")
+            case "decimal":
+                return pa.decimal128(self.digits, self.scale)
+        return pa.string()
+
+    @property
     def ends(self) -> tuple[int, int]:
         """The least and the greatest integer that can be encoded."""
         return (1 - 10**_MOST_DIGITS, 10**_MOST_DIGITS - 1) if self.large else (-(2**63), 2**63 - 1)

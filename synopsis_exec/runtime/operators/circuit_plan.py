@@ -182,7 +182,11 @@ class GroupNode:
 
 @dataclass(frozen=True, slots=True)
 class MapNode:
-    """Rows that Spark computes of others of these columns: an expression for each column, where a condition is true."""
+    """Rows that are computed of others of these columns: an expression for each column, where a condition is true.
+
+    ``expressions`` and ``where`` are Spark SQL; ``engine`` and ``engine_where`` are the same in DuckDB's, empty where
+    it does not compute that as Spark does.
+    """
 
     name: str
     input: str
@@ -190,6 +194,8 @@ class MapNode:
     columns: NamedTypes
     expressions: tuple[str, ...]
     where: str = ""
+    engine: tuple[str, ...] = ()
+    engine_where: str = ""
 
     @property
     def picks(self) -> tuple[int, ...] | None:

@@ -44,24 +44,26 @@ class PeriodOperator:
         return delta_of([(one[2], one[3], self.query.shown(one)) for one in found], self.plan.columns)
 
     def _computed(self, plan: EpochMap, rows: Sequence[FragmentRow]) -> list[FragmentRow | None]:
-        places = _copied(plan)
+        places = plan.picks
         if places is not None:
             return [tuple(row[place] for place in places) for row in rows]
-        node = MapNode(self.plan.name, "", plan.given, plan.columns, plan.expressions, plan.where)
+        node = MapNode(
+            self.plan.name, "", plan.given, plan.columns, plan.expressions, plan.where, plan.engine, plan.engine_where
+        )
         found: list[FragmentRow | None] = [None] * len(rows)
         for place, row in self._evaluated(node, rows):
             found[place] = row
         return found
 
     def _passes(self, plan: EpochJoin, rows: Sequence[FragmentRow]) -> list[bool]:
-        node = MapNode(self.plan.name, "", plan.given, _PASSING, ("1",), plan.condition)
+        node = MapNode(self.plan.name, "", plan.given, _PASSING, ("1",), plan.condition, ("1",), plan.engine)
         found = [False] * len(rows)
         for place, _ in self._evaluated(node, rows):
             found[place] = True
         return found
 
     def _evaluated(self, node: MapNode, rows: Sequence[FragmentRow]) -> list[tuple[int, FragmentRow]]:
-        """What Spark computes of rows, each with its row's place, which stands for its timestamp."""
+        """What is computed of rows, each with its row's place, which stands for its timestamp."""
         names = tuple(name for name, _ in node.given)
         delta = delta_of([(place, 1, row) for place, row in enumerate(rows)], names)
         found = self.evaluate(node, delta)
@@ -89,10 +91,3 @@ def _fragments(delta: Delta) -> list[Fragment]:
 def _plain(row: tuple[Value, ...]) -> FragmentRow:
     """A zero without a sign; a stream has no NaN."""
     return tuple(value + 0.0 if isinstance(value, float) else value for value in row)
-
-
-def _copied(plan: EpochMap) -> list[int] | None:
-    """The places of the columns that a map gives, where it is nothing else."""
-    if plan.where or not all(text.startswith("c") and text[1:].isdigit() for text in plan.expressions):
-        return None
-    return [int(text[1:]) for text in plan.expressions]

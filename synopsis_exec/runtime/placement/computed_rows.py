@@ -1,4 +1,4 @@
-"""Rows of a circuit's nodes that Spark computes of others: all timestamps of a step in one query."""
+"""Rows of a circuit's nodes that are computed of others: all timestamps of a step in one query."""
 
 from __future__ import annotations
 
@@ -8,8 +8,18 @@ from typing import TYPE_CHECKING
 
 from streambound_runtime.operators.circuit_plan import MapNode, NamedTypes
 from streambound_runtime.operators.delta import Delta, delta_of
-from streambound_runtime.placement.result_rows import FACTS, batch_of, computed, computing, in_order
-from streambound_runtime.spec import JobSpec, ResultColumns, TableColumn
+from streambound_runtime.placement.result_rows import (
+    FACTS,
+    batch_of,
+    computed,
+    computing,
+    deltas_of,
+    in_order,
+    of_plan,
+    results_of_node,
+)
+from streambound_runtime.placement.results_in_process import results_in_process
+from streambound_runtime.spec import JobSpec, TableColumn
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,13 +32,25 @@ def computed_by_spark(spark: SparkSession, job: JobSpec, node: MapNode, rows: De
         return delta_of([], names)
     import pyarrow as pa
 
-    given = replace(job, columns=_columns(node.given), computed=None)
-    mine = replace(
-        job, columns=_columns(node.columns), computed=ResultColumns(_columns(node.given), node.expressions, node.where)
-    )
+    mine = _job_of(job, node)
+    given = of_plan(mine)
     frame = spark.createDataFrame(pa.Table.from_batches([batch_of(given, rows)])).drop(FACTS)
     with computing(frame, mine):
         return together(list(in_order(computed(frame, mine), mine)), names)
+
+
+def computed_in_process(job: JobSpec, node: MapNode, rows: Delta) -> Delta:
+    """As `computed_by_spark`, by DuckDB in this process."""
+    names = tuple(name for name, _ in node.columns)
+    if not rows.size:
+        return delta_of([], names)
+    mine = _job_of(job, node)
+    return together(list(deltas_of(results_in_process(mine, [batch_of(of_plan(mine), rows)]), mine)), names)
+
+
+def _job_of(job: JobSpec, node: MapNode) -> JobSpec:
+    """The job whose results a node computes."""
+    return replace(job, columns=_columns(node.columns), computed=results_of_node(node))
 
 
 def _columns(columns: NamedTypes) -> tuple[TableColumn, ...]:

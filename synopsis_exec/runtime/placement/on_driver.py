@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, TextIO, cast
+from typing import TYPE_CHECKING, TextIO
 
 from streambound_runtime.checkpoint.store import missing_batch
 from streambound_runtime.operators.circuit import CircuitOperator, Evaluate
@@ -19,7 +19,7 @@ from streambound_runtime.operators.protocol import StatefulOperator
 from streambound_runtime.operators.rejected_row import RejectedRow
 from streambound_runtime.operators.synopsis import SynopsisJoin
 from streambound_runtime.operators.synopsis_by_rows import SynopsisByRows
-from streambound_runtime.placement.computed_rows import computed_by_spark
+from streambound_runtime.placement.computed_rows import computed_by_spark, computed_in_process
 from streambound_runtime.placement.decoded_chunk import DecodedChunk, decoded_on_driver, unpacked_facts
 from streambound_runtime.placement.executors import decoded_on_executors, good_rows, with_errors
 from streambound_runtime.placement.result_rows import (
@@ -27,11 +27,13 @@ from streambound_runtime.placement.result_rows import (
     batch_of,
     computed,
     computing,
+    deltas_of,
     first_of_set,
     of_plan,
     without_time,
     write_in_order,
 )
+from streambound_runtime.placement.results_in_process import first_of_set_in_process, results_in_process
 from streambound_runtime.placement.state_owner import AT_ONCE, Closed, RunContext, too_many
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.results import write_results
@@ -50,12 +52,12 @@ class OnDriver:
     """Closes timestamps on the driver; the results of a batch are a file of lines."""
 
     def __init__(self, run: RunContext) -> None:
-        self.run, self.job, self.here = run, run.job, run.here
+        self.run, self.job, self.spark, self.here = run, run.job, run.spark, run.here
         self.restart(None, {})
 
     def restart(self, batch: int | None, tables: dict[str, pa.Table]) -> None:
         """Take over the state after a batch; a fresh one for None."""
-        self.operator = operator_of(self.job, self.run.relations, self.run.spark)
+        self.operator = operator_of(self.job, self.run.relations, self.spark)
         limit = self.run.settings.limit
         self.limit = self.operator.limit if limit is None else limit
         if batch is not None:
@@ -112,13 +114,18 @@ class OnDriver:
 
     def _write(self, file: TextIO, found: Delta, before: Delta | None) -> int:
         """Write results of the plan as the job's, of a set those that none ``before`` give; returns how many lines."""
-        job, spark = self.job, self.run.spark
+        job, spark = self.job, self.spark
         if job.computed is None:
             return write_results(file, job, found, self.run.settings.multiplicity)
         import pyarrow as pa
 
         batches = [batch_of(of_plan(job), found)]
         batches += [without_time(batch_of(of_plan(job), before))] if before is not None else []
+        if spark is None:
+            table = results_in_process(job, batches) if before is None else first_of_set_in_process(job, batches)
+            return sum(
+                write_results(file, job, delta, self.run.settings.multiplicity) for delta in deltas_of(table, job)
+            )
         rows = spark.createDataFrame(pa.Table.from_batches(batches)).drop(FACTS)
         with computing(rows, job):
             values = computed(rows, job)
@@ -165,9 +172,11 @@ def remembered(operator: StatefulOperator) -> Delta:
 def operator_of(
     job: JobSpec, relations: Mapping[str, list[dict[str, Value]]], spark: SparkSession | None = None
 ) -> StatefulOperator:
-    """The operator of a job's plan; without a session there is nothing that Spark computes in it."""
+    """The operator of a job's plan; without a session DuckDB computes what Spark does otherwise."""
     if isinstance(job.plan, CircuitPlan):
-        evaluate = cast("Evaluate", None if spark is None else partial(computed_by_spark, spark, job))
+        evaluate: Evaluate = (
+            partial(computed_in_process, job) if spark is None else partial(computed_by_spark, spark, job)
+        )
         return CircuitOperator(job.plan, relations, evaluate, job.streams)
     return OPERATORS[job.plan.kernel](job.plan, relations)
 

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-_TIME, _WEIGHT, FACTS = "_ts", "_mult", "_facts"
+TIME, WEIGHT, FACTS = "_ts", "_mult", "_facts"
 
 
 def schema_of(job: JobSpec) -> str:
     """The columns of encoded results, and of what a function says beside them."""
     values = (f"c{place} {_sql(sql_type(column.type))}" for place, column in enumerate(job.columns))
-    return ", ".join([f"{_TIME} BIGINT", *values, f"{_WEIGHT} {job.multiplicity}", f"{FACTS} BINARY"])
+    return ", ".join([f"{TIME} BIGINT", *values, f"{WEIGHT} {job.multiplicity}", f"{FACTS} BINARY"])
 
 
 def batch_of(job: JobSpec, found: Delta) -> pa.RecordBatch:
@@ -44,7 +44,7 @@ def batch_of(job: JobSpec, found: Delta) -> pa.RecordBatch:
     for column in job.columns:
         check_fits(column.name, found.columns[column.name], found.nulls.get(column.name), sql_type(column.type))
     arrays = [_column(found, column.name, _arrow(sql_type(column.type))) for column in job.columns]
-    check_fits(_WEIGHT, found.weights(), None, sql_type(job.multiplicity))
+    check_fits(WEIGHT, found.weights(), None, sql_type(job.multiplicity))
     weights = pa.array(found.weights().tolist(), sql_type(job.multiplicity).encoded)
     nothing = pa.nulls(found.size, pa.binary())
     return pa.RecordBatch.from_arrays([pa.array(found.time), *arrays, weights, nothing], names=_names(job))
@@ -84,13 +84,13 @@ def consolidated(results: DataFrame, job: JobSpec) -> DataFrame:
     """
     from pyspark.sql import functions as F
 
-    by = [name for name in _names(job) if name not in (_WEIGHT, FACTS)]
-    return results.groupBy(*by).agg(F.sum(_WEIGHT).cast(job.multiplicity).alias(_WEIGHT)).where(f"{_WEIGHT} <> 0")
+    by = [name for name in _names(job) if name not in (WEIGHT, FACTS)]
+    return results.groupBy(*by).agg(F.sum(WEIGHT).cast(job.multiplicity).alias(WEIGHT)).where(f"{WEIGHT} <> 0")
 
 
 def typed(results: DataFrame, job: JobSpec) -> DataFrame:
     """Results with the types of the select list, `_ts` and `_mult`."""
-    return results.selectExpr(*_values(job), f"{_typed(_TIME, sql_type(job.time_type))} AS `_ts`", _WEIGHT)
+    return results.selectExpr(*_values(job), f"{_typed(TIME, sql_type(job.time_type))} AS `_ts`", WEIGHT)
 
 
 def _values(job: JobSpec) -> list[str]:
@@ -112,18 +112,23 @@ def computed_above(job: JobSpec) -> JobSpec:
     *below, last = job.plan.nodes
     if not isinstance(last, MapNode) or last.renames:
         return job
-    given = tuple(TableColumn(*column) for column in last.given)
     plan = replace(job.plan, nodes=tuple(below), columns=tuple(name for name, _ in last.given))
-    return replace(job, plan=plan, computed=ResultColumns(given, last.expressions, last.where))
+    return replace(job, plan=plan, computed=results_of_node(last))
+
+
+def results_of_node(node: MapNode) -> ResultColumns:
+    """What a node computes, as what is computed of results."""
+    given = tuple(TableColumn(*column) for column in node.given)
+    return ResultColumns(given, node.expressions, node.where, node.engine, node.engine_where)
 
 
 def computed(results: DataFrame, job: JobSpec) -> DataFrame:
     """Encoded results of a job, of those of its plan."""
     if job.computed is None:
         return results
-    values = results.selectExpr(*_values(of_plan(job)), _TIME, _WEIGHT)
+    values = results.selectExpr(*_values(of_plan(job)), TIME, WEIGHT)
     values = values.where(job.computed.where) if job.computed.where else values
-    names = [f"{_TIME}", *(f"{_encoded(text, column)} AS c{n}" for n, (text, column) in _made(job)), _WEIGHT]
+    names = [f"{TIME}", *(f"{_encoded(text, column)} AS c{n}" for n, (text, column) in _made(job)), WEIGHT]
     with pinned(results.sparkSession):
         return consolidated(values.selectExpr(*names), job)
 
@@ -132,18 +137,18 @@ def without_time(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Encoded results that a set has returned before."""
     import pyarrow as pa
 
-    return batch.set_column(0, _TIME, pa.nulls(batch.num_rows, pa.int64()))
+    return batch.set_column(0, TIME, pa.nulls(batch.num_rows, pa.int64()))
 
 
 def first_of_set(results: DataFrame, job: JobSpec) -> DataFrame:
     """Encoded results of a set, each once, at its first time; none of those that are there without a time, too."""
     from pyspark.sql import functions as F
 
-    by = [name for name in _names(job) if name not in (_TIME, _WEIGHT, FACTS)]
+    by = [name for name in _names(job) if name not in (TIME, WEIGHT, FACTS)]
     first = results.groupBy(*by).agg(
-        F.min(_TIME).alias(_TIME),
-        F.lit(1).cast(job.multiplicity).alias(_WEIGHT),
-        F.count_if(F.col(_TIME).isNull()).alias("old"),
+        F.min(TIME).alias(TIME),
+        F.lit(1).cast(job.multiplicity).alias(WEIGHT),
+        F.count_if(F.col(TIME).isNull()).alias("old"),
     )
     return first.where("old = 0").drop("old")
 
@@ -181,32 +186,12 @@ def write_in_order(results: DataFrame, job: JobSpec, file: TextIO, multiplicity:
 
 def in_order(results: DataFrame, job: JobSpec) -> Iterator[Delta]:
     """Encoded results, in order of `_ts` and of their values."""
-    names = [name for name in _names(job) if name not in (_WEIGHT, FACTS)]
-    yield from deltas_of(results.orderBy(*names).select(*_names(job)[:-1]).toArrow(), job)
-
-
-def in_order_here(results: pa.Table, job: JobSpec) -> pa.Table:
-    """Encoded results as `batch_of` gives them, those that are the same as one, in order of `_ts` and their values.
-
-    What is taken back as often as it comes is none; NULL comes first, as in Spark.
-    """
-    import pyarrow as pa
-    from pyarrow import compute as pc
-
-    names = [name for name in _names(job) if name not in (_WEIGHT, FACTS)]
-    weight = results.schema.field(_WEIGHT).type
-    found = results.group_by(names, use_threads=False).aggregate([(_WEIGHT, "sum")])
-    found = found.select([*names, f"{_WEIGHT}_sum"]).rename_columns([*names, _WEIGHT])
-    found = found.set_column(len(names), _WEIGHT, found.column(_WEIGHT).cast(weight))
-    found = found.filter(pc.not_equal(found.column(_WEIGHT), 0))
-    there = {f"{name} is there": found.column(name).is_valid() for name in names}
-    keys = pa.table({**dict(zip(found.column_names, found.columns, strict=True)), **there})
-    by = [(key, "ascending") for name in names for key in (f"{name} is there", name)]
-    return found.take(pc.sort_indices(keys, by))
+    names = [name for name in _names(job) if name not in (WEIGHT, FACTS)]
+    return deltas_of(results.orderBy(*names).select(*_names(job)[:-1]).toArrow(), job)
 
 
 def deltas_of(table: pa.Table, job: JobSpec) -> Iterator[Delta]:
-    """Encoded results in order, some at a time."""
+    """Encoded results in order as deltas."""
     texts = {column.name: _is_text(sql_type(column.type)) for column in job.columns}
     for batch in table.to_batches(max_chunksize=1 << 16):
         columns, nulls = {}, {}
@@ -237,7 +222,7 @@ def _cells(values: Values, null: Mask | None) -> Iterator[tuple[Value, bool]]:
 
 
 def _names(job: JobSpec) -> list[str]:
-    return [_TIME, *(f"c{place}" for place in range(len(job.columns))), _WEIGHT, FACTS]
+    return [TIME, *(f"c{place}" for place in range(len(job.columns))), WEIGHT, FACTS]
 
 
 def _arrow(kind: SqlType) -> pa.DataType:

@@ -9,16 +9,16 @@ import numpy as np
 
 from streambound_runtime.checkpoint.state import packed, unpacked
 from streambound_runtime.checkpoint.store import missing_batch
-from streambound_runtime.operators.delta import Delta
 from streambound_runtime.placement.decoded_chunk import DecodedChunk, decoded_on_driver
 from streambound_runtime.placement.on_driver import OnDriver
-from streambound_runtime.placement.result_rows import batch_of, deltas_of, empty_results, in_order_here
+from streambound_runtime.placement.result_rows import batch_of, deltas_of, empty_results, of_plan
+from streambound_runtime.placement.results_in_process import in_order_in_process, results_in_process
 from streambound_runtime.placement.state_owner import AT_ONCE, Closed
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.results import write_results
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    pass
 
 _RESULTS = "results"
 
@@ -36,19 +36,15 @@ class StatelessEmbedded(OnDriver):
 
     def close(self, batch: int, until: int | None, last: bool = False) -> Closed:
         """Make the batch's results."""
-        import pyarrow as pa
-
         for stream, rows in self.arrived.items():
             self.open.add(self.job.streams[stream].name, rows)
         self.forget()
+        plan = of_plan(self.job)
         made = map(self.operator.step, self.open.closed(None, AT_ONCE[self.job.plan.kernel]))
-        every = pa.Table.from_batches([batch_of(self.job, empty_results(self.job)), *map(self._batch, made)])
-        results = in_order_here(every, self.job)
+        batches = [batch_of(plan, delta) for delta in (empty_results(plan), *made)]
+        results = results_in_process(self.job, batches)
         self.run.checkpoint.store.write(self._part(batch), packed({}, {_RESULTS: results}))
         return Closed(results.num_rows)
-
-    def _batch(self, found: Delta) -> pa.RecordBatch:
-        return batch_of(self.job, found)
 
     def pending(self) -> int:
         """No timestamp is waited for."""
@@ -65,5 +61,5 @@ class StatelessEmbedded(OnDriver):
                 raise missing_batch(store, "results", batch)
             parts.append(found[1][_RESULTS])
         if parts:
-            for delta in deltas_of(in_order_here(pa.concat_tables(parts), self.job), self.job):
+            for delta in deltas_of(in_order_in_process(self.job, pa.concat_tables(parts)), self.job):
                 write_results(file, self.job, delta, self.run.settings.multiplicity)

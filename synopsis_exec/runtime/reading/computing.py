@@ -1,13 +1,18 @@
-"""Derived columns on the driver: decoded rows pass through a DataFrame there."""
+"""Derived columns on the driver: decoded rows pass through a DataFrame there, or through DuckDB in this process."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
+from streambound_runtime import expressions
 from streambound_runtime.arrays import Integers
 from streambound_runtime.decoding.decoder import Decoded, Decoder, Place
 from streambound_runtime.decoding.derived import ComputedColumns, cast
+from streambound_runtime.decoding.reasons import shown
+from streambound_runtime.errors import JobError
 from streambound_runtime.session import pinned
 from streambound_runtime.spec import ROW, Relation, Stream
 
@@ -20,16 +25,28 @@ if TYPE_CHECKING:
 _TRY = re.compile(r"\btry_\w+")
 
 
+Computed = tuple["pa.Table", Mapping[str, str]]
+"""The values of derived columns, and the errors of those that raise one on some row."""
+
+
 def decoder_of(spark: SparkSession | None, table: Stream | Relation, lines: bool, most: int) -> Decoder:
-    """A decoder of raw rows that tells ``most`` bad ones; where there are derived columns it asks Spark."""
-    return DerivingDecoder(spark, table, lines, most) if table.derived else Decoder(table, lines, most)
+    """A decoder of raw rows that tells ``most`` bad ones; derived columns Spark computes, or without it DuckDB."""
+    if not table.derived:
+        return Decoder(table, lines, most)
+    return DerivingDecoder(in_process if spark is None else partial(by_spark, spark), table, lines, most)
 
 
 class DerivingDecoder(Decoder):
-    """Decodes raw rows in two steps, between which Spark computes."""
+    """Decodes raw rows in two steps, between which derived columns are computed."""
 
-    def __init__(self, spark: SparkSession, table: Stream | Relation, lines: bool, most: int) -> None:
-        self.spark, self.derivation = spark, ComputedColumns(table, lines, most)
+    def __init__(
+        self,
+        compute: Callable[[ComputedColumns, pa.Table], Computed],
+        table: Stream | Relation,
+        lines: bool,
+        most: int,
+    ) -> None:
+        self.compute, self.derivation = compute, ComputedColumns(table, lines, most)
         super().__init__(self.derivation.first, lines, most)
 
     def decode(
@@ -37,28 +54,53 @@ class DerivingDecoder(Decoder):
     ) -> Decoded:
         """As `Decoder.decode`."""
         first = super().decode(raw, late_before, all_columns)
-        computed, messages = self._computed(first)
+        found: Computed = self.derivation.nothing(), {}
+        if len(first.good_at):
+            found = self.compute(self.derivation, self.derivation.arguments(first))
 
         def texts_of(at: Integers) -> tuple[list[str | None], list[Place]]:
             return self.texts(raw, first.good_at[at], all_columns), self.places(raw, first.good_at[at])
 
-        return self.derivation.finished(first, computed, messages, texts_of)
+        return self.derivation.finished(first, *found, texts_of)
 
-    def _computed(self, first: Decoded) -> tuple[pa.Table, dict[str, str]]:
-        """What Spark computes, and the errors of expressions that raise one."""
-        if not len(first.good_at):
-            return self.derivation.nothing(), {}
-        with pinned(self.spark, local="0"):
-            given = self.derivation.arguments(first)
-            rows = self.spark.createDataFrame(given)
-            rows = rows.selectExpr(*self.derivation.read(rows.columns)).alias(ROW)
-            try:
-                return rows.selectExpr(*self.derivation.sql(careful=False)).toArrow(), {}
-            except Exception as error:
-                messages = errors(rows, self.derivation) if is_of_spark(error) else {}
-                if not messages:
-                    raise
-                return rows.selectExpr(*self.derivation.sql(careful=True)).toArrow(), messages
+
+def in_process(derivation: ComputedColumns, given: pa.Table) -> Computed:
+    """What DuckDB computes, and the errors of expressions that raise one."""
+    import pyarrow as pa
+
+    columns, texts = derivation.table.derived, derivation.engine()
+    kinds = [column.type for column in columns]
+    names = [derivation.own("value", place) for place in range(len(columns))]
+    try:
+        return pa.table(dict(zip(names, expressions.computed(given, texts, kinds), strict=True))), {}
+    except expressions.Raises:
+        values, raising = expressions.tried(given, texts, kinds)
+    for column, text, rows in zip(columns, texts, raising, strict=True):
+        if expressions.needs_spark(given.filter(rows), text):
+            what = f"{derivation.table.name}: {shown(column.expression)} of a row is computed by Spark only"
+            raise JobError("expression", f"{what}: run the job on Spark", 1)
+    found = dict(zip(names, values, strict=True))
+    found |= {derivation.own("raises", place): rows for place, rows in enumerate(raising)}
+    messages = {
+        column.name: expressions.error_of(given.filter(rows).slice(0, 1), text)
+        for column, text, rows in zip(columns, texts, raising, strict=True)
+        if rows.true_count
+    }
+    return pa.table(found), messages
+
+
+def by_spark(spark: SparkSession, derivation: ComputedColumns, given: pa.Table) -> Computed:
+    """What Spark computes, and the errors of expressions that raise one."""
+    with pinned(spark, local="0"):
+        rows = spark.createDataFrame(given)
+        rows = rows.selectExpr(*derivation.read(rows.columns)).alias(ROW)
+        try:
+            return rows.selectExpr(*derivation.sql(careful=False)).toArrow(), {}
+        except Exception as error:
+            messages = errors(rows, derivation) if is_of_spark(error) else {}
+            if not messages:
+                raise
+            return rows.selectExpr(*derivation.sql(careful=True)).toArrow(), messages
 
 
 def errors(rows: DataFrame, derivation: ComputedColumns) -> dict[str, str]:
@@ -85,4 +127,4 @@ def in_words(error: Exception) -> str:
     text, name = str(error), error.getCondition() if hasattr(error, "getCondition") else None
     name = name or next(iter(re.findall(r"\[([A-Z][A-Z0-9_.]+)\]", text)), type(error).__name__)
     other = _TRY.search(text)
-    return f"Spark raises {name}" + (f", and {other[0]} gives NULL instead" if other else "")
+    return f"it raises {name}" + (f", and {other[0]} gives NULL instead" if other else "")

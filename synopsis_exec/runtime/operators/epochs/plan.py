@@ -6,7 +6,9 @@ their places, from begin to before end, in so many copies. Types are named where
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from typing import cast
 
 ColumnTypes = tuple[tuple[str, str], ...]
 """Names of columns with their Spark SQL types."""
@@ -33,13 +35,25 @@ class EpochRelation:
 
 @dataclass(frozen=True, slots=True)
 class EpochMap:
-    """Expressions of each row for which ``where`` is true: Spark SQL over the columns that are ``given``."""
+    """Expressions of each row for which ``where`` is true: Spark SQL over the columns that are ``given``.
+
+    ``engine`` and ``engine_where`` are the same in DuckDB's SQL, empty where it does not compute that as Spark does.
+    """
 
     input: EpochPlan
     given: ColumnTypes
     columns: ColumnTypes
     expressions: tuple[str, ...]
     where: str = ""
+    engine: tuple[str, ...] = ()
+    engine_where: str = ""
+
+    @property
+    def picks(self) -> list[int] | None:
+        """The places of the columns that it gives, where it is nothing else."""
+        if self.where or not all(text.startswith("c") and text[1:].isdigit() for text in self.expressions):
+            return None
+        return [int(text[1:]) for text in self.expressions]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +94,8 @@ class EpochJoin:
     """Pairs of rows that are valid together, where they are; ``kind`` is inner, left, right, full, semi or anti.
 
     ``keys`` are places of each side's columns that are equal in a pair; ``condition`` is what else holds of it, over
-    the columns of both sides, which are ``given``. ``widths`` are how many columns the sides have.
+    the columns of both sides, which are ``given``; ``engine`` is the same in DuckDB's SQL, empty where it does not
+    compute that as Spark does. ``widths`` are how many columns the sides have.
     """
 
     kind: str
@@ -90,6 +105,7 @@ class EpochJoin:
     keys: tuple[tuple[int, int], ...] = ()
     given: ColumnTypes = ()
     condition: str = ""
+    engine: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +198,15 @@ class EpochLineage:
     final: bool = True
     parts: bool = False
     as_of: bool = False
+
+
+def operators_of(plan: EpochPlan) -> Iterator[EpochPlan]:
+    """An operator and all under it."""
+    yield plan
+    for field in fields(plan):
+        below = getattr(plan, field.name)
+        if is_dataclass(below):
+            yield from operators_of(cast("EpochPlan", below))
 
 
 def is_arriving(plan: EpochPlan) -> bool:

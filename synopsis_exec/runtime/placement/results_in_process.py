@@ -1,0 +1,113 @@
+"""What a job computes of its plan's results, in this process: as `result_rows` has it for Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from streambound_runtime.decoding.derived import typed_values
+from streambound_runtime.decoding.reasons import shown
+from streambound_runtime.decoding.sql_types import sql_type
+from streambound_runtime.decoding.typed_columns import TypedColumn
+from streambound_runtime.errors import JobError, usage
+from streambound_runtime.expressions import NEEDS_SPARK, Raises, computed, query
+from streambound_runtime.placement.result_rows import FACTS, TIME, WEIGHT, of_plan
+from streambound_runtime.spec import JobSpec, TableColumn
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_RESULTS = "streambound results"
+
+
+def results_in_process(job: JobSpec, batches: Sequence[pa.RecordBatch]) -> pa.Table:
+    """Encoded results of a job in order, of those of its plan; raises JobError where an expression has no value."""
+    return in_order_in_process(job, _made(job, batches))
+
+
+def in_order_in_process(job: JobSpec, results: pa.Table) -> pa.Table:
+    """Encoded results in order of `_ts` and their values, those that are the same as one, NULL first as in Spark.
+
+    What is taken back as often as it comes is none.
+    """
+    names = ", ".join(_names(job))
+    total = f"sum({WEIGHT})"
+    return query(
+        f'SELECT {names}, CAST({total} AS {job.multiplicity}) AS {WEIGHT} FROM "{_RESULTS}" '
+        f"GROUP BY {names} HAVING {total} <> 0 ORDER BY {_order(job)}",
+        **{_RESULTS: results},
+    )
+
+
+def first_of_set_in_process(job: JobSpec, batches: Sequence[pa.RecordBatch]) -> pa.Table:
+    """Encoded results of a set in order, each once, at its first time; none of those that have no time in some row."""
+    made = _made(job, batches)
+    values = ", ".join(_names(job)[1:])
+    return query(
+        f'SELECT min({TIME}) AS {TIME}, {values}, CAST(1 AS {job.multiplicity}) AS {WEIGHT} FROM "{_RESULTS}" '
+        f"GROUP BY {values} HAVING count(*) = count({TIME}) ORDER BY {_order(job)}",
+        **{_RESULTS: made},
+    )
+
+
+def _names(job: JobSpec) -> list[str]:
+    return [TIME, *(f"c{place}" for place in range(len(job.columns)))]
+
+
+def _order(job: JobSpec) -> str:
+    return ", ".join(f"{name} NULLS FIRST" for name in _names(job))
+
+
+def _made(job: JobSpec, batches: Sequence[pa.RecordBatch]) -> pa.Table:
+    """The job's results, encoded, with their times and weights: those of the plan, or what expressions make of them."""
+    import pyarrow as pa
+
+    made = job.computed
+    given = pa.Table.from_batches(batches).drop_columns([FACTS])
+    if made is None:
+        return given
+    rows = _typed(given, of_plan(job).columns)
+    if made.where:
+        (passes,) = _computed(rows, [made.engine_where], [made.where], [TableColumn("a condition", "boolean")])
+        given, rows = given.filter(passes), rows.filter(passes)
+    found = _computed(rows, made.engine, made.expressions, job.columns)
+    columns = [_encoded(values, column) for values, column in zip(found, job.columns, strict=True)]
+    return pa.table([given.column(TIME), *columns, given.column(WEIGHT)], names=[*_names(job), WEIGHT])
+
+
+def _computed(
+    rows: pa.Table, engine: Sequence[str], texts: Sequence[str], columns: Sequence[TableColumn]
+) -> list[pa.Array]:
+    """The values of expressions; raises JobError where one has none, or is not among those that DuckDB computes."""
+    for text, column in zip(engine or [""] * len(columns), columns, strict=True):
+        if not text:
+            written = shown(texts[columns.index(column)])
+            raise usage(f"{column.name} is computed by Spark only, as {written}: run the job on Spark")
+    try:
+        return computed(rows, engine, [column.type for column in columns])
+    except Raises as error:
+        why = f"{columns[error.place].name} cannot be computed of a result: {error.words}"
+        if NEEDS_SPARK in error.words:
+            why = f"{columns[error.place].name} is computed by Spark only, of some result: run the job on Spark"
+        raise JobError("expression", f"{why}; in {shown(texts[error.place])}", 1) from error
+
+
+def _typed(given: pa.Table, columns: Sequence[TableColumn]) -> pa.Table:
+    """The plan's results with their types, but for those that no expression reads here."""
+    import pyarrow as pa
+
+    kinds = {f"c{place}": (column.name, sql_type(column.type)) for place, column in enumerate(columns)}
+    known = {name: kind for name, kind in kinds.items() if kind[1].family != "other"}
+    values = {name: typed_values(given.column(place).combine_chunks(), kind) for place, (name, kind) in known.items()}
+    return pa.table(values | {"": pa.nulls(given.num_rows)})
+
+
+def _encoded(values: pa.Array, column: TableColumn) -> pa.Array:
+    """Values of a column as results have them; of doubles, zero has one sign, as where Spark groups by it."""
+    from pyarrow import compute as pc
+
+    kind = sql_type(column.type)
+    if kind.family == "other":
+        return values
+    found = TypedColumn(values, column).values
+    return pc.add(found, 0.0) if kind.family == "float" else found
