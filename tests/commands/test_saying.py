@@ -18,7 +18,7 @@ with doing("starting", {shown}) as shown:
     time.sleep(0.3)
     shown.now("reading [b]")
     time.sleep(0.3)
-    shown.say("a result")
+    print("a result")
     shown.say("a message")
     time.sleep(0.3)
 with spinner("prefixes") as advance:
