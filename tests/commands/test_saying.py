@@ -18,8 +18,8 @@ with doing("starting", {shown}) as shown:
     time.sleep(0.3)
     shown.now("reading [b]")
     time.sleep(0.3)
-    shown.echo("a result")
-    shown.echo("a message", err=True)
+    print("a result")
+    shown.say("a message")
     time.sleep(0.3)
 with spinner("prefixes") as advance:
     advance()
