@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from streambound.criteria.operators.witness import CircuitWitness
     from streambound.criteria.repairs.repair import Repairs
 
-_WITNESS = STATEMENT / 2
+_WITNESS = 3 * STATEMENT / 4
 """Steps of work of all searches for a witness of what a statement means."""
 _NOT_PROVED = "no input was found that needs unbounded memory, so the query may be bounded; no plan for it is known"
 _SEARCH_ENDED = (

@@ -17,7 +17,7 @@ from streambound.incremental.row_expression import RowExpression, remembered
 from streambound.incremental.window_functions import FirstOfPartition, OverPartition
 from streambound.incremental.zset import KeyedSums, Row, ZSet
 
-_STEPS_A_PAIR = 5
+_STEPS_A_PAIR = 1
 
 Group = ZSet | KeyedSums
 """What flows through a circuit: values of commutative groups."""

@@ -16,8 +16,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from streambound.analyzer import work
+from streambound.analyzer.catalog import parse_catalog
+from streambound.analyzer.codes import Code
+from streambound.analyzer.spans import SourceText
+from streambound.analyzer.work import STATEMENT
 from streambound.benchmarks.hostile_inputs import CATALOG, FAMILIES
-from streambound.criteria.check import STATEMENT
+from streambound.criteria.check import check_source
+from streambound.criteria.vocabulary import Verdict
 from support.profiles import MORE
 
 HANGS = 100
@@ -84,7 +89,42 @@ def test_steps_are_counted_together_and_only_where_they_are_allowed() -> None:
             work.spend(4)
             work.spend(6)
             work.spend(1)
-        work.spend(STATEMENT - 11)
+        work.spend(STATEMENT - 10)
         with pytest.raises(work.TooMuchWork):
             work.spend(1)
     work.spend(10**12)
+
+
+def left_joins(number: int) -> str:
+    """A chain of left joins within a window of time."""
+    joins = (
+        f" LEFT JOIN {'ST'[i % 2]} x{i} ON x0.a = x{i}.a AND x{i}.ts BETWEEN x0.ts AND x0.ts + 9"
+        for i in range(1, number + 1)
+    )
+    return f"SELECT x0.a FROM S x0{''.join(joins)}"
+
+
+@pytest.mark.parametrize("number", [30, 60])
+def test_a_statement_that_takes_more_than_its_budget_ends_with_what_it_has_most_of(number: int) -> None:
+    (found,) = check_source(SourceText("q.sql", left_joins(number)), parse_catalog(CATALOG, "streams.toml"))
+    (told,) = found.diagnostics
+    assert found.verdict is Verdict.UNKNOWN and told.code is Code.TOO_MUCH_WORK
+    assert f"with its {number} joins" in told.message
+
+
+def test_a_statement_takes_as_many_steps_whatever_was_judged_before_it() -> None:
+    catalog, source = parse_catalog(CATALOG, "streams.toml"), SourceText("q.sql", left_joins(4))
+    taken = []
+    for _ in range(2):
+        with work.at_most(STATEMENT) as part:
+            check_source(source, catalog)
+        taken.append(round(part.steps))
+    assert taken[0] == taken[1] > 1_000
+
+
+def test_a_search_that_uses_up_its_steps_ends_and_leaves_the_rest() -> None:
+    with work.at_most(100) as whole:
+        with work.share(10) as search:
+            work.spend(10**9)
+        work.spend(90)
+    assert search.ran_out and whole.ran_out and search.steps == 10 and whole.steps == 100

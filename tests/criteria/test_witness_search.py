@@ -6,9 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from streambound.analyzer.work import at_most
+from streambound.analyzer.work import STATEMENT, at_most
 from streambound.criteria import witness_search
-from streambound.criteria.check import STATEMENT
 from streambound.criteria.verdict import search_longer
 from streambound.criteria.vocabulary import Verdict
 from support.catalogs import streams
