@@ -86,6 +86,7 @@ def test_a_row_is_rejected_where_no_other_test_rules_out_the_use_that_fails() ->
         "reason": "expression",
         "detail": "a DIV b cannot be computed: it raises X",
         "row": "row 1",
+        "length": None,
         "part": None,
         "ts": None,
     }
