@@ -158,7 +158,9 @@ def runs_on_spark(compiled: CompiledJob | CompiledPeriodJob, options: Mapping[st
     if engine == "embedded" and why is not None:
         raise UsageError(f"{compiled.name} cannot run without Spark: {why}", remedy="run it with --engine spark")
     on_spark = engine == "spark" or why is not None
-    check_spark(f"{compiled.name} runs on Spark: {why}" if why else "") if on_spark else check_packages("pyarrow", "duckdb")
+    check_spark(f"{compiled.name} runs on Spark: {why}" if why else "") if on_spark else check_packages(
+        "pyarrow", "duckdb"
+    )
     return on_spark
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from string import ascii_letters
 
 from streambound.analyzer.constants import INTERVAL, Folded, is_interval
 from streambound.analyzer.expressions.texts import like
@@ -19,7 +20,8 @@ _FORMATS = {
     "yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S", "MMM": "%b", "MMMM": "%B", "E": "%a",
     "EEE": "%a", "EEEE": "%A",
 }  # fmt: skip
-_FORMAT = re.compile(r"([A-Za-z])\1*|'[A-Za-z ]+'|[-/:._, ]")
+_RUNS = "|".join(f"{letter}+" for letter in ascii_letters)
+_FORMAT = re.compile(rf"{_RUNS}|'[A-Za-z ]+'|[-/:._, ]")
 _PLAIN = re.compile(r"[A-Za-z0-9 ,;:/_=&@#~\"<>!-]+")
 _LINE_ENDS = r"\n\r\x{85}\x{2028}\x{2029}"
 _CLASS = r"\[\^?-?(?:(?:[A-Za-z0-9]-[A-Za-z0-9])|[A-Za-z0-9 _/:,;=<>@#!~&%'\"+*.?$(){}|]|\\[-.\\/\[\]^$|*+?(){}d])+-?\]"
