@@ -44,7 +44,7 @@ class BatchReport:
 class SummaryReport:
     """The end of a job: rows by stream and relation, bad rows by reason, results, and the most entries.
 
-    Of bad rows the first, ``kept`` of them, were written, others only counted.
+    Of bad rows the last ones, ``only_counted`` of them, were not written.
     """
 
     summary: str
@@ -55,7 +55,7 @@ class SummaryReport:
     limit: int | None
     waited_for: dict[str, str]
     late: int = 0
-    kept: int = 0
+    only_counted: int = 0
 
 
 @dataclass(frozen=True, slots=True)

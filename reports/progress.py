@@ -63,7 +63,7 @@ def run_summary_lines(summary: Any, sink: Sink | None = None) -> Iterator[str]:
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in summary.quarantined.items())
         wanted = sink.quarantine if sink else None
         kept = _places(summary.quarantine, wanted) or _left(summary.checkpoint)
-        first = f", the first {summary.kept:,} of them" if summary.kept < quarantined else ""
+        first = f", without the last {summary.only_counted:,}" if summary.only_counted else ""
         yield f"quarantined: {quarantined:,} rows ({reasons}) in {kept}{first}"
     else:
         yield "quarantined: none"

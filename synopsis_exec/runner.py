@@ -71,9 +71,9 @@ _REMEDIES = {
 class RunSummary:
     """What a run did: rows per stream, quarantined rows by reason, results, and entries against the bound M.
 
-    Of quarantined rows the first, ``kept`` of them, were written. Without an ``output`` the results went to the
-    catalog's sink alone, and without a ``quarantine`` such rows did. ``waited_for`` are the streams that held back the
-    output until the input ended, each with since when.
+    Of quarantined rows the last ones, ``only_counted`` of them, were not written. Without an ``output`` the results
+    went to the catalog's sink alone, and without a ``quarantine`` such rows did. ``waited_for`` are the streams that
+    held back the output until the input ended, each with since when.
     """
 
     query: str
@@ -87,7 +87,7 @@ class RunSummary:
     batches: tuple[BatchReport, ...] = field(default=(), repr=False)
     waited_for: dict[str, str] = field(default_factory=dict)
     checkpoint: Path | None = None
-    kept: int = 0
+    only_counted: int = 0
 
 
 def run_query(
@@ -145,7 +145,7 @@ def run_query(
         tuple(report for report in reports if isinstance(report, BatchReport)),
         last.waited_for,
         checkpoint,
-        last.kept,
+        last.only_counted,
     )
 
 

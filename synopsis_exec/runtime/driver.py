@@ -368,7 +368,7 @@ class Driver:
             "summary": self.job.name,
             "rows": {**{stream.name: self.rows[stream.name] for stream in self.job.streams}, **self.relation_sizes},
             "quarantined": dict(sorted(self.rejected.items())),
-            "kept": self.kept,
+            "only_counted": self.rejected.total() - self.kept,
             "results": self.results,
             "peak": self.peak,
             "limit": self.owner.limit,

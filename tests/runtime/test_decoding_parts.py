@@ -48,8 +48,8 @@ def test_words_of_reasons() -> None:
         assert found == [say("a", kind) for say in of_columns]
     others = [f"{code}: {detail(code, most=3, per='1 second')}" for code, words in REASONS if "{column}" not in words]
     assert others == [
-        told.NO_VALUE, "too-long: longer than 16 MiB", told.NOT_UTF8, told.NOT_JSON,
-        "not-a-change: not a change of a row, as 1 second has it",
+        told.NO_VALUE, "too-long: longer than 16 MiB",
+            told.NOT_UTF8, told.NOT_JSON, "not-a-change: not a change of a row, as 1 second has it",
         told.NOT_COLUMNS, "expression:  cannot be computed: ",
         "late: late: its timestamp is closed already",
         "beyond-lateness: late: by more than the lateness",

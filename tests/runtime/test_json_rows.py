@@ -14,6 +14,7 @@ import pytest
 from streambound_runtime.decoding.contracts import pattern_of
 from streambound_runtime.decoding.decoder import Decoder, Ended
 from streambound_runtime.decoding.reasons import detail
+from streambound_runtime.decoding.row_text import MOST_SHOWN
 from streambound_runtime.operators import plan
 from streambound_runtime.promises import Arrival, Domain, Mark, Partitions
 from streambound_runtime.spec import Relation, SourceSpec, Stream, TableColumn
@@ -102,7 +103,7 @@ def test_lines() -> None:
     ][:3]
     bad = [(place, line) for place, line in enumerate(many) if isinstance(LINES[line], str)]
     assert found.rejected["line"].to_pylist() == [place for place, _ in bad] == found.rejected_at.tolist()
-    assert found.rejected["row"].to_pylist() == [line.decode("utf-8", "replace") for _, line in bad]
+    assert found.rejected["row"].to_pylist() == [line.decode("utf-8", "replace")[:MOST_SHOWN] for _, line in bad]
 
 
 @pytest.mark.parametrize(
@@ -225,7 +226,7 @@ def test_relations_have_no_time() -> None:
     raw = pa.table({"value": ['{"a": 1, "b": "x"}', '{"a": "1", "b": "y"}', '{"a": null, "b": null}']})
     found = Decoder(relation).decode(raw)
     assert found.good.to_pylist() == [{"b": "x"}, {"b": None}]
-    assert found.rejected.column_names == ["reason", "detail", "row"]
+    assert found.rejected.column_names == ["reason", "detail", "row", "length"]
     assert Decoder(replace(relation, needs=())).decode(raw).good.num_rows == 2
     empty = Decoder(relation).decode(raw.slice(0, 0))
     assert (empty.good.num_rows, empty.rejected.num_rows, empty.rows) == (0, 0, 0)

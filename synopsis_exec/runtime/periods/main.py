@@ -113,7 +113,8 @@ def run(spark: SparkSession, job: PeriodJob, settings: Settings) -> Report:
     counts = {name: rows for name, (rows, _) in counted.items()}
     return {
         "summary": job.name, "rows": counts, "quarantined": bad,
-        "kept": min(sum(bad.values()), job.quarantine_limit.most), "results": results, "peak": None, "limit": None,
+        "only_counted": max(sum(bad.values()) - job.quarantine_limit.most, 0),
+        "results": results, "peak": None, "limit": None,
         "waited_for": {},
     }  # fmt: skip
 
