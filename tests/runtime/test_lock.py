@@ -81,6 +81,7 @@ def test_a_process_that_lives_on_this_host_keeps_it(store: LocalStore, sleeper: 
         b"{",
         b'{"host": "elsewhere"}',
     ],
+    ids=["a later process", "an earlier run", "nothing", "half a file", "no process"],
 )
 def test_what_a_run_has_left_that_is_over_is_taken_over(store: LocalStore, left: bytes) -> None:
     store.write(RUN, left)
@@ -170,6 +171,7 @@ def write_lines(store: LocalStore) -> None:
         (lambda store: (store.folder / RUN).unlink(), "when its run.json was removed"),
         (lambda store: Lock(LocalStore(store.path)).take(), f"to process {os.getpid()} of "),
     ],
+    ids=["removed", "taken"],
 )
 def test_a_run_that_has_lost_its_checkpoint_writes_nothing(
     store: LocalStore, writing: Callable[[LocalStore], None], lose: Callable[[LocalStore], object], how: str
