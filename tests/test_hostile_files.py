@@ -23,6 +23,7 @@ from streambound.analyzer.work import STATEMENT
 from streambound.benchmarks.hostile_inputs import CATALOG, FAMILIES
 from streambound.criteria.check import check_source
 from streambound.criteria.vocabulary import Verdict
+from streambound.gate import judging
 from support.profiles import MORE
 
 HANGS = 100
@@ -74,12 +75,13 @@ def test_what_ctes_stand_for_is_counted_before_they_are_put_in_their_places(tmp_
     assert [found["code"] for found in query["diagnostics"]] == [code]
 
 
-def test_a_file_after_which_no_work_is_left_says_so(tmp_path: Path) -> None:
+def test_a_file_after_which_no_work_is_left_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judging, "FILE", 400_000)
     one = FAMILIES["clique of <"](2_000, random.Random(0))
-    report = checked(tmp_path, ";\n".join([one] * 45 + ["SELECT S.a FROM S"]))
-    *_, last = report["queries"]  # type: ignore[misc]
-    assert last["verdict"] == "unknown"
-    assert "statements before this one" in last["diagnostics"][0]["message"]
+    text = SourceText("q.sql", ";\n".join([one] * 4 + ["SELECT S.a FROM S"]))
+    *_, last = judging.judged(text, parse_catalog(CATALOG, "streams.toml"), "own")
+    assert last.verdict is Verdict.UNKNOWN
+    assert "statements before this one" in last.diagnostics[0].message
 
 
 def test_steps_are_counted_together_and_only_where_they_are_allowed() -> None:
