@@ -26,7 +26,7 @@ class TooMuchWork(Exception):
     """More steps than are allowed would be needed."""
 
 
-class Part:
+class StepLimit:
     """A part of a budget, for a ``with`` block.
 
     After it, ``steps`` says how many it took, and ``ran_out`` whether it, or a part in it, would have taken more.
@@ -53,7 +53,7 @@ class Part:
         _meter.left = left - self.steps
 
 
-class Search(Part):
+class Search(StepLimit):
     """A part that ends where its steps are used up, and no more than that."""
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:  # type: ignore[override]
@@ -63,7 +63,7 @@ class Search(Part):
 
 class _Meter(threading.local):
     left: float = inf
-    parts: tuple[Part, ...] = ()
+    parts: tuple[StepLimit, ...] = ()
 
 
 _meter = _Meter()
@@ -77,9 +77,9 @@ def spend(steps: float = 1) -> None:
         raise TooMuchWork
 
 
-def at_most(steps: float) -> Part:
+def at_most(steps: float) -> StepLimit:
     """Allow so many steps in a block, or the fewer that are left where it stands; they count there, too."""
-    return Part(steps)
+    return StepLimit(steps)
 
 
 def share(steps: float = inf) -> Search:

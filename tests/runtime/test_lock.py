@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from streambound_runtime.checkpoint import lock as lock_file
-from streambound_runtime.checkpoint.lock import RUN, Lock, Run
+from streambound_runtime.checkpoint.lock import RUN, Holder, Lock
 from streambound_runtime.checkpoint.store import LocalStore, SparkStore
 from streambound_runtime.errors import JobError
 from support.fed import Fed
@@ -26,7 +26,7 @@ HERE = socket.gethostname()
 
 
 def a_run(**changed: Any) -> bytes:
-    run = Run(id="a", host=HERE, process=1, started="0", user="ada", since="2026-01-31T12:00:00+00:00")
+    run = Holder(id="a", host=HERE, process=1, started="0", user="ada", since="2026-01-31T12:00:00+00:00")
     return json.dumps({**run, **changed}).encode()
 
 

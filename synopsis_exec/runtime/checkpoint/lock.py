@@ -20,7 +20,7 @@ RUN = "run.json"
 """The file that says who runs on a checkpoint; empty when no run does."""
 
 
-class Run(TypedDict):
+class Holder(TypedDict):
     """A run: a random id, and for people the host, the process and the user that it has, and since when.
 
     ``started`` tells the process from a later one of the same number: its start in ticks of the host's clock.
@@ -51,7 +51,7 @@ class Lock:
         other, here = _run(data), socket.gethostname()
         if other is not None and (other["host"] != here or _alive(other)):
             raise self._taken(other, f"end it first, or give this job a checkpoint of its own{self._lost(other, here)}")
-        mine = Run(
+        mine = Holder(
             id=uuid4().hex, host=here, process=os.getpid(), started=_start_of(os.getpid()) or "", user=_user(),
             since=datetime.now(UTC).isoformat(timespec="seconds"),
         )  # fmt: skip
@@ -78,10 +78,10 @@ class Lock:
         with suppress(Exception):  # Spark may be gone: then the next run finds a dead process
             self.store.swap(RUN, self.mine, b"")
 
-    def _taken(self, other: Run, way_out: str) -> JobError:
+    def _taken(self, other: Holder, way_out: str) -> JobError:
         return JobError("state", f"the checkpoint {self.store.path} is in use by {_in_words(other)}; {way_out}", 2)
 
-    def _lost(self, other: Run, here: str) -> str:
+    def _lost(self, other: Holder, here: str) -> str:
         """What to do where only people can know whether a run is over."""
         if other["host"] == here:
             return ""
@@ -89,20 +89,20 @@ class Lock:
         return f"; if it is over, which cannot be seen from {here}, remove {file}: a run without that writes nothing"
 
 
-def _run(data: bytes | None) -> Run | None:
+def _run(data: bytes | None) -> Holder | None:
     """What a file says who runs; None where no one does."""
     try:
         run = json.loads(data or b"")
     except ValueError:
         return None
-    return cast("Run", run) if isinstance(run, dict) and run.keys() >= Run.__annotations__.keys() else None
+    return cast("Holder", run) if isinstance(run, dict) and run.keys() >= Holder.__annotations__.keys() else None
 
 
-def _in_words(run: Run) -> str:
+def _in_words(run: Holder) -> str:
     return f"process {run['process']} of {run['user']} on {run['host']}, which runs since {run['since']}"
 
 
-def _alive(run: Run) -> bool:
+def _alive(run: Holder) -> bool:
     """Whether a run of this host is that of another process, which lives."""
     return run["process"] != os.getpid() and _start_of(run["process"]) == run["started"]
 

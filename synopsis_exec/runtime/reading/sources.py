@@ -97,7 +97,7 @@ def paths_now(spark: SparkSession, table: Stream | Relation, settings: Settings)
     return sorted(listed.column("path").to_pylist())
 
 
-class _Place(NamedTuple):
+class _Listing(NamedTuple):
     """Where a source's files are, the options that choose among them, and a regular expression for their paths.
 
     Without an expression Spark alone chooses.
@@ -118,7 +118,7 @@ def _paths(spark: SparkSession, table: Stream | Relation, settings: Settings, st
     return _listed(spark.readStream.schema(_PATHS), place._replace(options=options))
 
 
-def _listed(reader: DataFrameReader | DataStreamReader, place: _Place) -> DataFrame:
+def _listed(reader: DataFrameReader | DataStreamReader, place: _Listing) -> DataFrame:
     """The files at a place.
 
     Spark lists all files below it. Its own choice among them leaves out those beside directories that say a column's
@@ -131,7 +131,7 @@ def _listed(reader: DataFrameReader | DataStreamReader, place: _Place) -> DataFr
     return rows.where(F.col("path").rlike(place.files)) if place.files else rows
 
 
-def _place(table: Stream | Relation, settings: Settings) -> _Place:
+def _place(table: Stream | Relation, settings: Settings) -> _Listing:
     if settings.input:
         files = input_files(table.name, Path(settings.input))
         several = len(files) > 1 or files[0].parent.name == table.name
@@ -147,10 +147,10 @@ def _place(table: Stream | Relation, settings: Settings) -> _Place:
     if path and file.exists():
         return _in_folder(file, given)
     options = {"basePath": base_of(path)} | given if is_pattern(path) else given
-    return _Place(path, options, _expression(path, options))
+    return _Listing(path, options, _expression(path, options))
 
 
-def _in_folder(folder: Path, options: dict[str, str], deep: bool = True) -> _Place:
+def _in_folder(folder: Path, options: dict[str, str], deep: bool = True) -> _Listing:
     """The files of a directory; ``deep``: also of those below it that say a column's value.
 
     Spark has to be told where such directories begin: of what it takes for a pattern, as it does any escaped path, it
@@ -158,7 +158,7 @@ def _in_folder(folder: Path, options: dict[str, str], deep: bool = True) -> _Pla
     """
     path = os.path.normpath(folder.absolute())
     options = {"basePath": path} | options
-    return _Place(escaped(path), options, _expression(path, options, deep))
+    return _Listing(escaped(path), options, _expression(path, options, deep))
 
 
 def _expression(path: str, options: Mapping[str, str], deep: bool = True) -> str:
@@ -202,7 +202,7 @@ def escaped(path: str) -> str:
     return "".join(f"\\{sign}" if sign in _OF_PATTERNS else sign for sign in path)
 
 
-def _limit(spark: SparkSession, table: Stream | Relation, settings: Settings, place: _Place) -> dict[str, str]:
+def _limit(spark: SparkSession, table: Stream | Relation, settings: Settings, place: _Listing) -> dict[str, str]:
     """How much of a source is in a micro-batch: nothing is said of files whose order Spark would not keep."""
     files = _files_now(spark, table, settings, place)
     if not in_order(table, settings, files):
@@ -226,7 +226,7 @@ class ListedFile(NamedTuple):
     modified: float
 
 
-def _files_now(spark: SparkSession, table: Stream | Relation, settings: Settings, place: _Place) -> list[ListedFile]:
+def _files_now(spark: SparkSession, table: Stream | Relation, settings: Settings, place: _Listing) -> list[ListedFile]:
     """The files that are there: of recorded streams by name, of others by modification time."""
     if settings.input:
         there = input_files(table.name, Path(settings.input))
