@@ -17,7 +17,7 @@ from streambound.recheck.oracle.spark_batch import compare
 from streambound_runtime.driver import Driver
 from streambound_runtime.errors import JobError
 from streambound_runtime.operators.delta import delta_of
-from streambound_runtime.placement import on_driver
+from streambound_runtime.placement import on_driver, state_owner
 from streambound_runtime.placement.result_rows import FACTS, batch_of, typed
 from support.choices import Choices
 from support.derived import Derived, batch_statement, derived_job
@@ -123,7 +123,7 @@ def test_results_are_those_of_batch_sql_in_every_placement(
     places = ["driver", "stateless" if "{T}" not in sql else "buckets"]
     driver, other = (ran(spark, recorded, tmp_path / place, sql, place) for place in places)
     assert as_batch_sql_says(spark, recorded, tmp_path / "driver", sql) > 2
-    monkeypatch.setattr(on_driver, "is_local", lambda spark: False)
+    monkeypatch.setattr(state_owner, "is_local", lambda spark: False)
     there = ran(spark, recorded, tmp_path / "there", sql, "driver")
     for text, bad, summary in (other, there):
         assert text == driver[0]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from streambound.recheck.oracle.spark_batch import compare
-from streambound_runtime.placement import on_driver
+from streambound_runtime.placement import state_owner
 from support.derived import batch_statement
 from support.jobs import job_of, read, run_with, write
 
@@ -86,7 +86,7 @@ def test_results_are_those_of_batch_sql_in_every_placement(
     assert any("xs is not an array<int>" in one["detail"] for one in bad)
     assert {one["reason"] for one in bad} == {"expression"}
     there = ran(spark, tmp_path / other, job_of(sql, catalog(), other), *given)
-    monkeypatch.setattr(on_driver, "is_local", lambda spark: False)
+    monkeypatch.setattr(state_owner, "is_local", lambda spark: False)
     away = ran(spark, tmp_path / "away", job_of(sql, catalog(), "driver"), *given)
     for text, rows in (there, away):
         assert text == found

@@ -190,7 +190,7 @@ def test_executors_combine_equal_rows_for_the_driver(
 ) -> None:
     """As on a cluster: what comes to the driver stands for several rows."""
     (here, one), _ = both(spark, recorded, tmp_path, JOINS["a union"], "buckets")
-    monkeypatch.setattr(on_driver, "is_local", lambda spark: False)
+    monkeypatch.setattr(state_owner, "is_local", lambda spark: False)
     seen: list[int] = []
     add = on_driver.OnDriver.add
 
@@ -211,7 +211,7 @@ def test_executors_clip_what_they_combine(
     """Rows whose values no later row tells apart come as one, and the results are the same."""
     sql = "SELECT T.v FROM S, T WHERE T.ts <= S.ts AND T.k > S.v AND S.v BETWEEN 0 AND 3 AND T.v BETWEEN 1 AND 2"
     summary = run_with(spark, job_of(sql, CATALOG), arguments(recorded, tmp_path / "here"))
-    monkeypatch.setattr(on_driver, "is_local", lambda spark: False)
+    monkeypatch.setattr(state_owner, "is_local", lambda spark: False)
     came = {True: 0, False: 0}
     add = on_driver.OnDriver.add
     for clipping in (True, False):

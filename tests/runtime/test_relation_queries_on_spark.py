@@ -12,7 +12,7 @@ from streambound.analyzer.spans import SourceText
 from streambound.criteria.check import check_source
 from streambound.synopsis_exec.job_file import compiled
 from streambound.synopsis_exec.plan import make_plan
-from streambound_runtime.placement import on_driver
+from streambound_runtime.placement import state_owner
 from streambound_runtime.spec import JobSpec
 from support.choices import Choices
 from support.jobs import read, run_with, write
@@ -107,7 +107,7 @@ def test_results_are_those_of_batch_sql_on_every_prefix(
     for relation in "RQ":
         write(tmp_path / f"{relation}.jsonl", *rows[relation])
     assert ran(spark, tmp_path, name, None) == expected
-    monkeypatch.setattr(on_driver, "is_local", lambda spark: False)
+    monkeypatch.setattr(state_owner, "is_local", lambda spark: False)
     assert ran(spark, tmp_path, name, "driver") == expected
     if "two streams" in name and "USING" in QUERIES[name]:
         assert ran(spark, tmp_path, name, "buckets") == expected
