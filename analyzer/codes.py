@@ -50,7 +50,6 @@ class Code(StrEnum):
         Severity.ERROR,
         "Times in the select list that are neither a time nor a difference.",
     )
-    MIXED_UNION = "SB113", Severity.ERROR, "Bag and set branches mixed in a way that has no single meaning."
     NEVER_TRUE = "SB150", Severity.WARNING, "A branch whose condition is contradictory: it can never produce a row."
     NEVER_TRUE_ALTERNATIVE = "SB151", Severity.WARNING, "An alternative of an OR or IN that can never hold."
     NOT_READ = "SB152", Severity.WARNING, "A hint, setting or expectation that would change results, and is not read."

@@ -111,7 +111,7 @@ def _is_set(tree: Tree, positions: Positions) -> bool:
                 "UNION ALL keeps duplicates, but this branch eliminates them: the result is neither a bag nor a set"
             )
             help = "use SELECT and UNION ALL throughout, or SELECT DISTINCT and UNION"
-            raise positions.finding(Code.MIXED_UNION, message, at, help)
+            raise positions.finding(Code.UNSUPPORTED, message, at, help)
     return False
 
 

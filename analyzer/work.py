@@ -18,7 +18,7 @@ from typing import Any, Self, TypeVar
 
 T = TypeVar("T")
 
-STATEMENT = 4_000_000
+STATEMENT = 6_000_000
 """Steps that a statement is given in all."""
 
 

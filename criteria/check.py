@@ -54,7 +54,7 @@ _SEARCH_ENDED = (
 )
 _LONGER = "`streambound witness --longer 10` searches longer"
 _TOO_LARGE = frozenset({Code.TOO_MANY_BRANCHES, Code.TOO_MUCH_WORK})
-_UNSUPPORTED = frozenset({Code.UNSUPPORTED, Code.TIMESTAMP_COMPARISON, Code.PROJECTED_TIMESTAMP, Code.MIXED_UNION})
+_UNSUPPORTED = frozenset({Code.UNSUPPORTED, Code.TIMESTAMP_COMPARISON, Code.PROJECTED_TIMESTAMP})
 
 
 @dataclass(frozen=True)

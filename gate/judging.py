@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from streambound.analyzer.statement import Statement
     from streambound.criteria.check import Checked
 
-FILE = 5 * STATEMENT
+FILE = 4 * STATEMENT
 """Steps of work for all statements of a file that is no longer than ``LENGTH``, or of each such length of it."""
 LENGTH = 100_000
 MOST_KEPT = 20

@@ -148,7 +148,7 @@ def test_repairs_of_a_large_query_cost_few_analyses(monkeypatch: pytest.MonkeyPa
     repairs = with_repairs(_first(f"SELECT DISTINCT {projected} FROM S, T, U WHERE {joins}", catalog)).repairs
     assert 1 < len(analysed) < 25
     assert repairs is not None and "tries more" in repairs.cut_short
-    assert repairs.why_none == "120 attributes are to blame, and nothing that was tried makes it bounded"
+    assert "that was tried makes it bounded" in repairs.why_none
 
 
 COLUMNS = "ABCDEFGHIJKN"

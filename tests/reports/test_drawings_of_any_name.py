@@ -42,7 +42,7 @@ HOSTILE = [
 
 def hostile_catalog(name: str) -> dict[str, Any]:
     return {
-        "streams": {name: {"timestamp": name, "columns": {name: "bigint", "k": "bigint"}}, **streams("S")["streams"]}
+        "streams": {"T": {"timestamp": name, "columns": {name: "bigint", "k": "bigint"}}, **streams("S")["streams"]}
     }
 
 
@@ -50,7 +50,7 @@ def hostile_catalog(name: str) -> dict[str, Any]:
 @pytest.mark.parametrize("stage", STAGES)
 def test_any_name_can_be_drawn(stage: str, name: str) -> None:
     quoted = "`" + name.replace("`", "``") + "`"
-    item = checked(f"SELECT {quoted}.k FROM S, {quoted} WHERE S.ts > {quoted}.{quoted}", hostile_catalog(name))
+    item = checked(f"SELECT {quoted}.k FROM S, T AS {quoted} WHERE S.ts > {quoted}.{quoted}", hostile_catalog(name))
     assert item.decision is not None, item.diagnostics
     found = DIAGRAMS[stage](item, item.decision)
     texts = [[printable(text) for text in (node.title, *node.lines)] for panel in found.panels for node in panel.nodes]

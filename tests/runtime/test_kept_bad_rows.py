@@ -45,7 +45,7 @@ def test_the_first_bad_rows_are_kept_over_batches_and_restarts(
     fed.start()
     fed.feed({"S": ["x", GOOD % 3, "y"]}, 2)
     fed.feed({"S": ["x", GOOD % 3, "y"]}, 2)
-    assert capsys.readouterr().err == ""
+    assert "quarantine.max" not in capsys.readouterr().err
     fed.feed({"S": ["z", GOOD % 4, GOOD % 1, "["]}, 3)
     assert files(fed) == ["000000000.jsonl", "000000002.jsonl", "000000003.jsonl"], "none without rows"
     assert (
