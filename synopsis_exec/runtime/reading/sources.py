@@ -210,7 +210,7 @@ def _limit(spark: SparkSession, table: Stream | Relation, settings: Settings, pl
     if settings.files_per_batch is not None:
         return {"maxFilesPerTrigger": str(settings.files_per_batch)}
     most = bytes_per_batch(table, settings) / max([1.0, *map(_expansion, files)])
-    return {"maxBytesPerTrigger": str(int(most))}
+    return {"maxBytesPerTrigger": str(max(1, int(most)))}
 
 
 def bytes_per_batch(table: Stream | Relation, settings: Settings) -> int:
