@@ -34,8 +34,7 @@ def test_public_cases_print_the_output_without_spark(case: dict[str, Any], tmp_p
     mode = "-- streambound: emit final\n" if case.get("mode") == "final" else ""
     job = streambound.compile(mode + case["sql"], case["catalog"]).compiled.job
     write_input(job, tmp_path, case["input"])
-    if embedded.needs_spark(job, Settings(input=str(tmp_path / "in"))) is not None:
-        pytest.skip("an expression needs Spark")
+    assert embedded.needs_spark(job, Settings(input=str(tmp_path / "in"))) is None
     summary = run_here(job, tmp_path)
     assert counted(read(tmp_path / "output")) == counted(case["expected"])
     assert summary["limit"] is None or summary["peak"] <= summary["limit"]
