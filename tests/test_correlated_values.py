@@ -120,7 +120,7 @@ def test_others_are_refused_with_what_is_decided(subquery: str) -> None:
     checked = checked_circuit(f"SELECT p.v, ({subquery}) AS m FROM S AS p", CATALOG)
     (found,) = checked.diagnostics
     assert checked.verdict == "unsupported"
-    assert "an aggregate of rows in a window of time around the row's" in found.message
+    assert "an aggregate of rows in a window of time around the row's" in found.help
 
 
 def test_without_a_window_every_row_waits_for_good() -> None:
