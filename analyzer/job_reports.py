@@ -78,7 +78,11 @@ _SHAPES: Mapping[str, type[JobReport]] = {
 
 def report_of(line: str) -> JobReport | None:
     """A line that a job prints as one of its reports; None for anything else, such as what a library prints."""
-    value = object_of(line)
+    return report_in(object_of(line))
+
+
+def report_in(value: Mapping[str, object]) -> JobReport | None:
+    """What a job reports as one of its reports; None for anything else."""
     shape = next((shape for key, shape in _SHAPES.items() if key in value), None)
     if shape is None:
         return None

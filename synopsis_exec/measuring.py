@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streambound.analyzer.expressions.rows import ROW
-from streambound.analyzer.job_reports import BatchReport, JobReport, object_of, report_of
+from streambound.analyzer.job_reports import BatchReport, ErrorReport, JobReport, object_of, report_in, report_of
 from streambound.synopsis_exec.in_process import status_of
 from streambound.synopsis_exec.job_file import job_in
 from streambound.synopsis_exec.recorded_streams import write_part
@@ -83,11 +83,16 @@ def run_embedded_job(request: Request, emit: Emit) -> int:
     """Run a job without Spark; a sample goes with each of its reports."""
     job, note = job_in(Path(request["job"]).read_text(encoding="utf-8")), _measuring(emit, sample_embedded)
     assert job is not None, "the job was compiled for this"
-    reports = _Reports(note)
+
+    def take(event: Mapping[str, object]) -> None:
+        report = report_in(event)
+        assert report is not None, "the job's own reports are known"
+        note(report)
+
     try:
-        run_embedded(job, checked(job, settings_of(job, request["options"])), reports.line_of)
+        run_embedded(job, checked(job, settings_of(job, request["options"])), take)
     except (JobError, OverflowError) as error:
-        reports.line_of({"error": error.kind if isinstance(error, JobError) else "overflow", "message": str(error)})
+        note(ErrorReport(error.kind if isinstance(error, JobError) else "overflow", str(error)))
         return 1
     return 0
 
@@ -112,10 +117,6 @@ class _Reports(io.TextIOBase):
 
     def __init__(self, note: Callable[[JobReport], None]) -> None:
         self.note, self.line = note, ""
-
-    def line_of(self, event: Mapping[str, object]) -> None:
-        """Take a report that is not printed."""
-        self.write(json.dumps(event) + "\n")
 
     def write(self, text: str) -> int:
         *lines, self.line = (self.line + text).split("\n")

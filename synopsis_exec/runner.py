@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import json
 import os
 import shutil
 import signal
@@ -18,7 +17,7 @@ from select import select
 from time import monotonic
 
 from streambound.analyzer.errors import InputError, RuntimeLimitError, StreamboundError, UsageError
-from streambound.analyzer.job_reports import BatchReport, ErrorReport, JobReport, SummaryReport, report_of
+from streambound.analyzer.job_reports import BatchReport, ErrorReport, JobReport, SummaryReport, report_in, report_of
 from streambound.synopsis_exec.java import JavaError, require_java
 from streambound.synopsis_exec.job_file import JOB, CompiledJob
 from streambound.synopsis_exec.period_job import CompiledPeriodJob
@@ -190,7 +189,7 @@ def _run_embedded(
     reports: list[JobReport] = []
 
     def note(event: dict[str, object]) -> None:
-        report = report_of(json.dumps(event))
+        report = report_in(event)
         assert report is not None, "the job's own reports are known"
         reports.append(report)
         on_report(report)

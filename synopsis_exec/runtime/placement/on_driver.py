@@ -52,12 +52,12 @@ class OnDriver:
     """Closes timestamps on the driver; the results of a batch are a file of lines."""
 
     def __init__(self, run: RunContext) -> None:
-        self.run, self.job, self.spark, self.here = run, run.job, run.spark, run.here
+        self.run, self.job, self.here = run, run.job, run.here
         self.restart(None, {})
 
     def restart(self, batch: int | None, tables: dict[str, pa.Table]) -> None:
         """Take over the state after a batch; a fresh one for None."""
-        self.operator = operator_of(self.job, self.run.relations, self.spark)
+        self.operator = operator_of(self.job, self.run.relations, self.run.spark)
         limit = self.run.settings.limit
         self.limit = self.operator.limit if limit is None else limit
         if batch is not None:
@@ -89,11 +89,15 @@ class OnDriver:
         """Forget the batch's rows."""
         self.arrived: dict[int, list[pa.Table]] = defaultdict(list)
 
-    def close(self, batch: int, until: int | None, last: bool = False) -> Closed:
-        """Close the timestamps before one, and write their results."""
+    def add_arrived(self) -> None:
+        """Add the batch's rows to the open ones."""
         for stream, rows in self.arrived.items():
             self.open.add(self.job.streams[stream].name, rows)
         self.forget()
+
+    def close(self, batch: int, until: int | None, last: bool = False) -> Closed:
+        """Close the timestamps before one, and write their results."""
+        self.add_arrived()
         results, closed, highest = 0, 0, self.operator.entries()
         refused = list[RejectedRow]()
         with self.run.checkpoint.store.lines(self._part(batch)) as file:
@@ -114,7 +118,7 @@ class OnDriver:
 
     def _write(self, file: TextIO, found: Delta, before: Delta | None) -> int:
         """Write results of the plan as the job's, of a set those that none ``before`` give; returns how many lines."""
-        job, spark = self.job, self.spark
+        job, spark = self.job, self.run.spark
         if job.computed is None:
             return write_results(file, job, found, self.run.settings.multiplicity)
         import pyarrow as pa

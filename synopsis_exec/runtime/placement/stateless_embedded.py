@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 import numpy as np
 
@@ -16,9 +16,6 @@ from streambound_runtime.placement.results_in_process import in_order_in_process
 from streambound_runtime.placement.state_owner import AT_ONCE, Closed
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.results import write_results
-
-if TYPE_CHECKING:
-    pass
 
 _RESULTS = "results"
 
@@ -36,9 +33,7 @@ class StatelessEmbedded(OnDriver):
 
     def close(self, batch: int, until: int | None, last: bool = False) -> Closed:
         """Make the batch's results."""
-        for stream, rows in self.arrived.items():
-            self.open.add(self.job.streams[stream].name, rows)
-        self.forget()
+        self.add_arrived()
         plan = of_plan(self.job)
         made = map(self.operator.step, self.open.closed(None, AT_ONCE[self.job.plan.kernel]))
         batches = [batch_of(plan, delta) for delta in (empty_results(plan), *made)]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from streambound_runtime.checkpoint.store import Store
 from streambound_runtime.endpoints import local_path, located, options_of
 from streambound_runtime.errors import unreadable
-from streambound_runtime.reading.files import Files, Raw
+from streambound_runtime.reading.files import Files, LocalFiles, Raw
 from streambound_runtime.reading.inputs import ignored, input_files, is_hidden
 from streambound_runtime.reading.lines import expansion
 from streambound_runtime.reading.sources import CHOOSING, ListedFile, bytes_per_batch, in_order, is_pattern
@@ -84,10 +84,10 @@ def why_not_local(table: Stream | Relation, settings: Settings) -> str | None:
     source = table.source
     if source is None:
         return None  # which is said as for any run
-    files = Files(None, table, settings)
+    local = LocalFiles(table, settings)
     path, kind = located(source.path, settings), source.format
-    if not files.local.ours:
-        options = ", ".join(files.local.options) if kind in ("json", "parquet") else ""
+    if not local.ours:
+        options = ", ".join(local.options) if kind in ("json", "parquet") else ""
         return f"{table.name} is read from {kind}" + (f" with the options {options}" if options else "")
     chosen = [key for key in options_of(source, settings) if key.lower() in CHOOSING]
     if chosen:
