@@ -20,7 +20,7 @@ _MOST = 2**62
 
 
 def moved(node: exp.Expr) -> exp.Add | None:
-    """The sum that a TIMESTAMPADD of a constant number of units is of a timestamp; None for what is none."""
+    """A TIMESTAMPADD of a constant number of units as a sum with a timestamp; None for any other expression."""
     parts = _parts(node, LATER)
     count = None if parts is None else _whole(parts[1])
     if parts is None or count is None or abs(count * parts[0]) >= _MOST:

@@ -41,7 +41,7 @@ def with_names_apart(tree: Tree, catalog: Catalog, positions: Positions) -> Tree
 
 
 def names_apart(names: Sequence[str]) -> tuple[str, ...]:
-    """The names, of which those that have come before, in letters of any size, get a number.
+    """The names, made unique: a name that came before, in capitals or not, gets a number.
 
     >>> names_apart(["a", "b", "A", "a"])
     ('a', 'b', 'A_2', 'a_3')
@@ -59,7 +59,7 @@ def names_apart(names: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class _Renaming:
-    """Renames columns; ``recursive`` are those of the relation that a `Fixpoint` around defines, before and after."""
+    """Renames columns; ``recursive`` holds those of the enclosing `Fixpoint`, before and after."""
 
     catalog: Catalog
     positions: Positions

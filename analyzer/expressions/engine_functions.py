@@ -19,7 +19,7 @@ DAY_OR_TIME = "date or timestamp"
 WHOLE_DECIMAL = "exact decimal"
 """Decimals whose result keeps all its places, and whose digits fit."""
 SHORT_DECIMAL = "short decimal"
-"""Decimals of at most 34 digits: where Spark changes a sign, it rounds to so many."""
+"""Decimals of at most 34 digits: Spark rounds to 34 digits when it changes a sign."""
 
 COUNT, DIVISOR, MODULUS, NONZERO, SMALL, PLACE = "count", "divisor", "modulus", "nonzero", "small", "place"
 UNIT, DAY_UNIT, PATTERN, EXPRESSION, TIME_FORMAT, SEPARATOR, INTERVAL = (

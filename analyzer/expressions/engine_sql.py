@@ -280,7 +280,7 @@ def _by(entry: Rewriting, call: Call, arguments: tuple[_EnginePart, ...]) -> _En
 
 
 def _classes(entry: Rewriting, number: int) -> tuple[str, ...]:
-    """The classes of so many arguments."""
+    """The argument classes for a given number of arguments."""
     *single, last = entry.takes
     if not last.endswith("*"):
         return entry.takes
