@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
@@ -147,10 +148,11 @@ def test_line_endings_and_byte_order_marks(spark: Any, tmp_path: Path, ending: b
     stream, file = stream_of(plan, 0), tmp_path / "S.jsonl"
     separated = line({"s": '"a\u2028b\u0085c"'})  # line ends for Python's text, not for Spark
     file.write_bytes(start + ending.join([line({}), b"", line({"s": '"3"'}), separated, b"no"]))
-    (raw,) = Files(spark, stream, Settings(input=str(tmp_path))).raws([f"file:{file}"])
-    found = Decoder(stream, lines=True).decode(raw.rows)
+    raws = Files(spark, stream, Settings(input=str(tmp_path))).raws([f"file:{file}"])
+    rows = pa.concat_tables(raw.rows for raw in raws)
+    found = Decoder(stream, lines=True).decode(rows)
     theirs = spark_rows.told(stream, spark_rows.rows_of_lines(stream, read_lines(spark, file)))
-    mine = [row for row in one_by_one(stream, found, raw.rows.num_rows, codes=True) if row is not None]
+    mine = [row for row in one_by_one(stream, found, rows.num_rows, codes=True) if row is not None]
     assert list(map(repr_of, mine)) == list(map(repr_of, theirs))
     replayed = recorded_rows(plan.streams[0], tmp_path)
     assert [row for row in mine if isinstance(row, dict)] == replayed.rows
