@@ -18,7 +18,7 @@ from typing import Any, Self, TypeVar
 
 T = TypeVar("T")
 
-STATEMENT = 6_000_000
+STATEMENT = 3_000_000
 """Steps that a statement is given in all."""
 
 

@@ -49,7 +49,7 @@ _WITNESS = 3 * STATEMENT / 4
 """Steps of work of all searches for a witness of what a statement means."""
 _NOT_PROVED = "no input was found that needs unbounded memory, so the query may be bounded; no plan for it is known"
 _SEARCH_ENDED = (
-    "the search for an input that needs unbounded memory used up its steps of work, so the query may be bounded; "
+    "the search for an input that needs unbounded memory was given up before its end, so the query may be bounded; "
     "no plan for it is known"
 )
 _LONGER = "`streambound witness --longer 10` searches longer"
@@ -289,15 +289,14 @@ def executed(checked: Checked) -> Executed | None:
     return Executed(checked.tree, checked.catalog, lower(checked.statement, checked.catalog).queries)
 
 
-def search_circuit_longer(checked: Checked, times: int) -> CircuitWitness | None:
+def search_circuit_longer(checked: Checked, longer: int) -> CircuitWitness | None:
     """Search so many times as long as a check does for how to build the witnesses of a circuit."""
-    from streambound.criteria.operators.witness import MOST_STEPS, find_circuit_witness, find_scheme
+    from streambound.criteria.operators.witness import find_circuit_witness, find_scheme
 
     statement = executed(checked)
     if checked.circuit is None or statement is None:
         return None
-    most, circuit = times * MOST_STEPS, checked.circuit
-    return find_circuit_witness(statement, circuit.suspects, most) or find_scheme(statement, most)
+    return find_circuit_witness(statement, checked.circuit.suspects, longer) or find_scheme(statement, longer)
 
 
 def _of_states(found: Judged, used: Iterable[tuple[str, Span]], catalog: Catalog, file: str) -> tuple[Diagnostic, ...]:

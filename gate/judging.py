@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     from streambound.analyzer.statement import Statement
     from streambound.criteria.check import Checked
 
-FILE = 4 * STATEMENT
+FILE = 8 * STATEMENT
 """Steps of work for all statements of a file that is no longer than ``LENGTH``, or of each such length of it."""
 LENGTH = 100_000
+REPAIRS = 2 * STATEMENT
+"""Steps of work for the repairs of all statements of a file."""
 MOST_KEPT = 20
 """How many rejected statements are kept as they were checked, until their repairs are looked for."""
 _SHOWN = 200
@@ -60,7 +62,7 @@ def unreadable(source: SourceText, error: InputError) -> Outcome:
 def _judged(
     statements: Sequence[Statement], catalog: Catalog, criteria: str, details: frozenset[str], repaired: bool
 ) -> Iterator[Outcome]:
-    work, repairs = Allowance(_work(statements)), Allowance(STATEMENT)
+    work, repairs = Allowance(_work(statements)), Allowance(REPAIRS)
     for statement in statements:
         try:
             with work.spent(STATEMENT) as most:

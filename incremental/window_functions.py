@@ -138,24 +138,42 @@ Keys = list[tuple[object, ...]]
 
 def _values(call: WindowOf, rows: list[Row], keys: Keys, order: tuple[RowOrder, ...]) -> list[Value]:
     """The values of a call, a row at a time."""
-    spend(_STEPS * len(rows) ** 2)
+    spend(_STEPS * len(rows))
+    peers = _first_peers(keys)
     match call.name:
         case "row_number":
             return [Fraction(place + 1) for place in range(len(rows))]
         case "rank":
-            return [Fraction(keys.index(key) + 1) for key in keys]
+            return [Fraction(peer + 1) for peer in peers]
         case "dense_rank":
-            distinct = [key for place, key in enumerate(keys) if not place or keys[place - 1] != key]
-            return [Fraction(distinct.index(key) + 1) for key in keys]
+            number = {peer: Fraction(n) for n, peer in enumerate(dict.fromkeys(peers), 1)}
+            return [number[peer] for peer in peers]
         case "lag" | "lead":
             step = -call.offset if call.name == "lag" else call.offset
             return [_beside(call, rows, place, place + step) for place in range(len(rows))]
-    frames = [_frame(call.frame, rows, keys, place, order) for place in range(len(rows))]
+    values: list[Value] = []
+    for place in range(len(rows)):
+        if call.frame is None and place and peers[place] == peers[place - 1]:  # peers have the same frame
+            values.append(values[-1])
+        else:
+            spend(_STEPS * len(rows))
+            values.append(_of_frame(call, _frame(call.frame, rows, keys, place, order)))
+    return values
+
+
+def _first_peers(keys: Keys) -> list[int]:
+    """The place of each row's first peer."""
+    found: list[int] = []
+    for place, key in enumerate(keys):
+        found.append(found[-1] if place and key == keys[place - 1] else place)
+    return found
+
+
+def _of_frame(call: WindowOf, frame: list[Row]) -> Value:
     if call.aggregate is not None:
-        return [call.aggregate.of(ZSet.of(frame)) for frame in frames]
+        return call.aggregate.of(ZSet.of(frame))
     assert call.argument is not None
-    last = call.name == "last_value"
-    return [call.argument(frame[-1 if last else 0]) if frame else None for frame in frames]
+    return call.argument(frame[-1 if call.name == "last_value" else 0]) if frame else None
 
 
 def _beside(call: WindowOf, rows: list[Row], place: int, other: int) -> Value:

@@ -32,10 +32,16 @@ from streambound.criteria.results import Row
 from streambound.criteria.witness import Witness
 from streambound.criteria.witness_plan import Kept, WitnessPlan
 
-MOST_SCHEMES = 20_000
+MOST_SCHEMES = 1_000
 """Schemes that are drawn for a statement."""
+MOST_COUNTED = 40
+"""Schemes that are drawn whose probes are "counted": these have many rows."""
+_AT_ONCE = 100
+FEW_ROWS = ("own", "before", "others")
+"""Shapes of schemes whose probes have no rows but those of elements, those with fewest first."""
+_SHAPES = ("own",) * 3 + ("others",) * 3 + ("before",)
 _STEPS_A_ROW = 4
-_MOST_COUNTED = 500
+_MOST_ROWS = 500
 """Rows of a "counted" probe beyond which none is tried."""
 _ROWS_IN_TIME = 20
 """Rows of a table that are tried as elements that differ in their time."""
@@ -268,14 +274,22 @@ def _fits_changes(table: DeclaredTable, rows: tuple[Row, ...]) -> bool:
     return True
 
 
-def drawn(ground: Ground) -> Iterator[Scheme]:
-    """Schemes of a statement, each once."""
+def drawn(ground: Ground, longer: int = 1) -> Iterator[Scheme]:
+    """Schemes of a statement, each once; of so many drawn at once those first whose probes have fewest rows."""
     random, seen = Random(0), set[Scheme]()
-    for _ in range(MOST_SCHEMES):
-        scheme = _scheme(ground, random)
-        if scheme is not None and scheme not in seen:
-            seen.add(scheme)
-            yield scheme
+    for _ in range(longer * MOST_SCHEMES // _AT_ONCE):
+        several = (_scheme(ground, random, random.choice(_SHAPES)) for _ in range(_AT_ONCE))
+        new = [one for one in dict.fromkeys(several) if one is not None and one not in seen]
+        seen.update(new)
+        yield from sorted(new, key=lambda one: FEW_ROWS.index(one.shape))
+
+
+def counted(ground: Ground, longer: int = 1) -> Iterator[Scheme]:
+    """Schemes whose probes have so many rows that their number is beyond every constant, each once."""
+    random = Random(0)
+    most = longer * MOST_COUNTED if ground.far <= _MOST_ROWS else 0
+    schemes = (_scheme(ground, random, "counted") for _ in range(most))
+    yield from dict.fromkeys(scheme for scheme in schemes if scheme is not None)
 
 
 def in_time(ground: Ground) -> Iterator[Scheme]:
@@ -294,8 +308,7 @@ def draw_row(ground: Ground, random: Random, table: DeclaredTable, often: float 
     return _Draw(ground, random, 1).row(table, often)
 
 
-def _scheme(ground: Ground, random: Random) -> Scheme | None:
-    shape = random.choice(("own", "own", "own", "others", "others", "others", "before", "counted"))
+def _scheme(ground: Ground, random: Random, shape: str) -> Scheme | None:
     draw = _Draw(ground, random, 3 if shape == "counted" else random.choice((1, -1)))
     tables = ground.sent
     if not tables:
@@ -304,8 +317,6 @@ def _scheme(ground: Ground, random: Random) -> Scheme | None:
     if len(tables) > 1 and random.random() < 0.4:
         element.append(draw.row(random.choice([t for t in tables if t.name != element[0].table]), 0.2))
     if not any(cell.sign for row in element for _, cell in row.cells):
-        return None
-    if shape == "counted" and ground.far > _MOST_COUNTED:
         return None
     always = [draw.row(table, 0) for table in ground.tables if random.random() < 0.2]
     if len(tables) == len(element) or random.random() < 0.5:

@@ -7,8 +7,8 @@ probe, tells all subsets apart, and when that holds at every size (`holds_at_eve
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain, islice
@@ -18,25 +18,22 @@ from typing import TYPE_CHECKING
 
 from streambound.analyzer.algebra.nodes import Aggregate, FirstRows, Over, Tree, inputs
 from streambound.analyzer.catalog import Catalog
-from streambound.analyzer.expressions.evident import plain_value
 from streambound.analyzer.expressions.function import Fails, NotKnown
 from streambound.analyzer.query import Attribute, Query
 from streambound.analyzer.types import Family
-from streambound.analyzer.work import STATEMENT, share, spend
+from streambound.analyzer.work import STATEMENT, TooMuchWork, share, spend
 from streambound.criteria.contract import fits_contract
 from streambound.criteria.operators.constants import MOST_COUNTED, Constants
 from streambound.criteria.operators.executed import Executed
 from streambound.criteria.operators.ranked_schemes import ranked
-from streambound.criteria.operators.schemes import FARTHEST, Ground, Scheme, drawn, in_time
+from streambound.criteria.operators.schemes import FARTHEST, FEW_ROWS, Ground, Scheme, counted, drawn, in_time
 from streambound.criteria.reach import Reach
-from streambound.criteria.results import Row
 from streambound.criteria.witness import Witness, build
 from streambound.criteria.witness_plan import WitnessPlan
 from streambound.criteria.witness_search import plans
 
 if TYPE_CHECKING:
-    from streambound.incremental.circuit import Circuit
-    from streambound.incremental.feed import SourceChange
+    from streambound.criteria.operators.executions import Executions, WitnessRun
     from streambound.incremental.zset import ZSet
 
 SIZES = (3, 4, 5)
@@ -59,22 +56,29 @@ FAR_AWAY = (100_000, 100, 1)
 MOST_STEPS = 3 * STATEMENT // 4
 """Steps of work of all plans together, and of all schemes."""
 _STEPS_A_ROW = 5
+_NO_VALUE = (Fails, NotKnown, ZeroDivisionError)
 
 
 @dataclass(frozen=True)
 class CircuitWitness:
-    """How the witnesses of a statement are built: by the ``plan`` of a block, each row sent in so many ``copies``."""
+    """How the witnesses of a statement are built: by the ``plan`` of a block, each row sent in so many ``copies``.
+
+    ``built`` are those of the plan, by their sizes, before their rows are copied.
+    """
 
     statement: Executed
     plan: WitnessPlan
     copies: Copies
+    built: dict[int, Witness | None] = field(default_factory=dict, repr=False, compare=False, kw_only=True)
 
     def of_size(self, size: int) -> Witness | None:
         """The witness of so many elements; None where types or contracts do not allow it.
 
         The statement is executed on its rows: no results of the plan's block are expected.
         """
-        found = build(self.plan, size)
+        if size not in self.built:
+            self.built[size] = build(self.plan, size)
+        found = self.built[size]
         catalog = self.statement.catalog
         if found is None or not _fits(found, self.copies) or not _inserts_fit(catalog, found, self.copies):
             return None
@@ -89,14 +93,15 @@ class CircuitWitness:
         far = FARTHEST if ground is None else ground.far
         for times in FAR_AWAY:
             beyond = replace(reach, constant=reach.constant + far * max(times, far if times > 1 else 1))
-            yield replace(self, plan=replace(self.plan, reach=beyond)).of_size(FEW)
+            yield replace(self, plan=replace(self.plan, reach=beyond), built={}).of_size(FEW)
 
     def changes(self, witness: Witness, subset: Sequence[int], probes: Sequence[int]) -> tuple[ZSet, ...]:
         """What some probes change in the statement's result, after the prefix of some elements, counted from 0.
 
         Raises Fails and NotKnown where an expression has no value.
         """
-        return _changes(self.statement, self._circuit, witness, subset, probes)
+        run = self._executions.run(witness)
+        return tuple(run.change(subset, probe) for probe in probes)
 
     def tells_element(self, witness: Witness, element: int, probes: Sequence[int]) -> bool:
         """Whether some probe changes something else after all elements than after all but one, counted from 0."""
@@ -105,10 +110,10 @@ class CircuitWitness:
         return any(self.changes(witness, every, [probe]) != self.changes(witness, without, [probe]) for probe in probes)
 
     @cached_property
-    def _circuit(self) -> Circuit:
-        from streambound.incremental.translate import translate
+    def _executions(self) -> Executions:
+        from streambound.criteria.operators.executions import Executions
 
-        return translate(self.statement.tree, self.statement.catalog, self.statement.queries)
+        return Executions(self.statement)
 
 
 @dataclass(frozen=True)
@@ -128,47 +133,71 @@ class SchemeWitness(CircuitWitness):
             yield self.ground.witness(self.scheme, FEW, max(times, self.ground.far if times > 1 else 1))
 
 
-def find_circuit_witness(
-    statement: Executed, suspects: Iterable[Query], most: float = MOST_STEPS
-) -> CircuitWitness | None:
-    """How to build witnesses for a statement, of any size; None where nothing was found in so many steps of work.
+def find_circuit_witness(statement: Executed, suspects: Iterable[Query], longer: int = 1) -> CircuitWitness | None:
+    """How to build witnesses for a statement, of any size; None where nothing was found in `MOST_STEPS`.
 
-    ``suspects`` are blocks, split, that the violated propositions speak of.
+    ``suspects`` are blocks, split, that the violated propositions speak of. A search that is so many times ``longer``
+    takes as many more steps.
     """
+    from streambound.criteria.operators.executions import Executions
     from streambound.incremental.evaluate import NoFixpointError
-    from streambound.incremental.translate import translate
     from streambound.incremental.translation.views import Untranslatable
 
     try:
-        circuit = translate(statement.tree, statement.catalog, statement.queries)
-        with share(most):
+        executions = Executions(statement)
+        with share(MOST_STEPS * longer):
             for found in candidates(statement, suspects):
-                if holds_at_every_size(found, circuit):
+                if holds_at_every_size(found, executions):
                     return found
     except (Untranslatable, NoFixpointError):
         pass
     return None
 
 
-def find_scheme(statement: Executed, most: float = MOST_STEPS) -> CircuitWitness | None:
-    """How to build witnesses for a statement by a scheme, of any size; None where none was found in so many steps."""
+def find_scheme(statement: Executed, longer: int = 1) -> CircuitWitness | None:
+    """How to build witnesses for a statement by a scheme, of any size; None where none was found.
+
+    A search that is so many times ``longer`` draws as many more schemes, and takes as many more steps.
+    """
+    from streambound.criteria.operators.executions import Executions
     from streambound.incremental.evaluate import NoFixpointError
-    from streambound.incremental.translate import translate
     from streambound.incremental.translation.views import Untranslatable
 
     ground = Ground.of(statement)
     if ground is None:
         return None
+
+    def of(scheme: Scheme) -> SchemeWitness:
+        return SchemeWitness(statement, ground.plan(scheme), (1, 1), ground, scheme)
+
     try:
-        circuit = translate(statement.tree, statement.catalog, statement.queries)
-        with share(most):
-            for scheme in chain(ranked(ground, statement.tree), in_time(ground), drawn(ground)):
-                spend(_STEPS_A_ROW)
-                found = SchemeWitness(statement, ground.plan(scheme), (1, 1), ground, scheme)
-                if holds_at_every_size(found, circuit):
+        executions = Executions(statement)
+        with share(MOST_STEPS * longer):
+            few_rows = chain(ranked(ground, statement.tree), in_time(ground), drawn(ground, longer))
+            if (found := _first(few_rows, of, executions)) is not None:
+                return found
+            with share(MOST_STEPS * longer / 4):
+                if (found := _first(counted(ground, longer), of, executions)) is not None:
                     return found
+            raise TooMuchWork  # there are always more schemes: the search is given up before its end
     except (Untranslatable, NoFixpointError):
         pass
+    return None
+
+
+def _first(
+    schemes: Iterable[Scheme], of: Callable[[Scheme], SchemeWitness], executions: Executions
+) -> SchemeWitness | None:
+    """The witnesses of the first scheme that holds; where a probe of its element's rows alone does, of that one."""
+    for scheme in schemes:
+        spend(_STEPS_A_ROW)
+        found = of(scheme)
+        if scheme.shape in FEW_ROWS[1:] and _of_few(found, executions) is not None:
+            fewer = of(replace(scheme, shape="own"))
+            if holds_at_every_size(fewer, executions):
+                return fewer
+        if holds_at_every_size(found, executions):
+            return found
     return None
 
 
@@ -181,8 +210,8 @@ def candidates(statement: Executed, suspects: Iterable[Query]) -> Iterator[Circu
                 continue
             for plan in islice(plans(query, branch), MOST_PLANS):
                 if _is_fresh(plan, constants):
-                    beyond = replace(plan, reach=_beyond(plan, constants))
-                    yield from (CircuitWitness(statement, beyond, copies) for copies in COPIES)
+                    beyond, built = replace(plan, reach=_beyond(plan, constants)), dict[int, Witness | None]()
+                    yield from (CircuitWitness(statement, beyond, copies, built=built) for copies in COPIES)
 
 
 def _is_fresh(plan: WitnessPlan, constants: Constants) -> bool:
@@ -259,7 +288,7 @@ def _inserts_fit(catalog: Catalog, witness: Witness, copies: Copies) -> bool:
     return True
 
 
-def holds_at_every_size(found: CircuitWitness, circuit: Circuit) -> bool:
+def holds_at_every_size(found: CircuitWitness, executions: Executions) -> bool:
     """Whether all subsets of elements are told apart, whatever their number.
 
     Elements are in the same order at every size, and farther apart than all constants together; each has values of its
@@ -267,31 +296,49 @@ def holds_at_every_size(found: CircuitWitness, circuit: Circuit) -> bool:
     condition that sees one value or time, or two, is true of elements alike. What is counted or summed is tried: for
     all subsets of a few elements, for sums of powers, and for more elements than rows are counted to.
     """
-    return _proved(found, circuit) and _of_any_size(found, circuit) and _far_away(found, circuit)
+    return _proved(found, executions) and _of_any_size(found, executions) and _far_away(found, executions)
 
 
-def _proved(found: CircuitWitness, circuit: Circuit) -> bool:
+def _proved(found: CircuitWitness, executions: Executions) -> bool:
+    """Whether all subsets of a few elements are told apart."""
+    runs = _of_few(found, executions)
+    return runs is not None and all(map(_told_apart, runs))
+
+
+def _of_few(found: CircuitWitness, executions: Executions) -> list[WitnessRun] | None:
+    """Witnesses of a few elements; None where a pair of subsets that is seldom told apart is not."""
+    runs: list[WitnessRun] = []
     first = None
     for size in SIZES:
         witness = found.of_size(size)
         if witness is None or (first is not None and not same_relations(first, witness)):
-            return False
-        if not _told_apart(found.statement, circuit, witness):
-            return False
+            return None
+        runs.append(executions.run(witness))
+        if not all(_differ(runs[-1], *pair) for pair in _likely_alike(size)):
+            return None
         first = first or witness
-    return True
+    return runs
 
 
-def _far_away(found: CircuitWitness, circuit: Circuit) -> bool:
+def _likely_alike(size: int) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
+    """Pairs of subsets that are seldom told apart: by what sees any element, which one, their sum, the last of many."""
+    every = range(size)
+    if size == 3:
+        yield from (((), (0,)), ((0,), (1,)))
+    if size == 4:
+        yield from (((0, 3), (1, 2)), (every, every[1:]))
+
+
+def _far_away(found: CircuitWitness, executions: Executions) -> bool:
     """Whether elements beyond the products of constants are told apart, too, as far as types have such values.
 
     Else a condition drops all but the first elements: only so many can matter.
     """
     witness = next((one for one in found.far_away() if one is not None), None)
-    return witness is None or _told_apart(found.statement, circuit, witness)
+    return witness is None or _told_apart(executions.run(witness))
 
 
-def _of_any_size(found: CircuitWitness, circuit: Circuit) -> bool:
+def _of_any_size(found: CircuitWitness, executions: Executions) -> bool:
     """Whether what is told apart is no sum of powers of values, and not only as long as there are few elements."""
     number = _number_of_many(found)
     witness = found.of_size(len(EQUAL_POWERS) + 2)
@@ -300,13 +347,15 @@ def _of_any_size(found: CircuitWitness, circuit: Circuit) -> bool:
         return False
     ends = (0, len(EQUAL_POWERS) + 1)
     halves = [[at for at, bit in enumerate(EQUAL_POWERS, 1) if bit == half] for half in "01"]
-    pairs = [(witness, [*ends, *halves[0]], [*ends, *halves[1]])]
+    run, run_of_many = executions.run(witness), executions.run(many)
+    pairs = [(run, [*ends, *halves[0]], [*ends, *halves[1]])]
     random = Random(0)
     for _ in range(SAMPLE):
         chosen = random.sample(range(many.size), random.randrange(many.size - 4, many.size))
         one, other, *rest = chosen
-        pairs += [(many, chosen, chosen[1:]), (many, [one, *rest], [other, *rest]), (many, [one], [other])]
-    return all(_differ(found.statement, circuit, built, sorted(a), sorted(b)) for built, a, b in pairs)
+        sampled = ((chosen, chosen[1:]), ([one, *rest], [other, *rest]), ([one], [other]))
+        pairs += [(run_of_many, *pair) for pair in sampled]
+    return all(_differ(which, sorted(a), sorted(b)) for which, a, b in pairs)
 
 
 def _number_of_many(found: CircuitWitness) -> int | None:
@@ -333,26 +382,23 @@ def _by_element(tree: Tree, names: set[str]) -> bool:
     return own and not isinstance(tree, FirstRows) and all(_by_element(below, names) for below in inputs(tree))
 
 
-def _differ(statement: Executed, circuit: Circuit, witness: Witness, one: list[int], other: list[int]) -> bool:
+def _differ(run: WitnessRun, one: Sequence[int], other: Sequence[int]) -> bool:
     """Whether some probe tells two subsets apart, those of elements in one only first."""
-    prefixes = [_sent(statement, witness.prefix(subset)) for subset in (one, other)]
-    befores = [_result(circuit, prefix) for prefix in prefixes]
-    sizes = witness.size if witness.size <= MANY else _PROBES
-    for k in sorted(range(witness.size), key=lambda k: (k in one) is (k in other))[:sizes]:
-        probe = _sent(statement, witness.probes[k])
-        found = [_result(circuit, [*prefix, *probe]) - before for prefix, before in zip(prefixes, befores, strict=True)]
-        if found[0] != found[1]:
-            return True
-    return False
+    probes = sorted(range(run.size), key=lambda k: (k in one) is (k in other))
+    tried = probes[: run.size if run.size <= MANY else _PROBES]
+    try:
+        return any(run.change(one, probe) != run.change(other, probe) for probe in tried)
+    except _NO_VALUE:
+        return False
 
 
-def _told_apart(statement: Executed, circuit: Circuit, witness: Witness) -> bool:
+def _told_apart(run: WitnessRun) -> bool:
     """Whether the changes that the probes make differ for all subsets of the elements."""
     seen = set()
-    for chosen in subsets(witness.size):
+    for chosen in subsets(run.size):
         try:
-            vector = _changes(statement, circuit, witness, chosen, range(witness.size))
-        except (Fails, NotKnown, ZeroDivisionError):
+            vector = tuple(run.change(chosen, probe) for probe in range(run.size))
+        except _NO_VALUE:
             return False
         if vector in seen:
             return False
@@ -364,39 +410,3 @@ def subsets(size: int) -> Iterator[tuple[int, ...]]:
     """All subsets of so many elements, counted from 0."""
     for bits in range(1 << size):
         yield tuple(k for k in range(size) if bits >> k & 1)
-
-
-def _changes(
-    statement: Executed, circuit: Circuit, witness: Witness, subset: Sequence[int], probes: Sequence[int]
-) -> tuple[ZSet, ...]:
-    prefix = _sent(statement, witness.prefix(subset))
-    before, sent = _result(circuit, prefix), (_sent(statement, witness.probes[probe]) for probe in probes)
-    return tuple(_result(circuit, [*prefix, *rows]) - before for rows in sent)
-
-
-def _sent(statement: Executed, rows: Iterable[Row]) -> list[SourceChange]:
-    """Rows as the circuit's sources have them."""
-    from streambound.incremental.feed import SourceChange
-
-    changes = []
-    for row in rows:
-        table = statement.catalog.table(row.table)
-        assert table is not None, "a witness has rows of the catalog's tables"
-        values = tuple(plain_value(row.values[column.name], column.type) for column in table.columns)
-        time, weight = None if table.timestamp is None else row.values[table.timestamp], 1
-        if table.changes is not None and table.changes.op.name in row.values:
-            time = row.values[table.changes.timestamp.name]
-            weight = -1 if row.values[table.changes.op.name] == table.changes.delete else 1
-        changes.append(SourceChange(table.name, values, None if time is None else Fraction(time), weight))
-    return changes
-
-
-def _result(circuit: Circuit, changes: Sequence[SourceChange]) -> ZSet:
-    """The statement's result of some rows; nothing before the first one of a stream."""
-    from streambound.incremental.evaluate import evaluate_once
-    from streambound.incremental.feed import together
-    from streambound.incremental.zset import ZSet
-
-    spend(_STEPS_A_ROW * (1 + len(changes)))
-    begun = any(change.time is not None for change in changes)
-    return evaluate_once(circuit, together(changes)) if begun else ZSet()

@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 
+from streambound.analyzer.work import share
 from streambound.criteria.check import Checked, executed
 from streambound.criteria.operators.witness import CircuitWitness, find_scheme
 from streambound.recheck.oracle.prove import prove
@@ -81,7 +82,10 @@ def test_duckdb_tells_all_prefixes_apart(sql: str) -> None:
 def test_what_a_few_numbers_hold_is_no_witness(sql: str) -> None:
     statement = executed(checked_circuit(sql, CATALOG))
     assert statement is not None
-    assert find_scheme(statement, 150_000) is None
+    found = None
+    with share(400_000):
+        found = find_scheme(statement)
+    assert found is None
 
 
 FEW_VALUES = {
@@ -118,7 +122,8 @@ def test_schemes_have_texts_for_texts(condition: str) -> None:
     )
     statement = executed(checked)
     assert statement is not None and str(checked.verdict) in ("unbounded", "unknown")
-    find_scheme(statement, 150_000)
+    with share(400_000):
+        find_scheme(statement)
 
 
 @pytest.mark.parametrize(
