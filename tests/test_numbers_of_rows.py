@@ -1,4 +1,4 @@
-"""Whole numbers that say how many rows, or how long: with a suffix, or folded, as Spark takes them, or refused there."""
+"""Numbers of rows, and of units of time: with a suffix, or folded, as Spark takes them, or refused at their place."""
 
 from __future__ import annotations
 
