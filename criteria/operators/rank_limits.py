@@ -31,7 +31,7 @@ def _limit(node: exp.Expr) -> tuple[exp.Column, int] | None:
         return (node.this, most[0]) if isinstance(node.this, exp.Column) and most is not None else None
     left, right = node.args.get("this"), node.args.get("expression")
     for kind, column, number in ((type(node), left, right), (_FLIPPED.get(type(node)), right, left)):
-        if kind in (exp.LTE, exp.LT, exp.EQ) and isinstance(column, exp.Column):
+        if kind in (exp.LTE, exp.LT, exp.EQ) and isinstance(column, exp.Column) and isinstance(number, exp.Expr):
             most = whole_number(number)
             return None if most is None else (column, max(0, most[0] - (kind is exp.LT)))
     return None
