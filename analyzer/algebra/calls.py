@@ -19,6 +19,7 @@ from streambound.analyzer.algebra.nodes import (
     WindowCall,
 )
 from streambound.analyzer.durations import UNITS
+from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.expressions.registry import is_aggregate
 from streambound.analyzer.expressions.whole_numbers import whole_number
 from streambound.analyzer.values import number
@@ -160,8 +161,8 @@ def _with_offset(call: _Parts) -> _Parts:
     """A LAG or LEAD with its number of rows as Spark folds it; raises UnreadCall where it is none."""
     if call.function not in ("LAG", "LEAD") or len(call.arguments) < 2:
         return call
-    node = call.arguments[1].syntax
-    assert node is not None, "a call as it is written"
+    offset = call.arguments[1]
+    node = offset.syntax if offset.syntax is not None else parsed(offset.text)
     number = _number_of_rows(node, call.function)
     if number < 0:
         other = "LEAD" if call.function == "LAG" else "LAG"
