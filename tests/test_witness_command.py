@@ -123,23 +123,23 @@ def test_duckdb_runs_a_statement_with_an_element_and_without(place: Path, sql: s
 
 def test_the_results_of_many_probes_are_not_worked_out(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each is of all elements: the work of a file for each element would grow with their square."""
-    from streambound.criteria.operators import witness
+    from streambound.criteria.operators.witness import CircuitWitness
 
-    evaluated, original = list[int](), witness._result
+    executed, original = list[int](), CircuitWitness.changes
 
-    def counted(circuit: Any, changes: Sequence[Any]) -> Any:
-        evaluated.append(len(changes))
-        return original(circuit, changes)
+    def counted(found: CircuitWitness, witness: Any, subset: Sequence[int], probes: Sequence[int]) -> Any:
+        executed.extend(probes)
+        return original(found, witness, subset, probes)
 
     (place / "q.sql").write_text("SELECT a, count(*) AS n FROM S GROUP BY a HAVING count(*) > 1")
     catalog, checked = find_statement("q.sql", None, None)
-    monkeypatch.setattr(witness, "_result", counted)
+    monkeypatch.setattr(CircuitWitness, "changes", counted)
     monkeypatch.setattr("streambound.criteria.check.find_statement", lambda *given, **more: (catalog, checked))
     runs = []
     for size in (10, 20, 40):
-        evaluated.clear()
+        executed.clear()
         assert _witness("q.sql", "--size", str(size), "--out", "w").exit_code == 0
-        runs.append(len(evaluated))
+        runs.append(len(executed))
         assert len(json.loads((place / "w" / "witness.json").read_text())["results"]) == 4
         assert len(list((place / "w").glob("element-*"))) == size
     assert runs[0] == runs[1] == runs[2]
