@@ -16,6 +16,7 @@ from streambound.analyzer.constants import (
     BIGINT,
     DOUBLE,
     MOST_PLACES,
+    STRING,
     VOID,
     ConstantError,
     Folded,
@@ -42,12 +43,24 @@ def comparable(left: DataType, right: DataType) -> bool:
     )
 
 
+def read_as(text: DataType, kind: DataType) -> DataType | None:
+    """The type that Spark casts a text to beside a value of another type; None where it is no text, or stays one."""
+    if text.family is not Family.STRING or kind.family in (Family.STRING, Family.OTHER) or is_interval(kind):
+        return None
+    return {Family.INTEGER: BIGINT, Family.DECIMAL: DOUBLE, Family.FLOAT: DOUBLE}.get(kind.family, kind)
+
+
+def mixes_texts(kinds: Sequence[DataType]) -> bool:
+    """Whether an IN of values of these types casts texts to a type that depends on several of the others."""
+    first, *items = (kind.family is Family.STRING for kind in kinds)
+    others = {read_as(STRING, kind) for kind in kinds if kind != VOID} - {None}
+    return (first or any(items)) and (len(others) > 1 or (bool(others) and first and any(items)))
+
+
 def from_text(constant: Folded, kind: DataType) -> Folded:
     """A text as a constant that a value of another type is compared with; raises ConstantError where it is none."""
-    if constant.kind.family is not Family.STRING or kind.family in (Family.STRING, Family.OTHER):
-        return constant
-    target = {Family.INTEGER: BIGINT, Family.DECIMAL: DOUBLE, Family.FLOAT: DOUBLE}.get(kind.family, kind)
-    return cast(constant, target)
+    target = read_as(constant.kind, kind)
+    return constant if target is None else cast(constant, target)
 
 
 def meeting(constant: Folded, other: Folded) -> Folded:
@@ -138,10 +151,7 @@ def common(value: Folded, items: Sequence[Folded]) -> list[Folded]:
     """
     kind = value.kind
     kinds = {item.kind for item in items}
-    texts = kind.family is not Family.STRING and any(one.family is Family.STRING for one in kinds)
-    if texts and any(_sort(one) not in (_sort(kind), (Family.STRING, ""), (Family.OTHER, "")) for one in kinds):
-        message = "a list of texts and other constants is outside the query language"
-        raise ConstantError(message, f"write all of them as {kind.with_article}", unsupported=True)
+    texts = any(one.family is Family.STRING for one in kinds)
     if kind.family not in NUMERIC or not any(one.family in NUMERIC for one in kinds):
         return list(items)
     if any(one.family is Family.FLOAT for one in kinds) or (texts and kind.family is Family.DECIMAL):
@@ -150,7 +160,3 @@ def common(value: Folded, items: Sequence[Folded]) -> list[Folded]:
         numbers = (replace(item, numeral=False) for item in items if item.kind.family in NUMERIC)
         _check_digits((value, *numbers))
     return list(items)
-
-
-def _sort(kind: DataType) -> tuple[Family, str]:
-    return kind.family, kind.name if kind.family in _TIMES else ""

@@ -12,6 +12,7 @@ from sqlglot import exp
 from streambound.analyzer.algebra.nodes import Alias, Scalar, Tree
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
+from streambound.analyzer.comparands import mixes_texts, read_as
 from streambound.analyzer.computed_relations import ComputedRelation, computed_relation
 from streambound.analyzer.constants import BOOLEAN, Folded
 from streambound.analyzer.derived import DerivedColumns, column_of, is_deep, rows_of, substituted
@@ -36,7 +37,7 @@ from streambound.analyzer.query import (
 from streambound.analyzer.relation_queries import closed, existence, is_static, kind_of_only
 from streambound.analyzer.scopes import Scope, Visible, resolve
 from streambound.analyzer.terms import LinearTerm, TermReader
-from streambound.analyzer.types import Family, parse_type
+from streambound.analyzer.types import NUMERIC, DataType, Family, parse_type
 
 _OPS: dict[type[exp.Expr], Op] = {
     exp.LT: Op.LT, exp.LTE: Op.LE, exp.EQ: Op.EQ, exp.GTE: Op.GE, exp.GT: Op.GT, exp.NEQ: Op.NE,
@@ -82,7 +83,7 @@ class ConditionReader:
             case exp.Column() if (visible := self.visible(node)) is not None:
                 return self.derive(visible.tree, node) if visible.several and visible.tree else visible.term
             case exp.Add() | exp.Sub():
-                left, right = self.of_one_sort(self.term(node.this), self.term(node.expression))
+                left, right = self.read_sides(node.this, node.expression, arithmetic=True)
                 if terms.adds_up(left, right):
                     return terms.add(left, right, 1 if isinstance(node, exp.Add) else -1, node)
             case exp.Mul():
@@ -296,7 +297,7 @@ class ConditionReader:
         if sub is not None and self._are_timestamps(sub.this, sub.expression):
             return conjunction(tuple(self._compared(sub, *one, node) for one in comparisons))
         terms = TermReader(self.positions)
-        sides = self.of_one_sort(self.term(left), self.term(right))
+        sides = self.read_sides(left, right)
         if terms.mixed(*sides):
             if len(rows_of(self.tree(node))) == 1:
                 return self.filter(node)
@@ -307,11 +308,29 @@ class ConditionReader:
                 return self.filter(node)
         return terms.compare(sides[0], op, sides[1], node)
 
-    def of_one_sort(self, left: LinearTerm, right: LinearTerm) -> tuple[LinearTerm, LinearTerm]:
-        """Two terms to compare or to add up: an application time beside another column is a value as that is."""
-        if left.type is None or right.type is None or left.is_time == right.is_time:
-            return left, right
-        return self.as_value(left), self.as_value(right)
+    def of_one_sort(
+        self, left: tuple[exp.Expr, LinearTerm], right: tuple[exp.Expr, LinearTerm], arithmetic: bool = False
+    ) -> tuple[LinearTerm, LinearTerm]:
+        """Two terms to compare or to add up: an application time beside another column is a value as that is.
+
+        A text beside a value of another type is what Spark reads in it: ``s = 5  ->  CAST(s AS BIGINT) = 5``.
+        """
+
+        def read(side: tuple[exp.Expr, LinearTerm], other: DataType) -> LinearTerm:
+            node, term = side
+            kind = None if term.is_constant else read_as(term.kind, other)
+            if kind is None or (arithmetic and kind.family not in NUMERIC):
+                return term
+            return self.derive(exp.cast(self.tree(node), kind.name, dialect="spark"), node)
+
+        one, two = read(left, right[1].kind), read(right, left[1].kind)
+        if one.type is None or two.type is None or one.is_time == two.is_time:
+            return one, two
+        return self.as_value(one), self.as_value(two)
+
+    def read_sides(self, left: exp.Expr, right: exp.Expr, arithmetic: bool = False) -> tuple[LinearTerm, LinearTerm]:
+        """The terms of two sides, of one sort."""
+        return self.of_one_sort((left, self.term(left)), (right, self.term(right)), arithmetic)
 
     def of_one_type(self, *sides: tuple[exp.Expr, LinearTerm]) -> tuple[LinearTerm, LinearTerm]:
         """Two numbers of different types as Spark compares them: cast to the wider type, an attribute of their row."""
@@ -376,8 +395,14 @@ class ConditionReader:
                 Code.UNSUPPORTED, "IN UNNEST is outside the query language", node, "write array_contains(xs, x)"
             )
         terms, value = TermReader(self.positions), self.collapsed(self.term(node.this), node.this)
-        found = [self.of_one_sort(value, self.term(item)) for item in node.expressions]
-        value = next((one for one, _ in found if not one.is_time), value)
+        items = [self.term(item) for item in node.expressions]
+        if mixes_texts([value.kind, *(item.kind for item in items)]):
+            message = "a list of texts and other values is outside the query language"
+            raise self.positions.finding(Code.UNSUPPORTED, message, node, "write all of them as values of one type")
+        found = [self.of_one_sort((node.this, value), side) for side in zip(node.expressions, items, strict=True)]
+        if any(terms.mixed(*pair) for pair in found):
+            return self.filter(node)
+        value = next((one for one, _ in found if one != value), value)
         items = terms.listed(value, [item if value.is_time else self.as_value(item) for _, item in found], node)
         options = tuple(terms.compare(value, Op.EQ, *pair) for pair in zip(items, node.expressions, strict=True))
         if len(options) == 1:
@@ -392,7 +417,9 @@ class ConditionReader:
 
     def same(self, node: exp.NullSafeEQ | exp.NullSafeNEQ) -> Formula:
         """``x <=> y  ->  x = y AND x IS NOT NULL AND y IS NOT NULL OR x IS NULL AND y IS NULL``, never unknown."""
-        terms = self.of_one_sort(self.term(node.this), self.term(node.expression))
+        terms = self.read_sides(node.this, node.expression)
+        if TermReader(self.positions).mixed(*terms):
+            return self.filter(node)
         sides = [self.collapsed(*side) for side in zip(terms, (node.this, node.expression), strict=True)]
         nulls = [self.is_null(*side) for side in zip(sides, (node.this, node.expression), strict=True)]
         if any(isinstance(null, Truth) and null.value for null in nulls):

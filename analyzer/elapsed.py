@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from streambound.analyzer.expressions.dialect import DIFFERENCE, LATER
 from streambound.analyzer.expressions.times import FIXED_UNITS
+from streambound.analyzer.expressions.whole_numbers import whole_number
 from streambound.analyzer.query import Op
 
 _MOST = 2**62
@@ -65,13 +66,9 @@ def _parts(node: exp.Expr, names: tuple[str, ...]) -> tuple[int, exp.Expr, exp.E
 
 
 def _whole(node: exp.Expr) -> int | None:
-    """A whole number as it is written; None for another expression."""
-    node = node.unnest()
-    sign = -1 if isinstance(node, exp.Neg) else 1
-    literal = node.this if sign < 0 else node
-    if not isinstance(literal, exp.Literal) or literal.is_string or not str(literal.this).isdecimal():
-        return None
-    return sign * int(str(literal.this))
+    """A constant whole number; None for another expression."""
+    found = whole_number(node)
+    return None if found is None else found[0]
 
 
 def _interval(length: int) -> exp.Interval:

@@ -23,7 +23,14 @@ from streambound.analyzer.seq_blocks import SeqBlock, cut_blocks, whole_tree
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.statement_names import Name, statement_names
-from streambound.analyzer.syntax_errors import parse_error, short_list, string_as_name, syntax_error, unreadable_text
+from streambound.analyzer.syntax_errors import (
+    interval_of_no_number,
+    parse_error,
+    short_list,
+    string_as_name,
+    syntax_error,
+    unreadable_text,
+)
 from streambound.analyzer.templates import NO_MODELS, Models, Templates, templates
 from streambound.analyzer.unread_clauses import unread_clauses
 from streambound.analyzer.work import spend
@@ -133,7 +140,7 @@ def _viewed(query: Enclosed | Diagnostic) -> Enclosed | None:
 def _parsed(source: SourceText, chunk: Sequence[Token]) -> exp.Expr | Diagnostic:
     """A statement's tree, or what is wrong with its syntax."""
     spend(_STEPS * len(chunk))
-    if wrong := string_as_name(source, chunk):
+    if wrong := string_as_name(source, chunk) or interval_of_no_number(source, chunk):
         return wrong
     try:
         trees = parsed_tokens(chunk, source.text)

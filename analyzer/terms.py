@@ -58,6 +58,9 @@ class TermReader:
 
     def negate(self, term: LinearTerm, node: exp.Expr) -> LinearTerm:
         """``-term`` of attributes; raises Finding where they are no numbers."""
+        if term.kind.family is Family.STRING:
+            message, help = "minus a text is outside the query language", "write -CAST(… AS DOUBLE), as Spark reads it"
+            raise self.positions.finding(Code.UNSUPPORTED, message, node, help)
         if term.kind.family not in NUMERIC or term.constant.value is None:
             raise self.positions.finding(Code.TYPE_MISMATCH, "arithmetic on a value that is not a number", node)
         constant = replace(term.constant, value=-term.constant.exact)

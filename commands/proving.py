@@ -6,7 +6,7 @@ needs, or the whole statement on candidates for a witness.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 SIZES = (2, 3)
 """Numbers of elements on which a candidate is tried before it is proved."""
+FEW = (3, 4, 5)
+"""Numbers of elements of which all subsets are run, whatever else is."""
+MANY = 40
+"""Elements of which some are left out in turn, where nothing says how many: all subsets would take for ever."""
 
 
 @contextmanager
@@ -69,19 +73,57 @@ def proved_by_duckdb(checked: Checked, catalog: Catalog, size: int) -> CircuitWi
     return None
 
 
-def prove_witness(checked: Checked, catalog: Catalog, tables: Query, witness: Witness) -> str:
-    """Run every prefix and probe, rows of these tables, in DuckDB; raises NotExecutableError where they are alike."""
-    proof = _proof(checked, catalog, tables, witness)
-    return _told(proof, f"prefixes (all subsets of {witness.size} elements)")
+def some_elements(size: int) -> list[int]:
+    """The elements without which a witness is executed, from 0: all of a few, else some of the first, middle, last."""
+    return list(dict.fromkeys((*range(min(size, 4)), size // 2, size - 1)))
 
 
-def prove_period_witness(checked: Checked, catalog: Catalog, witness: PeriodWitness, size: int) -> str:
+def near(element: int, size: int) -> list[int]:
+    """The probes that should tell of an element: its own first."""
+    return list(dict.fromkeys(probe for probe in (element, element - 1, element + 1, 0) if 0 <= probe < size))
+
+
+def proved_sizes(size: int) -> tuple[int, ...]:
+    """The numbers of elements of which all subsets are run, where so many were asked for."""
+    return (size, *(few for few in FEW if few != size))
+
+
+def prove_witness(checked: Checked, catalog: Catalog, tables: Query, witnesses: Sequence[Witness]) -> str:
+    """Run every prefix and probe, rows of these tables, in DuckDB, of the last witness some; what was run.
+
+    Raises NotExecutableError where prefixes are alike.
+    """
+    from streambound.analyzer.errors import NotExecutableError
+
+    *few, many = witnesses
+    told = [
+        _told(_proof(checked, catalog, tables, one), f"prefixes (all subsets of {one.size} elements)") for one in few
+    ]
+    left_out = some_elements(many.size)
+    with _executing(checked), spinner(f"elements of {many.size:,} left out") as advance:
+        for element in left_out:
+            if not _tells(checked, catalog, tables, many, element):
+                what = f"of {many.size:,} elements no probe tells whether element {element + 1:,} was sent"
+                raise NotExecutableError(f"not proved by DuckDB: {what}")
+            advance()
+    also = f"of {many.size:,} elements each of the {len(left_out)} that were left out in turn"
+    return f"{told[0]}; so must those of {_listed([one.size for one in few[1:]])}, and {also}"
+
+
+def _listed(sizes: Sequence[int]) -> str:
+    return f"{', '.join(map(str, sizes[:-1]))} and {sizes[-1]}"
+
+
+def prove_period_witness(
+    checked: Checked, catalog: Catalog, witness: PeriodWitness, size: int, many: int = MANY
+) -> str:
     """Run the SQL of a SEQ VT block at all points of time, for each choice of ends of so many rows, in DuckDB.
 
-    Raises NotExecutableError where choices are alike, or there are no such rows, and UsageError for SEQ TP.
+    So it is for a few, and of ``many`` rows for some where each ends later alone. Raises NotExecutableError where
+    choices are alike, or there are no such rows, and UsageError for SEQ TP.
     """
-    from streambound.analyzer.errors import UsageError
-    from streambound.recheck.oracle.prove_ends import ChosenEnds, prove_ends
+    from streambound.analyzer.errors import NotExecutableError, UsageError
+    from streambound.recheck.oracle.prove_ends import ChosenEnds, prove_ends, tells_row
     from streambound.reports.period_witness_report import period_rows, shown_rows
 
     (block,) = checked.statement.blocks
@@ -91,22 +133,34 @@ def prove_period_witness(checked: Checked, catalog: Catalog, witness: PeriodWitn
     stream = witness.family.stream
     table = catalog.table(stream)
     assert table is not None and table.period is not None, "it is a stream of rows with periods"
-    rows, later = (period_rows(witness, [choice] * size) for choice in (False, True))
-    chosen = ChosenEnds(
-        stream,
-        shown_rows(table, rows[stream]),
-        [
-            (one[table.period.end], other[table.period.end])
-            for one, other in zip(rows[stream], later[stream], strict=True)
-        ],
-        {name: shown_rows(other, rows[name]) for name in rows if name != stream and (other := catalog.table(name))},
-        max(row[table.period.begin] for row in rows[stream]),
-        witness.query.low,
-        witness.query.high,
-    )
+    period = table.period
+
+    def chosen(number: int) -> ChosenEnds:
+        rows, later = (period_rows(witness, [choice] * number) for choice in (False, True))
+        pairs = zip(rows[stream], later[stream], strict=True)
+        return ChosenEnds(
+            stream,
+            shown_rows(table, rows[stream]),
+            [(one[period.end], other[period.end]) for one, other in pairs],
+            {name: shown_rows(other, rows[name]) for name in rows if name != stream and (other := catalog.table(name))},
+            max(row[period.begin] for row in rows[stream]),
+            witness.query.low,
+            witness.query.high,
+        )
+
+    told, sizes, ended = list[str](), proved_sizes(size), some_elements(many)
     with _executing(checked), spinner("choices of ends") as advance:
-        proof = prove_ends(block.query, catalog, chosen, advance)
-    return _told(proof, f"choices of ends (of {size} rows)")
+        for number in sizes:
+            proof = prove_ends(block.query, catalog, chosen(number), advance)
+            told.append(_told(proof, f"choices of ends (of {number} rows)"))
+        given = chosen(many)
+        for row in ended:
+            if not tells_row(block.query, catalog, given, row):
+                what = f"of {many:,} rows it makes no difference when row {row + 1:,} ends"
+                raise NotExecutableError(f"not proved by DuckDB: {what}")
+            advance()
+    also = f"of {many:,} rows each of the {len(ended)} that ended later in turn"
+    return f"{told[0]}; so must those of {_listed(sizes[1:])}, and {also}"
 
 
 def _told(proof: WitnessProof, what: str) -> str:
@@ -132,6 +186,18 @@ def _executing(checked: Checked) -> Iterator[None]:
     except duckdb.Error as error:
         first = str(error).splitlines()[0]
         raise NotExecutableError(f"DuckDB cannot execute {checked.statement.name}: {first}") from error
+
+
+def _tells(checked: Checked, catalog: Catalog, tables: Query, witness: Witness, element: int) -> bool:
+    """Whether DuckDB tells if an element of a witness was sent."""
+    from streambound.recheck.oracle.prove import tells_element
+    from streambound.reports.witness_report import json_rows
+
+    tree = checked.statement.tree
+    assert tree is not None, "what has a verdict was read"
+    elements = [json_rows(tables, rows) for rows in witness.elements]
+    probes = [json_rows(tables, witness.probes[probe]) for probe in near(element, witness.size)]
+    return tells_element(tree, catalog, json_rows(tables, witness.always), elements, probes, element)
 
 
 def _proof(checked: Checked, catalog: Catalog, tables: Query, witness: Witness) -> WitnessProof:

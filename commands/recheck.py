@@ -7,14 +7,20 @@ from pathlib import Path
 
 import click
 
+from streambound.analyzer.registration import ALLOW_OUTSIDE
 from streambound.commands.options import common_options
 from streambound.commands.saying import show
 
 
 @click.command("recheck")
 @click.argument("report", type=click.Path(path_type=Path))
+@click.option(
+    ALLOW_OUTSIDE,
+    is_flag=True,
+    help="Let the files that REPORT names lie outside of the current directory and that of --catalog.",
+)
 @common_options
-def recheck_(report: Path, catalog_file: Path | None, color: bool | None, debug: bool) -> None:
+def recheck_(report: Path, allow_outside: bool, catalog_file: Path | None, color: bool | None, debug: bool) -> None:
     """Validate the certificates in REPORT (from check --format json; - for standard input) against the queries.
 
     The checker shares no code with the criteria. The exit status is 1 unless every bounded query's certificate holds.
@@ -29,7 +35,7 @@ def recheck_(report: Path, catalog_file: Path | None, color: bool | None, debug:
         raise InputError(f"cannot read the file: {error.strerror}", file=str(report)) from error
     except UnicodeDecodeError as error:
         raise InputError("not UTF-8 text", file=str(report)) from error
-    found = recheck(parsed(text, "<stdin>" if str(report) == "-" else str(report)), catalog_file)
+    found = recheck(parsed(text, "<stdin>" if str(report) == "-" else str(report)), catalog_file, allow_outside)
     if not found:
         raise UsageError("the report has no bounded query", remedy="nothing was checked, so nothing passed")
     for item in found:

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 @click.option("--size", type=click.IntRange(2, 10_000), metavar="N", help="Elements of the witness; 3 by default.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Write the streams to DIR.")
 @click.option("--prove", type=click.IntRange(2, 14), metavar="N",
-              help="Run all 2^N prefixes in DuckDB and count the states that must be told apart.")  # fmt: skip
+              help="Run all 2^N prefixes in DuckDB and count the states that must be told apart; and some of --size "
+                   "elements, of 40 where that says no more.")  # fmt: skip
 @click.option("--longer", type=click.IntRange(1, 1_000), metavar="N", default=1, show_default=True,
               help="Search so many times as long as `check` does for a witness of an unknown query.")  # fmt: skip
 @click.option("--subset", metavar="1,3", help="With --out: also write DIR/input, this prefix ready for a run.")
@@ -58,11 +59,19 @@ def witness(
     Exit status 1: the query is bounded or unknown, so that there is no witness, or the proof failed.
     """
     from streambound.analyzer.errors import UsageError
-    from streambound.commands.proving import duckdb_values, prove_period_witness, prove_witness
+    from streambound.commands.proving import (
+        MANY,
+        duckdb_values,
+        prove_period_witness,
+        prove_witness,
+        proved_sizes,
+        some_elements,
+    )
     from streambound.criteria.check import find_statement
     from streambound.reports.period_witness_report import period_witness_lines, write_period_witness
     from streambound.reports.witness_report import write_witness
 
+    many = size if size is not None and prove is not None and size > prove else MANY
     size = size or prove or 3
     elements = _elements(subset, probe, size, out)
     catalog, checked = find_statement(query, name, catalog_file, emit_mode=emit_mode)
@@ -70,10 +79,12 @@ def witness(
         if probe is not None:
             remedy = "leave --probe out: what is printed when its rows end tells which ones end later"
             raise UsageError(f"{checked.statement.name} is a SEQ statement, whose witness has no probes", remedy=remedy)
-        proved = None if prove is None else prove_period_witness(checked, catalog, checked.period_witness, prove)
-        show(*period_witness_lines(checked.statement.name, checked.period_witness, size))
+        proved = None if prove is None else prove_period_witness(checked, catalog, checked.period_witness, prove, many)
+        with doing(f"making {size:,} rows") as activity:
+            lines = list(period_witness_lines(checked.statement.name, checked.period_witness, size, activity.now))
+        show(*lines)
         if out is not None:
-            with writing(out):
+            with writing(out), doing(f"writing {size:,} rows"):
                 write_period_witness(checked.period_witness, size, elements or (), out / "input")
             show("", f"written to {out}/input")
         if proved is not None:
@@ -83,8 +94,8 @@ def witness(
         witnesses = _witnesses(checked, longer, catalog, prove)
         activity.now(f"making {size:,} elements")
         found = witnesses.of_size(size)
-        proving = found if prove is None or prove == size else witnesses.of_size(prove)
-        for element in _executed(size):
+        proving = [] if prove is None else [witnesses.of_size(one) for one in (*proved_sizes(prove), many)]
+        for element in some_elements(size):
             activity.now(f"executing {size:,} elements, with element {element + 1:,} and without it")
             witnesses.execute(found, element)
         activity.now(f"executing {size:,} elements")
@@ -96,11 +107,12 @@ def witness(
         sent = (*found.prefix(elements), *(found.probes[probe - 1] if probe else ()))
     show(f"{checked.statement.name}: unbounded", *lines)
     if out is not None:
-        with writing(out):
+        with writing(out), doing(f"writing {size:,} elements"):
             write_witness(witnesses.tables, found, out, about, sent)
         show("", f"written to {out}")
     if prove is not None:
-        click.echo(f"\nproved by DuckDB: {prove_witness(checked, catalog, witnesses.tables, proving)}")
+        told = prove_witness(checked, catalog, witnesses.tables, proving)
+        click.echo(f"\nproved by DuckDB: {told}")
 
 
 class _Witnesses:
@@ -122,9 +134,9 @@ class _Witnesses:
     def execute(self, found: Witness, element: int) -> None:
         """See that the probes tell whether an element was sent; raises NotExecutableError where they do not."""
         from streambound.analyzer.errors import NotExecutableError
+        from streambound.commands.proving import near
 
-        probes = [probe for probe in (element, element - 1, element + 1, 0) if 0 <= probe < found.size]
-        if not self.tells(found, element, list(dict.fromkeys(probes))):
+        if not self.tells(found, element, near(element, found.size)):
             what = f"of {found.size} elements no probe tells whether element {element + 1} was sent"
             raise NotExecutableError(what, remedy="this is an error of streambound: please report the query")
 
@@ -185,19 +197,15 @@ class _OfCircuit(_OfStatement):
         yield from change_lines(self.circuit, found)
 
     def results(self, found: Witness) -> list[Any]:
-        """What each probe changes after all elements."""
+        """What each of the probes that are shown changes after all elements: each is executed with all of them."""
         from streambound.reports.circuit_witness_report import changes
+        from streambound.reports.witness_report import MOST_SHOWN
 
-        return changes(self.circuit, found, range(found.size), range(found.size))
+        return changes(self.circuit, found, range(found.size), range(min(found.size, MOST_SHOWN)))
 
     def tells(self, found: Witness, element: int, probes: Sequence[int]) -> bool:
         """Whether some probes tell whether an element was sent."""
         return self.circuit.tells_element(found, element, probes)
-
-
-def _executed(size: int) -> list[int]:
-    """The elements without which a witness is executed, from 0: all of a few, else some of the first, middle, last."""
-    return list(dict.fromkeys((*range(min(size, 4)), size // 2, size - 1)))
 
 
 def _witnesses(checked: Checked, longer: int, catalog: Catalog, prove: int | None) -> _Witnesses:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,12 @@ MOST_CHOICES = 3
 """Rows of which it is shown what is printed where one ends later."""
 
 
-def period_witness_lines(name: str, witness: PeriodWitness, size: int) -> Iterator[str]:
+def period_witness_lines(
+    name: str, witness: PeriodWitness, size: int, doing: Callable[[str], None] = lambda what: None
+) -> Iterator[str]:
     """What a witness with so many rows shows, its rows, and what is printed for each choice of their ends.
 
-    Raises NotExecutableError where there is none of that size.
+    ``doing`` is told what takes its time. Raises NotExecutableError where there is none of that size.
     """
     stream = witness.family.stream
     yield f"{name}: unbounded"
@@ -44,7 +46,9 @@ def period_witness_lines(name: str, witness: PeriodWitness, size: int) -> Iterat
             yield "  no row"
     yield ""
     for one in (None, *range(min(size, MOST_CHOICES))):
-        yield f"printed where {'none' if one is None else f'row {one + 1}'} ends later:"
+        which = "none" if one is None else f"row {one + 1}"
+        doing(f"executing {size:,} rows of which {which} ends later")
+        yield f"printed where {which} ends later:"
         found = witness.printed([place == one for place in range(size)])
         for row in sorted(found, key=lambda row: (row[2], row[1], repr(row))):
             yield f"  {json.dumps(_result(row, witness), ensure_ascii=False)}"

@@ -13,6 +13,7 @@ from streambound.analyzer.constants import BIGINT, DOUBLE, STRING
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.expressions.reading import Refused, read
+from streambound.analyzer.expressions.whole_numbers import whole_number
 from streambound.analyzer.findings import Finding, Positions
 from streambound.analyzer.toml_reader import suggest
 from streambound.analyzer.types import DataType, Family
@@ -125,7 +126,7 @@ class SeenNames:
     def type(self, node: exp.Expr) -> DataType | None:
         """The type of an expression; None where it is not known."""
         if isinstance(node, exp.Literal):
-            return STRING if node.is_string else BIGINT if node.is_int else DOUBLE
+            return STRING if node.is_string else BIGINT if whole_number(node) is not None else DOUBLE
         if isinstance(node, exp.Column):
             column = self.seen(node)
             return column.type if column is not None else None

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from support.circuits import checked_circuit, prints_as_duckdb
+from support.circuits import checked_circuit, prints_as_duckdb, proved
 
 STREAM = {"columns": {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"}, "timestamp": "ts"}
 CATALOG: dict[str, Any] = {"streams": {name: {**STREAM, "domain": {"a": [0, 9], "b": [0, 2]}} for name in ("S", "T")}}
@@ -39,6 +39,23 @@ QUERIES = {
     "of streams, semi": "SELECT S.b, b AS c FROM S LEFT SEMI JOIN T USING (b, a)",
     "of streams, grouped": "SELECT T.b AS k, COUNT(*) AS n FROM S LEFT JOIN T USING (b) GROUP BY T.b",
 }
+
+
+STARS = {
+    "SELECT T.* EXCEPT (v, ts, a) FROM S LEFT JOIN T ON S.b = T.b": "SELECT T.b FROM S LEFT JOIN T ON S.b = T.b",
+    "SELECT S.* EXCEPT (v, ts, b), T.b AS c FROM S FULL JOIN T ON S.b = T.b": "SELECT S.a, T.b AS c FROM S FULL JOIN T "
+    "ON S.b = T.b",
+    "SELECT * EXCEPT (v, ts, a) FROM S RIGHT JOIN T USING (b)": "SELECT b FROM S RIGHT JOIN T USING (b)",
+    "SELECT COUNT(*) AS n FROM (SELECT DISTINCT t.* EXCEPT (v, ts) FROM S LEFT JOIN T AS t USING (b)) AS q": "SELECT "
+    "COUNT(*) AS n FROM (SELECT DISTINCT t.a, t.b FROM S LEFT JOIN T AS t USING (b)) AS q",
+}
+"""``*`` that shows some columns, and the same as a list."""
+
+
+@pytest.mark.parametrize("sql", STARS)
+def test_columns_that_a_star_leaves_out_are_not_kept(sql: str) -> None:
+    prints_as_duckdb(sql, CATALOG, 6, duck=sql.replace("EXCEPT (", "EXCLUDE ("))
+    assert proved(sql, CATALOG)[1] == proved(STARS[sql], CATALOG)[1]
 
 
 @pytest.mark.parametrize("sql", QUERIES.values(), ids=list(QUERIES))

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 from sqlglot import parse_one
 
 from streambound import cli
+from streambound.analyzer.catalog import load_catalog
 from streambound.analyzer.errors import NotExecutableError
 from streambound.commands.proving import prove_period_witness
 from streambound.criteria.check import find_statement
 from streambound.recheck.oracle import batch_sql
+from streambound.recheck.oracle.prove import tells_element
 
 CATALOG = """
 [streams.S]
@@ -97,7 +102,47 @@ def test_input_that_is_not_of_a_witness_is_left_alone(place: Path, about: str | 
 def test_proof(place: Path) -> None:
     result = _witness("q.sql", "--prove", "4")
     assert result.exit_code == 0
-    assert "proved by DuckDB: 16 of 16 prefixes" in result.output
+    few = "16 of 16 prefixes (all subsets of 4 elements) must be told apart; so must those of 3 and 5"
+    many = "of 40 elements each of the 6 that were left out in turn"
+    assert f"proved by DuckDB: {few}, and {many}\n" in result.output
+    result = _witness("q.sql", "--prove", "2", "--size", "300")
+    assert "those of 3, 4 and 5, and of 300 elements each of the 6 that were left out" in result.output
+
+
+@pytest.mark.parametrize(
+    ("sql", "told"), [(UNBOUNDED, True), ("SELECT DISTINCT T.ok FROM T, U WHERE U.ts > T.ts", False)]
+)
+def test_duckdb_runs_a_statement_with_an_element_and_without(place: Path, sql: str, told: bool) -> None:
+    def row(table: str, a: int, time: int) -> dict[str, list[dict[str, object]]]:
+        return {table: [{"a": a, "d": "2024-01-01", "ok": True, "ts": f"2024-01-01 00:00:{time:02}"}]}
+
+    elements, probes = [row("T", a, a) for a in range(40)], [row("U", 0, 50)]
+    tree, catalog = parse_one(sql, dialect="spark"), load_catalog(place / "streams.toml")
+    assert tells_element(tree, catalog, {}, elements, probes, 39) is told
+
+
+def test_the_results_of_many_probes_are_not_worked_out(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is of all elements: the work of a file for each element would grow with their square."""
+    from streambound.criteria.operators.witness import CircuitWitness
+
+    executed, original = list[int](), CircuitWitness.changes
+
+    def counted(found: CircuitWitness, witness: Any, subset: Sequence[int], probes: Sequence[int]) -> Any:
+        executed.extend(probes)
+        return original(found, witness, subset, probes)
+
+    (place / "q.sql").write_text("SELECT a, count(*) AS n FROM S GROUP BY a HAVING count(*) > 1")
+    catalog, checked = find_statement("q.sql", None, None)
+    monkeypatch.setattr(CircuitWitness, "changes", counted)
+    monkeypatch.setattr("streambound.criteria.check.find_statement", lambda *given, **more: (catalog, checked))
+    runs = []
+    for size in (10, 20, 40):
+        executed.clear()
+        assert _witness("q.sql", "--size", str(size), "--out", "w").exit_code == 0
+        runs.append(len(executed))
+        assert len(json.loads((place / "w" / "witness.json").read_text())["results"]) == 4
+        assert len(list((place / "w").glob("element-*"))) == size
+    assert runs[0] == runs[1] == runs[2]
 
 
 def test_large_ones_are_cut_on_screen_only(place: Path) -> None:
@@ -229,6 +274,27 @@ def test_rows_with_periods_end_at_one_of_two_times(place: Path) -> None:
     assert "unbounded" in result.output and '"_begin": 2' in result.output
 
 
+def test_it_is_said_what_is_done_with_many_rows(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = list[str]()
+
+    class Said:
+        def now(self, what: str) -> None:
+            said.append(what)
+
+    @contextmanager
+    def doing(what: str) -> Iterator[Said]:
+        said.append(what)
+        yield Said()
+
+    monkeypatch.setattr("streambound.commands.witness.doing", doing)
+    (place / "streams.toml").write_text(PERIODS)
+    (place / "q.sql").write_text("SEQ VT (SELECT skill FROM shifts)")
+    assert _witness("q.sql", "--size", "20", "--out", "w").exit_code == 0
+    which = ("none", "row 1", "row 2", "row 3")
+    executed = [f"executing 20 rows of which {one} ends later" for one in which]
+    assert said == ["making 20 rows", *executed, "writing 20 rows"]
+
+
 def test_a_period_witness_has_no_probes(place: Path) -> None:
     (place / "streams.toml").write_text(PERIODS)
     (place / "q.sql").write_text("SEQ VT (SELECT skill FROM shifts)")
@@ -252,7 +318,8 @@ def test_duckdb_proves_a_period_witness_at_all_points_of_time(place: Path, sql: 
     (place / "q.sql").write_text(f"SEQ VT ({sql})")
     result = _witness("q.sql", "--prove", "6")
     assert result.exit_code == 0, result.output
-    assert "proved by DuckDB: 64 of 64 choices of ends (of 6 rows) must be told apart" in result.output
+    few = "64 of 64 choices of ends (of 6 rows) must be told apart; so must those of 3, 4 and 5"
+    assert f"proved by DuckDB: {few}, and of 40 rows each of the 6 that ended later in turn\n" in result.output
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,9 @@ from streambound.analyzer.algebra.nodes import (
     WindowCall,
 )
 from streambound.analyzer.durations import UNITS
+from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.expressions.registry import is_aggregate
+from streambound.analyzer.expressions.whole_numbers import whole_number
 from streambound.analyzer.values import number
 
 Reader = Callable[[exp.Expr], Scalar]
@@ -44,11 +46,14 @@ _PARTS = re.compile(r"\s*([-+]?\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*")
 
 
 class UnreadCall(Exception):
-    """A call that is no call of the algebra: its message says why, ``node`` is to blame."""
+    """A call that is no call of the algebra: its message says why, ``node`` is to blame, of None all of it.
 
-    def __init__(self, message: str, node: exp.Expr) -> None:
+    ``mismatch``: Spark refuses it, too.
+    """
+
+    def __init__(self, message: str, node: exp.Expr | None = None, help: str = "", mismatch: bool = False) -> None:
         super().__init__(message)
-        self.node = node
+        self.node, self.help, self.mismatch = node, help, mismatch
 
 
 def is_aggregate_call(node: exp.Expr) -> bool:
@@ -140,7 +145,7 @@ def _values(node: exp.Expr, scalar: Reader) -> list[Scalar]:
 
 def window_call(node: exp.Window, name: str, scalar: Reader) -> WindowCall:
     """A function over a window: ``SUM(v) OVER (PARTITION BY a ORDER BY ts ROWS 3 PRECEDING)``; raises UnreadCall."""
-    found = _parts(node.this, scalar)
+    found = _with_offset(_parts(node.this, scalar))
     order = sort_keys(node.args.get("order"), scalar)
     partition = tuple(value for one in node.args.get("partition_by") or () for value in _values(one, scalar))
     frame = None
@@ -152,6 +157,33 @@ def window_call(node: exp.Window, name: str, scalar: Reader) -> WindowCall:
     )  # fmt: skip
 
 
+def _with_offset(call: _Parts) -> _Parts:
+    """A LAG or LEAD with its number of rows as Spark folds it; raises UnreadCall where it is none."""
+    if call.function not in ("LAG", "LEAD") or len(call.arguments) < 2:
+        return call
+    offset = call.arguments[1]
+    node = offset.syntax if offset.syntax is not None else parsed(offset.text)
+    number = _number_of_rows(node, call.function)
+    if number < 0:
+        other = "LEAD" if call.function == "LAG" else "LAG"
+        message = f"{call.function} by {number} is outside the query language"
+        raise UnreadCall(message, node, f"write {other}(…, {-number})")
+    value = exp.Literal.number(number)
+    return replace(call, arguments=(call.arguments[0], Scalar(value.sql("spark"), value), *call.arguments[2:]))
+
+
+def _number_of_rows(node: exp.Expr, what: str) -> int:
+    """A constant INT; raises UnreadCall for anything else."""
+    found = whole_number(node)
+    if found is not None and found[1].name == "int":
+        return found[0]
+    shown = node.sql("spark")
+    if found is None and not isinstance(node, exp.Literal):
+        raise UnreadCall(f"{what} by {shown}, which is no constant, is outside the query language", node)
+    help = f"write {found[0]}" if found is not None and abs(found[0]) < 2**31 else ""
+    raise UnreadCall(f"{what} counts rows by an INT, and {shown} is none", node, help, mismatch=True)
+
+
 _START, _END = FrameEnd(Side.PRECEDING), FrameEnd(Side.FOLLOWING)
 
 
@@ -161,7 +193,7 @@ def _frame(spec: exp.Expr | None, ordered: bool) -> Frame:
         return Frame(Unit.RANGE, _START, FrameEnd(Side.CURRENT)) if ordered else Frame(Unit.ROWS, _START, _END)
     kind = str(spec.args.get("kind") or "").lower()
     if kind not in tuple(Unit) or spec.args.get("exclude"):
-        raise UnreadCall(f"a frame of {kind.upper() or 'this kind'} is outside the query language", spec)
+        raise UnreadCall(f"a frame of {kind.upper() or 'this kind'} is outside the query language")
     start = _end(spec, "start")
     end = _end(spec, "end") if spec.args.get("end") is not None else FrameEnd(Side.CURRENT)
     return Frame(Unit(kind), start, end)
@@ -178,9 +210,13 @@ def _end(spec: exp.Expr, which: str) -> FrameEnd:
         length = microseconds(value)
         if length is not None and length >= 0:
             return FrameEnd(Side(side), length, interval=True)
-    elif isinstance(value, exp.Literal) and value.name.isdigit():
-        return FrameEnd(Side(side), int(value.name))
-    raise UnreadCall("the end of a frame is a whole number, or an interval of fixed length", spec)
+    elif isinstance(value, exp.Expr):
+        of_rows = str(spec.args.get("kind")).lower() == Unit.ROWS
+        found = (_number_of_rows(value, "ROWS"), None) if of_rows else whole_number(value)
+        if found is not None and found[0] >= 0:
+            return FrameEnd(Side(side), found[0])
+    at = value if isinstance(value, exp.Expr) else None
+    raise UnreadCall("the end of a frame is a whole number, not negative, or an interval of fixed length", at)
 
 
 def microseconds(node: exp.Expr) -> int | None:

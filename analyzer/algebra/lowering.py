@@ -45,8 +45,11 @@ from streambound.analyzer.algebra.valid_rows import valid_rows
 from streambound.analyzer.algebra.window_structs import Node, WindowStructs
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
+from streambound.analyzer.constants import INT
 from streambound.analyzer.expressions.rows import outermost_queries
+from streambound.analyzer.expressions.whole_numbers import whole_number
 from streambound.analyzer.findings import Positions
+from streambound.analyzer.literals import LiteralReader
 from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.scopes import find_table
 from streambound.analyzer.spans import Span
@@ -270,6 +273,8 @@ class Lowering:
             tree = OrderBy(tree, keys, syntax=order, at=self._keyword("order", order, node))
         if limit is not None:
             self._check_limit(limit)
+        for clause in filter(None, (limit, offset)):
+            self._check_int(clause.args.get("count") or clause.args.get("expression"), clause.key.upper())
         if limit is not None or offset is not None:
             first = "offset" if limit is None else "limit"
             count = limit.args.get("count") if isinstance(limit, exp.Fetch) else limit and limit.expression
@@ -277,6 +282,15 @@ class Lowering:
             skipped = self.scalar(offset.expression, ctes) if offset else None
             tree = FirstRows(tree, self.scalar(count, ctes) if count else None, skipped, syntax=limit or offset, at=at)
         return tree
+
+    def _check_int(self, node: exp.Expr | None, clause: str) -> None:
+        """Raise a Finding for a constant that Spark does not take for a number of rows."""
+        constant = None if node is None else LiteralReader(self.positions).constant(node)
+        if node is not None and constant is not None and constant.kind != INT:
+            whole = whole_number(node)
+            help = f"write {whole[0]}" if whole is not None and abs(whole[0]) < 2**31 else ""
+            message = f"{clause} takes an INT, and {node.sql('spark')} is {constant.kind.with_article}"
+            raise self.positions.finding(Code.TYPE_MISMATCH, message, node, help)
 
     def _check_limit(self, limit: exp.Expr) -> None:
         """Raise a Finding for a LIMIT or FETCH that is more than a number of rows."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.schema_columns import ViewColumn
 from streambound.analyzer.spans import Span
 
 _MADE = "computed below"
@@ -15,6 +16,14 @@ def made_column(name: str, span: Span) -> exp.Column:
     column.meta[_MADE] = True
     column.this.meta.update({"line": span.line, "col": span.column, "start": span.start, "end": span.end - 1})
     return column
+
+
+def shown_column(column: ViewColumn, span: Span) -> exp.Column:
+    """A column that a ``*`` stands for, with its alias, at the place of that."""
+    node = made_column(column.name, span)
+    if column.alias:
+        node.set("table", exp.to_identifier(column.alias))
+    return node
 
 
 def is_made(column: exp.Expr) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.made_columns import made_column
+from streambound.analyzer.algebra.made_columns import shown_column
 from streambound.analyzer.algebra.nodes import (
     Alias,
     Distinct,
@@ -109,11 +109,8 @@ class _Renaming:
 
     def _column(self, place: int, name: str, star: Star, given: Schema) -> Named:
         """A column that a ``*`` stands for, by a name."""
-        column = given[place]
-        node = made_column(column.name, self.positions.of(star.syntax or exp.Null()))
-        if column.alias:
-            node.set("table", exp.to_identifier(column.alias))
-        return Named(name, Scalar(node.sql("spark"), node), alias=name != column.name)
+        node = shown_column(given[place], self.positions.of(star.syntax or exp.Null()))
+        return Named(name, Scalar(node.sql("spark"), node), alias=name != given[place].name)
 
     def _old(self, tree: Tree) -> Schema:
         return schema(tree, self.catalog, self.recursive[0])

@@ -272,7 +272,9 @@ class SelectList:
                 try:
                     calls[text] = window_call(node.copy(), name, self.scalar)
                 except UnreadCall as unread:
-                    raise self.positions.finding(Code.UNSUPPORTED, str(unread), node) from unread
+                    code = Code.TYPE_MISMATCH if unread.mismatch else Code.UNSUPPORTED
+                    at = node if unread.node is None else unread.node
+                    raise self.positions.finding(code, str(unread), at, unread.help) from unread
             return calls[text].name
 
         for root in list(self._roots()):

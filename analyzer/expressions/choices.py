@@ -84,6 +84,10 @@ def _listed(kind: DataType, arguments: tuple[Thunk, ...]) -> Scalar:
     return None if unknown else FALSE
 
 
+def _listed_kind(arguments: tuple[Folded, ...]) -> DataType:
+    return ANY if comparands.mixes_texts([one.kind for one in arguments]) else BOOLEAN
+
+
 def _tested(name: str, wanted: Callable[[Scalar], bool]) -> Function:
     return Function(name, always(BOOLEAN), lazy=lambda kind, one: Fraction(wanted(one[0]().value)))
 
@@ -150,7 +154,7 @@ COMPARISONS = (
     Function("<=>", always(BOOLEAN), lazy=_same, arguments=(2, 2)),
     Function("equal_null", always(BOOLEAN), lazy=_same, arguments=(2, 2)),
     Function("is distinct from", always(BOOLEAN), lazy=_not_same, arguments=(2, 2)),
-    Function("in", always(BOOLEAN), lazy=_listed, arguments=(2, 100_000)),
+    Function("in", _listed_kind, lazy=_listed, arguments=(2, 100_000)),
 )
 """Comparisons."""
 

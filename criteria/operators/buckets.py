@@ -14,6 +14,7 @@ from streambound.analyzer.constants import Folded
 from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.expressions.expression import Call, Field, Literal
 from streambound.analyzer.expressions.reading import Refused, read
+from streambound.analyzer.expressions.whole_numbers import whole_number
 from streambound.analyzer.query import Attribute, Branch, Output, Query, TimeValue
 from streambound.analyzer.types import Family
 
@@ -130,10 +131,8 @@ def _divided(node: exp.Expr) -> tuple[str, TimeFunction] | None:
     """``ts DIV size``: times of numbers begin at 0."""
     if not isinstance(node, exp.IntDiv) or not isinstance(node.this, exp.Column):
         return None
-    width = node.expression
-    if not isinstance(width, exp.Literal) or not width.is_int or int(width.this) <= 0:
-        return None
-    return node.this.name, TimeFunction("div", int(width.this), int(width.this))
+    width, _ = whole_number(node.expression) or (0, None)
+    return (node.this.name, TimeFunction("div", width, width)) if width > 0 else None
 
 
 def _calendar(expression: str, columns: Sequence[Column], days: bool = False) -> tuple[str, TimeFunction] | None:

@@ -320,6 +320,6 @@ def _factor(node: exp.Expr) -> int:
     product, above = 1, node.parent
     while isinstance(above, exp.Mul | exp.Paren | exp.Neg):
         for one in above.find_all(exp.Literal):
-            product *= max(int(float(one.name)) if one.parent is not node and not one.is_string else 1, 1)
+            product *= max(_whole(one) if one.parent is not node and not one.is_string else 1, 1)
         above = above.parent
     return product

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.asked_relations import conjuncts
 from streambound.analyzer.algebra.blocks import is_block
-from streambound.analyzer.algebra.made_columns import made_column
+from streambound.analyzer.algebra.made_columns import shown_column
 from streambound.analyzer.algebra.nodes import (
     ONE_SIDED,
     Filter,
@@ -167,9 +167,7 @@ def _columns(body: Tree, place: Span, context: Context) -> list[Named]:
     found = list[Named]()
     for view in schema(body, context.catalog):
         if called(view, context.needed):
-            column = made_column(view.name, place)
-            if view.alias:
-                column.set("table", exp.to_identifier(view.alias))
+            column = shown_column(view, place)
             found.append(Named(f"_c{len(found) + 1}", Scalar(column.sql("spark"), column), alias=True))
     return found
 

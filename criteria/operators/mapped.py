@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.made_columns import shown_column
 from streambound.analyzer.algebra.nodes import Filter, Item, Named, Project, Scalar, SpjBlock, Star, Tree
 from streambound.analyzer.algebra.schema import parsed, schema, starred
 from streambound.analyzer.algebra.schema_columns import Schema
@@ -15,6 +16,7 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.derived import untyped
 from streambound.analyzer.expressions.function import ANY
 from streambound.analyzer.expressions.reading import Refused, read
+from streambound.analyzer.flatten import written
 from streambound.analyzer.types import DataType
 from streambound.criteria.operators.closing_rows import computed_sides, mapped_columns
 from streambound.criteria.operators.judge import Context, NoRule
@@ -36,6 +38,7 @@ def judge_project(tree: Tree, context: Context) -> Judged:
     if isinstance(below, SpjBlock) and where is not None:
         return _late(below, tree.items, where, context)
     below, where = pushed(below, where, context.catalog)
+    tree = replace(tree, items=tuple(one for item in tree.items for one in _written_out(item, below, context)))
     needed = _read(tree, where)
     below = only_read(below, needed)
     with context.reading(needed):
@@ -56,6 +59,19 @@ def judge_project(tree: Tree, context: Context) -> Judged:
         text = columns.over(item.value)
         found.append((Column(item.name, columns.kind(item.value, text, context)), text))
     return _mapped(judged, found, "" if where is None else columns.over(where), context)
+
+
+def _written_out(item: Item, below: Tree, context: Context) -> Iterator[Item]:
+    """``S.*`` and ``* EXCEPT (x)`` as the columns that they show, so that no other one is read."""
+    given = schema(below, context.catalog)
+    shown = starred(item, given) if isinstance(item, Star) else given
+    several = any(sum(one.called(view.name, view.alias) for one in given) > 1 for view in shown)
+    if not isinstance(item, Star) or len(shown) == len(given) or several:
+        yield item
+        return
+    for view in shown:
+        node = shown_column(view, context.positions.of(written(item)))
+        yield Named(view.name, Scalar(node.sql("spark"), node))
 
 
 def _read(tree: Project, where: Scalar | None) -> Mapping[tuple[str, str], exp.Column] | None:

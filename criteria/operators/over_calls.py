@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlglot import exp
-
 from streambound.analyzer.algebra.nodes import Named, Side, Unit, WindowCall
 from streambound.analyzer.columns import Column
 from streambound.analyzer.constants import INT
@@ -125,11 +123,8 @@ def _frame_of(call: WindowCall) -> tuple[int | None, int | None]:
 
 
 def _offset(call: WindowCall) -> int:
-    """How many rows before or after; raises NoRule for what is no number."""
-    offset = written(call.arguments[1]) if len(call.arguments) > 1 else exp.Literal.number(1)
-    if not isinstance(offset, exp.Literal) or not offset.is_int:
-        raise NoRule(f"{call.function} by what is not a whole number")
-    return int(offset.this)
+    """How many rows before or after."""
+    return int(written(call.arguments[1]).name) if len(call.arguments) > 1 else 1
 
 
 def together(calls: Sequence[WindowCall]) -> Looks:

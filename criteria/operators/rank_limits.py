@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Alias, Filter, Named, Over, Project, Star, Tree, WindowCall
+from streambound.analyzer.expressions.whole_numbers import whole_number
 from streambound.analyzer.flatten import written
 from streambound.criteria.operators.judge import Context
 
@@ -26,17 +27,13 @@ def _limit(node: exp.Expr) -> tuple[exp.Column, int] | None:
     """The column that a comparison with a whole number limits, and the greatest value that it leaves."""
     if isinstance(node, exp.Between):
         high = node.args["high"]
-        is_number = isinstance(high, exp.Literal) and high.is_int
-        return (node.this, int(high.this)) if isinstance(node.this, exp.Column) and is_number else None
+        most = whole_number(high)
+        return (node.this, most[0]) if isinstance(node.this, exp.Column) and most is not None else None
     left, right = node.args.get("this"), node.args.get("expression")
     for kind, column, number in ((type(node), left, right), (_FLIPPED.get(type(node)), right, left)):
-        if (
-            kind in (exp.LTE, exp.LT, exp.EQ)
-            and isinstance(column, exp.Column)
-            and isinstance(number, exp.Literal)
-            and number.is_int
-        ):
-            return column, max(0, int(number.this) - (kind is exp.LT))
+        if kind in (exp.LTE, exp.LT, exp.EQ) and isinstance(column, exp.Column) and isinstance(number, exp.Expr):
+            most = whole_number(number)
+            return None if most is None else (column, max(0, most[0] - (kind is exp.LT)))
     return None
 
 

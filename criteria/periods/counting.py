@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from streambound.analyzer.expressions.dialect import parsed
+from streambound.analyzer.expressions.whole_numbers import whole_number
 from streambound_runtime.periods.plan import PeriodAggregate, PeriodGroup
 
 
@@ -40,6 +41,5 @@ def _least(test: exp.Expr, count: str) -> int:
         return 0
     if not (isinstance(column, exp.Column) and column.name == count):
         return 0
-    if not isinstance(limit, exp.Literal) or limit.is_string or not limit.this.isdigit():
-        return 0
-    return int(limit.this) + isinstance(test, exp.GT | exp.LT)
+    found = whole_number(limit)
+    return 0 if found is None else max(0, found[0] + isinstance(test, exp.GT | exp.LT))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.json_models import JsonDocument
 from streambound.analyzer.lower import lower
 from streambound.analyzer.query import Query
+from streambound.analyzer.registration import ALLOW_OUTSIDE, require_below
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.statements import split_statements
 from streambound.analyzer.workspace import Workspace, read_query
@@ -62,12 +63,14 @@ class Rechecked:
     """What of it is not known here, where the certificate was neither accepted nor refuted."""
 
 
-def recheck(report: JsonDocument, catalog_file: Path | None) -> tuple[Rechecked, ...]:
+def recheck(report: JsonDocument, catalog_file: Path | None, allow_outside: bool = False) -> tuple[Rechecked, ...]:
     """Check the certificates of a report's bounded queries against the files that it names.
 
-    Raises InputError for what is no report, or a file that cannot be read.
+    These lie below the working directory, or that of the catalog that is given, unless ``allow_outside``. Raises
+    InputError for what is no report, or a file that cannot be read, and UsageError for one that lies elsewhere.
     """
-    queries = _Queries(Workspace(catalog_file))
+    places = () if allow_outside else (Path(), *([catalog_file.parent] if catalog_file is not None else []))
+    queries = _Queries(Workspace(catalog_file), places)
     remedy = "write one with streambound check --format json"
     found = report.read(ReportedQueries, "not a JSON report", remedy, closed=False).queries
     return tuple(_rechecked(item, queries) for item in found if item.verdict == "bounded")
@@ -81,16 +84,23 @@ def _rechecked(item: ReportedQuery, queries: _Queries) -> Rechecked:
 
 
 class _Queries:
-    """The queries that a report's items speak of. Each file is read and split once, however many items are of it."""
+    """The queries that a report's items speak of. Each file is read and split once, however many items are of it.
 
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
+    They lie below one of some ``places``; anywhere, where there are none.
+    """
+
+    def __init__(self, workspace: Workspace, places: Sequence[Path]) -> None:
+        self._workspace, self._places = workspace, places
         self._statements: dict[Path, dict[tuple[str, int], Statement]] = {}
 
     def of(self, item: ReportedQuery) -> tuple[Statement, Catalog] | None:
         """The statement of an item, of that name, at that line of its file; None where there is none."""
         path = Path(item.file)
         if path not in self._statements:
+            if self._places:
+                message = f"{item.file}, which the report names, leads out of the current directory"
+                remedy = f"recheck takes {ALLOW_OUTSIDE}, where that is meant; or run it where the report was written"
+                require_below(self._places, path, message, remedy)
             # Of two with one name on one line the first is meant.
             found = reversed(split_statements(read_query(path), None, self._workspace.catalog(path).models))
             self._statements[path] = {(statement.name, statement.span.line): statement for statement in found}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from streambound.analyzer.expressions.dialect import parsed
+from streambound.analyzer.expressions.whole_numbers import whole_number
 from streambound.analyzer.query import Attribute, Kind, Output, TimeValue
 from streambound.analyzer.types import Family
 from streambound.recheck.certificates.conditions import Conditions
@@ -118,10 +119,10 @@ def function_of(node: exp.Expr, integers: bool) -> BucketOf | None:
 
 def _divided(node: exp.Expr) -> BucketOf | None:
     """``ts DIV size``."""
-    width = node.expression if isinstance(node, exp.IntDiv) and isinstance(node.this, exp.Column) else None
-    if not isinstance(width, exp.Literal) or not width.is_int or int(width.this) <= 0:
+    if not isinstance(node, exp.IntDiv) or not isinstance(node.this, exp.Column):
         return None
-    return BucketOf("div", int(width.this), int(width.this))
+    width, _ = whole_number(node.expression) or (0, None)
+    return BucketOf("div", width, width) if width > 0 else None
 
 
 def _of_calendar(node: exp.Expr) -> BucketOf | None:

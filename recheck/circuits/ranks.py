@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Alias, Filter, Named, Over, Project, Star, Tree, WindowCall
 from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.expressions.whole_numbers import whole_number
 from streambound.recheck.circuits.states import States
 from streambound.recheck.circuits.trees import conjuncts
 
@@ -36,7 +37,8 @@ def _limit(node: exp.Expr) -> tuple[exp.Column, int] | None:
             number, less = node.this, 1
         case _:
             return None
-    return (column, max(0, int(number.this) - less)) if isinstance(number, exp.Literal) and number.is_int else None
+    most = whole_number(number)
+    return None if most is None else (column, max(0, most[0] - less))
 
 
 def _call(tree: Tree, column: exp.Column) -> WindowCall | None:

@@ -96,10 +96,10 @@ def project(tree: Tree, states: States) -> View:
         below, where = with_conditions_moved(below.input, below.condition, states.catalog)
     else:
         below, where = with_conditions_moved(below, None, states.catalog)
-    read = read_by(tree, where)
+    given, nodes = schema(below, states.catalog), list[exp.Expr]()
+    read = read_by(tree, where, given)
     note_read(below, read, states)
     view = states.under(below, read)
-    given, nodes = schema(below, states.catalog), list[exp.Expr]()
     for item in tree.items:
         if isinstance(item, Star):
             every = (given[place] for place in starred_places(item, given))

@@ -21,10 +21,9 @@ from streambound.analyzer.algebra.nodes import (
     Project,
     Scalar,
     Scan,
-    Star,
     Tree,
 )
-from streambound.analyzer.algebra.schema import parsed, qualified, schema
+from streambound.analyzer.algebra.schema import parsed, qualified, schema, starred_places
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
 from streambound.analyzer.algebra.verify import outer_columns
 from streambound.analyzer.catalog import Catalog
@@ -76,11 +75,18 @@ def called(column: ViewColumn, names: Iterable[tuple[str, str]] | None) -> bool:
     return names is None or any(column.called(*name) for name in names)
 
 
-def read_by(tree: Project, where: Scalar | None) -> Names | None:
-    """The columns that a SELECT reads, in its list and in a condition; None for all."""
-    if any(isinstance(item, Star) for item in tree.items):
-        return None
-    return names_in([*(item.value for item in tree.items if isinstance(item, Named)), where])
+def read_by(tree: Project, where: Scalar | None, given: Schema) -> Names | None:
+    """The columns that a SELECT reads, in its list and in a condition; None for all of those ``given`` below it."""
+    read = list[Scalar | None]()
+    for item in tree.items:
+        if isinstance(item, Named):
+            read.append(item.value)
+            continue
+        shown = [given[place] for place in starred_places(item, given)]
+        if len(shown) == len(given) or any(sum(o.called(c.name, c.alias) for o in given) > 1 for c in shown):
+            return None
+        read += [scalar(exp.column(column.name, table=column.alias or None, quoted=True)) for column in shown]
+    return names_in([*read, where])
 
 
 def under_filter(tree: Tree) -> tuple[Tree, Scalar | None]:

@@ -45,10 +45,7 @@ def prove(
     ``on_prefix`` is called after each prefix. Raises ValueError where an element or a probe has rows of a relation that
     does not change: an algorithm knows those before anything else.
     """
-    for name in {name for rows in (*elements, *probes) for name, found in rows.items() if found}:
-        table = catalog.table(name)
-        if table is None or table.is_fixed:
-            raise ValueError(f"a prefix or a continuation has rows of {name}, which does not change")
+    _check_sent(catalog, (*elements, *probes))
     number, text = len(elements), duckdb_text(statement)
     begun = any(rows for name, rows in always.items() if _is_stream(catalog, name))
     database = BatchSql(catalog)
@@ -65,6 +62,40 @@ def prove(
     finally:
         database.close()
     return WitnessProof(1 << number, len(states))
+
+
+def tells_element(
+    statement: exp.Expr, catalog: Catalog, always: Rows, elements: Sequence[Rows], probes: Sequence[Rows], element: int
+) -> bool:
+    """Whether some of the probes changes something else after all elements than after all but one, counted from 0.
+
+    Raises ValueError as `prove` does.
+    """
+    _check_sent(catalog, (*elements, *probes))
+    text, database = duckdb_text(statement), BatchSql(catalog)
+    own, first = 1, 2
+    try:
+        for others in (always, *(rows for at, rows in enumerate(elements) if at != element)):
+            database.add(others, 0)
+        database.add(elements[element], own)
+        for bit, rows in enumerate(probes):
+            database.add(rows, first << bit)
+        before = [database.results(text, sent) for sent in (0, own)]
+
+        def change(sent: int, probe: int) -> frozenset[tuple[Any, int]]:
+            return _change(before[sent], database.results(text, sent | probe))
+
+        return any(change(0, first << bit) != change(own, first << bit) for bit in range(len(probes)))
+    finally:
+        database.close()
+
+
+def _check_sent(catalog: Catalog, parts: Sequence[Rows]) -> None:
+    """Raise ValueError for rows of a relation that does not change."""
+    for name in {name for rows in parts for name, found in rows.items() if found}:
+        table = catalog.table(name)
+        if table is None or table.is_fixed:
+            raise ValueError(f"a prefix or a continuation has rows of {name}, which does not change")
 
 
 def _change(before: Counter[tuple[Any, ...]], after: Counter[tuple[Any, ...]]) -> frozenset[tuple[Any, int]]:

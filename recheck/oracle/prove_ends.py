@@ -37,6 +37,10 @@ class ChosenEnds:
     low: int | None = None
     high: int | None = None
 
+    def asks(self, point: int) -> bool:
+        """Whether results are asked for at a point of time."""
+        return (self.low is None or self.low <= point) and (self.high is None or point < self.high)
+
 
 def prove_ends(
     query: exp.Expr, catalog: Catalog, given: ChosenEnds, on_choice: Callable[[], None] = lambda: None
@@ -45,18 +49,9 @@ def prove_ends(
 
     ``query`` is the SQL inside of the block; ``on_choice`` is called after each choice.
     """
-    hidden = {table.name: table.period.hidden(probabilistic=False) if table.period else () for table in catalog.tables}
-    tables = (
-        replace(table, columns=tuple(column for column in table.columns if column.name not in hidden[table.name]))
-        for table in catalog.tables
-    )
-    text, database = duckdb_text(query), BatchSql(replace(catalog, tables=tuple(tables)))
+    text, database = duckdb_text(query), BatchSql(_without_periods(catalog))
     ended = {end for both in given.ends for end in both}
-    points = [
-        point
-        for point in sorted({given.since, *ended})
-        if (given.low is None or given.low <= point) and (given.high is None or point < given.high)
-    ]
+    points = [point for point in sorted({given.since, *ended}) if given.asks(point)]
 
     @cache
     def result(valid: int) -> frozenset[tuple[Any, int]]:
@@ -75,3 +70,28 @@ def prove_ends(
     finally:
         database.close()
     return WitnessProof(1 << len(given.rows), len(states))
+
+
+def tells_row(query: exp.Expr, catalog: Catalog, given: ChosenEnds, row: int) -> bool:
+    """Whether results differ where one row, counted from 0, ends later, while all others end sooner."""
+    point = given.ends[row][0]
+    text, database = duckdb_text(query), BatchSql(_without_periods(catalog))
+    pairs = enumerate(zip(given.rows, given.ends, strict=True))
+    others = [other for at, (other, (end, _)) in pairs if at != row and end > point]
+    try:
+        database.add(given.always, 0)
+        database.add({given.stream: others}, 0)
+        database.add({given.stream: [given.rows[row]]}, 1)
+        return given.asks(point) and database.results(text, 0) != database.results(text, 1)
+    finally:
+        database.close()
+
+
+def _without_periods(catalog: Catalog) -> Catalog:
+    """The tables without the columns that the SQL inside of a block does not see."""
+    hidden = {table.name: table.period.hidden(probabilistic=False) if table.period else () for table in catalog.tables}
+    tables = (
+        replace(table, columns=tuple(column for column in table.columns if column.name not in hidden[table.name]))
+        for table in catalog.tables
+    )
+    return replace(catalog, tables=tuple(tables))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from streambound.analyzer.expressions.dialect import parsed
+from streambound.analyzer.expressions.whole_numbers import whole_number
 from streambound_runtime.periods.plan import PeriodFilter, PeriodGroup, PeriodProject
 
 
@@ -51,6 +52,5 @@ def _limit(test: exp.Expr, number: str) -> int | None:
     column, limit = reversed(sides) if turned else sides
     if not isinstance(column, exp.Column) or column.name != number:
         return None
-    if not isinstance(limit, exp.Literal) or limit.is_string or not str(limit.this).isdigit():
-        return None
-    return (int(str(limit.this)) + more) or None
+    found = whole_number(limit)
+    return None if found is None else max(0, found[0] + more) or None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -61,8 +62,8 @@ MILD = {
     "ts": "'2024-01-02'",
 }
 """Values whose sums with constants fit their types."""
-RAISED = ("OVERFLOW", "OUT_OF_RANGE", "long overflow", "integer overflow")
-"""What Spark says of a sum of a row's value that does not fit: which rows there are decides, not the constants."""
+RAISED = ("CAST_INVALID_INPUT", "OVERFLOW", "OUT_OF_RANGE", "long overflow", "integer overflow")
+"""What Spark says of a sum of a row's value that does not fit, and of a text: which rows there are decides."""
 WRONG_IN_SPARK = ("TRY_CAST(TRY_CAST(300 AS TINYINT) AS INT) < 9223372036854775808",)
 """Spark 4.3 compares the argument of a cast, which it takes for one without NULL: NULL, and not true, is right."""
 BATCH = 200
@@ -136,7 +137,7 @@ def conditions(sql: str, rows: list[Row], sums: bool = False) -> Iterator[Asked]
     """A condition as asked, if it is accepted, and read: what is not, Spark evaluates for each row."""
     query = read(f"SELECT c FROM V WHERE {sql}")
     if query is not None and not any(column.expression for column in query.branches[0].sources[0].columns):
-        yield Asked(sql, tuple(value(query.branches[0].where, row) for row in rows), sums)
+        yield Asked(sql, tuple(value(query.branches[0].where, row) for row in rows), sums or sql.startswith("c "))
 
 
 def outputs(sql: str, rows: list[Row]) -> Iterator[Asked]:
@@ -211,6 +212,43 @@ def test_every_constant_with_every_type(spark: Any) -> None:
         for one in conditions(f"{column} {op} {constant}", rows)
     ]
     check(spark, asked, 2500)
+
+
+TEXTS = {
+    "whole numbers": ("'5' ' 7 ' '-2' NULL '+5'", "5 7L -2S i l"),
+    "numbers": ("'5.0' '1e1' '.5' NULL '7D' 'Infinity'", "5.0 10D .5F 0.50BD d x f"),
+    "booleans": ("'true' 'n' NULL ' F '", "TRUE FALSE b"),
+    "dates": ("'2024-01-01' NULL '2024-01' '1969-12-31'", "DATE'2024-01-01' DATE'1970-01-01' da"),
+    "timestamps": ("'2024-01-02' NULL '2024-01-01T22:00'", "TIMESTAMP'2024-01-02' ts"),
+}
+"""Texts that are cast to a type, and values of such types."""
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_text_beside_another_type_is_what_spark_reads_in_it(spark: Any, name: str) -> None:
+    texts, others = TEXTS[name]
+    rows = view(spark, {**VALUES, "c": re.findall(r"'.*?'|NULL", texts)}, ROWS)
+    shapes = ["c {} %s", "%s {} c", "c IN (%s, NULL)", "c NOT IN (%s)", "c BETWEEN %s AND %s", "%s IN (c)"]
+    asked = []
+    for other in others.split():
+        for shape in dict.fromkeys(shape.format(op) for shape in shapes for op in OPERATORS):
+            sql = shape.replace("%s", other)
+            query = read(f"SELECT l FROM V WHERE {sql}")
+            assert query is not None, sql
+            asked.append(
+                Asked(sql, tuple(value(query.branches[0].where, row) for row in with_derived(spark, query, rows)))
+            )
+    check(spark, asked, 20)
+
+
+def with_derived(spark: Any, query: Query, rows: list[Row]) -> list[Row]:
+    """The rows with the columns that Spark computes of them."""
+    columns = [column for column in query.branches[0].sources[0].columns if column.expression]
+    assert columns
+    made = ", ".join(f"{column.expression} AS `{column.name}`" for column in columns)
+    names = ", ".join(f"{encoded(column)} AS `{column.name}`" for column in columns)
+    found = spark.sql(f"SELECT {names} FROM (SELECT *, {made} FROM V) AS row").collect()
+    return [{**row, **more.asDict()} for row, more in zip(rows, found, strict=True)]
 
 
 def test_constants_of_the_select_list(spark: Any) -> None:

@@ -51,6 +51,23 @@ def test_a_report_holds(report: Path) -> None:
     assert _run("recheck", "-", text=report.read_text()).exit_code == 0
 
 
+@pytest.mark.parametrize("file", ["../q.sql", "linked.sql", "/absolute"])
+def test_only_files_below_the_directory_are_read(report: Path, monkeypatch: pytest.MonkeyPatch, file: str) -> None:
+    there, below = report.parent / "q.sql", report.parent / "below"
+    below.mkdir()
+    (below / "linked.sql").symlink_to("../q.sql")
+    monkeypatch.chdir(below)
+    document = json.loads(report.read_text())
+    named = file if file != "/absolute" else str(there)
+    document["queries"][0] |= {"file": named, "name": Path(named).stem}
+    report.write_text(json.dumps(document))
+    result = _run("recheck", "../report.json")
+    assert result.exit_code == 2 and "--allow-outside" in result.output
+    assert f"{named}, which the report names, leads out of the current directory, to {there}" in result.output
+    for options in (["--allow-outside"], ["--catalog", "../streams.toml"]):
+        assert _run("recheck", "../report.json", *options).output == f"{Path(named).stem}: certificate holds\n"
+
+
 def test_a_report_of_another_query_does_not(report: Path) -> None:
     Path("q.sql").write_text(SQL.replace("4", "5"))
     result = _run("recheck", "report.json")

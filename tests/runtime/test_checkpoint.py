@@ -102,6 +102,23 @@ def test_an_error_of_who_writes_leaves_the_file_as_it_was(tmp_path: Path) -> Non
     assert (store.names(), store.read("a")) == (["a"], b"old")
 
 
+def test_a_link_stays_and_the_file_that_it_names_is_written(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    with written_atomically(tmp_path / "link") as file:
+        file.write("new")
+    assert ((tmp_path / "link").is_symlink(), (tmp_path / "file").read_text()) == (True, "new")
+
+
+def test_what_is_no_file_is_written_as_it_is(tmp_path: Path) -> None:
+    """As `/dev/stdout` is, and `/dev/null`, in whose place a file would do harm."""
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    with written_atomically(tmp_path / "pipe") as file:
+        file.write("new")
+    assert (os.read(reader, 9), (tmp_path / "pipe").is_fifo()) == (b"new", True)
+    os.close(reader)
+
+
 def test_a_file_in_the_way_of_a_directory(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("")
     with pytest.raises(JobError, match=re.escape(f"cannot write {tmp_path}/state/0: ")):

@@ -69,3 +69,20 @@ def test_a_relation_that_is_nowhere(source: dict[str, Any] | None, message: str,
     job = compiled_of(catalog, checked).job
     with pytest.raises(JobError, match=message):
         run(spark, job, settings_of(job, []))
+
+
+def test_a_run_that_fails_leaves_an_earlier_result(spark: Any, tmp_path: Path) -> None:
+    from streambound_runtime.errors import JobError
+    from streambound_runtime.periods.main import run, settings_of
+
+    (tmp_path / "w.jsonl").write_text('{"name": "Ann", "vb": 1, "ve": 4}\n')
+    relation = {"columns": {"name": "string", "vb": "bigint", "ve": "bigint"}, "period": ["vb", "ve"]}
+    catalog = catalog_from_mapping({"relations": {"w": relation}})
+    sql = "SELECT name, 1 / (_begin - 1) AS x FROM SEQ VT (SELECT name FROM w) AS v"
+    (checked,) = check_source(SourceText("q.sql", sql), catalog)
+    job, file = compiled_of(catalog, checked).job, tmp_path / "out.jsonl"
+    file.write_text("earlier\n")
+    with pytest.raises(JobError, match="Division by zero"):
+        run(spark, job, settings_of(job, ["--input", str(tmp_path), "--output", str(file)]))
+    assert file.read_text() == "earlier\n"
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["out.jsonl", "w.jsonl"]

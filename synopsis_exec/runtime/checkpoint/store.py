@@ -237,33 +237,39 @@ class SparkStore:
 @contextmanager
 def written_atomically(path: Path, guard: Callable[[], None] = _unguarded) -> Iterator[TextIO]:
     """A text to write that is there completely or not at all, also after a power cut; raises JobError."""
-    with replaced(path, guard) as opened, TextIOWrapper(opened, "utf-8", newline="") as file:
+    with replaced(path, guard) as opened:
+        file = TextIOWrapper(opened, "utf-8", newline="")
         yield file
-        file.flush()
-        os.fsync(opened.fileno())
+        file.detach()
 
 
 def write_atomically(path: Path, data: bytes, guard: Callable[[], None] = _unguarded) -> None:
     """Write a file that is there completely or not at all, also after a power cut; raises JobError."""
     with replaced(path, guard) as file:
         file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 @contextmanager
 def replaced(path: Path, guard: Callable[[], None] = _unguarded) -> Iterator[BinaryIO]:
-    """A file that takes a place once it is whole; who writes it sees to it that it is on the disk. Raises JobError.
+    """A file that takes a place once it is whole and on the disk. Raises JobError.
 
-    Several may write it at the same time, each a temporary file of its own.
+    Several may write it at the same time, each a temporary file of its own. What is no file (`/dev/stdout`, a pipe)
+    is written as it is: nothing may take its place. Where there is a link, the file takes the place that it names.
     """
-    temporary = path.with_name(f".{path.name}.{uuid4().hex}.tmp")
+    final = path.resolve()
+    temporary = final.with_name(f".{final.name}.{uuid4().hex}.tmp")
     try:
+        if path.exists() and not path.is_file():
+            with path.open("wb") as file:
+                yield file
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("xb") as file:
             yield file
+            file.flush()
+            os.fsync(file.fileno())
         guard()
-        temporary.replace(path)
+        temporary.replace(final)
     except BaseException as error:
         with suppress(OSError):
             temporary.unlink()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streambound_runtime import __version__
+from streambound_runtime.checkpoint.store import written_atomically
 from streambound_runtime.endpoints import check_sources, located, options_of
 from streambound_runtime.errors import JobError, unreadable, unwritable, usage
 from streambound_runtime.failures import in_one_line, of_full_disk, stopped
@@ -26,6 +27,7 @@ from streambound_runtime.periods.reading import BAD, good_rows, read_relation
 from streambound_runtime.quarantine import check_limit, json_lines
 from streambound_runtime.session import check_workers, is_local, session
 from streambound_runtime.settings import Settings
+from streambound_runtime.signals import signals_raised
 from streambound_runtime.sinks import BAD_ROW, function
 from streambound_runtime.spec import SinkSpec
 from streambound_runtime.tp.execution import LineageRelation, executed_lineage
@@ -45,11 +47,12 @@ def main(job: PeriodJob, argv: Sequence[str] | None = None) -> int:
     settings = settings_of(job, argv)
     report = reporter(settings.report)
     try:
-        _check(job, settings)
-        report({"doing": "starting Spark"})
-        spark = session(job.name)
-        report({"doing": "running the query"})
-        report(run(spark, job, settings))
+        with signals_raised():  # so that no temporary file is left
+            _check(job, settings)
+            report({"doing": "starting Spark"})
+            spark = session(job.name)
+            report({"doing": "running the query"})
+            report(run(spark, job, settings))
     except JobError as error:
         return failed(error, settings.report, report)
     except OSError as error:
@@ -159,7 +162,7 @@ def _put_aside(
     Raises JobError where one stops the job, or there are too many.
     """
     counts, most = Counter[str](), job.quarantine_limit.most
-    with Path(settings.quarantine or os.devnull).open("w", encoding="utf-8") as lines:
+    with written_atomically(Path(settings.quarantine or os.devnull)) as lines:
         for one in (one for one in job.relations if one.relation.name in some):
             rows = read[one.relation.name].where(f"{BAD} IS NOT NULL").select(BAD)
             for row in rows.toLocalIterator():
@@ -183,7 +186,7 @@ def _write(job: PeriodJob, settings: Settings, rows: DataFrame) -> int:
     """Write the result to a file, to the catalog's sink, or to both; returns how many rows there are."""
     number = None
     if settings.output:
-        with Path(settings.output).open("w", encoding="utf-8") as file:
+        with written_atomically(Path(settings.output)) as file:
             number = write_lines(file, rows if job.ordered else in_order(rows))
     if job.sink is not None:
         if job.sink.call:
