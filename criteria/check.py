@@ -23,7 +23,7 @@ from streambound.analyzer.spans import SourceText, Span
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.statements import some_statements
 from streambound.analyzer.toml_reader import suggest
-from streambound.analyzer.work import STATEMENT, TooMuchWork, at_most, begin, share
+from streambound.analyzer.work import STATEMENT, TooMuchWork, at_most, begin, share, uncounted
 from streambound.analyzer.workspace import Workspace
 from streambound.criteria.bound import QueryBound
 from streambound.criteria.large_bound import large_bound, large_states
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from streambound.criteria.operators.witness import CircuitWitness
     from streambound.criteria.repairs.repair import Repairs
 
-_WITNESS = 3 * STATEMENT / 4
+_WITNESS = 3 * STATEMENT / 8
 """Steps of work of all searches for a witness of what a statement means."""
 _NOT_PROVED = "no input was found that needs unbounded memory, so the query may be bounded; no plan for it is known"
 _SEARCH_ENDED = (
@@ -133,7 +133,8 @@ def check_statement(statement: Statement, catalog: Catalog, most: float = STATEM
         with at_most(most):
             found = _decided(statement, catalog)
     except TooMuchWork:
-        found = Checked(statement, Verdict.UNKNOWN, (_too_much_work(statement, most),))
+        with uncounted():
+            found = Checked(statement, Verdict.UNKNOWN, (_too_much_work(statement, most),))
     return replace(found, diagnostics=(*found.diagnostics, *statement.remarks))
 
 

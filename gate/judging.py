@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from streambound.analyzer.statement import Statement
     from streambound.criteria.check import Checked
 
-FILE = 8 * STATEMENT
+FILE = 4 * STATEMENT
 """Steps of work for all statements of a file that is no longer than ``LENGTH``, or of each such length of it."""
 LENGTH = 100_000
-REPAIRS = 2 * STATEMENT
+REPAIRS = STATEMENT
 """Steps of work for the repairs of all statements of a file."""
 MOST_KEPT = 20
 """How many rejected statements are kept as they were checked, until their repairs are looked for."""

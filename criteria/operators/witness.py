@@ -53,7 +53,7 @@ _PROBES = 8
 FEW = 3
 FAR_AWAY = (100_000, 100, 1)
 """How far away few elements are compared, in units beyond all constants: the first for which the types have room."""
-MOST_STEPS = 3 * STATEMENT // 4
+MOST_STEPS = 3 * STATEMENT // 8
 """Steps of work of all plans together, and of all schemes."""
 _STEPS_A_ROW = 5
 _NO_VALUE = (Fails, NotKnown, ZeroDivisionError)

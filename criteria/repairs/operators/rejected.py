@@ -25,7 +25,7 @@ from streambound.criteria.vocabulary import Verdict
 
 Key = tuple[Code, str, int]
 """A violation, comparable with those of a changed statement: code, message, and which of several alike."""
-MOST = STATEMENT // 4
+MOST = STATEMENT // 8
 """Steps of work that one changed statement is given."""
 
 
