@@ -208,10 +208,10 @@ def test_every_constant_with_every_type(spark: Any) -> None:
         one
         for constant in CONSTANTS
         for column in COLUMNS
-        for op in ("<", "=", ">=")
+        for op in ("=", ">=")
         for one in conditions(f"{column} {op} {constant}", rows)
     ]
-    check(spark, asked, 2500)
+    check(spark, asked, 1600)
 
 
 TEXTS = {
@@ -259,16 +259,16 @@ def test_constants_of_the_select_list(spark: Any) -> None:
 def test_comparisons_of_constants(spark: Any) -> None:
     rows = view(spark, VALUES, 1)
     dice = random.Random(11)
-    pairs = [(dice.choice(CONSTANTS), dice.choice(CONSTANTS)) for _ in range(3000 * MORE)]
+    pairs = [(dice.choice(CONSTANTS), dice.choice(CONSTANTS)) for _ in range(2000 * MORE)]
     asked = [one for a, b in pairs for one in conditions(f"{a} {dice.choice(OPERATORS)} {b}", rows)]
-    check(spark, asked, 500)
+    check(spark, asked, 300)
 
 
 def test_random_conditions(spark: Any) -> None:
     rows = view(spark, VALUES, ROWS)
     dice = random.Random(12)
-    asked = [one for _ in range(4000 * MORE) for one in conditions(random_condition(dice), rows)]
-    check(spark, asked, 500)
+    asked = [one for _ in range(2000 * MORE) for one in conditions(random_condition(dice), rows)]
+    check(spark, asked, 250)
 
 
 def random_condition(dice: random.Random) -> str:
@@ -292,8 +292,8 @@ def constant(dice: random.Random) -> str:
 def test_random_sums(spark: Any) -> None:
     rows = view(spark, {name: [MILD[name]] if name in MILD else [] for name in COLUMNS}, 1)
     dice = random.Random(13)
-    asked = [one for _ in range(8000 * MORE) for one in conditions(random_sum(dice), rows, sums=True)]
-    check(spark, asked, 400)
+    asked = [one for _ in range(4000 * MORE) for one in conditions(random_sum(dice), rows, sums=True)]
+    check(spark, asked, 200)
 
 
 def random_sum(dice: random.Random) -> str:

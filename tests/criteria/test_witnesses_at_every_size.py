@@ -23,7 +23,7 @@ CASES = [
     for line in (DATA / name).read_text().splitlines()
     if (case := json.loads(line)).get("verdict") == "unbounded"
 ]
-PARTS, EACH = 8, 12
+PARTS, EACH = 8, 24
 PAYMENTS: dict[str, Any] = {
     "streams": {
         "payments": {

@@ -71,7 +71,7 @@ def _matters(query: SmallQuery, mutation: Mutation) -> bool:
 def test_nothing_that_matters_in_a_small_query_is_missed() -> None:
     """Against the twins, which are exact and share nothing with the checker; it may reject a little too much."""
     seen: Counter[str] = Counter()
-    for seed in range(400 * MORE):
+    for seed in range(200 * MORE):
         case = _small(seed)
         if case is None:
             continue
@@ -80,12 +80,12 @@ def test_nothing_that_matters_in_a_small_query_is_missed() -> None:
             matters, reasons = _matters(query, mutation), rejections(decision, mutation.bound)
             assert reasons or not matters, (query.sql, mutation.name, mutation.layout)
             seen[f"{mutation.name}: {'wrong' if matters else 'too strict' if reasons else 'harmless'}"] += 1
-    assert _sum(seen, "wrong") > 600, seen
-    assert _sum(seen, "harmless") > 100, seen
+    assert _sum(seen, "wrong") > 300, seen
+    assert _sum(seen, "harmless") > 50, seen
     assert _sum(seen, "too strict") < 0.01 * seen.total(), seen
     for name in ("forget an attribute", "move a clip inwards", "clip more", "forget an age", "expire earlier",
                  "saturate earlier", "drop a table"):  # fmt: skip
-        assert seen[f"{name}: wrong"] > 4, (name, seen)
+        assert seen[f"{name}: wrong"] > 1, (name, seen)
 
 
 def _sum(seen: Counter[str], what: str) -> int:

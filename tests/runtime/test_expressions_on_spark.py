@@ -1,9 +1,14 @@
-"""Columns that Spark computes of rows: results are those of batch SQL, wherever rows are; what becomes of errors."""
+"""Expressions of rows: results are those of batch SQL, wherever rows are and are computed; what becomes of errors.
+
+All statements run without Spark, and some of them in each placement on it: what an expression says is the same in both
+engines (`test_engine_functions_on_spark`).
+"""
 
 from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,10 +20,14 @@ from pyarrow import parquet
 import streambound
 from streambound.recheck.oracle.spark_batch import compare
 from streambound_runtime.driver import Driver
+from streambound_runtime.embedded import needs_spark, run_embedded
+from streambound_runtime.embedded_limits import why_not_embedded
 from streambound_runtime.errors import JobError
 from streambound_runtime.operators.delta import delta_of
 from streambound_runtime.placement import on_driver, state_owner
 from streambound_runtime.placement.result_rows import FACTS, batch_of, typed
+from streambound_runtime.settings import settings_of
+from streambound_runtime.usage import checked
 from support.choices import Choices
 from support.derived import Derived, batch_statement, derived_job
 from support.expressions import statement
@@ -63,6 +72,7 @@ JOINS = {
     "texts": f"SELECT S.sum, T.a FROM {{S}} AS S, {{T}} AS T WHERE S.kind = T.low AND {WINDOW}",
     "a set": "SELECT DISTINCT S.sum FROM {S} AS S, {T} AS T WHERE S.sum = T.rest AND S.sum IN (1, 2, 3)",
 }
+ONLY_ON_SPARK = "types"
 RAISING = {
     "division": "SELECT S.a, S.share FROM {S} AS S",
     "cast": "SELECT S.number, S.share FROM {S} AS S",
@@ -93,11 +103,24 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ran(spark: Any, recorded: Path, folder: Path, sql: str, placement: str) -> tuple[str, str, dict[str, Any]]:
-    """The results and the bad rows of a run, and its summary."""
+    """The results and the bad rows of a run on Spark, and its summary."""
+    job = derived_job(sql, CATALOG, EXPRESSIONS, placement).job
+    summary = run_with(spark, job, options(recorded, folder))
+    return (folder / "output").read_text(), (folder / "quarantine").read_text(), summary
+
+
+def options(recorded: Path, folder: Path) -> list[str]:
     folder.mkdir(parents=True, exist_ok=True)
     files = [f"--{name}={folder / name}" for name in ("output", "quarantine", "checkpoint")]
-    job = derived_job(sql, CATALOG, EXPRESSIONS, placement).job
-    summary = run_with(spark, job, ["--input", str(recorded), "--files-per-batch", "1", *files])
+    return ["--input", str(recorded), "--files-per-batch", "1", *files]
+
+
+def ran_here(recorded: Path, folder: Path, sql: str) -> tuple[str, str, dict[str, Any]]:
+    """The same of a run without Spark."""
+    job = derived_job(sql, CATALOG, EXPRESSIONS).job
+    settings = checked(job, settings_of(job, options(recorded, folder)))
+    assert needs_spark(job, settings) is None
+    summary = run_embedded(job, settings, lambda event: None)
     return (folder / "output").read_text(), (folder / "quarantine").read_text(), summary
 
 
@@ -116,20 +139,32 @@ def as_batch_sql_says(spark: Any, recorded: Path, folder: Path, sql: str, derive
 
 
 @pytest.mark.parametrize("name", [*FILTERS, *JOINS, *RAISING])
-def test_results_are_those_of_batch_sql_in_every_placement(
-    spark: Any, recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_results_are_those_of_batch_sql(spark: Any, recorded: Path, tmp_path: Path, name: str) -> None:
     sql = {**FILTERS, **JOINS, **RAISING}[name]
-    places = ["driver", "stateless" if "{T}" not in sql else "buckets"]
-    driver, other = (ran(spark, recorded, tmp_path / place, sql, place) for place in places)
-    assert as_batch_sql_says(spark, recorded, tmp_path / "driver", sql) > 2
-    monkeypatch.setattr(state_owner, "is_local", lambda spark: False)
-    there = ran(spark, recorded, tmp_path / "there", sql, "driver")
-    for text, bad, summary in (other, there):
-        assert text == driver[0]
-        assert sorted(bad.splitlines()) == sorted(driver[1].splitlines())
-        assert summary["quarantined"] == driver[2]["quarantined"]
-    assert ("cannot be computed" in driver[1]) == (name in RAISING)
+    if name == ONLY_ON_SPARK:
+        _, bad, _ = ran(spark, recorded, tmp_path, sql, "stateless")
+    else:
+        _, bad, _ = ran_here(recorded, tmp_path, sql)
+    assert as_batch_sql_says(spark, recorded, tmp_path, sql) > 2
+    assert ("cannot be computed" in bad) == (name in RAISING)
+
+
+@pytest.mark.parametrize(
+    ("name", "placement"),
+    [("a relation", "driver"), ("cast", "stateless"), ("both streams", "buckets"), ("division", "executors")],
+)
+def test_spark_gives_the_same_in_every_placement(
+    spark: Any, recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, placement: str
+) -> None:
+    """On the driver, too, of rows that executors have decoded, as on a cluster."""
+    sql = {**FILTERS, **RAISING}[name]
+    text, bad, summary = ran_here(recorded, tmp_path / "here", sql)
+    if placement == "executors":
+        monkeypatch.setattr(state_owner, "is_local", lambda spark: False)
+    there = ran(spark, recorded, tmp_path / "there", sql, "driver" if placement == "executors" else placement)
+    assert there[0] == text
+    assert sorted(there[1].splitlines()) == sorted(bad.splitlines())
+    assert there[2]["quarantined"] == summary["quarantined"]
 
 
 def test_a_run_may_stop_at_an_expression_that_raises_an_error(spark: Any, recorded: Path, tmp_path: Path) -> None:
@@ -147,7 +182,7 @@ def test_a_run_may_stop_at_an_expression_that_raises_an_error(spark: Any, record
 def test_a_batch_that_is_tried_again_puts_its_rows_aside_once(
     spark: Any, recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    once = ran(spark, recorded, tmp_path / "once", RAISING["both streams"], "driver")
+    once = ran_here(recorded, tmp_path / "once", RAISING["both streams"])
     save, failed = Driver.save, []
 
     def failing(self: Driver, batch: int) -> None:
@@ -171,12 +206,16 @@ PAIRS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", PAIRS)
-def test_results_of_several_rows_are_those_of_batch_sql(spark: Any, recorded: Path, tmp_path: Path, name: str) -> None:
-    places = ["driver", *(["buckets"] if name == "two streams" else ["stateless"] if "T" not in PAIRS[name] else [])]
-    found = [ran(spark, recorded, tmp_path / place, PAIRS[name], place)[0] for place in places]
-    assert as_batch_sql_says(spark, recorded, tmp_path / "driver", PAIRS[name], {}) > 20
-    assert len({*found}) == 1
+@pytest.mark.parametrize(
+    ("name", "placement"), [("two streams", "buckets"), ("a union", ""), ("a row and a relation", "stateless")]
+)
+def test_results_of_several_rows_are_those_of_batch_sql(
+    spark: Any, recorded: Path, tmp_path: Path, name: str, placement: str
+) -> None:
+    text, _, _ = ran_here(recorded, tmp_path / "here", PAIRS[name])
+    assert as_batch_sql_says(spark, recorded, tmp_path / "here", PAIRS[name], {}) > 20
+    if placement:
+        assert ran(spark, recorded, tmp_path / "there", PAIRS[name], placement)[0] == text
 
 
 SETS = {
@@ -193,7 +232,7 @@ def test_a_set_of_results_of_several_rows_has_each_once(
 ) -> None:
     """Different rows give the same results, in one step and in several."""
     monkeypatch.setattr(on_driver, "AT_ONCE", {"columns": 7, "rows": 7})
-    text, _, summary = ran(spark, recorded, tmp_path / "run", SETS[name], "driver")
+    text, _, summary = ran_here(recorded, tmp_path / "run", SETS[name])
     assert as_batch_sql_says(spark, recorded, tmp_path / "run", SETS[name], {}) > 4
     assert summary["results"] == len(text.splitlines())
     placed = compiled_of(SETS[name], CATALOG, None).job.plan
@@ -201,28 +240,40 @@ def test_a_set_of_results_of_several_rows_has_each_once(
     assert summary["limit"] is None or summary["peak"] <= summary["limit"]
 
 
+def test_a_set_that_spark_computes_is_the_same(
+    spark: Any, recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, _, _ = ran_here(recorded, tmp_path / "here", SETS["with times"])
+    monkeypatch.setattr(on_driver, "AT_ONCE", {"columns": 40, "rows": 40})
+    assert ran(spark, recorded, tmp_path / "there", SETS["with times"], "driver")[0] == text
+
+
 def test_a_result_that_raises_an_error_stops_the_run(spark: Any, recorded: Path, tmp_path: Path) -> None:
     sql = "SELECT S.a / R.k AS share FROM S, R WHERE S.a >= R.k"
-    for placement in ("driver", "stateless"):
-        with pytest.raises(JobError, match="share cannot be computed of a result: it raises DIVIDE_BY_ZERO"):
-            ran(spark, recorded, tmp_path / placement, sql, placement)
+    told = "share cannot be computed of a result: it raises DIVIDE_BY_ZERO"
+    with pytest.raises(JobError, match=told):
+        ran_here(recorded, tmp_path / "driver", sql)
+    with pytest.raises(JobError, match=told):
+        ran(spark, recorded, tmp_path / "stateless", sql, "stateless")
 
 
 def test_random_expressions_give_what_batch_sql_gives(spark: Any, recorded: Path, tmp_path: Path) -> None:
-    """Each query where the compiler places it, or on the driver."""
-    results = compared = 0
+    """On Spark those that only it computes, where the compiler places them."""
+    results, compared = 0, Counter[str]()
     for seed in range(6 * MORE):
         sql = statement(Choices.seeded(seed), WINDOW)
         try:
-            placement = compiled_of(sql, CATALOG, None).job.plan.placement
+            job = compiled_of(sql, CATALOG, None).job
         except NotAnalysed:
             continue
-        place = placement if seed % 2 else "driver"
-        ran(spark, recorded, tmp_path / str(seed), sql, place)
+        if why_not_embedded(job) is None:
+            ran_here(recorded, tmp_path / str(seed), sql)
+        else:
+            ran(spark, recorded, tmp_path / str(seed), sql, job.plan.placement)
         if (tmp_path / str(seed) / "output").read_text():
             results += as_batch_sql_says(spark, recorded, tmp_path / str(seed), sql, {})
-            compared += 1
-    assert compared > 3 * MORE
+            compared["here" if why_not_embedded(job) is None else "on Spark"] += 1
+    assert compared["on Spark"] and compared.total() > 3 * MORE
     assert results > 40 * MORE
 
 
@@ -270,10 +321,9 @@ def test_expressions_over_files_of_parquet(spark: Any, tmp_path: Path) -> None:
     parquet.write_table(pa.table(rows, schema=pa.schema(types)), tmp_path / "in" / "0.parquet")
     source = {"format": "parquet", "path": str(tmp_path / "in")}
     catalog = {"streams": {"S": {"timestamp": "ts", "columns": columns, "source": source}}}
-    for placement in ("driver", "stateless"):
-        files = [f"--{name}={tmp_path / placement / name}" for name in ("output", "quarantine", "checkpoint")]
-        (tmp_path / placement).mkdir()
-        run_with(spark, job_of("SELECT S.a DIV S.b AS n, month(S.day) AS m FROM S", catalog, placement), files)
-        assert [(row["n"], row["m"]) for row in read(tmp_path / placement / "output")] == [(4, 1), (3, None)]
-        (bad,) = read(tmp_path / placement / "quarantine")
-        assert json.loads(bad["row"]) == {"a": 8, "b": 0, "unused": 6, "day": "1970-02-01", "ts": 2}
+    job = job_of("SELECT S.a DIV S.b AS n, month(S.day) AS m FROM S", catalog, "stateless")
+    files = [f"--{name}={tmp_path / name}" for name in ("output", "quarantine", "checkpoint")]
+    run_with(spark, job, files)
+    assert [(row["n"], row["m"]) for row in read(tmp_path / "output")] == [(4, 1), (3, None)]
+    (bad,) = read(tmp_path / "quarantine")
+    assert json.loads(bad["row"]) == {"a": 8, "b": 0, "unused": 6, "day": "1970-02-01", "ts": 2}

@@ -163,13 +163,13 @@ def test_a_source_that_cannot_be_read_is_one_message(
     assert "SQLSTATE" not in errors[0]
 
 
-STRANGE = ["[1]", "a{b,c}", "what?", "*", "a b", "a%20b", "a#b", "ü"]
+STRANGE = ["[1]a{b,c}", "what?", "*", "a b%20c#ü"]
 
 
 @pytest.mark.parametrize("name", STRANGE)
 def test_directories_with_any_name(spark: Any, tmp_path: Path, name: str) -> None:
     """Spark takes some of them for patterns, and reads every row twice there, or none, if they are not escaped."""
-    for other in STRANGE:
+    for other in (*STRANGE, "whats"):
         batches(tmp_path / other / "in")
     run(spark, figure2().job, tmp_path / name)
     assert read(tmp_path / name / "output") == read(FIGURE2 / "expected.jsonl")
@@ -335,13 +335,10 @@ def written(file: Path, number: int) -> None:
 @pytest.mark.parametrize(
     ("placement", "forms", "uri"),
     [
-        ("stateless", ["json"], False),
         ("stateless", ["csv"], True),
         ("stateless", ["parquet"], False),
         ("driver", ["json", "csv"], False),
-        ("driver", ["parquet", "json.bz2"], True),
-        ("buckets", ["json", "csv"], True),
-        ("buckets", ["parquet", "json.bz2"], False),
+        ("buckets", ["parquet", "json.bz2"], True),
     ],
 )
 def test_every_file_is_read_once_whatever_its_name_and_age(

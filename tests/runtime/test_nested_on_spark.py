@@ -66,35 +66,38 @@ def ran(spark: Any, folder: Path, job: Any, *options: str) -> tuple[str, list[An
     return (folder / "output").read_text(), read(folder / "quarantine")
 
 
-@pytest.mark.parametrize("name", QUERIES)
+@pytest.mark.parametrize(
+    ("name", "placement"),
+    [("elements", "stateless"), ("is there", "executors"), ("two streams", "driver"), ("two streams", "buckets")],
+)
 def test_results_are_those_of_batch_sql_in_every_placement(
-    spark: Any, recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    spark: Any, recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, placement: str
 ) -> None:
+    """On the driver, too, of rows that executors have decoded, as on a cluster."""
     sql = QUERIES[name]
-    other = "buckets" if "FROM S, T" in sql else "stateless"
-    given = [f"--input={recorded}", "--files-per-batch=1"]
-    found, bad = ran(spark, tmp_path / "driver", job_of(sql, catalog(), "driver"), *given)
+    if placement == "executors":
+        monkeypatch.setattr(state_owner, "is_local", lambda spark: False)
+    job = job_of(sql, catalog(), "driver" if placement == "executors" else placement)
+    found, bad = ran(spark, tmp_path, job, f"--input={recorded}", "--files-per-batch=1")
     for table in "ST":
         lines = [line for file in sorted((recorded / table).iterdir()) for line in file.read_text().splitlines()]
         kept = [line for line in lines if (table, line) not in {(one["stream"], one["row"]) for one in bad}]
         write(tmp_path / "used" / table / "rows.jsonl", *kept)
     columns = tuple(json.loads(found.splitlines()[0]))[:-2]
     batch = batch_statement(sql, catalog(), {}, columns)
-    compared = compare(spark.newSession(), batch, tmp_path / "used", tmp_path / "driver" / "output")
+    compared = compare(spark.newSession(), batch, tmp_path / "used", tmp_path / "output")
     assert compared.equal, compared.cells
     assert compared.results > 20
     assert any("xs is not an array<int>" in one["detail"] for one in bad)
     assert {one["reason"] for one in bad} == {"expression"}
-    there = ran(spark, tmp_path / other, job_of(sql, catalog(), other), *given)
-    monkeypatch.setattr(state_owner, "is_local", lambda spark: False)
-    away = ran(spark, tmp_path / "away", job_of(sql, catalog(), "driver"), *given)
-    for text, rows in (there, away):
-        assert text == found
-        assert sorted(map(str, rows)) == sorted(map(str, bad))
 
 
-@pytest.mark.parametrize("name", ["elements", "two streams"])
-def test_files_of_parquet_give_what_json_gives(spark: Any, recorded: Path, tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "placement"), [("elements", "stateless"), ("elements", "driver"), ("two streams", "buckets")]
+)
+def test_files_of_parquet_give_what_json_gives(
+    spark: Any, recorded: Path, tmp_path: Path, name: str, placement: str
+) -> None:
     """Of those rows whose values are of their types."""
     kinds = ", ".join(f"{column} {kind if column != 'spare' else 'string'}" for column, kind in COLUMNS.items())
     sources = {}
@@ -114,13 +117,10 @@ def test_files_of_parquet_give_what_json_gives(spark: Any, recorded: Path, tmp_p
         for file in good.glob("*.json"):
             file.rename(file.with_suffix(".jsonl"))
         sources[table] = {"source": {"format": "parquet", "path": str(tmp_path / table)}}
-    placement = "stateless" if name == "elements" else "buckets"
-    for place in (placement, "driver"):
-        json_rows, bad = ran(
-            spark, tmp_path / f"json {place}", job_of(QUERIES[name], catalog(), place), f"--input={tmp_path / 'good'}"
-        )
-        assert not bad
-        parquet_rows, bad = ran(spark, tmp_path / f"parquet {place}", job_of(QUERIES[name], catalog(sources), place))
-        assert not bad
-        assert parquet_rows == json_rows
-        assert len(json_rows.splitlines()) > 10
+    of_json, of_parquet = (job_of(QUERIES[name], catalog(given), placement) for given in (None, sources))
+    json_rows, bad = ran(spark, tmp_path / "json", of_json, f"--input={tmp_path / 'good'}")
+    assert not bad
+    parquet_rows, bad = ran(spark, tmp_path / "parquet", of_parquet)
+    assert not bad
+    assert parquet_rows == json_rows
+    assert len(json_rows.splitlines()) > 10

@@ -18,8 +18,12 @@ import pytest
 import streambound
 from streambound.analyzer.errors import UsageError
 from streambound_runtime.driver import Driver
+from streambound_runtime.embedded import run_embedded
 from streambound_runtime.errors import JobError
 from streambound_runtime.placement import on_driver, state_owner
+from streambound_runtime.settings import settings_of
+from streambound_runtime.spec import JobSpec
+from streambound_runtime.usage import checked
 from support.jobs import job_of, read, run_with, write
 from support.quick_java import QUICKLY
 from support.submitting import environment
@@ -31,21 +35,22 @@ CATALOG: dict[str, Any] = {
     "streams": {name: {"timestamp": "ts", "columns": COLUMNS} for name in "STU"},
     "relations": {"R": {"columns": {"k": "bigint", "name": "string"}}},
 }
+SOON = "A.ts < B.ts AND B.ts <= A.ts + 3"
 WINDOW = "S.ts <= T.ts AND T.ts <= S.ts + 7"
 JOINS = {
     "integers": f"SELECT S.k, S.s, T.v, R.name FROM S, T, R WHERE S.k = T.k AND R.k = S.k AND {WINDOW}",
-    "texts": f"SELECT S.s, T.v FROM S, T WHERE S.s = T.s AND {WINDOW}",
+    "texts and floats": f"SELECT A.s, B.v, B.d FROM S A, S B WHERE A.s = B.s AND {SOON} UNION ALL "
+                        f"SELECT A.s, B.v, A.d FROM T A, T B WHERE A.x = B.x AND {SOON}",
     "decimals": f"SELECT S.d, T.d AS more, T.v FROM S, T WHERE S.d = T.d AND {WINDOW}",
-    "floats": f"SELECT T.v, S.v AS w FROM S, T WHERE S.x = T.x AND {WINDOW}",
     "a set": f"SELECT DISTINCT T.k, S.s FROM S, T WHERE S.k = T.k AND {WINDOW} AND S.k < 9 AND S.k > 1 AND S.s = 'a'",
-    "a stream twice": "SELECT A.k, B.v FROM S A, S B WHERE A.k = B.k AND A.ts < B.ts AND B.ts <= A.ts + 3",
-    "a union": f"SELECT S.k, T.v FROM S, T WHERE S.k = T.k AND {WINDOW} UNION ALL "
-               "SELECT T.k, U.v FROM T, U WHERE T.k = U.k AND T.ts < U.ts AND U.ts <= T.ts + 2",
-    "three streams": f"SELECT S.v, U.v AS w FROM S, T, U WHERE S.k = T.k AND T.k = U.k AND {WINDOW} AND U.ts = T.ts",
+    "other numbers of streams": f"SELECT A.k, B.v FROM S A, S B WHERE A.k = B.k AND {SOON} UNION ALL "
+                                "SELECT S.v, U.v FROM S, T, U "
+                                f"WHERE S.k = T.k AND T.k = U.k AND {WINDOW} AND U.ts = T.ts",
 }  # fmt: skip
+PAIRS = f"SELECT S.k, T.v FROM S, T WHERE S.k = T.k AND {WINDOW}"
 FILTERS = {
     "rows": "SELECT S.k, S.s, S.d, S.v FROM S WHERE S.v > 2",
-    "with a relation": "SELECT S.k, S.s, R.name FROM S, R WHERE S.k = R.k AND S.v > 2",
+    "with a relation": "SELECT S.k, S.s, S.d, R.name FROM S, R WHERE S.k = R.k AND S.v > 2",
     "a union": "SELECT S.s, S.v FROM S WHERE S.v > 3 UNION ALL SELECT T.s, T.v FROM T WHERE T.v < 4",
 }
 GROUPS = "SELECT k, s, COUNT(*) AS n, SUM(d) AS d, SUM(x) AS x, MAX(v) AS v FROM S GROUP BY k, s HAVING COUNT(*) > 1"
@@ -78,13 +83,14 @@ def arguments(recorded: Path, folder: Path, *more: str) -> list[str]:
     return ["--input", str(recorded), "--files-per-batch", "1", *files, *more]
 
 
-def both(spark: Any, recorded: Path, folder: Path, sql: str, other: str) -> list[tuple[Path, dict[str, Any]]]:
-    """A query on the driver and elsewhere: where the files of its run are, and its summary."""
-    found = []
-    for placement in ("driver", other):
-        options = arguments(recorded, folder / placement)
-        found.append((folder / placement, run_with(spark, job_of(sql, CATALOG, placement), options)))
-    return found
+def without_spark(recorded: Path, folder: Path, job: JobSpec) -> dict[str, Any]:
+    """The summary of a job's run in this process; its files are as those of a run on Spark."""
+    return run_embedded(job, checked(job, settings_of(job, arguments(recorded, folder))), lambda event: None)
+
+
+def texts(folder: Path) -> list[str]:
+    """What a run has written."""
+    return [(folder / name).read_text() for name in ("output", "quarantine")]
 
 
 def counts(summary: dict[str, Any]) -> dict[str, Any]:
@@ -93,23 +99,23 @@ def counts(summary: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", JOINS)
 def test_buckets_give_what_the_driver_gives(spark: Any, recorded: Path, tmp_path: Path, name: str) -> None:
-    (driver, one), (buckets, other) = both(spark, recorded, tmp_path, JOINS[name], "buckets")
-    assert (buckets / "output").read_text() == (driver / "output").read_text()
-    assert (buckets / "quarantine").read_text() == (driver / "quarantine").read_text()
-    assert counts(one) == counts(other)
-    assert one["results"] > 5
-    assert len(list((buckets / "checkpoint" / "buckets").iterdir())) == 16
+    """The driver is this process: `test_embedded_on_spark` compares it with that of Spark."""
+    here = without_spark(recorded, tmp_path / "driver", job_of(JOINS[name], CATALOG))
+    job = job_of(JOINS[name], CATALOG, "buckets")
+    there = run_with(spark, job, arguments(recorded, tmp_path / "buckets"))
+    assert texts(tmp_path / "buckets") == texts(tmp_path / "driver")
+    assert counts(here) == counts(there)
+    assert here["results"] > 5
+    assert len(list((tmp_path / "buckets" / "checkpoint" / "buckets").iterdir())) == 16
 
 
-@pytest.mark.parametrize("name", FILTERS)
-def test_nothing_remembered_gives_the_same_of_rows_in_order(
-    spark: Any, recorded: Path, tmp_path: Path, name: str
-) -> None:
-    (driver, one), (stateless, other) = both(spark, recorded, tmp_path, FILTERS[name], "stateless")
-    assert (stateless / "output").read_text() == (driver / "output").read_text()
-    assert (stateless / "quarantine").read_text() == (driver / "quarantine").read_text()
-    assert counts(one) == counts(other)
-    assert one["results"] > 50
+def test_nothing_remembered_gives_the_same_of_rows_in_order(spark: Any, recorded: Path, tmp_path: Path) -> None:
+    """Of two streams; those beside a relation are in the test of batches that are tried again."""
+    here = without_spark(recorded, tmp_path / "driver", job_of(FILTERS["a union"], CATALOG))
+    there = run_with(spark, job_of(FILTERS["a union"], CATALOG, "stateless"), arguments(recorded, tmp_path / "here"))
+    assert texts(tmp_path / "here") == texts(tmp_path / "driver")
+    assert counts(here) == counts(there)
+    assert here["results"] > 50
 
 
 def test_a_row_that_comes_late_is_a_result_where_nothing_is_remembered(spark: Any, tmp_path: Path) -> None:
@@ -134,62 +140,52 @@ def test_a_row_that_comes_late_is_a_result_where_nothing_is_remembered(spark: An
 
 
 @pytest.mark.parametrize("placement", ["buckets", "stateless"])
-@pytest.mark.parametrize("point", ["made", "delivered"])
 def test_a_batch_that_is_tried_again_repeats_nothing(
-    spark: Any, recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, placement: str, point: str
+    spark: Any, recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, placement: str
 ) -> None:
-    """The job stops in its second batch: once results are made and buckets saved, or once the sink has them, too."""
-    sink = {"format": "parquet", "path": "sink"}
-    catalog = {**CATALOG, "sinks": {"q": sink}}
+    """The job stops in its second batch: once results are made and buckets saved, and once the sink has them, too."""
     sql = JOINS["integers"] if placement == "buckets" else FILTERS["with a relation"]
-    for folder, where in ((tmp_path / "driver", "driver"), (tmp_path / "again", placement)):
-        job, options = job_of(sql, catalog, where), arguments(recorded, folder, "--base", str(folder))
-        if where == placement:
-            owner, name = (Driver, "hand_over" if point == "made" else "save")
-            original = getattr(owner, name)
+    without_spark(recorded, tmp_path / "driver", job_of(sql, CATALOG))
+    catalog = {**CATALOG, "sinks": {"q": {"format": "parquet", "path": "sink"}}}
+    folder = tmp_path / "again"
+    job, options = job_of(sql, catalog, placement), arguments(recorded, folder, "--base", str(folder))
+    for name in ("hand_over", "save"):
+        original = getattr(Driver, name)
 
-            def failing(self: Driver, batch: int, *more: Any, original: Any = original) -> Any:
-                if batch == 1:
-                    raise RuntimeError("killed")
-                return original(self, batch, *more)
+        def failing(self: Driver, batch: int, *more: Any, original: Any = original) -> Any:
+            if batch == 1:
+                raise RuntimeError("killed")
+            return original(self, batch, *more)
 
-            with monkeypatch.context() as patch, pytest.raises(RuntimeError, match="killed"):
-                patch.setattr(owner, name, failing)
-                run_with(spark, job, options)
-        run_with(spark, job, options)
-    driver, again = tmp_path / "driver", tmp_path / "again"
-    assert (again / "output").read_text() == (driver / "output").read_text()
-    rows = [
-        sorted(map(str, spark.read.parquet(str(folder / "sink")).drop("batch").collect())) for folder in (driver, again)
-    ]
+        with monkeypatch.context() as patch, pytest.raises(RuntimeError, match="killed"):
+            patch.setattr(Driver, name, failing)
+            run_with(spark, job, options)
+    run_with(spark, job, options)
+    assert texts(folder) == texts(tmp_path / "driver")
+    sent = spark.read.parquet(str(folder / "sink")).drop("batch")
+    printed = spark.read.schema(sent.schema).json(str(folder / "output"))
+    rows = [sorted(map(str, frame.collect())) for frame in (sent, printed)]
     assert rows[0] == rows[1] and len(rows[0]) > 20
 
 
-@pytest.mark.parametrize(
-    ("contract", "words"),
-    [
-        ({"max_per_timestamp": 4}, "more than max_per_timestamp = 4 rows"),
-        ({"max_rate": {"rows": 9, "per": 3}}, "more than max_rate = 9 rows per 3"),
-    ],
-)
 def test_rows_beyond_the_rate_are_the_same_wherever_rows_are_decoded(
-    spark: Any, recorded: Path, tmp_path: Path, contract: dict[str, Any], words: str
+    spark: Any, recorded: Path, tmp_path: Path
 ) -> None:
-    streams = {name: {**body, **contract} for name, body in CATALOG["streams"].items()}
-    texts = []
-    for placement in ("driver", "buckets"):
-        job = job_of(JOINS["integers"], {**CATALOG, "streams": streams}, placement)
-        summary = run_with(spark, job, arguments(recorded, tmp_path / placement))
-        assert summary["quarantined"][words] > 3
-        texts.append([(tmp_path / placement / name).read_text() for name in ("output", "quarantine")])
-    assert texts[0] == texts[1]
+    contracts = {"S": {"max_per_timestamp": 4}, "T": {"max_rate": {"rows": 9, "per": 3}}}
+    catalog = {**CATALOG, "streams": {name: {**CATALOG["streams"][name], **contracts[name]} for name in "ST"}}
+    here = without_spark(recorded, tmp_path / "driver", job_of(JOINS["integers"], catalog))
+    there = run_with(spark, job_of(JOINS["integers"], catalog, "buckets"), arguments(recorded, tmp_path / "buckets"))
+    for words in ("more than max_per_timestamp = 4 rows", "more than max_rate = 9 rows per 3"):
+        assert here["quarantined"][words] > 3
+    assert here["quarantined"] == there["quarantined"]
+    assert texts(tmp_path / "buckets") == texts(tmp_path / "driver")
 
 
 def test_executors_combine_equal_rows_for_the_driver(
     spark: Any, recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As on a cluster: what comes to the driver stands for several rows."""
-    (here, one), _ = both(spark, recorded, tmp_path, JOINS["a union"], "buckets")
+    here = without_spark(recorded, tmp_path / "here", job_of(PAIRS, CATALOG))
     monkeypatch.setattr(state_owner, "is_local", lambda spark: False)
     seen: list[int] = []
     add = on_driver.OnDriver.add
@@ -199,9 +195,9 @@ def test_executors_combine_equal_rows_for_the_driver(
         add(self, stream, rows)
 
     monkeypatch.setattr(on_driver.OnDriver, "add", noted)
-    there = run_with(spark, job_of(JOINS["a union"], CATALOG), arguments(recorded, tmp_path / "there"))
-    assert (tmp_path / "there" / "output").read_text() == (here / "output").read_text()
-    assert counts(there) == counts(one)
+    there = run_with(spark, job_of(PAIRS, CATALOG), arguments(recorded, tmp_path / "there"))
+    assert texts(tmp_path / "there") == texts(tmp_path / "here")
+    assert counts(there) == counts(here)
     assert max(seen) > 1
 
 
@@ -210,7 +206,7 @@ def test_executors_clip_what_they_combine(
 ) -> None:
     """Rows whose values no later row tells apart come as one, and the results are the same."""
     sql = "SELECT T.v FROM S, T WHERE T.ts <= S.ts AND T.k > S.v AND S.v BETWEEN 0 AND 3 AND T.v BETWEEN 1 AND 2"
-    summary = run_with(spark, job_of(sql, CATALOG), arguments(recorded, tmp_path / "here"))
+    summary = without_spark(recorded, tmp_path / "here", job_of(sql, CATALOG))
     monkeypatch.setattr(state_owner, "is_local", lambda spark: False)
     came = {True: 0, False: 0}
     add = on_driver.OnDriver.add
@@ -225,27 +221,24 @@ def test_executors_clip_what_they_combine(
         monkeypatch.setattr(on_driver.OnDriver, "add", noted)
         folder = tmp_path / str(clipping)
         assert counts(run_with(spark, job_of(sql, CATALOG), arguments(recorded, folder))) == counts(summary)
-        assert (folder / "output").read_bytes() == (tmp_path / "here" / "output").read_bytes()
+        assert texts(folder) == texts(tmp_path / "here")
     assert summary["results"] > 5 and came[True] < came[False]
 
 
-def test_a_checkpoint_goes_on_where_it_was(spark: Any, recorded: Path, tmp_path: Path) -> None:
+def test_a_checkpoint_in_buckets_goes_on_where_it_was_and_a_damaged_one_is_told(
+    spark: Any, recorded: Path, tmp_path: Path
+) -> None:
     """State on the driver and in buckets are two things: the job with the other placement refuses it."""
-    sql, options = JOINS["integers"], arguments(recorded, tmp_path / "run", "--trigger", "available")
-    run_with(spark, job_of(sql, CATALOG, "buckets"), options)
+    sql, options = JOINS["integers"], arguments(recorded, tmp_path / "run", "--files-per-batch", "9")
+    job, available = job_of(sql, CATALOG, "buckets"), [*options, "--trigger", "available"]
+    run_with(spark, job, available)
     with pytest.raises(JobError, match="cannot be continued: its state is in buckets, and this job's on the driver"):
-        run_with(spark, job_of(sql, CATALOG, "driver"), options)
-    assert isinstance(run_with(spark, job_of(sql, CATALOG, "buckets"), options)["results"], int)
-
-
-def test_a_damaged_bucket_is_told(spark: Any, recorded: Path, tmp_path: Path) -> None:
-    options = arguments(recorded, tmp_path / "run", "--trigger", "available")
-    job = job_of(JOINS["integers"], CATALOG, "buckets")
-    run_with(spark, job, options)
+        run_with(spark, job_of(sql, CATALOG, "driver"), available)
+    assert isinstance(run_with(spark, job, available)["results"], int)
     for slot in (tmp_path / "run" / "checkpoint" / "buckets" / "0003").iterdir():
         slot.write_bytes(slot.read_bytes()[:-1])
     with pytest.raises(JobError, match=r"the checkpoint is damaged: .*buckets/0003/\d+\.\w+ is missing or was changed"):
-        run_with(spark, job, [*options[:-1], "end"])
+        run_with(spark, job, options)
 
 
 def test_what_cannot_be_placed_so_is_refused(spark: Any) -> None:
@@ -275,13 +268,13 @@ def command(folder: Path, recorded: Path, files: str) -> tuple[list[str], dict[s
     return [sys.executable, "-P", str(folder / "job.py"), *options], {**kept, "PYSPARK_SUBMIT_ARGS": submit}
 
 
-@pytest.mark.parametrize("placement", ["driver", "buckets"])
-@pytest.mark.parametrize("sql", [JOINS["integers"], GROUPS], ids=["join", "groups"])
+@pytest.mark.parametrize(("sql", "placement"), [(PAIRS, "driver"), (GROUPS, "buckets")], ids=["driver", "buckets"])
 def test_a_cluster_that_is_killed_and_started_again_gives_the_same(
-    spark: Any, recorded: Path, tmp_path: Path, sql: str, placement: str
+    recorded: Path, tmp_path: Path, sql: str, placement: str
 ) -> None:
+    """A join and groups, each in one placement: that both give the same in both is tested without a cluster."""
     here = streambound.compile(sql, CATALOG, placement="driver", unbounded=True)
-    run_with(spark, here.compiled.job, arguments(recorded, tmp_path / "here"))
+    without_spark(recorded, tmp_path / "here", here.compiled.job)
     folder = tmp_path / "there"
     streambound.compile(sql, CATALOG, placement=placement, unbounded=True).write(folder)
     call, variables = command(folder, recorded, "1")

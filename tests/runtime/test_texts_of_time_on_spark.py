@@ -65,7 +65,7 @@ ORDINARY = (
 )  # fmt: skip
 LAST = 253_402_300_799_999_999
 """The last microsecond of the year 9999."""
-MOST = 5_000
+MOST = 1_000
 """Periods of an expression that are looked at."""
 
 
@@ -118,9 +118,10 @@ def test_buckets_do_not_fall_and_each_has_its_last_timestamp(rows: Any) -> None:
 
 
 def test_other_texts_fall_or_are_not_read_or_are_refused(spark: Any, rows: Any) -> None:
-    _, falling = values_of(rows, tuple(map(formatted, FALLING)))
+    few = rows.where("ts < TIMESTAMP '2030-01-01' OR ts > TIMESTAMP '9999-01-01'")
+    _, falling = values_of(few, tuple(map(formatted, FALLING)))
     assert [pattern for pattern, values in zip(FALLING, falling, strict=True) if not steps_back(values)] == []
-    _, others = values_of(rows, tuple(map(formatted, NOT_READ)))
+    _, others = values_of(few, tuple(map(formatted, NOT_READ)))
     assert [pattern for pattern, values in zip(NOT_READ, others, strict=True) if steps_back(values)] == []
     for pattern in REFUSED:
         with pytest.raises(Exception, match=r"(?i)pattern"):

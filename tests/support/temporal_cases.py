@@ -10,12 +10,27 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
+from support.profiles import MORE
 from support.worlds import names_in, table
 
 DATA = Path(__file__).parents[1] / "data" / "temporal.jsonl"
 CASES: list[dict[str, Any]] = [json.loads(line) for line in DATA.read_text(encoding="utf-8").splitlines()]
 SNAPSHOTS = [case for case in CASES if case["kind"] == "snapshot"]
 LINEAGES = [case for case in CASES if case["kind"] == "tp"]
+
+
+def sample(cases: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The first case with each tag; all of them where more is tried.
+
+    `tests/cases_by_command.py` runs every case, the plan of each is tested without Spark, and random statements are
+    compared with what DuckDB says of each point of time, or with all possible worlds.
+    """
+    seen, found = set[str](), list[dict[str, Any]]()
+    for case in cases:
+        if MORE > 1 or not seen.issuperset(case["tags"]):
+            found.append(case)
+            seen.update(case["tags"])
+    return found
 
 
 def catalog_of(case: dict[str, Any]) -> dict[str, Any]:

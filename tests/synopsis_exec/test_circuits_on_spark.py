@@ -13,7 +13,10 @@ import duckdb
 import pytest
 
 import streambound
+from streambound_runtime.embedded import run_embedded
+from streambound_runtime.settings import settings_of
 from streambound_runtime.spec import JobSpec
+from streambound_runtime.usage import checked
 from support.jobs import read, run_with, write
 from support.killing import started
 
@@ -45,6 +48,7 @@ DIVIDED = {
     "top two": "SELECT k, v FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY v DESC) AS r FROM S) q "
     "WHERE r <= 2",
 }
+ON_SPARK = ("groups", "an outer join", "top two")
 TOGETHER = f"SELECT k AS x, COUNT(*) AS y FROM S GROUP BY k UNION ALL {OUTER} UNION ALL {CHANGING}"
 """An aggregate, an outer join and a relation that changes: all of them take back what they have said."""
 
@@ -111,23 +115,41 @@ def job(sql: str, placement: str | None = None) -> JobSpec:
 
 
 def outputs(spark: Any, recorded: Path, folder: Path, made: JobSpec) -> tuple[str, dict[str, Any]]:
+    summary = run_with(spark, made, options(recorded, folder))
+    return (folder / "output").read_text(), summary
+
+
+def options(recorded: Path, folder: Path) -> list[str]:
     folder.mkdir()
     files = [f"--{name}={folder / name}" for name in ("output", "quarantine", "checkpoint")]
-    summary = run_with(spark, made, ["--input", str(recorded), "--files-per-batch", "1", *files])
+    return ["--input", str(recorded), "--files-per-batch", "1", *files]
+
+
+def outputs_here(recorded: Path, folder: Path, made: JobSpec) -> tuple[str, dict[str, Any]]:
+    """The same, without Spark."""
+    settings = checked(made, settings_of(made, options(recorded, folder)))
+    summary = run_embedded(made, settings, lambda event: None)
     return (folder / "output").read_text(), summary
 
 
 @pytest.mark.parametrize("what", DIVIDED)
-def test_buckets_give_what_the_driver_gives(spark: Any, recorded: Path, tmp_path: Path, what: str) -> None:
-    sql = DIVIDED[what]
-    made = {placement: job(sql, placement) for placement in ("driver", "buckets")}
-    assert made["buckets"].plan.key[0] == "k"
-    (here, one), (there, other) = (outputs(spark, recorded, tmp_path / place, each) for place, each in made.items())
-    assert here == there
-    printed = list(map(json.loads, here.splitlines()))
-    assert lines(printed) == batch(sql, recorded)
+def test_a_run_without_spark_gives_what_batch_sql_gives(recorded: Path, tmp_path: Path, what: str) -> None:
+    text, summary = outputs_here(recorded, tmp_path / "driver", job(DIVIDED[what], "driver"))
+    printed = list(map(json.loads, text.splitlines()))
+    assert lines(printed) == batch(DIVIDED[what], recorded)
     assert any(row["_mult"] < 0 for row in printed)
     assert len(printed) > 20
+    assert summary["peak"] <= summary["limit"]
+
+
+@pytest.mark.parametrize("what", ON_SPARK)
+def test_buckets_give_what_the_driver_gives(spark: Any, recorded: Path, tmp_path: Path, what: str) -> None:
+    """Of all operators in one process in `test_circuits_in_buckets`."""
+    made = {placement: job(DIVIDED[what], placement) for placement in ("driver", "buckets")}
+    assert made["buckets"].plan.key[0] == "k"
+    here, one = outputs_here(recorded, tmp_path / "driver", made["driver"])
+    there, other = outputs(spark, recorded, tmp_path / "buckets", made["buckets"])
+    assert here == there
     assert (one["rows"], one["quarantined"]) == (other["rows"], other["quarantined"])
     assert other["peak"] <= one["peak"] <= one["limit"]
     assert (tmp_path / "buckets" / "checkpoint" / "buckets").is_dir()
@@ -143,10 +165,13 @@ def test_a_sum_beyond_its_type_stops_the_run_in_buckets(spark: Any, tmp_path: Pa
         run_with(spark, made, ["--input", str(tmp_path / "in"), *files])
 
 
-def test_a_job_that_takes_back_is_killed_at_every_step(spark: Any, recorded: Path, tmp_path: Path) -> None:
-    """Started again it prints what one run does, byte for byte, and quarantines the same rows."""
+def test_a_job_that_takes_back_is_killed(recorded: Path, tmp_path: Path) -> None:
+    """Started again it prints what one run does, byte for byte, and quarantines the same rows.
+
+    `test_kill` has the other steps, `test_embedded` every write of a checkpoint of groups.
+    """
     compiled = streambound.compile(TOGETHER, CATALOG).compiled
-    whole, _ = outputs(spark, recorded, tmp_path / "whole", compiled.job)
+    whole, _ = outputs_here(recorded, tmp_path / "whole", compiled.job)
     printed = list(map(json.loads, whole.splitlines()))
     assert lines(printed) == batch(TOGETHER, recorded)
     assert sum(row["_mult"] < 0 for row in printed) > 50
@@ -154,10 +179,8 @@ def test_a_job_that_takes_back_is_killed_at_every_step(spark: Any, recorded: Pat
     compiled.write(folder)
     (folder / "in").symlink_to(recorded)
     steps = (
-        ("before the state is saved", 0),
         ("when the state is saved", 1),
         ("amid the results", 3),
-        ("after the last batch is handed over", FILES),
         ("never", -1),
     )
     for point, number in steps:

@@ -30,13 +30,13 @@ def _memory(*arguments: str) -> Result:
 
 def test_a_job_that_keeps_to_its_bound_beside_sparks_own_join(place: Path) -> None:
     result = _memory(
-        "--tuples", "900", "--batches", "3", "--native-tuples", "300", "--native-seconds", "120", "--format", "json"
+        "--tuples", "300", "--batches", "3", "--native-tuples", "100", "--native-seconds", "120", "--format", "json"
     )
     assert result.exit_code == 0, result.output
     report = json.loads(result.stdout)
     assert report["constant"] and report["stopped"] == "" and report["quarantined"] == 0
-    assert (report["limit"], report["peak"], sum(report["rows"].values())) == (5, 5, 900)
-    assert [sample["tuples"] for sample in report["samples"]] == [300, 600, 900]
+    assert (report["limit"], report["peak"], sum(report["rows"].values())) == (5, 5, 300)
+    assert [sample["tuples"] for sample in report["samples"]] == [100, 200, 300]
     # Four values of T.B with their counters, and the counter of U's tuples.
     assert all(20 < sample["bytes"] <= report["limit_bytes"] < 500 for sample in report["samples"])
     assert all(min(sample["heap"], sample["java"], sample["python"]) > 2**20 for sample in report["samples"])
@@ -44,24 +44,14 @@ def test_a_job_that_keeps_to_its_bound_beside_sparks_own_join(place: Path) -> No
     native = report["native"]
     assert "without equality predicate" in native["keyed"]
     assert native["ended"] in ("done", "stopped")
-    assert native["samples"][-1]["state_rows"] > 100
-
-
-def test_a_statement_beyond_joins_beside_sparks_own_operators(place: Path) -> None:
-    (place / "figure.sql").write_text(
-        "SELECT T.J DIV 10 AS w, T.B, COUNT(*) AS n FROM T WHERE T.B IN (1, 2, 3) GROUP BY 1, 2"
-    )
-    result = _memory("--tuples", "400", "--batches", "2", "--format", "json")
-    assert result.exit_code == 0, result.output
-    report = json.loads(result.stdout)
-    assert report["compared"] == report["native"]["compared"]
-    assert report["compared"]["expected"] > 20 and report["compared"]["missing"] == report["compared"]["wrong"] == 0
-    assert [sample["tuples"] for sample in report["native"]["samples"]] == [200, 400]
-    assert report["native"]["ended"] == "done" and report["native"]["samples"][-1]["state_rows"] > 0
+    assert native["samples"][-1]["state_rows"] > 30
 
 
 def test_keys_that_punctuations_end_are_no_rows(place: Path) -> None:
-    """Every group is printed once it is over, the last ones too; Spark is not given the records that say so."""
+    """Of a statement beyond joins, beside Spark's own operators, which are not given the records that say so.
+
+    Every group is printed once it is over, the last ones too.
+    """
     promise = (
         '[[streams.bid.punctuations]]\nattributes = ["auction"]\ncolumn = "kind"\nvalue = "closed"\nmax_open = 5\n'
     )
@@ -75,5 +65,6 @@ def test_keys_that_punctuations_end_are_no_rows(place: Path) -> None:
     assert report["rows"]["bid"] > 300 and report["quarantined"] == 0
     assert report["compared"]["expected"] > 50 and report["compared"]["missing"] == report["compared"]["wrong"] == 0
     native = report["native"]
-    assert native["compared"] == report["compared"]
+    assert native["compared"] == report["compared"] and native["ended"] == "done"
+    assert len(native["samples"]) == 2
     assert native["samples"][-1]["state_rows"] == report["compared"]["expected"]

@@ -14,7 +14,7 @@ from streambound.criteria.check import check_source
 from streambound.criteria.vocabulary import Verdict
 from streambound.jobs import compiled_of
 from streambound_runtime.text import printed, read
-from support.temporal_cases import SNAPSHOTS, catalog_of, differences, record
+from support.temporal_cases import SNAPSHOTS, catalog_of, differences, record, sample
 
 
 def compiled(case: dict[str, Any]) -> Any:
@@ -40,7 +40,7 @@ def test_columns_and_plan(case: dict[str, Any]) -> None:
 
 @pytest.mark.spark
 @pytest.mark.slow
-@pytest.mark.parametrize("case", SNAPSHOTS, ids=lambda case: case["id"])
+@pytest.mark.parametrize("case", sample(SNAPSHOTS), ids=lambda case: case["id"])
 def test_result_and_quarantine(case: dict[str, Any], spark: Any, tmp_path: Path) -> None:
     from streambound_runtime.periods.main import run, settings_of
 
