@@ -156,6 +156,8 @@ def row_of(table: Stream | Relation, known: Mapping[str, str | int | None]) -> R
     stream = isinstance(table, Stream) and not table.relation
     found = {**known, "stream" if stream else "relation": table.name}
     found["file"] = local(str(found.get("file") or ""))
+    if isinstance(table, Relation):
+        found["batch"] = None  # it is read before the first one
     return {key: found.get(key) for key in FIELDS if key == "row" or found.get(key) not in (None, "")}
 
 
