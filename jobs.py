@@ -123,16 +123,18 @@ def compile(
     name: str | None = None,
     placement: str | None = None,
     unbounded: bool = False,
+    tick: str = "timestamp",
 ) -> Job:
     """The Spark job of a bounded statement, as `streambound compile` writes it.
 
     ``name`` chooses one of several statements, ``placement`` where its state is. ``unbounded`` gives a statement that
-    is not bounded a job, too, without M: for comparisons and tests, since what it remembers may grow for ever. Raises
-    StreamboundError for a statement that is not bounded otherwise, with its first finding, and for a placement that it
-    cannot have.
+    is not bounded a job, too, without M: for comparisons and tests, since what it remembers may grow for ever. With
+    ``tick`` "batch" what is more than joins prints what each micro-batch changes, not each timestamp. Raises
+    StreamboundError for a statement that is not bounded otherwise, with its first finding, and for a placement or tick
+    that it cannot have.
     """
     known = catalog_of(catalog)
-    return Job(job_of(known, statement_of(sql, known, name), placement, unbounded))
+    return Job(job_of(known, statement_of(sql, known, name), placement, unbounded, tick))
 
 
 def verify(
@@ -153,10 +155,12 @@ def verify(
     return verification(statement_of(sql, known, name), known, None if inputs is None else Path(inputs), seed, runs)
 
 
-def compiled_of(catalog: Catalog, checked: Checked, placement: str | None = None) -> CompiledJob | CompiledPeriodJob:
+def compiled_of(
+    catalog: Catalog, checked: Checked, placement: str | None = None, tick: str = "timestamp"
+) -> CompiledJob | CompiledPeriodJob:
     """The job of a bounded statement, or of one with SEQ blocks; raises as `job_of` does."""
     if checked.blocks is None or checked.circuit is not None:
-        return job_of(catalog, checked, placement)
+        return job_of(catalog, checked, placement, tick=tick)
     from streambound.synopsis_exec.period_job import compiled_periods
 
     if placement is not None:
@@ -164,10 +168,16 @@ def compiled_of(catalog: Catalog, checked: Checked, placement: str | None = None
     return compiled_periods(checked.blocks, catalog)
 
 
-def job_of(catalog: Catalog, checked: Checked, placement: str | None = None, unbounded: bool = False) -> CompiledJob:
+def job_of(
+    catalog: Catalog,
+    checked: Checked,
+    placement: str | None = None,
+    unbounded: bool = False,
+    tick: str = "timestamp",
+) -> CompiledJob:
     """The job of a bounded statement, or of any with ``unbounded``.
 
-    Raises NotExecutableError for others, UsageError for another placement.
+    Raises NotExecutableError for others, UsageError for another placement or tick.
     What a comment or the catalog accepts passes a check, and is not run for that: the message says so.
     """
     from streambound.gate.reported import acceptance
@@ -175,7 +185,7 @@ def job_of(catalog: Catalog, checked: Checked, placement: str | None = None, unb
     from streambound.synopsis_exec.plan import make_plan
 
     if (circuit := planned_circuit(checked, catalog, unbounded)) is not None:
-        return compiled(circuit, placement)
+        return compiled(circuit, placement, tick)
     try:
         return compiled(make_plan(decision_of(checked), catalog, unbounded), placement)
     except StreamboundError as error:

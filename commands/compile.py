@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streambound.commands.options import Folder, QueryArgument, common_options, emit_mode_option
+from streambound.commands.options import Folder, QueryArgument, common_options, emit_mode_option, tick_option
 from streambound.commands.saying import doing, say, show, show_literal
 from streambound.commands.statement import writing
 from streambound.jobs import compiled_of
@@ -42,11 +42,12 @@ class JobFolder(Folder):
                    "stateless (nothing is remembered); by default what explain --emit plan says.")  # fmt: skip
 @click.option("--check", is_flag=True,
               help="Write nothing; exit with 1 if the job in DIR is not what would be written.")  # fmt: skip
+@tick_option
 @emit_mode_option
 @common_options
 def compile_(
-    query: str, name: str | None, output: Path | None, placement: str | None, check: bool, emit_mode: str | None,
-    catalog_file: Path | None, color: bool | None, debug: bool,
+    query: str, name: str | None, output: Path | None, placement: str | None, check: bool, tick: str,
+    emit_mode: str | None, catalog_file: Path | None, color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Write the Spark Structured Streaming job of a bounded QUERY: job.py, and the runtime that it needs as a zip.
 
@@ -66,7 +67,7 @@ def compile_(
         raise UsageError("--check compares with a directory", remedy="name the job's with -o DIR")
     with doing("compiling the query"):
         catalog, found = find_statements(query, name, catalog_file, several=output is not None, emit_mode=emit_mode)
-        jobs = [compiled_of(catalog, checked, placement) for checked in found]
+        jobs = [compiled_of(catalog, checked, placement, tick) for checked in found]
     if output is None:
         show_literal(jobs[0].text.removesuffix("\n"))
         return

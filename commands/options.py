@@ -117,6 +117,13 @@ def engine_option(command: _F) -> _F:
                              "default, and Spark for what needs it, such as a sink.")(command)  # fmt: skip
 
 
+def tick_option(command: _F) -> _F:
+    """Add --tick, which says what is done, and printed, at a time."""
+    return click.option("--tick", type=click.Choice(("batch", "timestamp")), default="timestamp", show_default=True,
+                        help="Of what is more than joins, print what each timestamp changes, or what all those do that "
+                             "a micro-batch closes, which is many times faster.")(command)  # fmt: skip
+
+
 def colored(color: bool | None) -> bool:
     """Whether to print in colour: as asked for, else on a terminal without NO_COLOR."""
     if color is not None:

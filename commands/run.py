@@ -15,6 +15,7 @@ from streambound.commands.options import (
     common_options,
     emit_mode_option,
     engine_option,
+    tick_option,
 )
 from streambound.commands.running import run_job
 from streambound.commands.saying import doing, show
@@ -40,12 +41,13 @@ if TYPE_CHECKING:
 @click.option("--multiplicity", type=click.Choice(("count", "rows")), default="count", show_default=True,
               help="Write a result once, with _mult, or as many times as there are duplicates.")  # fmt: skip
 @engine_option
+@tick_option
 @emit_mode_option
 @common_options
 def run(
     query: str, name: str | None, input_dir: Path | None, output: Path | None, quarantine: Path | None,
-    checkpoint: Path | None, multiplicity: str, engine: str | None, emit_mode: str | None, catalog_file: Path | None,
-    color: bool | None, debug: bool,
+    checkpoint: Path | None, multiplicity: str, engine: str | None, tick: str, emit_mode: str | None,
+    catalog_file: Path | None, color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Compile a bounded QUERY, run it over recorded streams and write its results.
 
@@ -61,7 +63,7 @@ def run(
         sink = catalog.sink(checked.statement.name)
         if output is None and sink is None:
             raise _no_place(checked.statement.name, catalog.file)
-        job = compiled_of(catalog, checked)
+        job = compiled_of(catalog, checked, tick=tick)
         if output is not None and quarantine is None:
             quarantine = output.with_name(output.name + ".quarantine.jsonl")
 

@@ -63,6 +63,7 @@ class CircuitNodes:
     def __post_init__(self) -> None:
         self.found: list[circuit_plan.Node] = []
         self.columns: dict[str, tuple[Column, ...]] = {}
+        self.parts: dict[str, Part] = {}
         self.blocks: list[Plan] = []
         self.plans: dict[str, Plan] = {}
         self.changing: list[Input] = []
@@ -107,7 +108,7 @@ class CircuitNodes:
         """The name of a part's node, once it is there with all below."""
         if any(node.name == part.name for node in self.found):  # read in several places
             return part.name
-        self.columns[part.name] = part.columns
+        self.columns[part.name], self.parts[part.name] = part.columns, part
         match part:
             case KeyedPart():
                 return self._keyed(part)

@@ -21,6 +21,7 @@ from streambound.criteria.operators.parts import (
 from streambound.criteria.operators.states import CircuitBound, Judged
 from streambound.synopsis_exec.circuit_nodes import CircuitNodes, keys_of, relation_input
 from streambound.synopsis_exec.declared_table import told
+from streambound.synopsis_exec.from_parts import NodeFacts
 from streambound.synopsis_exec.period_contracts import contracts_as_of, contracts_of_block, judged_by
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.result_columns import ADDED, check_columns, refused
@@ -54,6 +55,7 @@ class PlannedCircuit:
     plans: Mapping[str, Plan] = field(default_factory=dict)
     empty: bool = False
     quarantine: QuarantineLimit = KEPT_BY_DEFAULT
+    facts: NodeFacts = field(default_factory=NodeFacts, repr=False)
 
     @property
     def distinct(self) -> bool:
@@ -143,6 +145,7 @@ def make_circuit_plan(
         nodes.plans,
         bool(judged.empty),
         catalog.quarantine,
+        NodeFacts(nodes.parts, nodes.columns),
     )
 
 

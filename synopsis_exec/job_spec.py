@@ -14,6 +14,7 @@ from streambound.synopsis_exec.circuit_placement import placed
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.declared_table import declared_table, tests_of
 from streambound.synopsis_exec.engine_texts import with_engine
+from streambound.synopsis_exec.from_parts import TIMESTAMP, on_engine
 from streambound.synopsis_exec.layout import layout_sha256
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.synopsis_plan import synopsis_plan
@@ -25,9 +26,12 @@ from streambound_runtime.operators.formula import Members
 from streambound_runtime.operators.plan import JudgedKeys, PartnerTest
 
 
-def job_spec(plan: Plan | PlannedCircuit, forced: str | None = None) -> spec.JobSpec:
-    """The job of a bounded query; raises UsageError for a ``forced`` placement that it cannot have."""
-    return with_engine(_circuit_job(plan, forced) if isinstance(plan, PlannedCircuit) else _synopsis_job(plan, forced))
+def job_spec(plan: Plan | PlannedCircuit, forced: str | None = None, tick: str = TIMESTAMP) -> spec.JobSpec:
+    """The job of a bounded query; raises UsageError for a ``forced`` placement, or a ``tick``, that it cannot have."""
+    if not isinstance(plan, PlannedCircuit):
+        return with_engine(_synopsis_job(plan, forced))
+    job = with_engine(_circuit_job(plan, forced))
+    return job if tick == TIMESTAMP else on_engine(job, plan.facts)
 
 
 def _synopsis_job(plan: Plan, forced: str | None) -> spec.JobSpec:

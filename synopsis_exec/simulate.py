@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.expressions.evident import encoded, plain_value
 from streambound.analyzer.expressions.expression import value_of
 from streambound.analyzer.expressions.reading import read
 from streambound.analyzer.types import parse_type
+from streambound.synopsis_exec.from_parts import engine_type
 from streambound_runtime.decoding.sql_types import sql_type
+from streambound_runtime.engine.arrow import delta_of, table_of
+from streambound_runtime.engine.loop import Engine
+from streambound_runtime.engine.plan import EnginePlan
 from streambound_runtime.operators.by_tick import Changes, delta_of_rows, rows_by_time
 from streambound_runtime.operators.circuit import CircuitOperator
 from streambound_runtime.operators.circuit_plan import CircuitPlan, MapNode
@@ -23,6 +29,9 @@ from streambound_runtime.operators.interpreter import RowSynopsis
 from streambound_runtime.operators.sums import times
 from streambound_runtime.row_values import Value
 from streambound_runtime.spec import JobSpec, Stream
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Row = dict[str, Any]
 Key = tuple[Any, ...]
@@ -39,11 +48,15 @@ class ClosedTimestamp:
 
 
 def replay(
-    job: JobSpec, relations: Mapping[str, list[Row]], streams: Mapping[str, Iterable[Row]]
+    job: JobSpec,
+    relations: Mapping[str, list[Row]],
+    streams: Mapping[str, Iterable[Row]],
+    ends: Sequence[int] | None = None,
 ) -> Iterator[ClosedTimestamp]:
     """Close the timestamps of some finite streams in order; rows hold encoded values.
 
-    The timestamp column of each stream is the one that the job names.
+    The timestamp column of each stream is the one that the job names. ``ends`` are the last timestamps of a circuit's
+    ticks; without them each timestamp is one.
     """
     batches: dict[int, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
     for stream in job.streams:
@@ -52,7 +65,7 @@ def replay(
                 continue
             batches[row[stream.timestamp]][stream.name].append(row)
     if isinstance(job.plan, CircuitPlan):
-        yield from _replay_circuit(job, job.plan, relations, batches)
+        yield from _replay_circuit(job, job.plan, relations, batches, ends)
         return
     synopsis = RowSynopsis(job.plan, relations)
     names = job.plan.columns
@@ -67,17 +80,38 @@ def _replay_circuit(
     circuit: CircuitPlan,
     relations: Mapping[str, list[Row]],
     batches: Mapping[int, Mapping[str, list[Row]]],
+    ends: Sequence[int] | None,
 ) -> Iterator[ClosedTimestamp]:
-    """A circuit, timestamp by timestamp; at the end all is closed."""
-    operator = CircuitOperator(circuit, relations, evaluated, job.streams)
+    """A circuit, tick by tick; at the end all is closed."""
+    operator = operator_of_circuit(circuit, relations, job.streams)
     streams = {stream.name: stream for stream in job.streams}
     found: dict[int, tuple[list[tuple[Row, int]], int]] = {}
-    for now in sorted(batches):
-        deltas = {name: rows_as_delta([now] * len(rows), rows, streams[name]) for name, rows in batches[now].items()}
-        _note(found, circuit, operator.step(deltas), now, operator.entries())
+    times = sorted(batches)
+    last = len(times)
+    stops = {bisect_right(times, end) for end in (times if ends is None else ends)}
+    for start, stop in pairwise(sorted({0, last, *stops})):
+        tick, deltas = times[start:stop], {}
+        for name in dict.fromkeys(name for now in tick for name in batches[now]):
+            rows = [(now, row) for now in tick for row in batches[now].get(name, ())]
+            deltas[name] = rows_as_delta([now for now, _ in rows], [row for _, row in rows], streams[name])
+        _note(found, circuit, operator.step(deltas), tick[-1], operator.entries())
     _note(found, circuit, operator.step({}, None, over=True), max(batches, default=0), operator.entries())
     for now, (results, entries) in sorted(found.items()):
         yield ClosedTimestamp(now, tuple(results), {}, entries)
+
+
+def operator_of_circuit(
+    circuit: CircuitPlan, relations: Mapping[str, list[Row]], streams: Sequence[Stream] = ()
+) -> CircuitOperator | Engine:
+    """What runs a circuit in this process."""
+    if isinstance(circuit, EnginePlan):
+        return Engine(circuit, relations, _computed, streams)
+    return CircuitOperator(circuit, relations, evaluated, streams)
+
+
+def _computed(node: MapNode, rows: pa.Table) -> pa.Table:
+    found = evaluated(node, delta_of(rows.sort_by("t"), [name for name, _ in node.given]))
+    return table_of(found, [engine_type(kind) for _, kind in node.columns])
 
 
 def rows_as_delta(times: Sequence[int], rows: list[Row], stream: Stream) -> Delta:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from streambound_runtime.decoding.reasons import shown
+from streambound_runtime.engine.plan import ComputedRows, EnginePlan
 from streambound_runtime.operators.circuit_plan import CircuitPlan, MapNode, PeriodNode
 from streambound_runtime.operators.epochs.plan import EpochJoin, EpochMap, EpochPlan, operators_of
 from streambound_runtime.spec import JobSpec
@@ -25,13 +26,21 @@ def _only_spark(job: JobSpec) -> Iterator[str]:
     if job.computed is not None:
         made = job.computed
         yield from _of_results([*made.expressions, made.where], [*made.engine, made.engine_where])
-    for node in job.plan.nodes if isinstance(job.plan, CircuitPlan) else ():
+    for node in _nodes(job):
         match node:
             case MapNode() if node.picks is None:
                 yield from _of_results([*node.expressions, node.where], [*node.engine, node.engine_where])
             case PeriodNode():
                 for part in operators_of(node.query.plan):
                     yield from _of_periods(part)
+
+
+def _nodes(job: JobSpec) -> Iterator[object]:
+    """The nodes of a circuit that may compute rows."""
+    if isinstance(job.plan, EnginePlan):
+        yield from (one.node for one in job.plan.operators if isinstance(one, ComputedRows))
+    elif isinstance(job.plan, CircuitPlan):
+        yield from job.plan.nodes
 
 
 def _of_periods(part: EpochPlan) -> Iterator[str]:

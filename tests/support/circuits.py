@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +27,8 @@ from streambound.recheck.circuits.validate import circuit_proved
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit, make_circuit_plan
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.plan_ir import Plan
-from streambound.synopsis_exec.simulate import evaluated, replay, rows_as_delta
+from streambound.synopsis_exec.simulate import operator_of_circuit, replay, rows_as_delta
+from streambound_runtime.engine.loop import Engine
 from streambound_runtime.operators.circuit import CircuitOperator
 from streambound_runtime.operators.circuit_plan import CircuitPlan
 from streambound_runtime.operators.delta import Delta
@@ -84,6 +86,21 @@ class CircuitRun:
 
     printed: Printed
     peak: int
+
+
+def by_tick(printed: Mapping[tuple[Any, ...], int], ends: Sequence[int]) -> Printed:
+    """Printed rows with the last timestamp of their tick as their time, without those that cancel out in it."""
+    found = Printed()
+    for (*row, time), n in printed.items():
+        place = bisect_left(ends, time)
+        found[(*row, ends[place] if place < len(ends) else time)] += n
+    return Counter({row: n for row, n in found.items() if n})
+
+
+def random_ends(times: Sequence[int], ticks: int = 4) -> list[int]:
+    """The last timestamps of about so many ticks."""
+    random = Random(repr(times))
+    return sorted({*random.sample(times, min(ticks - 1, len(times))), *times[-1:]})
 
 
 def run_circuit(checked: Checked, rows: Rows, final: bool = False) -> CircuitRun:
@@ -229,11 +246,11 @@ InOrder = list[tuple[int, int, tuple[Any, ...]]]
 class Circuit:
     """A case's job, its relations' rows and its streams' by timestamp."""
 
-    def __init__(self, case: dict[str, Any]) -> None:
+    def __init__(self, case: dict[str, Any], tick: str = "timestamp") -> None:
         checked = checked_once(case["sql"], case["catalog"])
         assert checked.circuit is not None and checked.catalog is not None
         plan = make_circuit_plan(checked.circuit, checked.statement, checked.catalog, case["mode"] == "final")
-        self.job: JobSpec = job_spec(plan)
+        self.job: JobSpec = job_spec(plan, tick=tick)
         assert isinstance(self.job.plan, CircuitPlan)
         self.circuit = self.job.plan
         rows = encoded_rows(plan, case["input"])
@@ -241,8 +258,8 @@ class Circuit:
         self.rows = {stream.name: rows[stream.name] for stream in self.job.streams}
         self.times = sorted({row[stream.timestamp] for stream in self.job.streams for row in self.rows[stream.name]})
 
-    def operator(self) -> CircuitOperator:
-        return CircuitOperator(self.circuit, self.relations, evaluated)
+    def operator(self) -> CircuitOperator | Engine:
+        return operator_of_circuit(self.circuit, self.relations)
 
     def delta(self, times: Sequence[int]) -> dict[str, Delta]:
         found = {}

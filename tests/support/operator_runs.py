@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import inf
 from typing import Any
 
 import duckdb
@@ -18,7 +19,7 @@ import sqlglot
 
 from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.analyzer.diagnostics import Diagnostic
-from streambound.analyzer.errors import StreamboundError
+from streambound.analyzer.errors import StreamboundError, UsageError
 from streambound.analyzer.expressions.function import NotKnown
 from streambound.analyzer.lower import lower
 from streambound.analyzer.spans import SourceText
@@ -33,7 +34,7 @@ from streambound.synopsis_exec.simulate import replay
 from streambound_runtime.operators.circuit_plan import CircuitPlan
 from streambound_runtime.operators.formula import value
 from support.choices import Choices
-from support.circuits import encoded_rows
+from support.circuits import encoded_rows, random_ends
 from support.operator_queries import CHANGING, LAST, STATIC, in_words_of, random_catalog, random_rows
 from support.window_queries import STARTS
 
@@ -141,8 +142,8 @@ class Outcome:
     final: bool = False
 
 
-def outcome(world: World, text: str) -> Outcome:
-    """Compile a query, run it, and compare."""
+def outcome(world: World, text: str, tick: str = "timestamp") -> Outcome:
+    """Compile a query, run it, and compare at each timestamp, or after each of a few ticks."""
     planned = plan_of(world, text)
     if isinstance(planned, str):
         return Outcome(planned)
@@ -151,34 +152,40 @@ def outcome(world: World, text: str) -> Outcome:
         rows = {**world.rows, **{one.name: world.computed(one) for one in plan.computed}}
     except (duckdb.Error, sqlglot.errors.SqlglotError):
         return Outcome("only Spark computes a relation of it")
+    times = world.times(text) if tick == "timestamp" else random_ends(world.times(text), 6)
     try:
-        views, entries, limit, retracted = run(plan, rows)
+        views, entries, limit, retracted = run(plan, rows, times, tick)
     except NotKnown as error:
         return Outcome(f"only Spark knows {error}"[:60])
-    times = world.times(text)
+    except UsageError:
+        return Outcome("an operator has no tick")
     try:
         wanted = world.results(text, times)
     except duckdb.BinderException as error:  # names that Spark can tell apart
         return Outcome(f"DuckDB: {str(error).splitlines()[0]}"[:60])
     different = ""
     total: Counter[tuple[Any, ...]] = Counter()
-    for time in sorted({*times, *views}):
-        for row, number in views.get(time, {}).items():
+    for before, end in pairwise((-inf, *times)):
+        for row, number in ((row, n) for now, rows in views.items() if before < now <= end for row, n in rows.items()):
             total[row] += number
         total = Counter({row: number for row, number in total.items() if number})
-        if total != wanted.get(time, Counter()):
-            different = different or f"at {time}: DuckDB {dict(wanted.get(time, {}))}, the job {dict(total)}"
+        if total != wanted[end]:
+            different = different or f"at {end}: DuckDB {dict(wanted[end])}, the job {dict(total)}"
+    if any(now > end for now in views for end in times[-1:]):
+        different = different or f"something is printed after {times[-1]}"
     if bounded and limit is not None and max(entries, default=0) > limit:
         different = different or f"{max(entries)} entries, at most {limit} were to be"
     if final is not None:
-        different = different or _wrong_in_the_end(final, rows, wanted[times[-1]] if times else Counter())
+        different = different or _wrong_in_the_end(final, rows, wanted[times[-1]] if times else Counter(), times, tick)
     retired = any(later < before for before, later in pairwise(entries))
     return Outcome("", bounded, any(views.values()), retired, retracted, different, final is not None)
 
 
-def _wrong_in_the_end(plan: PlannedCircuit, rows: Rows, wanted: Counter[tuple[Any, ...]]) -> str:
+def _wrong_in_the_end(
+    plan: PlannedCircuit, rows: Rows, wanted: Counter[tuple[Any, ...]], ends: Sequence[int], tick: str
+) -> str:
     """What is wrong with final results: each is of the last view, and none is taken back; or entries above M."""
-    views, entries, limit, retracted = run(plan, rows)
+    views, entries, limit, retracted = run(plan, rows, ends, tick)
     found = sum(views.values(), Counter[tuple[Any, ...]]())
     if retracted or found != wanted:
         return f"final: DuckDB {dict(wanted)}, the job {dict(found)}{', retracted' * retracted}"
@@ -211,15 +218,15 @@ def plan_of(world: World, text: str) -> tuple[PlannedCircuit, bool, PlannedCircu
         return error.message
 
 
-def run(plan: PlannedCircuit, rows: Rows) -> tuple[Views, list[int], int | None, bool]:
-    """The changes at each timestamp, the entries after it, M, and whether something was taken back."""
-    job, given = job_spec(plan), encoded_rows(plan, {name: list(mine) for name, mine in rows.items()})
+def run(plan: PlannedCircuit, rows: Rows, ends: Sequence[int], tick: str) -> tuple[Views, list[int], int | None, bool]:
+    """The changes at each timestamp, the entries after each tick, M, and whether something was taken back."""
+    job, given = job_spec(plan, tick=tick), encoded_rows(plan, {name: list(mine) for name, mine in rows.items()})
     relations = {relation.name: given[relation.name] for relation in job.relations}
     relations |= {one.name: given[one.name] for one in plan.computed}
     assert isinstance(job.plan, CircuitPlan)
     found: Views = {}
     entries, retracted = [], False
-    for closed in replay(job, relations, {stream.name: given[stream.name] for stream in job.streams}):
+    for closed in replay(job, relations, {stream.name: given[stream.name] for stream in job.streams}, ends):
         entries.append(closed.entries)
         now = found.setdefault(closed.timestamp, Counter())
         for row, number in closed.results:

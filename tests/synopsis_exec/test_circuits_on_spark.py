@@ -110,8 +110,8 @@ def batch(sql: str, recorded: Path) -> Counter[str]:
     )
 
 
-def job(sql: str, placement: str | None = None) -> JobSpec:
-    return streambound.compile(sql, CATALOG, placement=placement).compiled.job
+def job(sql: str, placement: str | None = None, tick: str = "timestamp") -> JobSpec:
+    return streambound.compile(sql, CATALOG, placement=placement, tick=tick).compiled.job
 
 
 def outputs(spark: Any, recorded: Path, folder: Path, made: JobSpec) -> tuple[str, dict[str, Any]]:
@@ -142,10 +142,10 @@ def test_a_run_without_spark_gives_what_batch_sql_gives(recorded: Path, tmp_path
     assert summary["peak"] <= summary["limit"]
 
 
-@pytest.mark.parametrize("what", ON_SPARK)
-def test_buckets_give_what_the_driver_gives(spark: Any, recorded: Path, tmp_path: Path, what: str) -> None:
+@pytest.mark.parametrize(("what", "tick"), [*((what, "timestamp") for what in ON_SPARK), ("an outer join", "batch")])
+def test_buckets_give_what_the_driver_gives(spark: Any, recorded: Path, tmp_path: Path, what: str, tick: str) -> None:
     """Of all operators in one process in `test_circuits_in_buckets`."""
-    made = {placement: job(DIVIDED[what], placement) for placement in ("driver", "buckets")}
+    made = {placement: job(DIVIDED[what], placement, tick) for placement in ("driver", "buckets")}
     assert made["buckets"].plan.key[0] == "k"
     here, one = outputs_here(recorded, tmp_path / "driver", made["driver"])
     there, other = outputs(spark, recorded, tmp_path / "buckets", made["buckets"])

@@ -161,6 +161,30 @@ class WatchedStreams:
         deltas |= {name: delta.take(~gone[name]) for name, delta in rows.items()}
         return found
 
+    def returning(self, deltas: Mapping[str, Delta]) -> set[int]:
+        """The timestamps at which a key is over of which there are rows at a later one."""
+        found = set[int]()
+        for operator in self.operators.values():
+            plan, ends = operator.plan, dict[Row, int]()
+            if plan.stream not in deltas:
+                continue
+            rows = deltas[plan.stream]
+            marks = operator.marks(rows)
+            keys = zip(*(rows.values(name) for name in plan.attributes), strict=True)
+            for key, now, mark in zip(keys, rows.time.tolist(), marks.tolist(), strict=True):
+                if mark:
+                    ends.setdefault(key, now)
+            for member in plan.members:
+                given = deltas.get(member.stream)
+                if given is None:
+                    continue
+                for key, now in zip(
+                    zip(*(given.values(n) for n in member.attributes), strict=True), given.time.tolist(), strict=True
+                ):
+                    if ends.get(key, now) < now:
+                        found.add(ends[key])
+        return found
+
     def _reject(self, stream: str, bad: Delta, reason: str, words: str) -> None:
         for time, weight, row in zip(bad.time.tolist(), bad.weights().tolist(), bad.rows(), strict=True):
             values = dict(zip(bad.columns, row, strict=True))

@@ -10,6 +10,8 @@ from streambound_runtime.operators.circuit_plan import MapNode, NamedTypes
 from streambound_runtime.operators.delta import Delta, delta_of
 from streambound_runtime.placement.result_rows import (
     FACTS,
+    TIME,
+    WEIGHT,
     batch_of,
     computed,
     computing,
@@ -18,10 +20,11 @@ from streambound_runtime.placement.result_rows import (
     of_plan,
     results_of_node,
 )
-from streambound_runtime.placement.results_in_process import results_in_process
+from streambound_runtime.placement.results_in_process import made_in_process, results_in_process
 from streambound_runtime.spec import JobSpec, TableColumn
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import SparkSession
 
 
@@ -46,6 +49,30 @@ def computed_in_process(job: JobSpec, node: MapNode, rows: Delta) -> Delta:
         return delta_of([], names)
     mine = _job_of(job, node)
     return together(list(deltas_of(results_in_process(mine, [batch_of(of_plan(mine), rows)]), mine)), names)
+
+
+def rows_computed(job: JobSpec, node: MapNode, rows: pa.Table) -> pa.Table:
+    """The rows of a node of the engine, by DuckDB; raises JobError where an expression raises an error."""
+    mine = _job_of(job, node)
+    found = made_in_process(mine, as_results(rows))
+    return found.rename_columns(["t", *(f"c{place}" for place in range(len(node.columns))), "w"])
+
+
+def rows_computed_by_spark(spark: SparkSession, job: JobSpec, node: MapNode, rows: pa.Table) -> pa.Table:
+    """As `rows_computed`, by Spark."""
+    mine = _job_of(job, node)
+    frame = spark.createDataFrame(as_results(rows).drop_columns([FACTS]))
+    with computing(frame, mine):
+        found = computed(frame, mine).toArrow()
+    return found.rename_columns(["t", *(f"c{place}" for place in range(len(node.columns))), "w"])
+
+
+def as_results(rows: pa.Table) -> pa.Table:
+    """Rows of the engine as what `batch_of` gives."""
+    import pyarrow as pa
+
+    names = [TIME, *rows.column_names[1:-1], WEIGHT]
+    return rows.rename_columns(names).append_column(FACTS, pa.nulls(rows.num_rows, pa.binary()))
 
 
 def _job_of(job: JobSpec, node: MapNode) -> JobSpec:

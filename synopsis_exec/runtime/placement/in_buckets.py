@@ -20,6 +20,8 @@ import numpy as np
 from streambound_runtime.arrays import Integers
 from streambound_runtime.checkpoint.state import packed, unpacked
 from streambound_runtime.checkpoint.store import LocalStore, write_atomically
+from streambound_runtime.engine.loop import Engine
+from streambound_runtime.engine.plan import EnginePlan
 from streambound_runtime.errors import usage
 from streambound_runtime.frontier.intervals import END
 from streambound_runtime.operators.circuit import CircuitOperator
@@ -39,6 +41,7 @@ from streambound_runtime.placement.executors import (
 from streambound_runtime.placement.on_driver import of_kind, operator_of, state_of
 from streambound_runtime.placement.on_executors import OnExecutors
 from streambound_runtime.placement.result_rows import (
+    TIME,
     batch_of,
     computed_above,
     facts,
@@ -155,18 +158,32 @@ class InBuckets(OnExecutors):
             if one.get("overflow"):
                 raise OverflowError(one["overflow"])
         assert len(states) == buckets, "every bucket says what it has"
-        results = self.keep(batch, results_of(folded, plan), folded)
-        return self._counted(states, results, until, last)
+        closed = np.unique(np.concatenate([tables["closed"].column(0).to_numpy() for _, tables in states]))
+        results = self.keep(batch, results_of(self._at_end_of_tick(folded, closed), plan), folded)
+        return self._counted(states, results, len(closed), until, last)
+
+    def _at_end_of_tick(self, results: DataFrame, closed: Integers) -> DataFrame:
+        """Results with the last timestamp of the tick, wherever its row was, but for those with times of their own."""
+        from pyspark.sql import functions as F
+
+        plan = self.job.plan
+        if not isinstance(plan, EnginePlan) or plan.timestamps or not len(closed):
+            return results
+        return results.withColumn(TIME, F.lit(int(closed[-1])).cast("bigint"))
 
     def _counted(
-        self, states: list[tuple[_BucketFacts, dict[str, pa.Table]]], results: int, until: int | None, last: bool
+        self,
+        states: list[tuple[_BucketFacts, dict[str, pa.Table]]],
+        results: int,
+        closed: int,
+        until: int | None,
+        last: bool,
     ) -> Closed:
         """What all buckets have come to, once they have closed the same timestamps: entries are added up only then.
 
         Between the timestamps of a batch there were at least as many as any one bucket had.
         """
         entries = sum(one["entries"] for one, _ in states)
-        closed = np.unique(np.concatenate([tables["closed"].column(0).to_numpy() for _, tables in states]))
         waiting = np.unique(np.concatenate([tables["open"].column(0).to_numpy() for _, tables in states]))
         peak = max(self.entries, entries, *(one["peak"] for one, _ in states))
         if self.limit is not None and peak > self.limit:
@@ -175,7 +192,7 @@ class InBuckets(OnExecutors):
             self.files = tuple(one["file"] for one in sorted((one for one, _ in states), key=itemgetter("bucket")))
             self.entries, self.size = entries, sum(one["bytes"] for one, _ in states)
             self.waiting = len(waiting)
-        return Closed(results, len(closed), entries, peak)
+        return Closed(results, closed, entries, peak)
 
     def forget(self) -> None:
         """Forget the batch's rows."""
@@ -261,8 +278,11 @@ def _noted(slices: Iterator[dict[str, Delta]], closed: list[Integers]) -> Iterat
 
 def _steps(operator: StatefulOperator, slices: Iterator[dict[str, Delta]], folding: Folding) -> Iterator[Delta]:
     """The results of slices, and of what closes without rows."""
-    yield from map(operator.step, until_end(slices, folding.until))
-    if isinstance(operator, CircuitOperator):
+    if isinstance(operator, Engine):
+        yield from map(operator.step, slices)
+    else:
+        yield from map(operator.step, until_end(slices, folding.until))
+    if isinstance(operator, CircuitOperator | Engine):
         yield operator.step({}, folding.until, folding.last)
 
 

@@ -11,6 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
 from streambound_runtime.checkpoint.store import missing_batch
+from streambound_runtime.engine.loop import Compute, Engine
+from streambound_runtime.engine.plan import EnginePlan
 from streambound_runtime.operators.circuit import CircuitOperator, Evaluate
 from streambound_runtime.operators.circuit_plan import CircuitPlan
 from streambound_runtime.operators.delta import Delta, Times
@@ -19,7 +21,12 @@ from streambound_runtime.operators.protocol import StatefulOperator
 from streambound_runtime.operators.rejected_row import RejectedRow
 from streambound_runtime.operators.synopsis import SynopsisJoin
 from streambound_runtime.operators.synopsis_by_rows import SynopsisByRows
-from streambound_runtime.placement.computed_rows import computed_by_spark, computed_in_process
+from streambound_runtime.placement.computed_rows import (
+    computed_by_spark,
+    computed_in_process,
+    rows_computed,
+    rows_computed_by_spark,
+)
 from streambound_runtime.placement.decoded_chunk import DecodedChunk, decoded_on_driver, unpacked_facts
 from streambound_runtime.placement.executors import decoded_on_executors, good_rows, with_errors
 from streambound_runtime.placement.result_rows import (
@@ -107,12 +114,13 @@ class OnDriver:
                 results += self._write(file, found, before)
                 closed += len(Times(deltas.values()).all)
                 highest = max(highest, self.operator.peak)
-                if isinstance(self.operator, CircuitOperator):
+                if isinstance(self.operator, CircuitOperator | Engine):
                     refused += self.operator.rejected
                 if self.limit is not None and self.operator.peak > self.limit:
                     raise too_many(self.limit, *self.operator.history)
-            if isinstance(self.operator, CircuitOperator):
+            if isinstance(self.operator, CircuitOperator | Engine):
                 results += self._write(file, self.operator.step({}, until, last), None)
+                highest = max(highest, self.operator.peak)
         since = self.operator.open_since() if isinstance(self.operator, CircuitOperator) else None
         return Closed(results, closed, self.operator.entries(), highest, tuple(refused), since)
 
@@ -177,6 +185,9 @@ def operator_of(
     job: JobSpec, relations: Mapping[str, list[dict[str, Value]]], spark: SparkSession | None = None
 ) -> StatefulOperator:
     """The operator of a job's plan; without a session DuckDB computes what Spark does otherwise."""
+    if isinstance(job.plan, EnginePlan):
+        compute: Compute = partial(rows_computed, job) if spark is None else partial(rows_computed_by_spark, spark, job)
+        return Engine(job.plan, relations, compute, job.streams)
     if isinstance(job.plan, CircuitPlan):
         evaluate: Evaluate = (
             partial(computed_in_process, job) if spark is None else partial(computed_by_spark, spark, job)

@@ -59,11 +59,17 @@ def _order(job: JobSpec) -> str:
 
 
 def _made(job: JobSpec, batches: Sequence[pa.RecordBatch]) -> pa.Table:
+    import pyarrow as pa
+
+    return made_in_process(job, pa.Table.from_batches(batches))
+
+
+def made_in_process(job: JobSpec, results: pa.Table) -> pa.Table:
     """The job's results, encoded, with their times and weights: those of the plan, or what expressions make of them."""
     import pyarrow as pa
 
     made = job.computed
-    given = pa.Table.from_batches(batches).drop_columns([FACTS])
+    given = results.drop_columns([FACTS])
     if made is None:
         return given
     rows = _typed(given, of_plan(job).columns)

@@ -28,8 +28,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-AT_ONCE = {"columns": 1 << 20, "rows": 1 << 16, "circuit": 1 << 16}
-"""How many rows each of a plan's kernels closes at a time, so that its memory does not grow with the batch."""
+AT_ONCE = {"columns": 1 << 20, "rows": 1 << 16, "circuit": 1 << 16, "engine": 1 << 62}
+"""How many rows each of a plan's kernels closes at a time, so that its memory does not grow with the batch.
+
+A tick of the engine has all that have closed.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,88 @@
+"""Deltas as Arrow tables, in which they go to DuckDB and come back: the time ``t``, the columns, the weight ``w``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from streambound_runtime.arrays import Mask, Values
+from streambound_runtime.engine.tables import BIGINT, DOUBLE, HUGEINT, VARCHAR, places
+from streambound_runtime.operators.delta import Delta
+from streambound_runtime.operators.exact import integers
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def arrow_type(kind: str) -> pa.DataType:
+    """The Arrow type of a column of the engine: integers beyond 64 bits travel as decimals."""
+    import pyarrow as pa
+
+    known = {BIGINT: pa.int64(), HUGEINT: pa.decimal128(38, 0), DOUBLE: pa.float64(), VARCHAR: pa.string()}
+    return known[kind]
+
+
+def table_of(delta: Delta, types: Sequence[str]) -> pa.Table:
+    """A delta whose columns, in their order, have these types."""
+    import pyarrow as pa
+
+    columns = [_array(delta, name, kind) for name, kind in zip(delta.columns, types, strict=True)]
+    weights = pa.array(np.ones(delta.size, dtype=np.int64)) if delta.weight is None else _weights(delta.weight)
+    return pa.table([pa.array(delta.time), *columns, weights], names=["t", *places(len(types)), "w"])
+
+
+def delta_of(table: pa.Table, names: Sequence[str]) -> Delta:
+    """Rows in order of time as a delta whose columns have these names."""
+    found: dict[str, Values] = {}
+    nulls: dict[str, Mask] = {}
+    for name, column in zip(names, table.columns[1:-1], strict=True):
+        values = column.combine_chunks()
+        if values.null_count:
+            nulls[name] = values.is_null().to_numpy(zero_copy_only=False)
+        found[name] = _values(values)
+    weights = integers([int(n) for n in table.column(table.num_columns - 1).to_pylist()])
+    return Delta(table.column(0).to_numpy(), weights, found, nulls)
+
+
+def _array(delta: Delta, name: str, kind: str) -> pa.Array:
+    """A column of a delta; what operators of rows give are Python's values, doubles as fractions."""
+    import pyarrow as pa
+
+    values, null, type = delta.columns[name], delta.nulls.get(name), arrow_type(kind)
+    if not delta.size:
+        return pa.array([], type)
+    if name in delta.dictionary:
+        texts = pa.array(delta.dictionary[name] or [""], pa.string())
+        return pa.DictionaryArray.from_arrays(pa.array(values, pa.int64(), mask=null), texts)
+    if values.dtype != object:
+        if kind == HUGEINT:
+            return pa.array(values, pa.int64(), mask=null).cast(type)
+        return pa.array(values, type, mask=null)
+    listed = values.tolist() if null is None else [None if n else v for v, n in zip(values.tolist(), null, strict=True)]
+    if kind == DOUBLE:
+        listed = [None if value is None else float(value) for value in listed]
+    return pa.array(listed, type)
+
+
+def _weights(weight: Values) -> pa.Array:
+    import pyarrow as pa
+
+    if weight.dtype != object:
+        return pa.array(weight, pa.int64())
+    return pa.array([int(n) for n in weight.tolist()], pa.decimal128(38, 0))
+
+
+def _values(column: pa.Array) -> Values:
+    """Values as an array, with anything where they are NULL."""
+    import pyarrow as pa
+
+    if pa.types.is_decimal(column.type):
+        return integers([0 if value is None else int(value) for value in column.to_pylist()])
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        return np.array(["" if value is None else value for value in column.to_pylist()], dtype=object)
+    if column.null_count:
+        column = column.fill_null(0)
+    found: Values = column.to_numpy(zero_copy_only=False)
+    return found

@@ -1,0 +1,317 @@
+"""Aggregates of groups: an entry a group, with its sums and best values, and one for each value that is kept apart.
+
+Linear aggregates need no more than sums and the number of rows (Budiu et al., *DBSP*, §7.2): a changed group gives its
+old row back, and its new one. Sessions of the same other keys that touch are merged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from streambound_runtime.engine.aggregates import of_kept_values, of_sums
+from streambound_runtime.engine.tables import (
+    CLOSED,
+    DOUBLE,
+    HUGEINT,
+    LAST,
+    VARCHAR,
+    StateTable,
+    TickStatement,
+    TickTables,
+    deleted,
+    key_is_over,
+    listed,
+    places,
+    same,
+)
+from streambound_runtime.engine.time_buckets import expired, shown_at
+from streambound_runtime.operators.circuit_plan import GroupValue, TimeBucket
+
+
+@dataclass(frozen=True, slots=True)
+class GroupArgument:
+    """An input with a group's key and a value of this type: of an aggregate that is no sum.
+
+    ``greatest`` says that the greatest (True) or least (False) value is enough, None that each is kept with its number.
+    With a ``bucket``, whose value follows in the input, the best one is enough of those of closed buckets.
+    """
+
+    type: str
+    greatest: bool | None = None
+    bucket: TimeBucket | None = None
+    bucket_type: str = ""
+
+    @property
+    def apart(self) -> bool:
+        """Whether values have entries of their own."""
+        return self.greatest is None or self.bucket is not None
+
+
+@dataclass(frozen=True, slots=True)
+class SqlGroup:
+    """Aggregates of the rows of the first input that agree in their first columns, the keys; sums are added up.
+
+    The other inputs are the ``arguments``, and, where groups go with the key at the ``ending`` places, the keys that
+    are over.
+    ``weighted`` says that an input row's numbers are sums already, of as many
+    rows as its weight says. Groups go with the ``bucket`` that one of their keys is; with ``final`` that is when they
+    are printed. Groups that differ only in the ends of a ``session``, at these places of the key, are one if they
+    touch.
+    """
+
+    name: str
+    inputs: tuple[str, ...]
+    keys: tuple[str, ...]
+    sums: tuple[str, ...]
+    weighted: bool
+    values: tuple[GroupValue, ...]
+    value_types: tuple[str, ...]
+    arguments: tuple[GroupArgument, ...] = ()
+    bucket: TimeBucket | None = None
+    session: tuple[int, int] | None = None
+    final: bool = False
+    ending: tuple[int, ...] = ()
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The keys' types, then the values'."""
+        return (*self.keys, *self.value_types)
+
+    @property
+    def timed(self) -> bool:
+        """Whether results are final: then they have the last timestamp of their bucket."""
+        return self.final
+
+    @property
+    def states(self) -> tuple[StateTable, ...]:
+        """The groups, and the values of each argument that are kept apart."""
+        key = () if self.bucket is None else (self.bucket.key,)
+        gone = "".join(expired(self.bucket, f"c{n}", CLOSED, self.keys[n] == VARCHAR) for n in key)
+        keys = tuple(zip(places(len(self.keys)), self.keys, strict=True))
+        best = tuple((f"b{n}", one.type) for n, one in enumerate(self.arguments) if one.greatest is not None)
+        sums = tuple((f"s{n}", kind) for n, kind in enumerate(self.sums))
+        ending = tuple(f"c{place}" for place in self.ending)
+        groups = StateTable("groups", (*keys, ("n", HUGEINT), *sums, *best), gone, ending)
+        apart = [(n, one) for n, one in enumerate(self.arguments) if one.apart]
+        values = (
+            StateTable(f"values{n}", (*keys, ("v", one.type), *_bucket_column(one), ("w", HUGEINT)), gone, ending)
+            for n, one in apart
+        )
+        return (groups, *values)
+
+    def tick(self, at: TickTables) -> tuple[TickStatement, ...]:
+        """The groups that rows and values touch, before and after; then what goes."""
+        groups, *_ = self.states
+        made = [*self._came(at), *self._touched(at), *self._changed(at)]
+        if not self.final:
+            made.append(TickStatement(self._changes(at), at.delta))
+        touched = same(self._apart, "s", "t")
+        using = f"USING {at.temporary('touched')} t WHERE {touched}" if self._apart else ""
+        made += [
+            TickStatement(f"DELETE FROM {at.state(groups.name)} s {using}"),
+            TickStatement(f"INSERT INTO {at.state(groups.name)} SELECT * FROM {at.temporary('new')}"),
+        ]
+        for number in self._kept_apart:
+            made += [
+                TickStatement(f"DELETE FROM {at.state(f'values{number}')} s {using}"),
+                TickStatement(
+                    f"INSERT INTO {at.state(f'values{number}')} SELECT * FROM {at.temporary(f'new_values{number}')}"
+                ),
+            ]
+        made += self._closed_values(at)
+        if self.final:
+            made.append(TickStatement(self._final(at), at.delta))
+        return (*made, *(one for state in self.states for one in deleted(state, at)))
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return places(len(self.keys))
+
+    @property
+    def _apart(self) -> tuple[str, ...]:
+        """The keys of which all groups are looked at: all but the ends of sessions."""
+        return tuple(name for place, name in enumerate(self._names) if place not in (self.session or ()))
+
+    @property
+    def _kept_apart(self) -> list[int]:
+        return [number for number, one in enumerate(self.arguments) if one.apart]
+
+    # --- what came --------------------------------------------------------------------------------------------------
+
+    def _came(self, at: TickTables) -> list[TickStatement]:
+        """The rows of the tick by group, and the values."""
+        key, width = ", ".join(self._names), len(self.keys)
+        sums = []
+        for number, kind in enumerate(self.sums):
+            value = f"CAST(c{width + number} AS {kind})" + ("" if self.weighted else " * w")
+            sums.append(f"coalesce({'fsum' if kind == DOUBLE else 'sum'}({value}), 0) AS s{number}")
+        by_key = f" GROUP BY {key}" if key else ""
+        rows = f"SELECT {listed(key, 'coalesce(sum(w), 0) AS n', *sums)} FROM {at.inputs[0]}{by_key}"
+        made = [TickStatement(rows, at.temporary("rows"))]
+        for number, one in enumerate(self.arguments):
+            bucket = f"c{width + 1} AS b" if one.bucket is not None else ""
+            values = f"SELECT {listed(key, f'c{width} AS v', bucket, 'sum(w) AS w')} FROM {at.inputs[1 + number]}"
+            values += f" WHERE c{width} IS NOT NULL GROUP BY ALL HAVING sum(w) <> 0"
+            made.append(TickStatement(values, at.temporary(f"values{number}")))
+        return made
+
+    def _touched(self, at: TickTables) -> list[TickStatement]:
+        """The groups that change, as they were, and their values."""
+        key = ", ".join(self._apart)
+        inputs = (at.temporary("rows"), *(at.temporary(f"values{n}") for n in range(len(self.arguments))))
+        touched = " UNION ".join(f"SELECT {key or 'true'} FROM {name}" for name in inputs)
+        if len(inputs) == 1:
+            touched = f"SELECT DISTINCT {key or 'true'} FROM {inputs[0]}"
+        is_touched = f"SEMI JOIN {at.temporary('touched')} t ON {same(self._apart, 's', 't')}"
+        made = [
+            TickStatement(touched, at.temporary("touched")),
+            TickStatement(f"SELECT s.* FROM {at.state('groups')} s {is_touched}", at.temporary("old")),
+        ]
+        made += [
+            TickStatement(f"SELECT s.* FROM {at.state(f'values{n}')} s {is_touched}", at.temporary(f"old_values{n}"))
+            for n in self._kept_apart
+        ]
+        return made
+
+    def _changed(self, at: TickTables) -> list[TickStatement]:
+        """The groups that change, as they are now, and their values."""
+        groups, *_ = self.states
+        names = groups.names
+        width = len(self.keys)
+        best = {f"b{n}": ("max" if one.greatest else "min") for n, one in enumerate(self.arguments)}
+        parts = [f"SELECT * FROM {at.temporary('old')}"]
+        shown = [name if name in (*self._names, "n") or name.startswith("s") else f"NULL AS {name}" for name in names]
+        parts.append(f"SELECT {listed(*shown)} FROM {at.temporary('rows')}")
+        for number, one in enumerate(self.arguments):
+            if one.apart:
+                continue
+            mine = {f"b{number}": f"{best[f'b{number}']}(v)"}
+            zero = {name: "0" for name in names if name == "n" or name.startswith("s")}
+            values = listed(*(mine.get(name, zero.get(name, "NULL")) + f" AS {name}" for name in names[width:]))
+            key = ", ".join(self._names)
+            by_key = f" GROUP BY {key}" if key else ""
+            parts.append(f"SELECT {listed(key, values)} FROM {at.temporary(f'values{number}')} WHERE w > 0{by_key}")
+        every = f"SELECT * FROM ({' UNION ALL '.join(parts)})"
+        totals = [f"{best.get(name, 'sum')}({name}) AS {name}" for name in names[width:]]
+        made = [TickStatement(self._merged(every, totals), at.temporary("new"))]
+        for number in self._kept_apart:
+            made.append(TickStatement(self._new_values(at, number), at.temporary(f"new_values{number}")))
+        return made
+
+    def _merged(self, every: str, totals: Sequence[str]) -> str:
+        """Groups and what came to them, added up; sessions that touch as one."""
+        key = ", ".join(self._names)
+        if self.session is None:
+            by_key = f" GROUP BY {key} HAVING sum(n) <> 0" if key else ""
+            return f"SELECT {listed(key, *totals)} FROM ({every}){by_key}"
+        start, end = (f"c{place}" for place in self.session)
+        over = (f"PARTITION BY {', '.join(self._apart)} " if self._apart else "") + f"ORDER BY {start}, {end}"
+        before = f"max({end}) OVER ({over} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)"
+        begins = f"SELECT *, CASE WHEN {start} <= {before} THEN 0 ELSE 1 END AS begins FROM ({every})"
+        numbered = f"SELECT *, sum(begins) OVER ({over} ROWS UNBOUNDED PRECEDING) AS session FROM ({begins})"
+        ends = {start: f"min({start}) AS {start}", end: f"max({end}) AS {end}"}
+        shown = listed(*(ends.get(name, name) for name in self._names), *totals)
+        return f"SELECT {shown} FROM ({numbered}) GROUP BY {listed(*self._apart, 'session')}"
+
+    def _new_values(self, at: TickTables, number: int) -> str:
+        """An argument's values of the groups that change, as they are now."""
+        (state,) = (one for one in self.states if one.name == f"values{number}")
+        old, came = at.temporary(f"old_values{number}"), at.temporary(f"values{number}")
+        every = f"SELECT * FROM {old} UNION ALL SELECT * FROM {came}"
+        names = state.names[:-1]
+        if self.session is None:
+            return f"SELECT {listed(*names, 'sum(w) AS w')} FROM ({every}) GROUP BY ALL HAVING sum(w) <> 0"
+        start, end = (f"c{place}" for place in self.session)
+        shown = listed(*(f"g.{name}" if name in (start, end) else f"v.{name}" for name in names), "sum(v.w) AS w")
+        within = f"{same(self._apart, 'v', 'g')} AND v.{start} >= g.{start} AND v.{end} <= g.{end}"
+        joined = f"({every}) v JOIN {at.temporary('new')} g ON {within}"
+        return f"SELECT {shown} FROM {joined} GROUP BY ALL HAVING sum(v.w) <> 0"
+
+    # --- what is shown ----------------------------------------------------------------------------------------------
+
+    def _changes(self, at: TickTables) -> str:
+        """The new rows, less the old ones."""
+        parts = []
+        for when, weight in (("new", 1), ("old", -1)):
+            values = [at.temporary(f"{when}_values{number}") for number in range(len(self.arguments))]
+            parts.append(f"SELECT *, {weight} AS w FROM ({self._shown(at.temporary(when), values)})")
+        names = ", ".join(places(len(self.types)))
+        return (
+            f"SELECT {listed(names, 'sum(w) AS w')} FROM ({' UNION ALL '.join(parts)}) GROUP BY ALL HAVING sum(w) <> 0"
+        )
+
+    def _final(self, at: TickTables) -> str:
+        """The rows of the groups that go."""
+        groups, *_ = self.states
+        values = [at.state(f"values{n}") for n in range(len(self.arguments))]
+        parts = []
+        if self.bucket is not None:
+            key = self.bucket.key
+            time = shown_at(self.bucket, f"c{key}", self.keys[key] == VARCHAR)
+            over = f"(SELECT * FROM {at.state('groups')} WHERE {groups.expired})"
+            parts.append(f"SELECT *, 1 AS w, CAST({time} AS BIGINT) AS t FROM ({self._shown(over, values)})")
+        if groups.ending:
+            which = key_is_over(groups.ending, "s", at)
+            which += f" AND ({groups.expired}) IS NOT TRUE" if groups.expired else ""
+            over = f"(SELECT * FROM {at.state('groups')} s WHERE {which})"
+            parts.append(f"SELECT *, 1 AS w, {LAST} AS t FROM ({self._shown(over, values)})")
+        return " UNION ALL ".join(parts)
+
+    def _shown(self, groups: str, kept: Sequence[str]) -> str:
+        """The rows of groups, with the tables of the values that are kept apart."""
+        joins, shown = [], []
+        for place, (value, kind) in enumerate(zip(self.values, self.value_types, strict=True)):
+            name = f"c{len(self.keys) + place}"
+            if value.values is None:
+                number = f"g.s{value.sums[0]}" if value.sums[0] >= 0 else "g.n"
+                shown.append(f"{of_sums(value, number, _total(value.sums[1:]), _total(value.squares), kind)} AS {name}")
+                continue
+            argument = self.arguments[value.values]
+            if not argument.apart:
+                shown.append(f"g.b{value.values} AS {name}")
+                continue
+            table = f"v{place}"
+            query = of_kept_values(value, kind, argument.type, kept[value.values], self._names)
+            joins.append(f"LEFT JOIN ({query}) {table} ON {same(self._names, 'g', table)}")
+            shown.append(f"{self._of_argument(value, table)} AS {name}")
+        keys = listed(*(f"g.{name}" for name in self._names))
+        return f"SELECT {listed(keys, *shown)} FROM {groups} g {' '.join(joins)}"
+
+    def _of_argument(self, value: GroupValue, table: str) -> str:
+        assert value.values is not None
+        argument, found = self.arguments[value.values], f"{table}.value"
+        if argument.bucket is not None:
+            return f"{'greatest' if argument.greatest else 'least'}(g.b{value.values}, {found})"
+        return f"coalesce({found}, 0)" if value.function == "count" else found
+
+    # --- what goes --------------------------------------------------------------------------------------------------
+
+    def _closed_values(self, at: TickTables) -> list[TickStatement]:
+        """Of values of closed buckets, the best one goes to the group (proposition D2)."""
+        made = []
+        for number, one in enumerate(self.arguments):
+            if one.bucket is None:
+                continue
+            values, over = at.state(f"values{number}"), at.temporary(f"over{number}")
+            gone = expired(one.bucket, "b", CLOSED, one.bucket_type == VARCHAR)
+            key = ", ".join(self._names)
+            best, better = ("max", "greatest") if one.greatest else ("min", "least")
+            by_key = f" GROUP BY {key}" if key else " HAVING count(*) > 0"
+            made += [
+                TickStatement(f"SELECT {listed(key, f'{best}(v) AS v')} FROM {values} WHERE {gone}{by_key}", over),
+                TickStatement(
+                    f"UPDATE {at.state('groups')} AS s SET b{number} = {better}(s.b{number}, o.v) FROM {over} o "
+                    f"WHERE {same(self._names, 's', 'o')}"
+                ),
+                TickStatement(f"DELETE FROM {values} WHERE {gone}"),
+            ]
+        return made
+
+
+def _bucket_column(argument: GroupArgument) -> tuple[tuple[str, str], ...]:
+    return () if argument.bucket is None else (("b", argument.bucket_type),)
+
+
+def _total(sums: Sequence[int]) -> str:
+    return " + ".join(f"g.s{place}" for place in sums) or "0"

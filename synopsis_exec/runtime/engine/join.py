@@ -1,0 +1,278 @@
+"""Joins of inputs that may both take rows back: inner, left, semi and anti (Budiu et al., *DBSP*, Theorem 3.4).
+
+Pairs are bilinear: ``Δ(l ⋈ r) = Δl ⋈ (r + Δr) + l ⋈ Δr``. What a left, semi or anti join says of a left row depends on
+whether it has a partner: its entry has their number, of all that it has met, also those that have gone since because no
+other left row can meet them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from streambound_runtime.engine.predicates import all_of, any_of
+from streambound_runtime.engine.tables import (
+    CLOSED,
+    HUGEINT,
+    VARCHAR,
+    StateTable,
+    TickStatement,
+    TickTables,
+    deleted,
+    listed,
+    places,
+    same,
+    summed,
+)
+from streambound_runtime.engine.time_buckets import expired
+from streambound_runtime.operators.circuit_plan import ColumnClip, TimeBucket
+from streambound_runtime.operators.plan import Test
+
+
+@dataclass(frozen=True, slots=True)
+class SqlJoin:
+    """A join of the ``kind`` inner, left, semi or anti of two inputs with columns of these types.
+
+    ``tests`` are of columns ``l0`` …, ``r0`` …; so are ``open``, alternatives that a left row passes while it can have
+    a partner, and ``shown``, the results' columns. Rows of a side go with the bucket that one of their columns is. Left
+    rows are remembered with their ``clips``. Rows of a side go with the key at its ``ending`` places, of which the last
+    input has those that are over.
+    """
+
+    name: str
+    inputs: tuple[str, ...]
+    kind: str
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    tests: tuple[Test, ...]
+    open: tuple[tuple[Test, ...], ...]
+    shown: tuple[str, ...]
+    types: tuple[str, ...]
+    buckets: tuple[TimeBucket | None, TimeBucket | None] = (None, None)
+    clips: tuple[ColumnClip, ...] = ()
+    ending: tuple[tuple[int, ...], ...] = ((), ())
+
+    @property
+    def timed(self) -> bool:
+        """Whether a row is there depends on the rows of a tick together."""
+        return False
+
+    @property
+    def states(self) -> tuple[StateTable, ...]:
+        """The rows of both sides; left ones with the number of their partners where that is asked for."""
+        partners = (("p", HUGEINT),) if self._asks else ()
+        ending = [tuple(f"c{place}" for place in places) for places in self.ending]
+        return (
+            StateTable(
+                "left", (*_columns(self.left), ("w", HUGEINT), *partners), _gone(self.buckets[0], self.left), ending[0]
+            ),
+            StateTable("right", (*_columns(self.right), ("w", HUGEINT)), _gone(self.buckets[1], self.right), ending[1]),
+        )
+
+    @property
+    def _asks(self) -> bool:
+        """Whether it matters if a left row has a partner."""
+        return self.kind != "inner"
+
+    def tick(self, at: TickTables) -> tuple[TickStatement, ...]:
+        """The pairs that come and go, and what becomes of left rows alone."""
+        left, right = places(len(self.left)), places(len(self.right))
+        came_left, came_right = at.temporary("left"), at.temporary("right")
+        on = all_of(self.tests, names_of_sides(len(self.left), len(self.right)))
+        opens = any_of(self.open, {f"l{place}": f"c{place}" for place in range(len(left))})
+        rows = f"SELECT {listed(*self._clipped(), 'w')} FROM {at.inputs[0]} WHERE {opens}"
+        made = [
+            TickStatement(summed(left, rows), came_left),
+            TickStatement(summed(right, f"SELECT {listed(*right, 'w')} FROM {at.inputs[1]}"), came_right),
+            TickStatement(self._all_right(at, right, came_right), at.temporary("every_right")),
+        ]
+        parts = []
+        if self.kind in ("inner", "left"):
+            sides = ((came_left, at.temporary("every_right")), (at.state("left"), came_right))
+            pair = listed(*self._pair(), "l.w * r.w AS w")
+            parts += [f"SELECT {pair} FROM {one} l JOIN {other} r ON {on}" for one, other in sides]
+        if self._asks:
+            made += self._partners(at, left, on)
+            parts.append(self._alone(at))
+        if self.kind in ("left", "anti"):
+            parts.append(f"SELECT {listed(*self._padded('r'), 'w')} FROM {at.inputs[0]} r WHERE NOT {opens}")
+        names = places(len(self.types))
+        made.append(TickStatement(summed(names, " UNION ALL ".join(parts)), at.delta))
+        made += self._kept(at, left, right)
+        return (*made, *(one for state in self.states for one in deleted(state, at)))
+
+    def _all_right(self, at: TickTables, right: Sequence[str], came: str) -> str:
+        """The right rows that are there now."""
+        both = (
+            f"SELECT {listed(*right, 'w')} FROM {at.state('right')} UNION ALL SELECT {listed(*right, 'w')} FROM {came}"
+        )
+        return summed(right, both)
+
+    def _partners(self, at: TickTables, left: Sequence[str], on: str) -> list[TickStatement]:
+        """The left rows that change: how often they are there, and their partners, before and after."""
+        came, right, every = at.temporary("left"), at.temporary("right"), at.temporary("every_right")
+        row = listed(*(f"l.{name}" for name in left))
+        by_row = f"GROUP BY {row}" if left else "HAVING count(*) > 0"
+        more = f"SELECT {listed(row, 'sum(r.w) AS p')} FROM {at.state('left')} l JOIN {right} r ON {on} {by_row}"
+        fresh = f"(SELECT d.* FROM {came} d ANTI JOIN {at.state('left')} s ON {same(left, 'd', 's')})"
+        first = f"SELECT {listed(row, 'sum(r.w) AS p')} FROM {fresh} l JOIN {every} r ON {on} {by_row}"
+        keys = listed(*left) or "true"
+        touched = f"SELECT {keys} FROM {came} UNION SELECT {keys} FROM {at.temporary('more')}"
+        numbers = (
+            "coalesce(s.w, 0) AS old_w, coalesce(s.p, 0) AS old_p, coalesce(s.w, 0) + coalesce(d.w, 0) AS new_w, "
+            "coalesce(s.p, 0) + coalesce(m.p, 0) + coalesce(f.p, 0) AS new_p"
+        )
+        joined = " ".join(
+            f"LEFT JOIN {table} {alias} ON {same(left, 't', alias)}"
+            for table, alias in (
+                (at.state("left"), "s"), (came, "d"), (at.temporary("more"), "m"), (at.temporary("first"), "f"),
+            )
+        )  # fmt: skip
+        changed = f"SELECT {listed(*(f't.{name}' for name in left), numbers)} FROM {at.temporary('touched')} t {joined}"
+        return [
+            TickStatement(more, at.temporary("more")),
+            TickStatement(first, at.temporary("first")),
+            TickStatement(touched, at.temporary("touched")),
+            TickStatement(changed, at.temporary("changed")),
+        ]
+
+    def _alone(self, at: TickTables) -> str:
+        """What left rows are alone: of a semi join those with a partner, else those without."""
+        there = "CASE WHEN {0}_p > 0 THEN {0}_w ELSE 0 END" if self.kind == "semi" else (
+            "CASE WHEN {0}_p > 0 THEN 0 ELSE {0}_w END"
+        )  # fmt: skip
+        change = f"{there.format('new')} - {there.format('old')} AS w"
+        return f"SELECT {listed(*self._padded('r'), change)} FROM {at.temporary('changed')} r"
+
+    def _kept(self, at: TickTables, left: Sequence[str], right: Sequence[str]) -> list[TickStatement]:
+        """Both sides with what came."""
+        came_right = at.temporary("right")
+        made = [
+            TickStatement(f"DELETE FROM {at.state('right')} s USING {came_right} d WHERE {same(right, 's', 'd')}"),
+            TickStatement(
+                f"INSERT INTO {at.state('right')} SELECT e.* FROM {at.temporary('every_right')} e "
+                f"SEMI JOIN {came_right} d ON {same(right, 'e', 'd')}"
+            ),
+        ]
+        if self._asks:
+            rows = f"SELECT {listed(*left, 'new_w, new_p')} FROM {at.temporary('changed')} WHERE new_w <> 0"
+            changed = at.temporary("changed")
+        else:
+            changed = at.temporary("left")
+            old = f"SELECT s.* FROM {at.state('left')} s SEMI JOIN {changed} d ON {same(left, 's', 'd')}"
+            made.append(
+                TickStatement(summed(left, f"{old} UNION ALL SELECT * FROM {changed}"), at.temporary("new_left"))
+            )
+            rows = f"SELECT * FROM {at.temporary('new_left')}"
+        made += [
+            TickStatement(f"DELETE FROM {at.state('left')} s USING {changed} d WHERE {same(left, 's', 'd')}"),
+            TickStatement(f"INSERT INTO {at.state('left')} {rows}"),
+        ]
+        return made
+
+    def _clipped(self) -> list[str]:
+        """The left columns as they are remembered: what is compared only, between the values that matter."""
+        found = {f"c{place}": f"c{place}" for place in range(len(self.left))}
+        for clip in self.clips:
+            name = "c" + clip.column.removeprefix("l")
+            value = found[name] if clip.low is None else f"greatest({found[name]}, {clip.low})"
+            value = value if clip.high is None else f"least({value}, {clip.high})"
+            found[name] = f"CASE WHEN {name} IS NOT NULL THEN {value} END"
+        return [value if value == name else f"{value} AS {name}" for name, value in found.items()]
+
+    def _pair(self) -> list[str]:
+        """A result of both sides."""
+        sides = names_of_sides(len(self.left), len(self.right))
+        return [f"{sides[name]} AS c{place}" for place, name in enumerate(self.shown)]
+
+    def _padded(self, alias: str) -> list[str]:
+        """A result of a left row alone, in a table with such an alias."""
+        return [
+            f"{alias}.c{name[1:]} AS c{place}" if name.startswith("l") else f"CAST(NULL AS {kind}) AS c{place}"
+            for place, (name, kind) in enumerate(zip(self.shown, self.types, strict=True))
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class SqlAsOf:
+    """A join of left rows with the right ones that are there at their time; left rows are not remembered.
+
+    ``(I(r)) ↑⋈ l`` is linear in l (Budiu et al., *DBSP*, 7.6). Inside a tick a left row meets the right rows before,
+    and those changes of the tick that are not later than itself. Without ``versions`` a tick is one timestamp.
+    """
+
+    name: str
+    inputs: tuple[str, str]
+    kind: str
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    tests: tuple[Test, ...]
+    shown: tuple[str, ...]
+    types: tuple[str, ...]
+    bucket: TimeBucket | None = None
+    versions: bool = True
+
+    @property
+    def timed(self) -> bool:
+        """Results have their left row's time."""
+        return True
+
+    @property
+    def states(self) -> tuple[StateTable, ...]:
+        """The right rows."""
+        return (StateTable("right", (*_columns(self.right), ("w", HUGEINT)), _gone(self.bucket, self.right)),)
+
+    def tick(self, at: TickTables) -> tuple[TickStatement, ...]:
+        """Each left row with its partners."""
+        right = places(len(self.right))
+        on = all_of(self.tests, names_of_sides(len(self.left), len(self.right)))
+        came, partners = at.temporary("left"), at.temporary("partners")
+        shown = listed("l.number", *(f"r.{name}" for name in right), "r.w")
+        several = (
+            f"SELECT {shown} FROM {came} l JOIN {at.state('right')} r ON {on} UNION ALL "
+            f"SELECT {shown} FROM {came} l JOIN {at.inputs[1]} r ON {on}{' AND r.t <= l.t' if self.versions else ''}"
+        )
+        every = f"SELECT * FROM {at.state('right')} UNION ALL SELECT {listed(*right, 'w')} FROM {at.inputs[1]}"
+        return (
+            TickStatement(f"SELECT row_number() OVER () AS number, * FROM {at.inputs[0]}", came),
+            TickStatement(summed(("number", *right), several), partners),
+            TickStatement(self._delta(at), at.delta),
+            TickStatement(summed(right, every), at.temporary("every_right")),
+            TickStatement(f"DELETE FROM {at.state('right')} s USING {at.inputs[1]} d WHERE {same(right, 's', 'd')}"),
+            TickStatement(
+                f"INSERT INTO {at.state('right')} SELECT e.* FROM {at.temporary('every_right')} e "
+                f"SEMI JOIN {at.inputs[1]} d ON {same(right, 'e', 'd')}"
+            ),
+            *(one for state in self.states for one in deleted(state, at)),
+        )
+
+    def _delta(self, at: TickTables) -> str:
+        came, partners = at.temporary("left"), at.temporary("partners")
+        sides = names_of_sides(len(self.left), len(self.right))
+        pair = [f"{sides[name]} AS c{place}" for place, name in enumerate(self.shown)]
+        alone = [
+            f"l.c{name[1:]} AS c{place}" if name.startswith("l") else f"CAST(NULL AS {kind}) AS c{place}"
+            for place, (name, kind) in enumerate(zip(self.shown, self.types, strict=True))
+        ]
+        joined = (
+            f"SELECT {listed(*pair, 'l.w * r.w AS w', 'l.t')} FROM {came} l JOIN {partners} r ON l.number = r.number"
+        )
+        how = "SEMI" if self.kind == "semi" else "ANTI"
+        single = f"SELECT {listed(*alone, 'l.w', 'l.t')} FROM {came} l {how} JOIN {partners} r ON l.number = r.number"
+        found = {"inner": [joined], "left": [joined, single]}.get(self.kind, [single])
+        return " UNION ALL ".join(found)
+
+
+def names_of_sides(left: int, right: int) -> dict[str, str]:
+    """What the columns ``l0`` …, ``r0`` … are in SQL."""
+    return {f"l{place}": f"l.c{place}" for place in range(left)} | {
+        f"r{place}": f"r.c{place}" for place in range(right)
+    }
+
+
+def _columns(types: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    return tuple(zip(places(len(types)), types, strict=True))
+
+
+def _gone(bucket: TimeBucket | None, types: Sequence[str]) -> str:
+    return "" if bucket is None else expired(bucket, f"c{bucket.key}", CLOSED, types[bucket.key] == VARCHAR)

@@ -1,0 +1,106 @@
+"""Operators that keep nothing: what they make of a delta is a query over it (Budiu et al., *DBSP*, Theorem 3.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from streambound_runtime.engine.tables import StateTable, TickStatement, TickTables, listed
+
+
+@dataclass(frozen=True, slots=True)
+class SqlPick:
+    """Some columns of the rows, by their places, in this order."""
+
+    name: str
+    input: str
+    picked: tuple[int, ...]
+    types: tuple[str, ...]
+    timed: bool
+
+    @property
+    def states(self) -> tuple[StateTable, ...]:
+        """Nothing is kept."""
+        return ()
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The one operator that it reads."""
+        return (self.input,)
+
+    def tick(self, at: TickTables) -> tuple[TickStatement, ...]:
+        """The delta's columns."""
+        shown = (f"c{place} AS c{number}" for number, place in enumerate(self.picked))
+        return (TickStatement(f"SELECT {listed(*shown, _rest(self.timed))} FROM {at.inputs[0]}", at.delta),)
+
+
+@dataclass(frozen=True, slots=True)
+class SqlUnion:
+    """The rows of several operators, by position."""
+
+    name: str
+    inputs: tuple[str, ...]
+    types: tuple[str, ...]
+    timed: bool
+
+    @property
+    def states(self) -> tuple[StateTable, ...]:
+        """Nothing is kept."""
+        return ()
+
+    def tick(self, at: TickTables) -> tuple[TickStatement, ...]:
+        """One delta after the other."""
+        shown = listed(*(f"CAST(c{n} AS {kind}) AS c{n}" for n, kind in enumerate(self.types)), _rest(self.timed))
+        return (TickStatement(" UNION ALL ".join(f"SELECT {shown} FROM {name}" for name in at.inputs), at.delta),)
+
+
+@dataclass(frozen=True, slots=True)
+class SqlBucket:
+    """Rows once for every bucket ``[offset + k * slide, offset + k * slide + size)`` that their time is in.
+
+    ``items`` are places of the input's columns, or "start", "end", "last" of the bucket. With a ``slide`` of 0 the
+    bucket is the session that the row alone would make. A row without a time is in none.
+    """
+
+    name: str
+    input: str
+    time: int
+    size: int
+    slide: int
+    offset: int
+    items: tuple[int | str, ...]
+    types: tuple[str, ...]
+    timed: bool
+
+    @property
+    def states(self) -> tuple[StateTable, ...]:
+        """Nothing is kept."""
+        return ()
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The one operator that it reads."""
+        return (self.input,)
+
+    def tick(self, at: TickTables) -> tuple[TickStatement, ...]:
+        """The rows, each in as many buckets as it is in."""
+        time, (rows,) = f"r.c{self.time}", at.inputs
+        ends = {"start": "b.start", "end": f"b.start + {self.size}", "last": f"b.start + {self.size - 1}"}
+        shown = (
+            f"CAST({ends[item] if isinstance(item, str) else f'r.c{item}'} AS {kind}) AS c{number}"
+            for number, (item, kind) in enumerate(zip(self.items, self.types, strict=True))
+        )
+        selected = listed(*shown, "r.w", "r.t" if self.timed else "")
+        if not self.slide:
+            session = f"(SELECT {time} AS start) b"
+            return (TickStatement(f"SELECT {selected} FROM {rows} r, {session} WHERE {time} IS NOT NULL", at.delta),)
+        since = f"({time} - {self.offset})"  # Euclid's remainder: that of a negative number is not negative
+        latest = f"{time} - (({since} % {self.slide}) + {self.slide}) % {self.slide}"
+        most = -(-self.size // self.slide)
+        starts = f"(SELECT {latest} - k * {self.slide} AS start FROM range({most}) q(k)) b"
+        return (
+            TickStatement(f"SELECT {selected} FROM {rows} r, {starts} WHERE {time} < b.start + {self.size}", at.delta),
+        )
+
+
+def _rest(timed: bool) -> str:
+    return "w, t" if timed else "w"

@@ -1,0 +1,281 @@
+"""Functions over windows of rows: of each partition that changes, its rows' values with what came, less those before.
+
+What is kept are the rows that may still be asked for: all, the first ones of the order, the last ones, those of so much
+time before, or those whose bucket of time is open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from streambound_runtime.engine.aggregates import of_sums
+from streambound_runtime.engine.tables import (
+    CLOSED,
+    DOUBLE,
+    HUGEINT,
+    VARCHAR,
+    StateTable,
+    TickStatement,
+    TickTables,
+    deleted,
+    listed,
+    places,
+    same,
+    summed,
+)
+from streambound_runtime.engine.time_buckets import expired
+from streambound_runtime.operators.circuit_plan import GroupValue, OverValue, TimeBucket
+
+RANKS = ("row_number", "rank", "dense_rank")
+_ENDS = ("first_value", "last_value")
+_WHOLE = " ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
+
+
+@dataclass(frozen=True, slots=True)
+class SqlOver:
+    """Functions over the same windows of an input's rows: a row's first ``width`` columns, and the calls' values.
+
+    ``partition`` are places of the input's columns, ``order`` those with whether values fall and whether NULL comes
+    first; what is equal then is in order of the columns, NULL first. ``keep`` says which rows are kept: "all", the
+    "first" ``most`` of a partition, or up to that rank, the "last" ``most``, those "near", ``most`` before; those whose
+    bucket is "open", and of each partition the last ``most`` others, or, where it is "open first", those that are among
+    the first ``most`` of these. Rows go with their key at the ``ending`` places, of which ``keys`` has those that are
+    over.
+    """
+
+    name: str
+    input: str
+    given: tuple[str, ...]
+    width: int
+    partition: tuple[int, ...]
+    order: tuple[tuple[int, bool, bool], ...]
+    calls: tuple[OverValue, ...]
+    call_types: tuple[str, ...]
+    keep: str
+    most: int
+    bucket: TimeBucket | None = None
+    ending: tuple[int, ...] = ()
+    keys: str = ""
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The one operator that it reads."""
+        return (self.input, *([self.keys] if self.keys else []))
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """Those of the row, then the calls'."""
+        return (*self.given[: self.width], *self.call_types)
+
+    @property
+    def timed(self) -> bool:
+        """Values change as rows come."""
+        return False
+
+    @property
+    def states(self) -> tuple[StateTable, ...]:
+        """The rows that are kept, with their number; those of a partition that is a bucket go with it."""
+        names = places(len(self.given))
+        gone = ""
+        if self.bucket is not None and self.bucket.key in self.partition:
+            key = self.bucket.key
+            gone = expired(self.bucket, f"c{key}", CLOSED, self.given[key] == VARCHAR)
+        elif self.keep == "near":
+            gone = f"c{self.order[0][0]} + {self.most} <= {CLOSED}"
+        return (
+            StateTable("rows", (*zip(names, self.given, strict=True), ("w", HUGEINT)), gone, places_of(self.ending)),
+        )
+
+    def tick(self, at: TickTables) -> tuple[TickStatement, ...]:
+        """The rows of the partitions that change, with their values before and after."""
+        names = places(len(self.given))
+        (state,) = self.states
+        key = places_of(self.partition)
+        touched, old, new = at.temporary("touched"), at.temporary("old"), at.temporary("new")
+        both = f"SELECT * FROM {old} UNION ALL SELECT {listed(*names, 'w')} FROM {at.inputs[0]}"
+        before, after = at.temporary("before"), at.temporary("after")
+        shown = places(len(self.types))
+        changes = (
+            f"SELECT {listed(*shown, 'w')} FROM {after} UNION ALL SELECT {listed(*shown, '-w AS w')} FROM {before}"
+        )
+        made = [
+            TickStatement(f"SELECT DISTINCT {listed(*key) or 'true'} FROM {at.inputs[0]}", touched),
+            TickStatement(f"SELECT s.* FROM {at.state('rows')} s SEMI JOIN {touched} t ON {same(key, 's', 't')}", old),
+            TickStatement(summed(names, both), new),
+            TickStatement(self._values(old), before),
+            TickStatement(self._values(new), after),
+            TickStatement(summed(shown, changes), at.delta),
+            TickStatement(f"DELETE FROM {at.state('rows')} s USING {touched} t WHERE {same(key, 's', 't')}"),
+            TickStatement(f"INSERT INTO {at.state('rows')} {self._kept(new)}"),
+            *deleted(state, at),
+        ]
+        if self.keep in ("open", "open first") and not state.expired:
+            made += self._close(at)
+        return tuple(made)
+
+    # --- values -----------------------------------------------------------------------------------------------------
+
+    def _values(self, rows: str) -> str:
+        """The rows that are asked for, with the functions' values, each once."""
+        listed_rows = f"(SELECT r.* EXCLUDE (w) FROM {rows} r, range(CAST(r.w AS BIGINT)) WHERE r.w > 0)"
+        values = [
+            f"{self._value(call, kind)} AS c{self.width + place}"
+            for place, (call, kind) in enumerate(zip(self.calls, self.call_types, strict=True))
+        ]
+        row = places(self.width)
+        found = f"SELECT {listed(*row, *values, self._rank())} FROM {listed_rows}"
+        shown = listed(*row, *(f"c{self.width + place}" for place in range(len(self.calls))))
+        return f"SELECT {listed(shown, 'count(*) AS w')} FROM ({found}) {self._asked} GROUP BY ALL"
+
+    @property
+    def _asked(self) -> str:
+        return f"WHERE place <= {self.most}" if self.keep in ("first", "open first") else ""
+
+    def _rank(self) -> str:
+        """The rank that decides which rows are asked for."""
+        rank = next((call for call in self.calls if call.function in RANKS), None)
+        return f"{self._ranked(rank.function)} AS place" if rank is not None else ""
+
+    def _value(self, call: OverValue, kind: str) -> str:
+        if call.function in RANKS:
+            return f"CAST({self._ranked(call.function)} AS {kind})"
+        value = "1" if call.value is None else f"c{call.value}"
+        if call.function in ("lag", "lead"):
+            default = "" if call.default is None else f", c{call.default}"
+            return f"{call.function}({value}, {call.offset}{default}) OVER ({self._by(self._in_order)})"
+        if call.function in (*_ENDS, "min", "max"):
+            return f"{call.function}({value}) OVER ({self._window(call)})"
+        window = f"OVER ({self._window(call)})"
+        count = f"count({'*' if call.value is None else value}) {window}"
+        if call.function == "count":
+            return count
+        is_double = call.value is not None and self.given[call.value] == DOUBLE
+        total = f"fsum({value}) {window}" if is_double else f"sum(CAST({value} AS {HUGEINT})) {window}"
+        return of_sums(GroupValue("", call.function, call.type, (0, 1), places=call.places), count, total, "0", kind)
+
+    def _ranked(self, function: str) -> str:
+        order = self._in_order if function == "row_number" else self._order
+        return f"{function}() OVER ({self._by(order)})"
+
+    def _window(self, call: OverValue) -> str:
+        return window_of(self, call)
+
+    def _by(self, order: Sequence[str]) -> str:
+        return by(self, order)
+
+    @property
+    def _order(self) -> tuple[str, ...]:
+        return order_of(self)
+
+    @property
+    def _in_order(self) -> tuple[str, ...]:
+        return in_order(self)
+
+    # --- what is kept -----------------------------------------------------------------------------------------------
+
+    def _kept(self, rows: str) -> str:
+        names = listed(*places(len(self.given)), "w")
+        match self.keep:
+            case "first":
+                return f"SELECT {names} FROM ({self._numbered(rows)}) WHERE before < {self.most} AND w > 0"
+            case "last":
+                shown = listed(*places(len(self.given)), f"least(w, {self.most} - after) AS w")
+                return f"SELECT {shown} FROM ({self._numbered(rows)}) WHERE after < {self.most}"
+        return f"SELECT {names} FROM {rows}"
+
+    def _numbered(self, rows: str) -> str:
+        """Rows with how many are before them, by the rank that is asked for, and how many after."""
+        over = self._by(self._in_order)
+        total = f"sum(w) OVER ({over} ROWS UNBOUNDED PRECEDING)"
+        every = f"sum(w) OVER ({self._by(())})"
+        return f"SELECT *, {self._before()} AS before, {every} - {total} AS after FROM {rows}"
+
+    def _before(self) -> str:
+        """How many rows, or values of the order, are before a row: one less than its rank."""
+        rank = next((call.function for call in self.calls if call.function in RANKS), "row_number")
+        if rank == "dense_rank":
+            return f"dense_rank() OVER ({self._by(self._order)}) - 1"
+        if rank == "rank":
+            peers = listed(*places_of((*self.partition, *(place for place, _, _ in self.order))))
+            upto = f"sum(w) OVER ({self._by(self._order)} RANGE UNBOUNDED PRECEDING)"
+            return f"{upto} - sum(w) OVER (PARTITION BY {peers})"
+        return f"sum(w) OVER ({self._by(self._in_order)} ROWS UNBOUNDED PRECEDING) - w"
+
+    def _close(self, at: TickTables) -> list[TickStatement]:
+        """Of rows whose bucket has closed, only the last ones, or those among the first ones, stay."""
+        bucket, rows = self.bucket, at.state("rows")
+        assert bucket is not None, "rows that close have a bucket"
+        gone = expired(bucket, f"c{bucket.key}", CLOSED, self.given[bucket.key] == VARCHAR)
+        names = places(len(self.given))
+        closed = f"(SELECT * FROM {rows} WHERE {gone})"
+        which = f"before >= {self.most}" if self.keep == "open first" else f"after >= {self.most}"
+        over = f"SELECT {listed(*names, 'w')} FROM ({self._numbered(closed)}) WHERE {which}"
+        return [
+            TickStatement(over, at.temporary("over")),
+            TickStatement(f"DELETE FROM {rows} s USING {at.temporary('over')} o WHERE {same(names, 's', 'o')}"),
+        ]
+
+
+class WindowOrder(Protocol):
+    """What windows of rows are by: the partition, and the order with what makes it total."""
+
+    @property
+    def width(self) -> int:
+        """How many columns a row has that is shown."""
+        ...
+
+    @property
+    def partition(self) -> tuple[int, ...]:
+        """The places of the partition's columns."""
+        ...
+
+    @property
+    def order(self) -> tuple[tuple[int, bool, bool], ...]:
+        """The places of the order's columns, with whether values fall and whether NULL comes first."""
+        ...
+
+
+def order_of(plan: WindowOrder, alias: str = "") -> tuple[str, ...]:
+    """The terms of ORDER BY."""
+    return tuple(
+        f"{alias}c{place} {'DESC' if falls else 'ASC'} NULLS {'FIRST' if first else 'LAST'}"
+        for place, falls, first in plan.order
+    )
+
+
+def in_order(plan: WindowOrder, alias: str = "") -> tuple[str, ...]:
+    """The terms of an order that is total: after the order's, by the columns, NULL first."""
+    return (*order_of(plan, alias), *(f"{alias}{name} NULLS FIRST" for name in places(plan.width)))
+
+
+def by(plan: WindowOrder, order: Sequence[str], alias: str = "") -> str:
+    """What a window is by: the partition and some order."""
+    partition = listed(*(alias + name for name in places_of(plan.partition)))
+    parts = [f"PARTITION BY {partition}" if partition else "", f"ORDER BY {', '.join(order)}" if order else ""]
+    return " ".join(part for part in parts if part)
+
+
+def window_of(plan: WindowOrder, call: OverValue, alias: str = "") -> str:
+    """The window of a call with a frame; without one it is the whole partition."""
+    total = in_order(plan, alias)
+    if call.frame is None:
+        return by(plan, total if call.function in _ENDS else (), alias) + (_WHOLE if call.function in _ENDS else "")
+    by_rows, low, high = call.frame
+    ends = f"BETWEEN {_end(low, 'PRECEDING')} AND {_end(high, 'FOLLOWING')}"
+    return f"{by(plan, total if by_rows else order_of(plan, alias), alias)} {'ROWS' if by_rows else 'RANGE'} {ends}"
+
+
+def places_of(numbers: Sequence[int]) -> tuple[str, ...]:
+    """The names of columns at some places."""
+    return tuple(f"c{number}" for number in numbers)
+
+
+def _end(limit: int | None, side: str) -> str:
+    """An end of a frame; a negative one at the end, or a positive one at the begin, is on the other side."""
+    if limit is None:
+        return f"UNBOUNDED {side}"
+    if not limit:
+        return "CURRENT ROW"
+    return f"{abs(limit)} {'PRECEDING' if limit < 0 else 'FOLLOWING'}"

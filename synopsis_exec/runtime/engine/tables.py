@@ -1,0 +1,146 @@
+"""What an operator of the engine is: the states that it keeps, and the SQL of a tick.
+
+A *delta* is a Z-set as a table (Budiu et al., *DBSP*, §4): an operator's columns by position, ``c0``, ``c1`` …, a
+weight ``w``, and, of an operator that is ``timed``, the application time ``t`` of each row. Values are encoded as
+everywhere (`streambound_runtime.spec`): as BIGINT, as HUGEINT beyond 64 bits, as DOUBLE or as VARCHAR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+BIGINT, HUGEINT, DOUBLE, VARCHAR = "BIGINT", "HUGEINT", "DOUBLE", "VARCHAR"
+CLOSED = "getvariable('closed')"
+"""The frontier in a statement: the largest timestamp of which it is known that no row with it, or before, can come."""
+LAST = "getvariable('last')"
+"""The largest timestamp that has had a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateTable:
+    """A table that an operator keeps: its columns with their types, and when an entry goes.
+
+    ``expired`` is a predicate over the columns and the frontier (`CLOSED`); an entry for which it IS TRUE is deleted at
+    the end of the tick. Empty: entries go only as rows are taken back, or a key's better ones come. ``ending`` are the
+    columns of a key that punctuations end: an entry goes when its key is over.
+    """
+
+    name: str
+    columns: tuple[tuple[str, str], ...]
+    expired: str = ""
+    ending: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names."""
+        return tuple(name for name, _ in self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class TickStatement:
+    """One step of a tick: a query whose result is kept as a table until the next tick, or what changes a state."""
+
+    sql: str
+    table: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TickTables:
+    """The names of the tables that an operator's statements may read and write."""
+
+    number: int
+    inputs: tuple[str, ...]
+
+    @property
+    def delta(self) -> str:
+        """The operator's own delta, which its statements make."""
+        return f"delta_{self.number}"
+
+    def state(self, name: str) -> str:
+        """The table of a state."""
+        return f"state_{self.number}_{name}"
+
+    def temporary(self, name: str) -> str:
+        """A table for something in between."""
+        return f"tick_{self.number}_{name}"
+
+
+class TickOperator(Protocol):
+    """An operator whose tick is SQL."""
+
+    @property
+    def name(self) -> str:
+        """What the query, or the plan, calls it."""
+        ...
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The operators that it reads."""
+        ...
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The types of its columns."""
+        ...
+
+    @property
+    def timed(self) -> bool:
+        """Whether its rows have application times of their own."""
+        ...
+
+    @property
+    def states(self) -> tuple[StateTable, ...]:
+        """What it keeps from one tick to the next."""
+        ...
+
+    def tick(self, at: TickTables) -> tuple[TickStatement, ...]:
+        """The statements of a tick, of which one makes the delta; the last ones bring the states up to date."""
+        ...
+
+
+def columns(number: int, prefix: str = "", start: int = 0) -> str:
+    """Columns by position.
+
+    >>> columns(2, "l.")
+    'l.c0, l.c1'
+    """
+    return ", ".join(f"{prefix}c{place}" for place in range(start, start + number))
+
+
+def listed(*parts: str) -> str:
+    """Parts of a list, without those that are empty."""
+    return ", ".join(part for part in parts if part)
+
+
+def same(names: Sequence[str], left: str, right: str) -> str:
+    """The condition that two rows agree in some columns, in which NULL equals NULL."""
+    return " AND ".join(f"{left}.{name} IS NOT DISTINCT FROM {right}.{name}" for name in names) or "true"
+
+
+def places(number: int) -> tuple[str, ...]:
+    """The names of so many columns."""
+    return tuple(f"c{place}" for place in range(number))
+
+
+def summed(names: Sequence[str], rows: str, weight: str = "w") -> str:
+    """Rows with the sums of their weights, without those that cancel out."""
+    keys = ", ".join(names)
+    return f"SELECT {listed(keys, f'sum({weight}) AS w')} FROM ({rows}) GROUP BY ALL HAVING sum({weight}) <> 0"
+
+
+def deleted(state: StateTable, at: TickTables) -> tuple[TickStatement, ...]:
+    """The statements that delete a state's expired entries, and those of keys that are over: the last input."""
+    found = []
+    if state.expired:
+        found.append(f"DELETE FROM {at.state(state.name)} WHERE {state.expired}")
+    if state.ending:
+        found.append(f"DELETE FROM {at.state(state.name)} s WHERE {key_is_over(state.ending, 's', at)}")
+    return tuple(map(TickStatement, found))
+
+
+def key_is_over(columns: Sequence[str], alias: str, at: TickTables) -> str:
+    """Whether a key, in these columns, is among those that are over: the operator's last input."""
+    agree = " AND ".join(f"{alias}.{name} IS NOT DISTINCT FROM k.c{place}" for place, name in enumerate(columns))
+    return f"EXISTS (FROM {at.inputs[-1]} k WHERE {agree})"
