@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Sequence
 from itertools import pairwise
+from string import ascii_letters
 
 from sqlglot.errors import ParseError
 from sqlglot.tokenizer_core import Token, TokenType
@@ -21,7 +22,6 @@ _NAMED_AFTER = (TokenType.JOIN, TokenType.ALIAS, TokenType.DOT, TokenType.VAR)
 _AFTER_LIST = (TokenType.FROM, TokenType.WHERE, TokenType.R_PAREN, TokenType.UNION, TokenType.JOIN)
 _MISSING = re.compile(r"Required keyword: .* missing for <class '(?:\w+\.)*(\w+)'>")
 _EXPECTING = re.compile(r"Expecting (\S+)")
-_SUFFIX = re.compile(r"[A-Za-z]+$")
 _TABLE = "Expected table name"
 
 
@@ -54,7 +54,7 @@ def interval_of_no_number(source: SourceText, chunk: Sequence[Token]) -> Diagnos
     """A number with a suffix after INTERVAL, as in ``INTERVAL 5L MINUTES``, which Spark refuses."""
     for before, token in pairwise(chunk):
         if before.token_type is TokenType.INTERVAL and token.token_type is TokenType.NUMBER:
-            plain = _SUFFIX.sub("", token.text)
+            plain = token.text.rstrip(ascii_letters)
             if plain != token.text:
                 message = f"the number of an interval has no suffix, as {token.text} has"
                 return syntax_error(source, _span(source, token), message, f"write INTERVAL {plain}")
