@@ -75,7 +75,10 @@ def on_engine(job: JobSpec, facts: NodeFacts) -> JobSpec:
     making = _Making(plan, facts, job.streams)
     for keys in plan.watched:
         making.add_keys(keys)
-    without = next((node.name for node in plan.nodes if not making.add(node)), None)
+    without = next(
+        (f"a contract of {stream.name} on rows with periods" for stream in job.streams if stream.period), None
+    )
+    without = without or next((node.name for node in plan.nodes if not making.add(node)), None)
     if without is not None:
         what = f"{job.name} cannot run in ticks of a batch: {without} has no such operator yet"
         raise UsageError(what, remedy="leave --tick out")

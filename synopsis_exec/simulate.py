@@ -105,7 +105,7 @@ def operator_of_circuit(
 ) -> CircuitOperator | Engine:
     """What runs a circuit in this process."""
     if isinstance(circuit, EnginePlan):
-        return Engine(circuit, relations, _computed, streams)
+        return Engine(circuit, relations, _computed)
     return CircuitOperator(circuit, relations, evaluated, streams)
 
 

@@ -18,9 +18,8 @@ from streambound_runtime.engine.plan import (
     EnginePlan,
     NativeNode,
     RowsOfStream,
-    SqlOperator,
 )
-from streambound_runtime.engine.tables import HUGEINT, LAST, TickTables, listed, places, summed
+from streambound_runtime.engine.tables import HUGEINT, LAST, StateTable, TickTables, listed, places, summed
 from streambound_runtime.errors import usage
 from streambound_runtime.operators.by_key import ByKey, OneKey
 from streambound_runtime.operators.by_tick import Ticks
@@ -43,7 +42,6 @@ from streambound_runtime.operators.protocol import State as DumpedState
 from streambound_runtime.operators.rejected_row import RejectedRow
 from streambound_runtime.operators.standing_relation import StandingRelation
 from streambound_runtime.row_values import Value
-from streambound_runtime.spec import Stream
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -70,9 +68,7 @@ _NEVER = 2**63 - 1
 class Engine:
     """The operator that a job of an `EnginePlan` runs (`operators.protocol.Operator`)."""
 
-    def __init__(
-        self, plan: EnginePlan, relations: Relations, compute: Compute, streams: Sequence[Stream] = ()
-    ) -> None:
+    def __init__(self, plan: EnginePlan, relations: Relations, compute: Compute) -> None:
         self.plan: EnginePlan = resolved(plan, dict(relations))
         self.compute = compute
         self.limit = value(plan.bound, dict(relations))
@@ -82,12 +78,11 @@ class Engine:
         self.ended: dict[str, Delta] = {}
         self.natives = {one.name: _native(one, relations) for one in self.plan.operators if isinstance(one, NativeNode)}
         self.numbers = {one.name: number for number, one in enumerate(self.plan.operators)}
-        self.types = {one.name: one.types for one in self.plan.operators}
         self.database = connected()
         self.begun = False
         self.history: tuple[Integers, Integers] = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
         for one in self.plan.operators:
-            for state in () if isinstance(one, NativeNode | ComputedRows | RowsOfStream | EndedKeyRows) else one.states:
+            for state in states_of(one):
                 columns = ", ".join(f"{name} {kind}" for name, kind in state.columns) or "nothing BOOLEAN"
                 self.database.execute(f"CREATE TABLE {self._tables(one).state(state.name)} ({columns})")
 
@@ -236,7 +231,7 @@ class Engine:
 
     def entries(self) -> int:
         """How many entries all states have."""
-        tables = [name for name, _ in self._states()]
+        tables = (self._tables(one).state(state.name) for one in self.plan.operators for state in states_of(one))
         counts = " + ".join(f"(SELECT count(*) FROM {name})" for name in tables) or "0"
         ((size,),) = self.database.execute(f"SELECT {counts}").fetchall()
         others = (*self.natives.values(), *self.watched.operators.values())
@@ -249,7 +244,7 @@ class Engine:
             if isinstance(one, NativeNode):
                 found |= {f"{one.name}: {table}": rows for table, rows in self.natives[one.name].dump().items()}
                 continue
-            for state in () if isinstance(one, ComputedRows | RowsOfStream | EndedKeyRows) else one.states:
+            for state in states_of(one):
                 shown = (as_decimal(column, kind) for column, kind in state.columns)
                 name = self._tables(one).state(state.name)
                 rows = self.database.sql(f"SELECT {', '.join(shown) or '*'} FROM {name}").to_arrow_table()
@@ -269,24 +264,20 @@ class Engine:
             mine = _of_operator(state, one.name)
             if isinstance(one, NativeNode):
                 self.natives[one.name].load(mine)
-            elif not isinstance(one, ComputedRows | RowsOfStream | EndedKeyRows):
-                for kept in one.states:
-                    self._fill(one, kept.name, mine[kept.name])
+            for kept in states_of(one):
+                self._fill(one, kept.name, mine[kept.name])
 
-    def _fill(self, one: SqlOperator, state: str, rows: pa.Table) -> None:
+    def _fill(self, one: EngineOperator, state: str, rows: pa.Table) -> None:
         name = self._tables(one).state(state)
         self.database.execute(f"DELETE FROM {name}")
         self.database.register(_GIVEN, rows)
         self.database.execute(f"INSERT INTO {name} SELECT * FROM {_GIVEN}")
         self.database.unregister(_GIVEN)
 
-    def _states(self) -> list[tuple[str, SqlOperator]]:
-        return [
-            (self._tables(one).state(state.name), one)
-            for one in self.plan.operators
-            if not isinstance(one, NativeNode | ComputedRows | RowsOfStream | EndedKeyRows)
-            for state in one.states
-        ]
+
+def states_of(one: EngineOperator) -> tuple[StateTable, ...]:
+    """The states of an operator that are tables of the database."""
+    return () if isinstance(one, NativeNode | ComputedRows | RowsOfStream | EndedKeyRows) else one.states
 
 
 def as_decimal(column: str, kind: str) -> str:

@@ -187,7 +187,7 @@ def operator_of(
     """The operator of a job's plan; without a session DuckDB computes what Spark does otherwise."""
     if isinstance(job.plan, EnginePlan):
         compute: Compute = partial(rows_computed, job) if spark is None else partial(rows_computed_by_spark, spark, job)
-        return Engine(job.plan, relations, compute, job.streams)
+        return Engine(job.plan, relations, compute)
     if isinstance(job.plan, CircuitPlan):
         evaluate: Evaluate = (
             partial(computed_in_process, job) if spark is None else partial(computed_by_spark, spark, job)
