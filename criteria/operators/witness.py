@@ -296,7 +296,10 @@ def holds_at_every_size(found: CircuitWitness, executions: Executions) -> bool:
     condition that sees one value or time, or two, is true of elements alike. What is counted or summed is tried: for
     all subsets of a few elements, for sums of powers, and for more elements than rows are counted to.
     """
-    return _proved(found, executions) and _of_any_size(found, executions) and _far_away(found, executions)
+    try:
+        return _proved(found, executions) and _of_any_size(found, executions) and _far_away(found, executions)
+    except _NO_VALUE:
+        return False
 
 
 def _proved(found: CircuitWitness, executions: Executions) -> bool:
@@ -313,7 +316,10 @@ def _of_few(found: CircuitWitness, executions: Executions) -> list[WitnessRun] |
         witness = found.of_size(size)
         if witness is None or (first is not None and not same_relations(first, witness)):
             return None
-        runs.append(executions.run(witness))
+        try:
+            runs.append(executions.run(witness))
+        except _NO_VALUE:
+            return None
         if not all(_differ(runs[-1], *pair) for pair in _likely_alike(size)):
             return None
         first = first or witness
