@@ -49,7 +49,8 @@ def test_a_witness_has_rows_of_the_relations_that_are_asked(case: str) -> None:
     assert small is not None and any(row.table == "R" for row in small.always)
     assert larger is not None and same_relations(small, larger)
     tables = tables_of(found.statement, checked.statement)
-    assert prove_witness(checked, checked.catalog, tables, larger).startswith("16 of 16 prefixes")
+    several = [one for one in map(found.of_size, (4, 3, 5, 8)) if one is not None]
+    assert prove_witness(checked, checked.catalog, tables, several).startswith("16 of 16 prefixes")
 
 
 @pytest.mark.parametrize(
