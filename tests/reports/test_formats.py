@@ -36,7 +36,7 @@ BLAMED = (
     "SELECT «S.nope» FROM S",
     "SELECT S.a FROM «nowhere»",
     "SELECT «COLLECT_LIST(S.a)» FROM S",
-    "SELECT S.a FROM S WHERE «S.s = 3»",
+    "SELECT S.a FROM S WHERE «S.a = true»",
     "SELECT «5 - S.ts» AS x FROM S",
     "SELECT «S.a» FROM S WHERE S.a = 1 AND S.a > 3",
     "SELECT S.a S«.»b FROM S",
