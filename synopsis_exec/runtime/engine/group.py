@@ -107,7 +107,7 @@ class SqlGroup:
         if not self.final:
             made.append(TickStatement(self._changes(at), at.delta))
         touched = same(self._apart, "s", "t")
-        using = f"USING {at.temporary('touched')} t WHERE {touched}" if self._apart else ""
+        using = f"USING {at.temporary('touched')} t WHERE {touched}"
         made += [
             TickStatement(f"DELETE FROM {at.state(groups.name)} s {using}"),
             TickStatement(f"INSERT INTO {at.state(groups.name)} SELECT * FROM {at.temporary('new')}"),
