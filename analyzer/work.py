@@ -106,7 +106,7 @@ def begin() -> None:
 
 @contextmanager
 def uncounted() -> Iterator[None]:
-    """Count no steps in the block: what is said of a statement whose steps are used up."""
+    """Count no steps in the block, so that a statement without any left can still be explained."""
     before, _meter.left = _meter.left, inf
     try:
         yield

@@ -118,10 +118,10 @@ def engine_option(command: _F) -> _F:
 
 
 def tick_option(command: _F) -> _F:
-    """Add --tick, which says what is done, and printed, at a time."""
+    """Add --tick, which says how often changes are printed."""
     return click.option("--tick", type=click.Choice(("batch", "timestamp")), default="timestamp", show_default=True,
-                        help="Of what is more than joins, print what each timestamp changes, or what all those do that "
-                             "a micro-batch closes, which is many times faster.")(command)  # fmt: skip
+                        help="Print changes after each timestamp, or once after each micro-batch, which is many times "
+                             "faster; only for statements beyond joins.")(command)  # fmt: skip
 
 
 def colored(color: bool | None) -> bool:

@@ -294,7 +294,8 @@ class _Making:
         stream = side.scan.table
         columns = tuple(dict.fromkeys((*side.columns, *keys[stream])))
         types = self._of_stream(stream)
-        (rows,) = (one for one in self.made.values() if isinstance(one, RowsOfStream) and one.name == side.rows)
+        rows = self.made[side.rows]
+        assert isinstance(rows, RowsOfStream), "a side reads a stream"
         self.made[rows.name] = replace(rows, columns=columns, types=tuple(engine_type(types[name]) for name in columns))
         more = tuple(engine_type(types[name]) for name in keys[stream])
         return replace(side, columns=columns, key_columns=keys[stream], entry_types=(*side.entry_types, *more))

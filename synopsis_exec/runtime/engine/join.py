@@ -89,13 +89,15 @@ class SqlJoin:
         parts = []
         if self.kind in ("inner", "left"):
             sides = ((came_left, at.temporary("every_right")), (at.state("left"), came_right))
-            pair = listed(*self._pair(), "l.w * r.w AS w")
+            pair = listed(*of_both(self.shown), "l.w * r.w AS w")
             parts += [f"SELECT {pair} FROM {one} l JOIN {other} r ON {on}" for one, other in sides]
         if self._asks:
             made += self._partners(at, left, on)
             parts.append(self._alone(at))
         if self.kind in ("left", "anti"):
-            parts.append(f"SELECT {listed(*self._padded('r'), 'w')} FROM {at.inputs[0]} r WHERE NOT {opens}")
+            parts.append(
+                f"SELECT {listed(*of_left(self.shown, self.types, 'r'), 'w')} FROM {at.inputs[0]} r WHERE NOT {opens}"
+            )
         names = places(len(self.types))
         made.append(TickStatement(summed(names, " UNION ALL ".join(parts)), at.delta))
         made += self._kept(at, left, right)
@@ -142,7 +144,7 @@ class SqlJoin:
             "CASE WHEN {0}_p > 0 THEN 0 ELSE {0}_w END"
         )  # fmt: skip
         change = f"{there.format('new')} - {there.format('old')} AS w"
-        return f"SELECT {listed(*self._padded('r'), change)} FROM {at.temporary('changed')} r"
+        return f"SELECT {listed(*of_left(self.shown, self.types, 'r'), change)} FROM {at.temporary('changed')} r"
 
     def _kept(self, at: TickTables, left: Sequence[str], right: Sequence[str]) -> list[TickStatement]:
         """Both sides with what came."""
@@ -179,18 +181,6 @@ class SqlJoin:
             value = value if clip.high is None else f"least({value}, {clip.high})"
             found[name] = f"CASE WHEN {name} IS NOT NULL THEN {value} END"
         return [value if value == name else f"{value} AS {name}" for name, value in found.items()]
-
-    def _pair(self) -> list[str]:
-        """A result of both sides."""
-        sides = names_of_sides(len(self.left), len(self.right))
-        return [f"{sides[name]} AS c{place}" for place, name in enumerate(self.shown)]
-
-    def _padded(self, alias: str) -> list[str]:
-        """A result of a left row alone, in a table with such an alias."""
-        return [
-            f"{alias}.c{name[1:]} AS c{place}" if name.startswith("l") else f"CAST(NULL AS {kind}) AS c{place}"
-            for place, (name, kind) in enumerate(zip(self.shown, self.types, strict=True))
-        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,12 +238,7 @@ class SqlAsOf:
 
     def _delta(self, at: TickTables) -> str:
         came, partners = at.temporary("left"), at.temporary("partners")
-        sides = names_of_sides(len(self.left), len(self.right))
-        pair = [f"{sides[name]} AS c{place}" for place, name in enumerate(self.shown)]
-        alone = [
-            f"l.c{name[1:]} AS c{place}" if name.startswith("l") else f"CAST(NULL AS {kind}) AS c{place}"
-            for place, (name, kind) in enumerate(zip(self.shown, self.types, strict=True))
-        ]
+        pair, alone = of_both(self.shown), of_left(self.shown, self.types, "l")
         joined = (
             f"SELECT {listed(*pair, 'l.w * r.w AS w', 'l.t')} FROM {came} l JOIN {partners} r ON l.number = r.number"
         )
@@ -268,6 +253,19 @@ def names_of_sides(left: int, right: int) -> dict[str, str]:
     return {f"l{place}": f"l.c{place}" for place in range(left)} | {
         f"r{place}": f"r.c{place}" for place in range(right)
     }
+
+
+def of_both(shown: Sequence[str]) -> list[str]:
+    """The columns of a result of a left row and its partner."""
+    return [f"{name[0]}.c{name[1:]} AS c{place}" for place, name in enumerate(shown)]
+
+
+def of_left(shown: Sequence[str], types: Sequence[str], alias: str) -> list[str]:
+    """The columns of a result of a left row alone, in a table with such an alias."""
+    return [
+        f"{alias}.c{name[1:]} AS c{place}" if name.startswith("l") else f"CAST(NULL AS {kind}) AS c{place}"
+        for place, (name, kind) in enumerate(zip(shown, types, strict=True))
+    ]
 
 
 def _columns(types: Sequence[str]) -> tuple[tuple[str, str], ...]:
