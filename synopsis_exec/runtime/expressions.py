@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
+from streambound_runtime.database import connected
 from streambound_runtime.decoding.sql_types import SqlType, sql_type
-from streambound_runtime.errors import usage
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,14 +19,6 @@ if TYPE_CHECKING:
 
 _ROWS = "streambound rows"
 """What the rows are called: DuckDB finds other tables and Python's variables by name, and none has this one."""
-_SETTINGS: dict[str, str | bool | int | float | list[str]] = {
-    "threads": 1,
-    "memory_limit": "1GB",
-    "temp_directory": "",  # nothing is ever written
-    "autoinstall_known_extensions": False,
-    "autoload_known_extensions": False,
-    "python_enable_replacements": False,
-}
 _NOT_EXACT = "expression_rewriter, common_subexpressions, statistics_propagation, filter_pullup, filter_pushdown"
 """Of DuckDB's optimizers those that may move an expression, or leave one out that raises an error."""
 _NAMED = re.compile(r"['\"]([A-Z][A-Z_]+_[A-Z_]+)['\"]")
@@ -59,14 +51,7 @@ class Raises(Exception):
 
 @cache
 def _database() -> DuckDBPyConnection:
-    try:
-        import duckdb
-    except ImportError as error:
-        raise usage("expressions are computed by DuckDB, which is not installed: pip install duckdb") from error
-    database = duckdb.connect(config=_SETTINGS)
-    database.execute("SET TimeZone = 'UTC'")
-    database.execute(f"SET disabled_optimizers = '{_NOT_EXACT}'")
-    return database
+    return connected("expressions are computed", _NOT_EXACT, memory_limit="1GB")
 
 
 def query(sql: str, **tables: pa.Table) -> pa.Table:

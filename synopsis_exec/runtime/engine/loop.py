@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from streambound_runtime.arrays import Integers
+from streambound_runtime.database import connected
 from streambound_runtime.engine.arrow import delta_of, table_of
 from streambound_runtime.engine.plan import (
     ComputedRows,
@@ -20,7 +21,6 @@ from streambound_runtime.engine.plan import (
     RowsOfStream,
 )
 from streambound_runtime.engine.tables import HUGEINT, LAST, StateTable, TickTables, listed, places, summed
-from streambound_runtime.errors import usage
 from streambound_runtime.operators.by_key import ByKey, OneKey
 from streambound_runtime.operators.by_tick import Ticks
 from streambound_runtime.operators.changing_relation import ChangingRelation
@@ -45,20 +45,12 @@ from streambound_runtime.row_values import Value
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from duckdb import DuckDBPyConnection
 
 Relations = Mapping[str, list[dict[str, Value]]]
 Compute = Callable[[MapNode, "pa.Table"], "pa.Table"]
 """Computes the rows of a `ComputedRows` operator: of a table of time, columns and weight another one."""
 NativeOperator = BlockOperator | ChangingRelation | StandingRelation | LeastFixpoint | ByKey
 
-SETTINGS: dict[str, str | bool | int | float | list[str]] = {
-    "threads": 1,
-    "temp_directory": "",
-    "autoinstall_known_extensions": False,
-    "autoload_known_extensions": False,
-    "python_enable_replacements": False,
-}
 _NOT_RIGHT = "statistics_propagation, projection_pullup"
 """Optimizers of DuckDB 2.0 with which sums of a UNION ALL of empty and constant rows may lose a row."""
 _GIVEN = "streambound_given"
@@ -80,7 +72,7 @@ class Engine:
         self.ended: dict[str, Delta] = {}
         self.natives = {one.name: _native(one, relations) for one in self.plan.operators if isinstance(one, NativeNode)}
         self.numbers = {one.name: number for number, one in enumerate(self.plan.operators)}
-        self.database = connected()
+        self.database = connected("operators are run", _NOT_RIGHT)
         self.begun = False
         self.history: tuple[Integers, Integers] = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
         for one in self.plan.operators:
@@ -319,18 +311,6 @@ def within_types(name: str) -> Iterator[None]:
     except (duckdb.OutOfRangeException, duckdb.ConversionException, duckdb.InvalidInputException) as error:
         words = str(error).splitlines()[0].partition("Error: ")[2]
         raise OverflowError(words if "does not fit" in words else f"{name}: {words}") from error
-
-
-def connected() -> DuckDBPyConnection:
-    """A database of its own in memory; raises JobError where DuckDB is not installed."""
-    try:
-        import duckdb
-    except ImportError as error:
-        raise usage("operators are run by DuckDB, which is not installed: pip install duckdb") from error
-    database = duckdb.connect(config=SETTINGS)
-    database.execute("SET TimeZone = 'UTC'")
-    database.execute(f"SET disabled_optimizers = '{_NOT_RIGHT}'")
-    return database
 
 
 def _native(one: NativeNode, relations: Relations) -> NativeOperator:
