@@ -7,7 +7,7 @@ outside Z. M is the sum over Z of the products of these columns' values.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
@@ -32,6 +32,9 @@ from streambound.analyzer.algebra.nodes import (
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.codes import Code
+from streambound.analyzer.columns import Column
+from streambound.analyzer.constants import VOID
+from streambound.analyzer.flatten import written
 from streambound.analyzer.query import Query
 from streambound.criteria.operators.blocks import judge_once
 from streambound.criteria.operators.closing_rows import united
@@ -56,6 +59,7 @@ def judge_set_operation(tree: Tree, context: Context) -> Judged:
         left, right = context.judge(tree.left, context), context.judge(tree.right, context)
     if left.part is None or right.part is None:
         return Judged(None, (), (*left.violations, *right.violations), (*left.suspects, *right.suspects))
+    _check_types(tree, left.part.columns, right.part.columns, context)
     name = context.name("except" if isinstance(tree, Except) else "intersect")
     states = (*left.states, *right.states)
     operation = "except" if isinstance(tree, Except) else "intersect"
@@ -107,11 +111,23 @@ def judge_union(tree: Tree, context: Context) -> Judged:
         return Judged(None, (), (*left.violations, *right.violations), (*left.suspects, *right.suspects))
     if len(left.part.columns) != len(right.part.columns):
         raise NoRule("a union of rows of which not the same columns are known")
+    _check_types(tree, left.part.columns, right.part.columns, context)
     rows = None if left.rows is None or right.rows is None else total([left.rows, right.rows])
     part = UnionPart(context.name("union"), (left.part, right.part), left.part.columns)
     retracts, closes = left.retracts or right.retracts, united(left.closes, right.closes)
     both = Judged(part, (*left.states, *right.states), rows=rows, retracts=retracts, closes=closes)
     return _distinct(both, tree, context) if tree.distinct else both
+
+
+def _check_types(
+    tree: Union | Except | Intersect, above: Sequence[Column], below: Sequence[Column], context: Context
+) -> None:
+    """Raise a Finding for columns of two types, whose values are not written alike."""
+    for first, second in zip(above, below, strict=True):
+        kinds = first.type, second.type
+        if VOID not in kinds and not kinds[0].comparable(kinds[1]) and kinds[0] != kinds[1]:
+            message = f"column {first.name!r} is {kinds[0].name} above and {kinds[1].name} here"
+            raise context.positions.finding(Code.UNION_MISMATCH, message, written(tree).expression)
 
 
 def _sides(tree: Union, context: Context) -> tuple[Judged, Judged]:

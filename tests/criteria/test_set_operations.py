@@ -1,0 +1,32 @@
+"""Set operations of views: both sides have columns of the same types, as those of streams have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from support.circuits import checked_circuit
+
+STREAM: dict[str, Any] = {
+    "timestamp": "ts",
+    "columns": {"a": "bigint", "i": "int", "x": "double", "d": "decimal(10,2)", "e": "decimal(10,3)", "ts": "bigint"},
+}
+CATALOG = {"streams": {"S": STREAM, "T": STREAM}}
+
+
+@pytest.mark.parametrize("operation", ["UNION ALL", "UNION", "EXCEPT", "INTERSECT ALL"])
+@pytest.mark.parametrize(
+    ("above", "below", "told"),
+    [
+        ("SUM(a)", "SUM(x)", "column 'c' is bigint above and double here"),
+        ("SUM(d)", "SUM(e)", "column 'c' is decimal(20,2) above and decimal(20,3) here"),
+        ("MAX(i)", "SUM(a)", None),
+        ("MAX(a)", "NULL", None),
+    ],
+)
+def test_columns_of_two_types_are_an_error(operation: str, above: str, below: str, told: str | None) -> None:
+    sql = f"SELECT {above} AS c FROM S {operation} SELECT {below} FROM T"
+    checked = checked_circuit(sql, CATALOG)
+    assert [one.message for one in checked.diagnostics if str(one.code) == "SB106"] == ([told] if told else [])
+    assert told is None or str(checked.verdict) == "error"
