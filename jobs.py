@@ -123,7 +123,7 @@ def compile(
     name: str | None = None,
     placement: str | None = None,
     unbounded: bool = False,
-    tick: str = "timestamp",
+    tick: str = "batch",
 ) -> Job:
     """The Spark job of a bounded statement, as `streambound compile` writes it.
 
@@ -156,7 +156,7 @@ def verify(
 
 
 def compiled_of(
-    catalog: Catalog, checked: Checked, placement: str | None = None, tick: str = "timestamp"
+    catalog: Catalog, checked: Checked, placement: str | None = None, tick: str = "batch"
 ) -> CompiledJob | CompiledPeriodJob:
     """The job of a bounded statement, or of one with SEQ blocks; raises as `job_of` does."""
     if checked.blocks is None or checked.circuit is not None:
@@ -173,7 +173,7 @@ def job_of(
     checked: Checked,
     placement: str | None = None,
     unbounded: bool = False,
-    tick: str = "timestamp",
+    tick: str = "batch",
 ) -> CompiledJob:
     """The job of a bounded statement, or of any with ``unbounded``.
 
@@ -267,7 +267,7 @@ def verification(
     if checked.blocks is not None:
         original = _snapshots(checked.blocks, catalog)
     rows = recorded(plan, folder) if folder is not None else None
-    return verify(compiled(plan), original, rows, seed, runs, on_trial, on_step)
+    return verify(compiled(plan, tick="timestamp"), original, rows, seed, runs, on_trial, on_step)
 
 
 def batch_statement(checked: Checked, catalog: Catalog, plan: Plan | PlannedCircuit) -> BatchStatement:

@@ -69,18 +69,20 @@ class BlockReader:
         """
         flattener = self._flattener(distinct)
         findings, branches = flattener.findings, list[Branch]()
-        for given in self._scopes(body, flattener):
+        scopes = self._scopes(body, flattener)
+        joined = any(len(scope.sources) > 1 for scope in scopes)
+        for given in scopes:
             scope = given if passing is None else flattener.where(given, passing)
             reader = flattener.reader(scope)
             outputs = tuple(output for item in items for output in flattener.outputs(item, reader))
-            factors = [self._factors(one, reader) for one in sums]
+            factors = [self._factors(one, reader, joined) for one in sums]
             if findings:
                 raise findings[0]
             select = Select(scope, outputs)
             branch = branch_of(select, len(branches), flattener, findings)
             names = {mine: serial for serial, mine in readable_aliases(select, flattener.wanted).items()}
             sources = (
-                replace(source, factors=tuple(found.get(names[source.alias], "") for found in factors))
+                replace(source, factors=tuple(found.get(names[source.alias], ()) for found in factors))
                 for source in branch.sources
             )
             branches.append(replace(branch, sources=tuple(sources)))
@@ -141,8 +143,11 @@ class BlockReader:
         scopes = flattener.scopes(body.input if isinstance(body, Filter) else body, "")
         return scopes if condition is None else [flattener.where(scope, written(condition)) for scope in scopes]
 
-    def _factors(self, one: Monomial, reader: ConditionReader) -> dict[str, str]:
-        """The columns that a monomial multiplies, by source."""
+    def _factors(self, one: Monomial, reader: ConditionReader, apart: bool) -> dict[str, tuple[str, ...]]:
+        """The columns that a monomial multiplies, by source: of each source one, or one for each factor.
+
+        Factors ``apart`` are multiplied exactly, where a column has the product as Spark rounds it.
+        """
         values: dict[str, list[exp.Expr]] = {}
         guards: dict[str, list[exp.Expr]] = {}
         for factor in one.factors:
@@ -157,15 +162,14 @@ class BlockReader:
             guards.setdefault(self._source(tree, condition, reader), []).append(exp.Paren(this=tree))
         found = {}
         for source in dict.fromkeys((*values, *guards)):
-            product = _product(values.get(source, []))
-            guarded = exp.and_(*guards[source]) if source in guards else None
-            if guarded is not None:
-                product = exp.Case(ifs=[exp.If(this=guarded, true=product)], default=exp.Literal.number(0))
-            if not rows_of(product):
-                if product == exp.Literal.number(1):
-                    continue
-                product = _of_row(product, reader)
-            found[source] = reader.derive(product, one.at).plus[0].column
+            present = exp.and_(*guards[source]) if source in guards else None
+            mine = values.get(source, [])
+            products = [_guarded(factor, present) for factor in (mine if apart and mine else [_product(mine)])]
+            found[source] = tuple(
+                reader.derive(product if rows_of(product) else _of_row(product, reader), one.at).plus[0].column
+                for product in products
+                if product != exp.Literal.number(1)
+            )
         return found
 
     def _source(self, tree: exp.Expr, node: exp.Expr, reader: ConditionReader) -> str:
@@ -194,6 +198,13 @@ def _of_row(constant: exp.Expr, reader: ConditionReader) -> exp.Expr:
     column = column_of(Attribute(source.alias, source.columns[0].name))
     test = exp.Is(this=column, expression=exp.Null())
     return exp.Case(ifs=[exp.If(this=test, true=constant.copy())], default=constant.copy())
+
+
+def _guarded(product: exp.Expr, guard: exp.Expr | None) -> exp.Expr:
+    """A product, and 0 where the guard is not true."""
+    if guard is None:
+        return product.copy()
+    return exp.Case(ifs=[exp.If(this=guard.copy(), true=product.copy())], default=exp.Literal.number(0))
 
 
 def _product(values: Sequence[exp.Expr]) -> exp.Expr:

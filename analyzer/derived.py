@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from sqlglot import exp
 
@@ -206,7 +207,7 @@ def with_derived(branches: Sequence[Branch], derived: Mapping[tuple[str, str], C
             if (column := derived.get((table, attribute.column))) is not None:
                 used.setdefault(table, {})[column.name] = column
         for source in branch.sources:
-            for name in source.factors:
+            for name in chain(*source.factors):
                 if (column := derived.get((source.table, name))) is not None:
                     used.setdefault(source.table, {})[name] = column
     if not used:

@@ -188,10 +188,11 @@ Formula = Comparison | NullTest | OneOf | Truth | And | Or | Not
 class Source:
     """One occurrence of a stream or relation in a branch's FROM.
 
-    ``table`` is its name in the catalog, ``at`` where the catalog declares it. ``factors`` are the columns that a row
-    contributes to each of the query's sums, empty for a factor of one. ``query`` is Spark SQL that gives the rows of a
-    relation that is computed of others (`computed_relations`), and so is in no catalog. ``punctuations`` are those of
-    a stream, ``ending`` its keys that some stream's end; ``one_key`` the one of which all rows have one value.
+    ``table`` is its name in the catalog, ``at`` where the catalog declares it. ``factors`` are the columns whose
+    product a row contributes to each of the query's sums, none for a factor of one. ``query`` is Spark SQL that gives
+    the rows of a relation that is computed of others (`computed_relations`), and so is in no catalog. ``punctuations``
+    are those of a stream, ``ending`` its keys that some stream's end; ``one_key`` the one of which all rows have one
+    value.
     """
 
     alias: str
@@ -204,7 +205,7 @@ class Source:
     rows: int | None = None
     at: Excerpt | None = None
     max_rate: Rate | None = None
-    factors: tuple[str, ...] = ()
+    factors: tuple[tuple[str, ...], ...] = ()
     query: str = ""
     punctuations: tuple[KeyPunctuation, ...] = ()
     ending: tuple[StreamKey, ...] = ()

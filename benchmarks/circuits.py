@@ -24,8 +24,8 @@ from streambound.benchmarks.measuring import in_turn, rate
 from streambound.benchmarks.native import drain, stream
 from streambound.benchmarks.workloads import Workload
 from streambound.synopsis_exec.simulate import evaluated, rows_as_delta
-from streambound_runtime.operators.circuit import CircuitOperator
-from streambound_runtime.operators.circuit_plan import CircuitPlan
+from streambound_runtime.engine.loop import Engine
+from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.session import session
 from streambound_runtime.spec import JobSpec
 
@@ -128,10 +128,10 @@ def closure(edges: int, changes: int) -> Rows:
     assert isinstance(job.plan, CircuitPlan)
     (stream,), dice = job.streams, np.random.default_rng(3)
 
-    def started() -> CircuitOperator:
-        return CircuitOperator(job.plan, {}, evaluated, job.streams)
+    def started() -> Engine:
+        return Engine(job.plan, {}, evaluated, job.streams)
 
-    def step(operator: CircuitOperator, now: int, rows: list[tuple[Edge, str]]) -> tuple[int, float]:
+    def step(operator: Engine, now: int, rows: list[tuple[Edge, str]]) -> tuple[int, float]:
         given = [{"a": a, "b": b, "op": op, "ts": now} for (a, b), op in rows]
         delta = rows_as_delta([now] * len(given), given, stream)
         begun = time.perf_counter()

@@ -119,9 +119,9 @@ def engine_option(command: _F) -> _F:
 
 def tick_option(command: _F) -> _F:
     """Add --tick, which says how often changes are printed."""
-    return click.option("--tick", type=click.Choice(("batch", "timestamp")), default="timestamp", show_default=True,
-                        help="Print changes after each timestamp, or once after each micro-batch, which is many times "
-                             "faster; only for statements beyond joins.")(command)  # fmt: skip
+    return click.option("--tick", type=click.Choice(("batch", "timestamp")), default="batch", show_default=True,
+                        help="Print what each micro-batch changes, or each timestamp, which is many times slower; only "
+                             "of statements beyond joins.")(command)  # fmt: skip
 
 
 def colored(color: bool | None) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import chain
 
 from streambound.analyzer.boundedness import Limit
 from streambound.analyzer.catalog import Kind
@@ -155,15 +156,15 @@ class BranchLowering:
         attributes |= dict.fromkeys(a for test in source.filters for a in test.attributes)
         attributes |= dict.fromkeys(extreme.attribute for extreme in source.extremes)
         attributes |= dict.fromkeys(member.attribute for member in source.members)
-        factors = [Attribute(source.alias, name) if name else None for name in source.factors]
-        attributes |= dict.fromkeys(factor for factor in factors if factor is not None)
+        factors = [[Attribute(source.alias, name) for name in names] for names in source.factors]
+        attributes |= dict.fromkeys(chain(*factors))
         return plan.TableScan(
             source.table,
             tuple((self.variables.of(a), a.column) for a in attributes),
             tuple(self.variables.of(Attribute(source.alias, column)) for column in source.columns),
             tuple(self._filters(source)),
             tuple(plan.Test("now", OPERATORS[check.op], None, constant(check.offset)) for check in source.times),
-            tuple("" if factor is None else self.variables.of(factor) for factor in factors),
+            tuple(tuple(map(self.variables.of, several)) for several in factors),
         )
 
     def _filters(self, source: PlanSource) -> list[plan.Test]:

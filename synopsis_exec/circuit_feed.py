@@ -17,6 +17,7 @@ from streambound.analyzer.query import Comparison
 from streambound.analyzer.types import Family
 from streambound.synopsis_exec.adversary import RATE, Row, first_timestamp, pools
 from streambound.synopsis_exec.changing_rows import GeneratedChanges, some_value
+from streambound.synopsis_exec.circuit_ir import GroupNode, SetNode
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.circuit_rows import different_blocks, fill
 from streambound.synopsis_exec.ended_rows import EndlessKeys
@@ -24,7 +25,7 @@ from streambound.synopsis_exec.feeds import Feed, lengths
 from streambound.synopsis_exec.pace import pace
 from streambound.synopsis_exec.partition_turns import in_partitions
 from streambound.synopsis_exec.plan_ir import Input
-from streambound_runtime.operators.circuit_plan import ChangesNode, GroupNode, SetNode
+from streambound_runtime.operators.circuit_plan import ChangesNode
 
 _TIMES = 8
 """About how often the longest bucket or interval fits into the streams."""

@@ -42,6 +42,7 @@ from streambound.criteria.operators.parts import (
     UnionPart,
     ViewJoinPart,
 )
+from streambound.synopsis_exec import circuit_ir
 from streambound.synopsis_exec.asked_relations import asked_relations
 from streambound.synopsis_exec.best_values import best_branch
 from streambound.synopsis_exec.branch_plan import BranchLowering, constant
@@ -61,7 +62,7 @@ class CircuitNodes:
     catalog: Catalog
 
     def __post_init__(self) -> None:
-        self.found: list[circuit_plan.Node] = []
+        self.found: list[circuit_ir.Node] = []
         self.columns: dict[str, tuple[Column, ...]] = {}
         self.parts: dict[str, Part] = {}
         self.blocks: list[Plan] = []
@@ -97,12 +98,12 @@ class CircuitNodes:
             if len({column.name.lower() for column in columns}) < len(columns):
                 raise BrokenInvariant(f"two columns of {node} have one name: {[column.name for column in columns]}")
 
-    def ends(self, key: EndingKey | None) -> circuit_plan.KeyEnds | None:
+    def ends(self, key: EndingKey | None) -> circuit_ir.KeyEnds | None:
         """When what is kept for a key goes."""
         if key is None:
             return None
         self.ending.add(key.stream)
-        return circuit_plan.KeyEnds(keys_of(key.stream, key.attributes), key.places)
+        return circuit_ir.KeyEnds(keys_of(key.stream, key.attributes), key.places)
 
     def add(self, part: Part) -> str:
         """The name of a part's node, once it is there with all below."""
@@ -113,7 +114,7 @@ class CircuitNodes:
             case KeyedPart():
                 return self._keyed(part)
             case FixpointPart():
-                node: circuit_plan.Node = self._fixpoint(part)
+                node: circuit_ir.Node = self._fixpoint(part)
             case BestPart():
                 node = self._best(part)
             case BlockPart():
@@ -129,7 +130,7 @@ class CircuitNodes:
                 node = self._over(part)
             case BucketPart():
                 names = tuple(column.name for column in part.columns)
-                node = circuit_plan.BucketNode(
+                node = circuit_ir.BucketNode(
                     part.name, self.add(part.input), part.time, part.size, part.slide, part.offset, part.items, names
                 )
             case MapPart():
@@ -147,7 +148,7 @@ class CircuitNodes:
                 node = circuit_plan.PeriodNode(part.name, tuple(map(self.add, part.blocks)), part.query, names)
             case UnionPart():
                 names = tuple(column.name for column in part.columns)
-                node = circuit_plan.UnionNode(part.name, tuple(map(self.add, part.inputs)), names)
+                node = circuit_ir.UnionNode(part.name, tuple(map(self.add, part.inputs)), names)
         self.found.append(node)
         return node.name
 
@@ -156,12 +157,12 @@ class CircuitNodes:
         self.add(part.part)
         inner = self.found.pop()
         assert isinstance(
-            inner, circuit_plan.BlockNode | circuit_plan.PairNode | circuit_plan.OverNode | circuit_plan.ViewJoinNode
+            inner, circuit_plan.BlockNode | circuit_ir.PairNode | circuit_ir.OverNode | circuit_ir.ViewJoinNode
         )
         ends = self.ends(part.key)
         assert ends is not None, "a part has a key"
         members = tuple(circuit_plan.KeyMember(*stream) for stream in part.streams)
-        self.found.append(circuit_plan.KeyedNode(part.name, inner, ends.keys, members, part.places))
+        self.found.append(circuit_ir.KeyedNode(part.name, inner, ends.keys, members, part.places))
         return part.name
 
     def _relation(self, part: RelationPart) -> circuit_plan.RelationNode:
@@ -175,7 +176,7 @@ class CircuitNodes:
             self.standing.append(relation_input(part.table, names))
         return circuit_plan.RelationNode(part.name, part.table.name, names)
 
-    def _over(self, part: OverPart) -> circuit_plan.OverNode:
+    def _over(self, part: OverPart) -> circuit_ir.OverNode:
         given = part.input.columns
         calls = (
             circuit_plan.OverValue(
@@ -184,7 +185,7 @@ class CircuitNodes:
             )
             for call in part.calls
         )  # fmt: skip
-        return circuit_plan.OverNode(
+        return circuit_ir.OverNode(
             part.name,
             self.add(part.input),
             part.width,
@@ -197,7 +198,7 @@ class CircuitNodes:
             _bucket(part.closing),
         )
 
-    def _pair(self, part: PairPart) -> circuit_plan.PairNode:
+    def _pair(self, part: PairPart) -> circuit_ir.PairNode:
         query = replace(part.joint.query, name=part.joint.name)
         plan = planned(query, part.joint.split, part.joint.bound, self.catalog, repeats=query.distinct)
         left = self._side(plan, part.left_alone, part.left)
@@ -206,9 +207,9 @@ class CircuitNodes:
         self.plans[part.name] = plan
         names = tuple(column.name for column in part.columns)
         joint = synopsis_plan(plan, "driver").branches[0]
-        return circuit_plan.PairNode(part.name, part.kind, names, joint, left, right, query.distinct)
+        return circuit_ir.PairNode(part.name, part.kind, names, joint, left, right, query.distinct)
 
-    def _side(self, plan: Plan, alone: Query, alias: str) -> circuit_plan.PairSide:
+    def _side(self, plan: Plan, alone: Query, alias: str) -> circuit_ir.PairSide:
         """One side: all its rows, by a scan of its own, and its place in the join."""
         lowering = BranchLowering(plan, plan.branches[0])
         mine = planned(alone, alone, bound_of(alone), self.catalog)
@@ -220,11 +221,11 @@ class CircuitNodes:
         padded = tuple(_padded(output.value, arriving) for output in mine.branches[0].outputs)
         table = next((t for t in plan.branches[0].tables if t.streams == (alias,)), None)
         if table is None:
-            return circuit_plan.PairSide(lowering.places[alias], scan, padded)
+            return circuit_ir.PairSide(lowering.places[alias], scan, padded)
         values = lowering.remembered(table)
         shown = tuple(_padded(output.value, values, alias) for output in plan.branches[0].outputs)
         number = plan.branches[0].tables.index(table)
-        return circuit_plan.PairSide(lowering.places[alias], scan, padded, number, shown)
+        return circuit_ir.PairSide(lowering.places[alias], scan, padded, number, shown)
 
     def _fixpoint(self, part: FixpointPart) -> circuit_plan.FixpointNode:
         base, inputs = self.add(part.base), tuple(map(self.add, part.inputs))
@@ -233,18 +234,18 @@ class CircuitNodes:
         columns = tuple(column.name for column in part.columns)
         return circuit_plan.FixpointNode(part.name, base, inputs, steps, columns, names, part.retracts)
 
-    def _set(self, part: SetPart) -> circuit_plan.SetNode:
+    def _set(self, part: SetPart) -> circuit_ir.SetNode:
         left = self.add(part.left)
         right = None if part.right is None else self.add(part.right)
         names = tuple(column.name for column in part.columns)
         opens = tuple(None if tests is None else _tests(tests) for tests in part.open)
         bucket, ends = _bucket(part.closing), self.ends(part.ends)
-        return circuit_plan.SetNode(
+        return circuit_ir.SetNode(
             part.name, part.operation, left, right, names, part.all, part.grows, opens, bucket, ends
         )
 
-    def _view_join(self, part: ViewJoinPart) -> circuit_plan.ViewJoinNode:
-        return circuit_plan.ViewJoinNode(
+    def _view_join(self, part: ViewJoinPart) -> circuit_ir.ViewJoinNode:
+        return circuit_ir.ViewJoinNode(
             part.name,
             part.kind,
             self.add(part.left),
@@ -289,7 +290,7 @@ class CircuitNodes:
         )
         return circuit_plan.BlockNode(part.name, synopsis)
 
-    def _group(self, part: GroupPart) -> circuit_plan.GroupNode:
+    def _group(self, part: GroupPart) -> circuit_ir.GroupNode:
         rows = self.add(part.rows)
         blocks = [self.add(argument) for argument in part.arguments]
         names = tuple(column.name for column in part.rows.columns)
@@ -297,7 +298,7 @@ class CircuitNodes:
         weighted = isinstance(block, BlockPart) and bool(block.query.sums)
         sums = block.query.sums if isinstance(block, BlockPart) and weighted else names[part.keys :]
         closing = part.closing
-        return circuit_plan.GroupNode(
+        return circuit_ir.GroupNode(
             part.name,
             rows,
             names[: part.keys],
@@ -305,7 +306,7 @@ class CircuitNodes:
             weighted,
             tuple(map(_value, part.calls)),
             tuple(
-                circuit_plan.GroupValues(block, best, _bucket(closes))
+                circuit_ir.GroupValues(block, best, _bucket(closes))
                 for block, best, closes in zip_longest(blocks, part.best, part.closing_values)
             ),
             _bucket(closing),

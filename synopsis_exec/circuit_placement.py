@@ -16,11 +16,13 @@ from streambound.analyzer.catalog import Kind
 from streambound.analyzer.errors import UsageError
 from streambound.analyzer.query import Attribute, OutputValue
 from streambound.criteria.size import Size
+from streambound.synopsis_exec import circuit_ir as nodes
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.placement import BUCKETS, LARGE, equal
 from streambound.synopsis_exec.plan_ir import BranchPlan, Plan
 from streambound_runtime.decoding.sql_types import sql_type
-from streambound_runtime.operators import circuit_plan as nodes
+from streambound_runtime.engine.plan import CircuitPlan
+from streambound_runtime.operators.circuit_plan import BlockNode, MapNode
 from streambound_runtime.spec import JobSpec, Stream
 
 _TRIED = 4096
@@ -56,7 +58,7 @@ def _size(entries: Size) -> str:
 
 
 def _in(job: JobSpec, where: str, because: str, key: tuple[str, ...] = ()) -> JobSpec:
-    assert isinstance(job.plan, nodes.CircuitPlan), "this places circuits"
+    assert isinstance(job.plan, CircuitPlan), "this places circuits"
     buckets = BUCKETS if where == "buckets" else 0
     return replace(job, plan=replace(job.plan, placement=where, placed=because, key=key, buckets=buckets))
 
@@ -110,7 +112,7 @@ class _Dividing:
         """Raise _UndividedError where a state does not fall apart."""
         *_, last = self.query.circuit.nodes
         for node in self.query.circuit.nodes:
-            if isinstance(node, nodes.MapNode) and node is not last and not node.renames:
+            if isinstance(node, MapNode) and node is not last and not node.renames:
                 raise _UndividedError(
                     f"Spark computes the rows of {node.name}, which other operators need, on the driver"
                 )
@@ -118,11 +120,11 @@ class _Dividing:
 
     def _of(self, node: nodes.Node) -> Places:
         match node:
-            case nodes.BlockNode():
+            case BlockNode():
                 return self._block(self.query.plans[node.name])
             case nodes.PairNode():
                 return self._pair(node, self.query.plans[node.name])
-            case nodes.MapNode():
+            case MapNode():
                 return self.places[node.input] if node.renames else frozenset()
             case nodes.BucketNode():
                 return self._bucket(node)

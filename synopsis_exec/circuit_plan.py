@@ -19,6 +19,7 @@ from streambound.criteria.operators.parts import (
     PeriodPart,
 )
 from streambound.criteria.operators.states import CircuitBound, Judged
+from streambound.synopsis_exec.circuit_ir import NodePlan
 from streambound.synopsis_exec.circuit_nodes import CircuitNodes, keys_of, relation_input
 from streambound.synopsis_exec.declared_table import told
 from streambound.synopsis_exec.from_parts import NodeFacts
@@ -29,7 +30,6 @@ from streambound.synopsis_exec.synopsis_plan import as_formula, quantities
 from streambound_runtime.operators import circuit_plan, formula
 from streambound_runtime.operators.epochs.plan import EpochLineage
 from streambound_runtime.promises import KEPT_BY_DEFAULT, PeriodContract, QuarantineLimit
-from streambound_runtime.text import printed
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class PlannedCircuit:
     columns: tuple[Column, ...]
     inputs: tuple[Input, ...]
     blocks: tuple[Plan, ...]
-    circuit: circuit_plan.CircuitPlan
+    circuit: NodePlan
     bound: CircuitBound
     computed: tuple[Input, ...] = ()
     sink: Sink | None = None
@@ -84,12 +84,6 @@ class PlannedCircuit:
         first = self.streams[0]
         return next(column.type for column in first.columns if column.name == first.timestamp)
 
-    @property
-    def layout_sha256(self) -> str:
-        """A hash of what the nodes store."""
-        nodes = printed(self.circuit.nodes)
-        return sha256("\n".join((nodes, *(item.query for item in self.computed))).encode()).hexdigest()
-
 
 def make_circuit_plan(
     judged: Judged, statement: Statement, catalog: Catalog, final: bool = False, grows: bool = False
@@ -112,7 +106,7 @@ def make_circuit_plan(
     added = _added(judged.part)
     check_columns(statement.name, columns, sink, file, line, added)
     nodes.check_names()
-    circuit = circuit_plan.CircuitPlan(
+    circuit = NodePlan(
         tuple(column.name for column in columns),
         tuple(nodes.found),
         as_formula(bound.entries, known),

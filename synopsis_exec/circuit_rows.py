@@ -8,12 +8,13 @@ from typing import Any
 
 from streambound.analyzer.types import Family
 from streambound.synopsis_exec.changing_rows import changing_rows, some_value
+from streambound.synopsis_exec.circuit_ir import GroupNode, SetNode
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.ended_rows import with_punctuations
 from streambound.synopsis_exec.feeds import matching_rows
 from streambound.synopsis_exec.pace import within_rates
 from streambound.synopsis_exec.plan_ir import Plan
-from streambound_runtime.operators.circuit_plan import ChangesNode, GroupNode, SetNode
+from streambound_runtime.operators.circuit_plan import ChangesNode
 
 Row = dict[str, Any]
 FEW = 6

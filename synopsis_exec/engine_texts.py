@@ -7,23 +7,25 @@ from dataclasses import fields, is_dataclass, replace
 
 from streambound.analyzer.constants import BOOLEAN, kind_of
 from streambound.analyzer.expressions.engine_sql import NotInEngine, engine_sql
+from streambound.synopsis_exec.circuit_ir import Node, NodePlan
 from streambound_runtime import spec
-from streambound_runtime.operators.circuit_plan import CircuitPlan, MapNode, NamedTypes, Node, PeriodNode
+from streambound_runtime.operators.circuit_plan import MapNode, NamedTypes, PeriodNode
 from streambound_runtime.operators.epochs.plan import EpochJoin, EpochMap, EpochPlan
 
 
 def with_engine(job: spec.JobSpec) -> spec.JobSpec:
     """A job whose expressions have a text for DuckDB, if there is one."""
-    plan = job.plan
-    if isinstance(plan, CircuitPlan):
-        plan = replace(plan, nodes=tuple(map(_node, plan.nodes)))
     return replace(
         job,
         streams=tuple(replace(table, derived=_derived(table)) for table in job.streams),
         relations=tuple(replace(table, derived=_derived(table)) for table in job.relations),
-        plan=plan,
         computed=None if job.computed is None else _results(job.computed, job.columns),
     )
+
+
+def nodes_with_engine(plan: NodePlan) -> NodePlan:
+    """A circuit whose expressions have a text for DuckDB, if there is one."""
+    return replace(plan, nodes=tuple(map(_node, plan.nodes)))
 
 
 def _derived(table: spec.Stream | spec.Relation) -> tuple[spec.Derived, ...]:

@@ -1,18 +1,25 @@
-"""The engine's operators of a circuit, made from the nodes of today's parts: all of them, or none.
-
-A plan runs on the engine when each of its nodes can; one that does not, has a node below for which `_operator` has no
-case.
-"""
+"""The engine's operators of a circuit, made from the nodes of today's parts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from hashlib import sha256
+from dataclasses import dataclass, field, replace
 
 from streambound.analyzer.columns import Column
-from streambound.analyzer.errors import UsageError
 from streambound.criteria.operators.parts import GroupPart, Part
+from streambound.synopsis_exec.circuit_ir import (
+    BucketNode,
+    GroupNode,
+    KeyedNode,
+    Node,
+    NodePlan,
+    OverNode,
+    PairNode,
+    PairSide,
+    SetNode,
+    UnionNode,
+    ViewJoinNode,
+)
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.engine.counts import SqlCounts
 from streambound_runtime.engine.group import GroupArgument, SqlGroup
@@ -20,38 +27,29 @@ from streambound_runtime.engine.join import SqlAsOf, SqlJoin
 from streambound_runtime.engine.linear import SqlBucket, SqlPick, SqlUnion
 from streambound_runtime.engine.over import SqlOver
 from streambound_runtime.engine.plan import (
+    CircuitPlan,
     ComputedRows,
     EndedKeyRows,
     EngineOperator,
-    EnginePlan,
     NativeNode,
     RowsOfStream,
 )
 from streambound_runtime.engine.running import SqlRunning
-from streambound_runtime.engine.stream_join import Meeting, SqlStreamJoin, WaitingSide
-from streambound_runtime.engine.tables import BIGINT, DOUBLE, HUGEINT, VARCHAR
+from streambound_runtime.engine.stream_join import SqlStreamJoin
+from streambound_runtime.engine.stream_sides import Meeting, WaitingSide
+from streambound_runtime.engine.tables import BIGINT, EXACT, HUGEINT, engine_type
 from streambound_runtime.operators.circuit_plan import (
     BlockNode,
-    BucketNode,
     ChangesNode,
-    CircuitPlan,
     EndedKeysNode,
     FixpointNode,
-    GroupNode,
-    KeyedNode,
+    KeyedBlock,
     MapNode,
-    Node,
-    OverNode,
-    PairNode,
-    PairSide,
+    PeriodNode,
     RelationNode,
-    SetNode,
-    UnionNode,
-    ViewJoinNode,
 )
-from streambound_runtime.operators.plan import Test, Transition
-from streambound_runtime.spec import JobSpec, Stream
-from streambound_runtime.text import printed
+from streambound_runtime.operators.plan import JoinStep, Test
+from streambound_runtime.spec import Stream
 
 BATCH, TIMESTAMP = TICKS = ("batch", "timestamp")
 """What a circuit does at a time, and prints the changes of: what a micro-batch closes, or a timestamp."""
@@ -65,49 +63,36 @@ class NodeFacts:
     columns: Mapping[str, tuple[Column, ...]] = field(default_factory=dict)
 
 
-def on_engine(job: JobSpec, facts: NodeFacts) -> JobSpec:
-    """The job with the engine's operators in the place of its plan's nodes.
-
-    Raises UsageError where the engine has no operator of a node.
-    """
-    plan = job.plan
-    assert isinstance(plan, CircuitPlan), "a circuit's job has a circuit"
-    making = _Making(plan, facts, job.streams)
+def on_engine(plan: NodePlan, facts: NodeFacts, streams: Sequence[Stream], tick: str = BATCH) -> CircuitPlan:
+    """The engine's operators of a circuit's nodes; each timestamp of the ``streams`` is a tick if ``tick`` says so."""
+    making = _Making(plan, facts, streams)
     for keys in plan.watched:
         making.add_keys(keys)
-    without = next(
-        (f"a contract of {stream.name} on rows with periods" for stream in job.streams if stream.period), None
+    for node in plan.nodes:
+        making.made[node.name] = making.operator(node)
+    return CircuitPlan(
+        plan.columns,
+        tuple(making.made.values()),
+        plan.bound,
+        tick == TIMESTAMP,
+        plan.final,
+        plan.most,
+        because=plan.because,
+        retracts=plan.retracts,
+        watched=plan.watched,
+        timed=plan.timed,
+        counted=plan.counted,
     )
-    without = without or next((node.name for node in plan.nodes if not making.add(node)), None)
-    if without is not None:
-        what = f"{job.name} cannot run in ticks of a batch: {without} has no such operator yet"
-        raise UsageError(what, remedy="leave --tick out")
-    given = {one.name: getattr(plan, one.name) for one in fields(CircuitPlan)}
-    operators = tuple(making.made.values())
-    made = given | {"nodes": (), "kernel": "engine", "operators": operators, "by_timestamp": making.by_timestamp}
-    tables = sha256(printed(operators).encode()).hexdigest()
-    return replace(job, plan=EnginePlan(**made), saved=replace(job.saved, tables=tables))
-
-
-def engine_type(name: str) -> str:
-    """The engine's type of encoded values of a Spark SQL type."""
-    kind = sql_type(name)
-    if kind.large:
-        return HUGEINT
-    return {"float": DOUBLE, "string": VARCHAR, "nested": VARCHAR}.get(kind.family, BIGINT)
 
 
 class _Making:
     """Makes operators in order of the nodes: each knows those below."""
 
-    def __init__(self, plan: CircuitPlan, facts: NodeFacts, streams: Sequence[Stream]) -> None:
+    def __init__(self, plan: NodePlan, facts: NodeFacts, streams: Sequence[Stream]) -> None:
         self.plan, self.facts = plan, facts
         self.streams = {stream.name: stream for stream in streams}
         self.made: dict[str, EngineOperator] = {}
-        self.grows: set[str] = set()
-        """The nodes that only ever add rows."""
         self.printed = _printed(plan)
-        self.by_timestamp = False
 
     def add_keys(self, node: EndedKeysNode) -> None:
         """The keys that a stream's punctuations end."""
@@ -120,28 +105,10 @@ class _Making:
         declared = {column.name: column.type for column in stream.columns}
         return declared | {column.name: column.type for column in stream.derived}
 
-    def add(self, node: Node) -> bool:
-        """Make the operator of a node, if the engine has one, and had those below."""
-        below = _inputs(node)
-        found = None if below is None or any(name not in self.made for name in below) else self._operator(node)
-        if found is None:
-            return False
-        self.made[node.name] = found
-        if self._only_adds(node):
-            self.grows.add(node.name)
-        return True
-
-    def _only_adds(self, node: Node) -> bool:
+    def operator(self, node: Node) -> EngineOperator:
+        """The operator of a node, once those below are made."""
         match node:
-            case BlockNode() | RelationNode():
-                return True
-            case MapNode() | BucketNode() | UnionNode():
-                return self.grows.issuperset(_inputs(node) or ())
-        return False
-
-    def _operator(self, node: Node) -> EngineOperator | None:
-        match node:
-            case BlockNode() | ChangesNode() | RelationNode() | FixpointNode():
+            case BlockNode() | ChangesNode() | RelationNode() | FixpointNode() | PeriodNode():
                 return NativeNode(node, self._types(node), True)
             case MapNode():
                 types = tuple(engine_type(kind) for _, kind in node.columns)
@@ -173,12 +140,14 @@ class _Making:
                 return self._over(node)
             case PairNode():
                 return self._stream_join(node)
-        return None
 
-    def _stream_join(self, node: PairNode) -> SqlStreamJoin | None:
+    def _stream_join(self, node: PairNode) -> SqlStreamJoin:
         joint = node.joint
-        if joint.relations or joint.families or any(table.best for table in joint.tables):
-            return None
+        assert len(joint.scans) == 2 and not joint.relations, "the sides are streams"
+        assert not joint.families, "there are two sets of streams at most"
+        assert not (node.left.table is not None and any(table.best for table in joint.tables)), (
+            "what waits is a row, and not only a greatest or least value"
+        )
         scans = {node.left.scan: "left", node.right.scan: "right"}
         tables = {side.table: name for name, side in (("left", node.left), ("right", node.right))}
         meetings: dict[str, Meeting] = {}
@@ -188,12 +157,10 @@ class _Making:
             came = {scans[join.scan] for join in transition.joins if join.scan is not None}
             old = {tables[join.table] for join in transition.joins if join.table is not None}
             how = "together" if not old else f"{came.pop()}_later"
-            if how in meetings or any(join.now or join.new for join in transition.joins):
-                return None
+            assert how not in meetings, "one match of two rows has one newest timestamp"
+            assert not any(join.now or join.new for join in transition.joins), "they are of several remembered streams"
             meetings[how] = Meeting(transition.joins, transition.values)
         left, right = self._waiting(node, "left", node.left), self._waiting(node, "right", node.right)
-        if left is None or right is None:
-            return None
         final = self.plan.final and node.name in self.printed
         return SqlStreamJoin(
             node.name,
@@ -208,7 +175,7 @@ class _Making:
             final,
         )
 
-    def _waiting(self, node: PairNode, name: str, side: PairSide) -> WaitingSide | None:
+    def _waiting(self, node: PairNode, name: str, side: PairSide) -> WaitingSide:
         """A side of a join, and the operator of its stream's rows."""
         scan = node.joint.scans[side.scan]
         columns = tuple(dict.fromkeys(column for _, column in (*side.alone.columns, *scan.columns)))
@@ -218,13 +185,10 @@ class _Making:
         self.made[rows] = RowsOfStream(rows, scan.table, columns, types)
         if side.table is None:
             return WaitingSide(rows, columns, side.alone, scan, side.padded)
-        into = [one for one in node.joint.transitions if one.target == side.table]
-        if len(into) != 1 or [join.scan for join in into[0].joins] != [side.scan] or _conditions(into[0]):
-            return None
+        (into,) = (one for one in node.joint.transitions if one.target == side.table)
+        assert into.joins == (JoinStep(scan=side.scan),), "conditions on one stream are those of its scan"
         known = {variable: declared[column] for variable, column in scan.columns}
-        entry = into[0].values
-        if any(term.variable is not None and term.variable not in known for term in entry):
-            return None
+        entry = into.values
         kinds = tuple(BIGINT if term.variable is None else engine_type(known[term.variable]) for term in entry)
         table = node.joint.tables[side.table]
         return WaitingSide(
@@ -234,13 +198,12 @@ class _Making:
     def _declared(self, name: str) -> tuple[str, ...]:
         return tuple(engine_type(column.type.name) for column in self.facts.columns[name])
 
-    def _types(self, node: BlockNode | ChangesNode | RelationNode | FixpointNode) -> tuple[str, ...]:
+    def _types(self, node: BlockNode | ChangesNode | RelationNode | FixpointNode | PeriodNode) -> tuple[str, ...]:
         if not isinstance(node, BlockNode):
             return self._declared(node.name)
         part = self.facts.parts.get(node.name)
         declared = self._kept(node) if part is None else self._declared(node.name)
-        sums = node.synopsis.sums
-        return declared + tuple(HUGEINT for _ in sums)
+        return declared + (self._sums(self._above(node)) if node.synopsis.sums else ())
 
     def _kept(self, node: BlockNode) -> tuple[str, ...]:
         """The types of what a block keeps for the results that are computed of it."""
@@ -256,7 +219,7 @@ class _Making:
             node.name, node.input, node.time, node.size, node.slide, node.offset, items, types, below.timed
         )
 
-    def _join(self, node: ViewJoinNode) -> SqlJoin | SqlAsOf | None:
+    def _join(self, node: ViewJoinNode) -> SqlJoin | SqlAsOf:
         left, right = self.made[node.left], self.made[node.right]
         types = dict(zip(node.left_columns, left.types, strict=False))
         types |= dict(zip(node.right_columns, right.types, strict=False))
@@ -264,18 +227,17 @@ class _Making:
         given = (node.name, (node.left, node.right), node.kind, left.types, right.types, node.tests)
         if not node.as_of:
             return SqlJoin(*given, node.open, node.shown, shown, (node.buckets[0], node.buckets[1]), node.clips)
-        if not (left.timed and right.timed):
-            self.by_timestamp = True  # what a view was at a time is known after each
-        if not left.timed:
-            return None
-        return SqlAsOf(*given, node.shown, shown, node.buckets[1], right.timed)
+        standing = isinstance(right, NativeNode) and isinstance(right.node, RelationNode)
+        assert right.timed and (left.timed or standing), "versions of a relation are as of a stream's rows"
+        return SqlAsOf(*given, node.shown, shown, left.timed, node.buckets[1])
 
-    def _of_each_key(self, node: KeyedNode) -> EngineOperator | None:
+    def _of_each_key(self, node: KeyedNode) -> EngineOperator:
         """An operator whose entries go with their key."""
         inner = node.node
         if isinstance(inner, BlockNode):
-            return NativeNode(node, self._types(inner), True)
-        found = self._operator(inner)
+            block = KeyedBlock(node.name, inner, node.keys, node.streams)
+            return NativeNode(block, self._types(inner), True)
+        found = self.operator(inner)
         match found:
             case SqlOver() | SqlRunning():
                 return replace(found, name=node.name, ending=node.places[0], keys=node.keys)
@@ -287,10 +249,12 @@ class _Making:
                 keys = {one.stream: one.attributes for one in node.streams}
                 left, right = self._with_key(found.left, keys), self._with_key(found.right, keys)
                 return replace(found, name=node.name, left=left, right=right, inputs=(*found.inputs, node.keys))
-        return None
+        raise AssertionError("windows and joins are what there is for each key")
 
     def _with_key(self, side: WaitingSide, keys: Mapping[str, tuple[str, ...]]) -> WaitingSide:
-        """A side of a join whose entries have their key, too."""
+        """A side of a join whose entries, if there are any, have their key, too."""
+        if side.table is None:
+            return side
         stream = side.scan.table
         columns = tuple(dict.fromkeys((*side.columns, *keys[stream])))
         types = self._of_stream(stream)
@@ -300,25 +264,23 @@ class _Making:
         more = tuple(engine_type(types[name]) for name in keys[stream])
         return replace(side, columns=columns, key_columns=keys[stream], entry_types=(*side.entry_types, *more))
 
-    def _over(self, node: OverNode) -> SqlOver | SqlRunning | None:
+    def _above(self, block: BlockNode) -> GroupNode:
+        """The groups whose sums a block has."""
+        nodes = self.plan.nodes
+        below = {block.name, *(one.name for one in nodes if isinstance(one, KeyedNode) and one.node is block)}
+        below |= {one.name for one in nodes if isinstance(one, BucketNode) and one.input in below}
+        return next(one for one in self.plan.nodes if isinstance(one, GroupNode) and one.rows in below)
+
+    def _over(self, node: OverNode) -> SqlOver | SqlRunning:
         below = self.made[node.input]
         types = tuple(engine_type(call.type) for call in node.calls)
-        doubles = [call for call in node.calls if call.value is not None and below.types[call.value] == DOUBLE]
-        if any(call.function in ("sum", "avg") for call in doubles) and node.input not in self.grows:
-            return None
         windows = (node.name, node.input, below.types, node.width, node.partition, node.order, node.calls, types)
         if node.keep in ("running", "running open"):
             return SqlRunning(*windows, node.keep == "running open", node.bucket)
         return SqlOver(*windows, node.keep, node.most, node.bucket)
 
-    def _group(self, node: GroupNode) -> SqlGroup | None:
-        part = self.facts.parts.get(node.name)
-        if not isinstance(part, GroupPart):
-            return None
+    def _group(self, node: GroupNode) -> SqlGroup:
         rows, width = self.made[node.rows], len(node.keys)
-        sums = self._sums(part, node)
-        if sums is None:
-            return None
         arguments = []
         for argument in node.arguments:
             types = self.made[argument.block].types
@@ -328,7 +290,7 @@ class _Making:
             node.name,
             (node.rows, *(argument.block for argument in node.arguments), *([node.ends.keys] if node.ends else [])),
             rows.types[:width],
-            sums,
+            self._sums(node),
             node.weighted,
             node.values,
             tuple(engine_type(value.type) for value in node.values),
@@ -339,55 +301,20 @@ class _Making:
             _ending(node),
         )
 
-    def _sums(self, part: GroupPart, node: GroupNode) -> tuple[str, ...] | None:
-        """The types of what is added up; None where the engine's numbers would not do.
-
-        Sums of doubles are compensated, and not exact, so that nothing may be taken back of them.
-        """
+    def _sums(self, node: GroupNode) -> tuple[str, ...]:
+        """The types of what is added up: of doubles it is exact."""
+        part = self.facts.parts[node.name]
+        assert isinstance(part, GroupPart), "what groups are made of"
         kinds = dict.fromkeys(range(len(node.sums)), HUGEINT)
-        for call, value in zip(part.calls, node.values, strict=True):
-            if call.argument is None or sql_type(call.argument.type.name).family != "float":
-                continue
-            if value.squares or (value.values is None and node.rows not in self.grows):
-                return None
-            if value.values is None and value.function != "count":
-                kinds |= dict.fromkeys(value.sums[1:], DOUBLE)
+        for call in part.calls:
+            if call.argument is not None and sql_type(call.argument.type.name).family == "float":
+                kinds |= dict.fromkeys((*call.sums[1:], *call.squares), EXACT)
         return tuple(kinds.values())
 
 
 def _ending(node: GroupNode | SetNode) -> tuple[int, ...]:
     """The places of the key that a node's entries go with."""
     return () if node.ends is None else node.ends.places
-
-
-def _conditions(transition: Transition) -> bool:
-    """Whether a row becomes an entry under conditions."""
-    return any(join.equal or join.tests or join.ages for join in transition.joins)
-
-
-def _inputs(node: Node) -> tuple[str, ...] | None:
-    """The nodes that a node reads; None for one that the engine has no operator of."""
-    match node:
-        case KeyedNode(node=inner, keys=keys):
-            below = _inputs(inner)
-            return None if below is None else (*below, keys)
-        case BlockNode() | ChangesNode() | RelationNode() | PairNode():
-            return ()
-        case FixpointNode():
-            return (node.base, *node.inputs)
-        case MapNode() | BucketNode():
-            return (node.input,)
-        case UnionNode():
-            return node.inputs
-        case ViewJoinNode():
-            return (node.left, node.right)
-        case OverNode():
-            return (node.input,)
-        case SetNode():
-            return (node.left, *([node.right] if node.right else []))
-        case GroupNode():
-            return (node.rows, *(argument.block for argument in node.arguments))
-    return None
 
 
 def _by_place(
@@ -403,13 +330,13 @@ def _by_place(
     )
 
 
-def _printed(plan: CircuitPlan) -> set[str]:
+def _printed(plan: NodePlan) -> set[str]:
     """The nodes whose results are printed, or what is computed of them."""
     nodes, found = {node.name: node for node in plan.nodes}, [plan.nodes[-1].name]
     for name in found:
-        node = nodes[name]
-        if isinstance(node, MapNode | BucketNode):
-            found.append(node.input)
-        elif isinstance(node, UnionNode):
-            found += node.inputs
+        match nodes[name]:
+            case MapNode(input=below) | BucketNode(input=below) | ViewJoinNode(as_of=True, left=below):
+                found.append(below)
+            case UnionNode(inputs=several):
+                found += several
     return set(found)

@@ -11,13 +11,13 @@ from streambound.analyzer.errors import NotExecutableError
 from streambound.analyzer.version import __version__
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit, promises_in_words, states_in_words
 from streambound.synopsis_exec.emit import Lines
-from streambound.synopsis_exec.from_parts import TIMESTAMP
+from streambound.synopsis_exec.from_parts import BATCH
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.kernel_choice import kernel_in_words
 from streambound.synopsis_exec.plan_ir import Plan
 from streambound.synopsis_exec.plan_text import derived_in_words, inputs_in_words, tables_in_words
 from streambound_runtime import promises, spec
-from streambound_runtime.engine import counts, group, join, linear, over, running, stream_join
+from streambound_runtime.engine import counts, group, join, linear, over, running, stream_join, stream_sides
 from streambound_runtime.engine import plan as engine_plan
 from streambound_runtime.operators import circuit_plan, formula, plan
 from streambound_runtime.operators.epochs import plan as epochs
@@ -37,6 +37,7 @@ _MODULES = {
     "engine.plan": engine_plan,
     "engine.running": running,
     "engine.stream_join": stream_join,
+    "engine.stream_sides": stream_sides,
     "operators.formula": formula,
     "operators.plan": plan,
     "promises": promises,
@@ -103,8 +104,8 @@ def other_runtimes(folder: Path) -> list[Path]:
     return sorted(file for file in folder.glob(_ANY_RUNTIME) if file.name != RUNTIME)
 
 
-def compiled(plan: Plan | PlannedCircuit, forced: str | None = None, tick: str = TIMESTAMP) -> CompiledJob:
-    """The job of a bounded query; raises UsageError for a ``forced`` placement, or a ``tick``, that it cannot have."""
+def compiled(plan: Plan | PlannedCircuit, forced: str | None = None, tick: str = BATCH) -> CompiledJob:
+    """The job of a bounded query; raises UsageError for a ``forced`` placement that it cannot have."""
     return CompiledJob(plan, job_spec(plan, forced, tick))
 
 

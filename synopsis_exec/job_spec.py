@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from hashlib import sha256
 
 from streambound.analyzer.columns import Column
 from streambound.analyzer.endpoints import Target
@@ -13,8 +14,8 @@ from streambound.synopsis_exec.asked_relations import asked_relations, over_view
 from streambound.synopsis_exec.circuit_placement import placed
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.declared_table import declared_table, tests_of
-from streambound.synopsis_exec.engine_texts import with_engine
-from streambound.synopsis_exec.from_parts import TIMESTAMP, on_engine
+from streambound.synopsis_exec.engine_texts import nodes_with_engine, with_engine
+from streambound.synopsis_exec.from_parts import BATCH, on_engine
 from streambound.synopsis_exec.layout import layout_sha256
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.synopsis_plan import synopsis_plan
@@ -24,14 +25,14 @@ from streambound_runtime.decoding.quoting import quoted
 from streambound_runtime.decoding.sql_types import spark_name
 from streambound_runtime.operators.formula import Members
 from streambound_runtime.operators.plan import JudgedKeys, PartnerTest
+from streambound_runtime.text import printed
 
 
-def job_spec(plan: Plan | PlannedCircuit, forced: str | None = None, tick: str = TIMESTAMP) -> spec.JobSpec:
-    """The job of a bounded query; raises UsageError for a ``forced`` placement, or a ``tick``, that it cannot have."""
-    if not isinstance(plan, PlannedCircuit):
-        return with_engine(_synopsis_job(plan, forced))
-    job = with_engine(_circuit_job(plan, forced))
-    return job if tick == TIMESTAMP else on_engine(job, plan.facts)
+def job_spec(plan: Plan | PlannedCircuit, forced: str | None = None, tick: str = BATCH) -> spec.JobSpec:
+    """The job of a bounded query; raises UsageError for a ``forced`` placement that it cannot have."""
+    return with_engine(
+        _circuit_job(plan, forced, tick) if isinstance(plan, PlannedCircuit) else _synopsis_job(plan, forced)
+    )
 
 
 def _synopsis_job(plan: Plan, forced: str | None) -> spec.JobSpec:
@@ -58,18 +59,21 @@ def _synopsis_job(plan: Plan, forced: str | None) -> spec.JobSpec:
     )
 
 
-def _circuit_job(plan: PlannedCircuit, forced: str | None) -> spec.JobSpec:
+def _circuit_job(plan: PlannedCircuit, forced: str | None, tick: str) -> spec.JobSpec:
     relations = {item.name.lower(): item.name for item in plan.relations}
     tables = [_judged(declared_table(one, relations=relations), plan.judged.get(one.name, ())) for one in plan.inputs]
+    streams = tuple(table for table in tables if isinstance(table, spec.Stream))
+    circuit = on_engine(nodes_with_engine(plan.circuit), plan.facts, streams, tick)
+    layout = "\n".join((printed(circuit.operators), *(item.query for item in plan.computed)))
     job = spec.JobSpec(
         plan.name,
         __version__,
-        tuple(table for table in tables if isinstance(table, spec.Stream)),
+        streams,
         tuple(table for table in tables if isinstance(table, spec.Relation)),
         _columns(plan.columns),
         plan.time_type.name,
-        plan.circuit,
-        spec.Saved(plan.query_sha256, plan.contract_sha256, plan.layout_sha256),
+        circuit,
+        spec.Saved(plan.query_sha256, plan.contract_sha256, sha256(layout.encode()).hexdigest()),
         _sink(plan),
         _target(plan.sink.quarantine) if plan.sink is not None and plan.sink.quarantine is not None else None,
         queries=tuple(_computed(i, declared_table(i, relations=relations), relations) for i in plan.computed),

@@ -67,7 +67,8 @@ class Input:
 class PlanSource:
     """One source of a branch: filters on its rows, and the columns that joins and the select list use.
 
-    ``times`` are conditions on a stream's timestamp alone; ``factors`` the columns that each of the query's sums has.
+    ``times`` are conditions on a stream's timestamp alone; ``factors`` the columns that are multiplied for
+    each of the query's sums.
     """
 
     alias: str
@@ -78,14 +79,14 @@ class PlanSource:
     times: tuple[Comparison, ...]
     extremes: tuple[ExtremeLimit, ...]
     members: tuple[Membership, ...] = ()
-    factors: tuple[str, ...] = ()
+    factors: tuple[tuple[str, ...], ...] = ()
 
     @property
     def used(self) -> frozenset[str]:
         """The columns that filters, joins and the select list mention."""
         found = {*self.columns, *(a.column for atom in self.filters for a in atom.attributes)}
         found |= {limit.attribute.column for limit in self.extremes}
-        found |= {name for name in self.factors if name}
+        found |= {name for names in self.factors for name in names}
         return frozenset(found | {member.attribute.column for member in self.members})
 
 

@@ -15,14 +15,13 @@ from streambound.analyzer.expressions.evident import encoded, plain_value
 from streambound.analyzer.expressions.expression import value_of
 from streambound.analyzer.expressions.reading import read
 from streambound.analyzer.types import parse_type
-from streambound.synopsis_exec.from_parts import engine_type
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.engine.arrow import delta_of, table_of
 from streambound_runtime.engine.loop import Engine
-from streambound_runtime.engine.plan import EnginePlan
+from streambound_runtime.engine.plan import CircuitPlan
+from streambound_runtime.engine.tables import engine_type
 from streambound_runtime.operators.by_tick import Changes, delta_of_rows, rows_by_time
-from streambound_runtime.operators.circuit import CircuitOperator
-from streambound_runtime.operators.circuit_plan import CircuitPlan, MapNode
+from streambound_runtime.operators.circuit_plan import MapNode
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.entries import column_of
 from streambound_runtime.operators.interpreter import RowSynopsis
@@ -102,16 +101,9 @@ def _replay_circuit(
 
 def operator_of_circuit(
     circuit: CircuitPlan, relations: Mapping[str, list[Row]], streams: Sequence[Stream] = ()
-) -> CircuitOperator | Engine:
+) -> Engine:
     """What runs a circuit in this process."""
-    if isinstance(circuit, EnginePlan):
-        return Engine(circuit, relations, _computed)
-    return CircuitOperator(circuit, relations, evaluated, streams)
-
-
-def _computed(node: MapNode, rows: pa.Table) -> pa.Table:
-    found = evaluated(node, delta_of(rows.sort_by("t"), [name for name, _ in node.given]))
-    return table_of(found, [engine_type(kind) for _, kind in node.columns])
+    return Engine(circuit, relations, evaluated, streams)
 
 
 def rows_as_delta(times: Sequence[int], rows: list[Row], stream: Stream) -> Delta:
@@ -140,14 +132,14 @@ def _note(
         )
 
 
-def evaluated(node: MapNode, rows: Delta) -> Delta:
+def evaluated(node: MapNode, rows: pa.Table) -> pa.Table:
     """What Spark computes in a job, by the interpreter of expressions; raises NotKnown where only Spark knows."""
     kinds = {name: kind for name, text in node.given if (kind := parse_type(text)) is not None}
     types = [kind for _, text in node.columns if (kind := parse_type(text)) is not None]
     expressions = [read(parsed(text), kinds) for text in node.expressions]
     where = read(parsed(node.where), kinds) if node.where else None
     changes = Changes(tuple(name for name, _ in node.columns))
-    for now, mine in sorted(rows_by_time(rows).items()):
+    for now, mine in rows_by_time(delta_of(rows.sort_by("t"), [name for name, _ in node.given])).items():
         kept = []
         for values, weight in mine:
             row = {name: plain_value(value, kinds[name]) for (name, _), value in zip(node.given, values, strict=True)}
@@ -158,7 +150,7 @@ def evaluated(node: MapNode, rows: Delta) -> Delta:
             made = (None if one.value is None else _in_jobs(encoded(one.value, kind)) for one, kind in plain)
             kept.append((tuple(made), weight))
         changes.add(now, kept)
-    return changes.delta
+    return table_of(changes.delta, [engine_type(kind) for _, kind in node.columns])
 
 
 def _in_jobs(value: Value) -> Value:

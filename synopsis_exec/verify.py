@@ -19,6 +19,7 @@ from streambound.analyzer.types import DataType
 from streambound.recheck.oracle.spark_batch import BatchStatement, Cell
 from streambound.synopsis_exec.arriving import BatchedLines
 from streambound.synopsis_exec.bench import Bench, Item, Trial
+from streambound.synopsis_exec.circuit_ir import GroupNode
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.circuit_rows import Row, circuit_rows
 from streambound.synopsis_exec.feeds import matching_rows
@@ -31,7 +32,6 @@ from streambound.synopsis_exec.plan_ir import Plan
 from streambound.synopsis_exec.recorded_streams import line_writer
 from streambound.synopsis_exec.runner import check_spark
 from streambound.synopsis_exec.shrink import shrink
-from streambound_runtime.operators.circuit_plan import GroupNode
 
 MOST_BATCHES = 6
 """Micro-batches that a stream is cut into."""

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from streambound.recheck.oracle.relation_states import RowChange, states
-from support.circuits import certificate_of, checked_circuit, proof_of, rounded, run_circuit
+from support.circuits import by_tick, certificate_of, checked_circuit, proof_of, rounded, run_circuit
 from support.prefix_sql import PrefixSql
 
 Rows = dict[str, list[dict[str, Any]]]
@@ -100,9 +100,9 @@ def test_what_is_bounded_prints_the_differences_of_all_prefixes(query: str) -> N
         assert checked.verdict == "bounded", [one.message for one in checked.diagnostics]
         run = run_circuit(checked, rows)
         found = Counter({tuple(map(digits, row)): n for row, n in run.printed.items()})
-        assert found == prefixes(sql, tables, rows)
+        assert by_tick(found, run.ends) == by_tick(prefixes(sql, tables, rows), run.ends)
         bound = checked.circuit_bound
-        assert bound is not None and bound.entries.value is not None and 0 < run.peak <= bound.entries.value
+        assert bound is not None and bound.entries.value is not None and run.peak <= bound.entries.value
         printed += len(found)
     assert printed > 1
 
@@ -121,7 +121,8 @@ def test_the_order_of_an_inner_join_does_not_matter(sides: tuple[str, str, str])
     assert first.circuit_bound.entries.value == second.circuit_bound.entries.value
     assert proof_of(first, certificate_of(first)).faults == ()
     rows = some_rows(5)
-    assert run_circuit(first, rows).printed == run_circuit(second, rows).printed != Counter()
+    found = run_circuit(first, rows)
+    assert found.printed and found.prints(run_circuit(second, rows).printed)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -142,8 +143,8 @@ def test_upserts_by_key(seed: int) -> None:
             there[k] = row
     rows = some_rows(seed)
     checked = checked_circuit(sql, catalog(key=True))
-    printed = run_circuit(checked, {**rows, "R": changes}).printed
-    assert printed == prefixes(sql, catalog(), {**rows, "R": by_row}) and any(n < 0 for n in printed.values())
+    run = run_circuit(checked, {**rows, "R": changes})
+    assert run.prints(prefixes(sql, catalog(), {**rows, "R": by_row})) and any(n < 0 for n in run.printed.values())
 
 
 @pytest.mark.parametrize("kind", ["JOIN", "LEFT JOIN"])
@@ -165,8 +166,8 @@ def test_as_of_the_time_of_the_stream_past_results_stay(kind: str, seed: int) ->
         for y in found or [None] * (kind == "LEFT JOIN"):
             expected[row["v"], y, row["ts"]] += 1
     run, bound = run_circuit(checked, rows), checked.circuit_bound
-    assert run.printed == expected and expected
-    assert bound is not None and bound.entries.value == 8 and 0 < run.peak <= 8
+    assert run.prints(expected) and expected
+    assert bound is not None and bound.entries.value == 8 and run.peak <= 8
 
 
 ASKING_AS_OF = (
@@ -208,7 +209,7 @@ def test_asked_as_of_the_time_of_the_stream(query: str, bound: int) -> None:
             database.executemany("INSERT INTO H VALUES (?, ?, ?, ?)", history)
             expected = Counter(database.execute(sql).fetchall())
         run = run_circuit(checked, rows)
-        assert run.printed == expected and 0 < run.peak <= bound
+        assert run.prints(expected) and run.peak <= bound
         printed += len(expected)
     assert printed
 
@@ -235,7 +236,7 @@ def test_windows_above_a_join_as_of_the_time_of_the_stream_have_its_rows(seed: i
     assert {row: n for row, n in found.items() if n} == {
         (w, len(ys), sum(vs) if vs else None, max(ys, default=None)): 1 for w, (vs, ys) in there.items()
     }
-    assert bound is not None and bound.entries.value is not None and 0 < run.peak <= bound.entries.value
+    assert bound is not None and bound.entries.value is not None and run.peak <= bound.entries.value
     assert proof_of(windows, certificate_of(windows)).faults == ()
 
 

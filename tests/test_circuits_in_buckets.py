@@ -15,10 +15,9 @@ import pytest
 from streambound.analyzer.errors import UsageError
 from streambound.synopsis_exec.circuit_plan import make_circuit_plan
 from streambound.synopsis_exec.job_spec import job_spec
-from streambound_runtime.operators.circuit_plan import CircuitPlan
+from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.placement.executors import hashed
-from streambound_runtime.placement.in_buckets import until_end
 from support.circuits import Circuit, checked_once, rows_of
 
 CASES: list[dict[str, Any]] = [
@@ -84,10 +83,9 @@ def printed(circuit: Circuit, cuts: list[list[int]], plan: CircuitPlan | None) -
         for bucket, operator in enumerate(operators):
             deltas = circuit.delta(times)
             mine = of_bucket(circuit, deltas, plan, bucket) if plan else deltas
-            steps = until_end(iter([mine]), until or circuit.times[-1] + 1) if plan else [mine]
-            for delta in (*map(operator.step, steps), operator.step({}, until, over=until is None)):
+            for delta in (operator.step(mine), operator.step({}, until or times[-1] + 1, over=until is None)):
                 for time, n, row in rows_of(delta):
-                    found[time, row] += n
+                    found[time if circuit.circuit.timestamps else times[-1], row] += n
         sizes.append(sum(operator.entries() for operator in operators))
     return Counter({row: n for row, n in found.items() if n}), sizes
 
@@ -101,7 +99,7 @@ def test_buckets_print_what_one_circuit_does() -> None:
             continue
         if plan is None:
             continue
-        circuit, random = Circuit(case), Random(case["name"])
+        circuit, random = Circuit(case, "batch"), Random(case["name"])
         if not circuit.times:
             continue
         places = sorted({0, *random.sample(range(len(circuit.times)), len(circuit.times) // 2), len(circuit.times)})
@@ -110,9 +108,9 @@ def test_buckets_print_what_one_circuit_does() -> None:
         assert many[0] == one[0], case["name"]
         assert all(some <= all_of_them for some, all_of_them in zip(many[1], one[1], strict=True)), case["name"]
         if one[0]:
-            took_part.update({type(node).__name__ for node in plan.nodes})
-    assert took_part["GroupNode"] >= 10, took_part
-    assert min(took_part[name] for name in ("BucketNode", "PairNode", "SetNode", "OverNode")) >= 2, took_part
+            took_part.update({type(one).__name__ for one in plan.operators})
+    assert took_part["SqlGroup"] >= 10, took_part
+    assert min(took_part[name] for name in ("SqlBucket", "SqlStreamJoin", "SqlCounts", "SqlOver")) >= 2, took_part
 
 
 @pytest.mark.parametrize(

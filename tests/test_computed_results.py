@@ -38,11 +38,11 @@ def test_a_job_prints_the_changes_of_every_prefix(sql: str, seed: int) -> None:
     assert checked.verdict == "bounded", checked.diagnostics
     rows = random_rows(1, seed)
     run = run_circuit(checked, rows)
-    assert run.printed == reference(sql, CATALOG, rows)
+    assert run.prints(reference(sql, CATALOG, rows))
     assert run.printed
     assert checked.circuit_bound is not None
     most = checked.circuit_bound.entries.value
-    assert most is not None and 0 < run.peak <= most
+    assert most is not None and run.peak <= most
 
 
 def test_both_halves_of_an_inequality_below_an_aggregate_are_counted_once() -> None:

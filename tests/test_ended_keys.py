@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import pairwise
-from random import Random
 from typing import Any
 
 import pytest
@@ -13,7 +11,7 @@ from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.plan import make_plan
 from streambound.synopsis_exec.simulate import replay
 from streambound_runtime.errors import JobError
-from support.circuits import Circuit, checked_circuit, run_circuit
+from support.circuits import Circuit, added_up, by_tick, checked_circuit, run_circuit
 from support.prefix_sql import PrefixSql
 from support.punctuated import auctions, bids, counted, end
 
@@ -116,8 +114,8 @@ def test_changes_are_those_of_batch_sql(sql: str) -> None:
         found = run_circuit(checked, {"bid": rows})
         good, bad, _ = counted(rows)
         some += len(bad)
-        assert six_digits(found.printed) == changes_of(sql, good, catalog)
-        assert 0 < found.peak <= (checked.circuit_bound.entries.number or 0)
+        assert by_tick(six_digits(found.printed), found.ends) == by_tick(changes_of(sql, good, catalog), found.ends)
+        assert found.peak <= (checked.circuit_bound.entries.number or 0)
     assert some > 2, "rows that come too late take part"
 
 
@@ -140,15 +138,15 @@ def test_final_results_are_printed_when_their_key_is_over(sql: str) -> None:
             for row, n in upto.items():
                 if row[place] in over:
                     expected[*row, now] += n
-        assert six_digits(found.printed) == expected
+        assert by_tick(six_digits(found.printed), found.ends) == by_tick(expected, found.ends)
         some += expected.total()
     assert some > 4
 
 
 def test_only_open_keys_are_kept_however_long_it_goes_on() -> None:
     checked = checked_circuit(COUNTS, bids())
-    short = run_circuit(checked, {"bid": auctions(3, number=50)})
-    long = run_circuit(checked, {"bid": auctions(3, number=800)})
+    short = run_circuit(checked, {"bid": auctions(3, number=50)}, ticks=10)
+    long = run_circuit(checked, {"bid": auctions(3, number=800)}, ticks=160)
     assert len(long.printed) > 10 * len(short.printed)
     assert long.peak <= 12
 
@@ -176,25 +174,20 @@ def test_restarts_and_other_steps_change_nothing(sql: str, mode: str) -> None:
         return
     text = f"-- streambound: emit final\n{sql}" if mode == "final" else sql
     case = {"sql": text, "catalog": bids(), "mode": mode, "input": {"bid": auctions(11)}}
-    circuit = Circuit(case)
-    ticks = [[time] for time in circuit.times]
-    whole = circuit.run(ticks, restart=False)
-    assert len(whole[0]) > 10
-    assert circuit.run(ticks, restart=True) == whole
-    random = Random(mode)
-    for _ in range(2):
-        places = sorted({0, *random.sample(range(len(ticks)), random.randrange(len(ticks))), len(ticks)})
-        cuts = [[time for tick in ticks[a:b] for time in tick] for a, b in pairwise(places)]
-        other = circuit.run(cuts, restart=True)
-        assert (other[0], other[2]) == (whole[0], whole[2])
-        assert other[1] <= whole[1]
+    circuit = Circuit(case, "batch")
+    whole = circuit.run(circuit.cuts(12), restart=False)
+    assert len(whole[0]) > 3
+    assert circuit.run(circuit.cuts(12), restart=True) == whole
+    for number in (2, 5):
+        other = circuit.run(circuit.cuts(number), restart=True)
+        assert (added_up(other[0]), other[2]) == (added_up(whole[0]), whole[2])
 
 
 def test_after_many_ends_a_key_may_come_again() -> None:
     """Only the last ones are remembered: what the documentation says of keys that come again."""
     rows = [*({**end(k, k), "kind": "bid", "price": 1} for k in range(6)), *(end(k, k) for k in range(6))]
     again = [{**end(5, 9), "kind": "bid", "price": 1}, {**end(0, 9), "kind": "bid", "price": 1}]
-    found = run_circuit(checked_circuit(COUNTS, bids()), {"bid": [*rows, *again]})
+    found = run_circuit(checked_circuit(COUNTS, bids()), {"bid": [*rows, *again]}, ticks=None)
     assert found.printed[0, 1, 1, 9] == 1, "the key 0 is a new one"
     assert not any(row[0] == 5 and row[-1] == 9 for row in found.printed), "that 5 is over is still known"
 

@@ -48,7 +48,7 @@ def test_final_results_are_those_of_all_rows_each_once(sql: str) -> None:
     assert bound is not None
     for seed in range(3 * MORE):
         rows = random_rows(1, seed, 25)
-        found, changes = run_circuit(checked, rows, final=True), reference(sql, CATALOG, rows)
+        found, changes = run_circuit(checked, rows, final=True, ticks=None), reference(sql, CATALOG, rows)
         assert all(n > 0 for n in found.printed.values())
         assert upto(LAST, found.printed) == upto(LAST, changes) != {}
         assert bound.entries.value is not None and found.peak <= bound.entries.value
@@ -71,7 +71,7 @@ def upto(time: int, printed: Printed) -> Printed:
 def test_restarts_change_nothing(number: int) -> None:
     sql = list(WAITS)[number]
     rows = random_rows(1, number, 25)
-    circuit = Circuit({"sql": sql, "catalog": CATALOG, "mode": "final", "input": rows})
+    circuit = Circuit({"sql": sql, "catalog": CATALOG, "mode": "final", "input": rows}, "timestamp")
     whole, _, _ = circuit.run([circuit.times], restart=False)
     assert whole == sorted(whole, key=lambda row: row[0])
     cuts = [circuit.times[at : at + 3] for at in range(0, len(circuit.times), 3)]
@@ -116,5 +116,5 @@ def row(a: int, ts: int, v: int = 0) -> dict[str, Any]:
 def test_a_row_is_printed_when_it_is_known_that_no_partner_comes() -> None:
     sql = f"SELECT S.a, S.v, T.v AS w FROM S LEFT JOIN T ON T.a = S.a AND {LATER}"
     rows = {"S": [row(1, 1), row(2, 1), row(2, 1), row(3, 8)], "T": [row(1, 2, 7), row(3, 9, 8), row(3, 11, 9)]}
-    found = run_circuit(checked_circuit(sql, CATALOG), rows, final=True)
-    assert found.printed == {(1, 0, 7, 2): 1, (2, 0, None, 4): 2, (3, 0, 8, 9): 1, (3, 0, 9, 11): 1}
+    found = run_circuit(checked_circuit(sql, CATALOG), rows, final=True, ticks=None)
+    assert found.prints({(1, 0, 7, 2): 1, (2, 0, None, 4): 2, (3, 0, 8, 9): 1, (3, 0, 9, 11): 1})

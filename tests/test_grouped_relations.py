@@ -140,7 +140,7 @@ def test_changes_are_those_of_batch_sql_on_every_prefix(spark: Any, tmp_path: Pa
     plan = planned_circuit(found, found.catalog)
     assert plan is not None
     files = [f"--{kind}={tmp_path / kind}" for kind in ("output", "checkpoint")]
-    run_with(spark, job_spec(plan), ["--input", str(tmp_path), *files])
+    run_with(spark, job_spec(plan, tick="timestamp"), ["--input", str(tmp_path), *files])
     assert by_timestamp(read(tmp_path / "output")) == expected
 
 

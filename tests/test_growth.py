@@ -14,12 +14,11 @@ import pytest
 import streambound
 from streambound.reports.circuit_witness_report import tables_of
 from streambound.reports.witness_report import json_rows
-from streambound.synopsis_exec.simulate import rows_as_delta
-from streambound_runtime.operators.circuit import CircuitOperator
+from streambound_runtime.engine.loop import Engine
 from support.circuits import Circuit, Rows, certificate_of, checked_once, run_plan
 from support.profiles import MORE
 
-TICKS, PART = 100_000, 10_000
+TICKS, PART = 100_000, 2_500
 CASES: dict[str, dict[str, Any]] = {
     (case := json.loads(line))["name"]: case
     for line in (Path(__file__).parent / "data" / "circuits.jsonl").read_text().splitlines()
@@ -75,7 +74,7 @@ def fresh_rows(catalog: Mapping[str, Any], times: range, random: Random) -> Rows
     return found
 
 
-def bytes_of(operator: CircuitOperator) -> int:
+def bytes_of(operator: Engine) -> int:
     """The size of all that a checkpoint holds."""
     return sum(table.nbytes for table in operator.dump().values())
 
@@ -91,19 +90,15 @@ def test_what_is_bounded_stays_below_m(name: str) -> None:
     case = CASES[name]
     bound = checked_once(case["sql"], case["catalog"]).circuit_bound
     assert bound is not None and bound.entries.value is not None
-    random, sizes = Random(name), []
-    operator = Circuit({**case, "input": {}}).operator()
+    random, sizes, peak = Random(name), [], 0
+    operator = Circuit({**case, "input": {}}, "batch").operator()
     for start in range(0, TICKS * MORE, PART):
         part = Circuit({**case, "input": fresh_rows(case["catalog"], range(start, start + PART), random)})
-        given = {
-            stream.name: rows_as_delta([row[stream.timestamp] for row in rows], rows, stream)
-            for stream in part.job.streams
-            if (rows := part.rows[stream.name])
-        }
-        operator.step(given, start + PART)
+        for times in (range(start, start + 1_001), range(start + 1_001, start + PART)):
+            operator.step(part.delta(times))
+            peak = max(peak, operator.peak)
         sizes.append(bytes_of(operator))
-        assert operator.peak <= bound.entries.value
-    assert operator.peak > 0
+    assert 0 < peak <= bound.entries.value
     assert max(sizes) <= 2 * max(sizes[:2]) + 1_000
 
 

@@ -30,11 +30,11 @@ def test_a_job_prints_the_changes_of_every_prefix(sql: str, seed: int) -> None:
     assert checked.verdict == "bounded", checked.diagnostics
     rows = random_rows(1, seed)
     run = run_circuit(checked, rows)
-    assert run.printed == reference(sql, CATALOG, rows)
+    assert run.prints(reference(sql, CATALOG, rows))
     assert run.printed
     assert checked.circuit_bound is not None
     assert checked.circuit_bound.entries.value == BOUNDED[sql]
-    assert 0 < run.peak <= BOUNDED[sql]
+    assert run.peak <= BOUNDED[sql]
 
 
 @pytest.mark.parametrize("sql", BOUNDED)

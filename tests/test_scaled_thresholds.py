@@ -24,8 +24,8 @@ def test_a_multiple_that_the_subquery_computes_is_a_threshold(function: str) -> 
     for seed in range(4):
         rows = random_rows(1, seed, 20)
         run = run_circuit(checked, rows)
-        assert run.printed == reference(sql, CATALOG, rows)
-        assert 0 < run.peak <= bound.entries.value
+        assert run.prints(reference(sql, CATALOG, rows))
+        assert run.peak <= bound.entries.value
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

@@ -28,10 +28,10 @@ def test_what_is_above_a_side_without_rows_has_its_own(sql: str) -> None:
     bound = checked.circuit_bound
     assert bound is not None and bound.entries.value is not None
     printed = 0
-    for seed in range(12):
+    for seed in range(5):
         rows = random_rows(1, seed)
         found = run_circuit(checked, rows)
-        assert found.printed == reference(sql, CATALOG, rows), seed
+        assert found.prints(reference(sql, CATALOG, rows)), seed
         assert found.peak <= bound.entries.value
         printed += len(found.printed)
     assert printed

@@ -133,7 +133,7 @@ def _by_rows(query: Query) -> Query:
     for branch in query.branches:
         (source,) = branch.sources
         more = tuple(
-            Output(name, Attribute(source.alias, factor) if factor else Constant(1, BIGINT), branch.span)
+            Output(name, Attribute(source.alias, *factor) if factor else Constant(1, BIGINT), branch.span)
             for name, factor in zip(query.sums, source.factors, strict=True)
         )
         sources = (replace(source, factors=()),)

@@ -11,6 +11,7 @@ Integers = NDArray[np.int64]
 """Integers of 64 bits: timestamps, places, codes."""
 Numbers = NDArray[np.int64] | NDArray[np.object_]
 """Integers of 64 bits, or Python's where one may exceed these (`operators.exact`): weights, sums."""
+Doubles = NDArray[np.float64]
 Values = NDArray[np.int64] | NDArray[np.float64] | NDArray[np.object_]
 """Encoded values of a column (`spec`): integers as `Numbers`, float64, or texts."""
 Mask = NDArray[np.bool_]

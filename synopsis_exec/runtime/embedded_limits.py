@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from streambound_runtime.decoding.reasons import shown
-from streambound_runtime.engine.plan import ComputedRows, EnginePlan
-from streambound_runtime.operators.circuit_plan import CircuitPlan, MapNode, PeriodNode
+from streambound_runtime.engine.plan import CircuitPlan, ComputedRows, NativeNode
+from streambound_runtime.operators.circuit_plan import MapNode, PeriodNode
 from streambound_runtime.operators.epochs.plan import EpochJoin, EpochMap, EpochPlan, operators_of
 from streambound_runtime.spec import JobSpec
 
@@ -37,10 +37,8 @@ def _only_spark(job: JobSpec) -> Iterator[str]:
 
 def _nodes(job: JobSpec) -> Iterator[object]:
     """The nodes of a circuit that may compute rows."""
-    if isinstance(job.plan, EnginePlan):
-        yield from (one.node for one in job.plan.operators if isinstance(one, ComputedRows))
-    elif isinstance(job.plan, CircuitPlan):
-        yield from job.plan.nodes
+    if isinstance(job.plan, CircuitPlan):
+        yield from (one.node for one in job.plan.operators if isinstance(one, ComputedRows | NativeNode))
 
 
 def _of_periods(part: EpochPlan) -> Iterator[str]:

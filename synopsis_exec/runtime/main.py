@@ -140,6 +140,7 @@ def running(job: JobSpec, settings: Settings, driver: Driver) -> Iterator[None]:
             raise stopped(why) from cause
         raise cause from None
     finally:
+        driver.owner.release()
         driver.checkpoint.lock.release()
 
 

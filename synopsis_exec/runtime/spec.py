@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from streambound_runtime.operators.circuit_plan import CircuitPlan
+from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.operators.plan import JudgedKeys, SynopsisPlan, Test
 from streambound_runtime.promises import (
     KEPT_BY_DEFAULT,

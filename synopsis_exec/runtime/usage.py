@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from streambound_runtime.endpoints import check_endpoints, is_uri
+from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.errors import usage
-from streambound_runtime.operators.circuit_plan import CircuitPlan
 from streambound_runtime.reading.inputs import input_files
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import JobSpec

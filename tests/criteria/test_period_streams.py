@@ -107,6 +107,12 @@ def test_a_restart_changes_nothing(seed: int) -> None:
     assert ran(seed, given, restarts=True).all == expected(given), given.sql
 
 
+@pytest.mark.parametrize("seed", range(180, 180 + 15 * MORE))
+def test_a_tick_for_each_timestamp_changes_nothing(seed: int) -> None:
+    given = generated(Choices.seeded(seed))
+    assert ran(seed, given, by_timestamp=True).printed == ran(seed, given).printed, given.sql
+
+
 @pytest.mark.parametrize("seed", range(200, 200 + 20 * MORE))
 def test_fragments_are_the_result_in_parts(seed: int) -> None:
     """Together they have the result's history, and each is final when it is printed."""

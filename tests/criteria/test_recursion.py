@@ -132,7 +132,7 @@ def test_random_recursions_print_what_the_reference_evaluator_says_at_each_times
         if counts[name, time] <= 3:
             rows[name].append({"a": a, "b": b, "ts": time})
     run, bound = run_circuit(checked, rows), checked.circuit_bound
-    assert run.printed == by_reference(checked, rows)
+    assert run.prints(by_reference(checked, rows))
     assert bound is not None and bound.entries.value is not None and run.peak <= bound.entries.value
 
 

@@ -16,11 +16,14 @@ from streambound.analyzer.constants import kind_of
 from streambound.analyzer.expressions.engine_sql import engine_sql
 from streambound_runtime import expressions
 from streambound_runtime.embedded_limits import why_not_embedded
+from streambound_runtime.engine.arrow import table_of
+from streambound_runtime.engine.plan import CircuitPlan, ComputedRows
+from streambound_runtime.engine.tables import BIGINT, DOUBLE, VARCHAR
 from streambound_runtime.errors import JobError
 from streambound_runtime.operators import plan
-from streambound_runtime.operators.circuit_plan import CircuitPlan, MapNode
+from streambound_runtime.operators.circuit_plan import MapNode
 from streambound_runtime.operators.delta import Delta, delta_of
-from streambound_runtime.placement.computed_rows import computed_in_process
+from streambound_runtime.placement.computed_rows import rows_computed
 from streambound_runtime.placement.on_driver import operator_of
 from streambound_runtime.placement.result_rows import batch_of, deltas_of, of_plan, without_time
 from streambound_runtime.placement.results_in_process import first_of_set_in_process, results_in_process
@@ -206,41 +209,48 @@ NODE = MapNode(
 
 def circuit(*nodes: MapNode) -> JobSpec:
     job = job_of("SELECT S.a FROM S", CATALOG)
-    return replace(job, plan=CircuitPlan(("n", "y", "u"), nodes, job.plan.bound))  # type: ignore[arg-type]
+    operators = tuple(ComputedRows(node, (BIGINT, DOUBLE, VARCHAR), True) for node in nodes)
+    return replace(job, plan=CircuitPlan(("n", "y", "u"), operators, 0))
 
 
 def rows_of(delta: Delta) -> list[tuple[Any, ...]]:
     return list(zip(delta.time.tolist(), delta.weights().tolist(), delta.rows(), strict=True))
 
 
-def test_rows_of_a_node_are_computed_filtered_and_added_up() -> None:
-    given = delta_of(
-        [
-            (1, 1, (2, 0.5, "b")), (1, 2, (3, 0.5, "b")), (1, 1, (3, None, None)), (1, 1, (-2, 1.0, "x")),
-            (2, 1, (2, -0.0, "é")), (2, 1, (2, 0.0, "é")), (3, 1, (4, 1.0, "a")), (3, -1, (5, 1.0, "a")),
-        ],
-        ("k", "x", "t"),
-    )  # fmt: skip
-    found = computed_in_process(circuit(NODE), NODE, given)
-    assert rows_of(found) == [(1, 1, (1, None, None)), (1, 3, (1, 0.5, "b")), (2, 2, (1, 0.0, "é"))]
-    assert not rows_of(computed_in_process(circuit(NODE), NODE, delta_of([], ("k", "x", "t"))))
+def node_rows(*rows: tuple[Any, ...]) -> pa.Table:
+    """Rows of the node's input: a time, the values and a weight."""
+    return table_of(
+        delta_of([(time, n, tuple(row)) for time, *row, n in rows], ("k", "x", "t")), [BIGINT, DOUBLE, VARCHAR]
+    )
+
+
+def test_rows_of_a_node_are_computed_and_filtered() -> None:
+    rows = node_rows((1, 2, 0.5, "b", 1), (1, 3, None, None, 2), (1, -2, 1.0, "x", 1), (2, 2, -0.0, "é", -1))
+    found = rows_computed(circuit(NODE), NODE, rows)
+    assert [tuple(row.values()) for row in found.to_pylist()] == [
+        (1, 1, 0.5, "b", 1), (1, 1, None, None, 2), (2, 1, 0.0, "é", -1),
+    ]  # fmt: skip
+    assert str(found.column("c1").to_pylist()[2]) == "0.0"
+    assert found.column_names == ["t", "c0", "c1", "c2", "w"]
+    assert rows_computed(circuit(NODE), NODE, node_rows()).num_rows == 0
 
 
 def test_an_error_above_operators_stops_the_job_with_the_column_and_its_text() -> None:
     node = replace(NODE, expressions=("`k` DIV 0", "`x`", "`t`"), engine=(DIVIDED.replace("b", "0", 1), '"x"', '"t"'))
     node = replace(node, engine=("CASE WHEN k > 1 THEN CAST('DIVIDE_BY_ZERO' AS BIGINT) END", '"x"', '"t"'))
     with pytest.raises(JobError) as told:
-        computed_in_process(circuit(node), node, delta_of([(1, 1, (2, 0.5, "b"))], ("k", "x", "t")))
+        rows_computed(circuit(node), node, node_rows((1, 2, 0.5, "b", 1)))
     words = "n cannot be computed of a result: it raises DIVIDE_BY_ZERO, and try_divide gives NULL instead"
     assert (told.value.kind, str(told.value)) == ("expression", f"{words}; in k DIV 0")
-    assert computed_in_process(circuit(node), node, delta_of([(1, 1, (-2, 0.5, "b"))], ("k", "x", "t"))).size == 0
+    assert rows_computed(circuit(node), node, node_rows((1, -2, 0.5, "b", 1))).num_rows == 0
 
 
 def test_an_operator_without_a_session_computes_by_duckdb() -> None:
     sql = "SELECT n + 1 AS n FROM (SELECT a, COUNT(*) AS n FROM S GROUP BY a) AS g WHERE a > 1"
     compiled = streambound_job(sql)
-    (node,) = [one for one in compiled.plan.nodes if isinstance(one, MapNode) and one.picks is None]
-    assert "" not in node.engine
+    assert isinstance(compiled.plan, CircuitPlan)
+    (rows,) = [one for one in compiled.plan.operators if isinstance(one, ComputedRows)]
+    assert "" not in rows.node.engine
     assert why_not_embedded(compiled) is None
     assert operator_of(compiled, {}, None) is not None
 

@@ -12,11 +12,21 @@ from random_queries import Tally
 from test_circuit_corpus import CASES
 
 import streambound
-from streambound.analyzer.errors import UsageError
 from streambound.synopsis_exec.job_file import job_in
 from streambound_runtime.text import printed
-from support.circuits import Circuit, Printed, by_tick, checked_once, expected, rounded
-from support.embedded import CATALOG, counted, run_here, streams
+from support.circuits import (
+    TWO_STREAMS,
+    Circuit,
+    Printed,
+    by_tick,
+    checked_once,
+    expected,
+    random_rows,
+    reference,
+    rounded,
+)
+from support.embedded import CATALOG as STREAMS
+from support.embedded import counted, run_here, streams
 from support.jobs import read, write
 from support.profiles import MORE
 
@@ -27,8 +37,6 @@ def bounded(case: dict[str, Any]) -> bool:
 
 
 BOUNDED = [case for case in CASES if case["verdict"] == "bounded"]
-WITHOUT = {"trap_semi_ineq_past_0"}
-"""Cases of which the engine has not all operators: a semi join that keeps the least or greatest time."""
 
 
 @pytest.mark.parametrize("case", BOUNDED, ids=lambda case: case["name"])
@@ -37,7 +45,7 @@ def test_public_cases_in_ticks(case: dict[str, Any]) -> None:
 
     Of some cases each timestamp is a tick, too.
     """
-    if not bounded(case) or case["name"] in WITHOUT:
+    if not bounded(case):
         return
     circuit, wanted = Circuit(case, "batch"), expected(case["expected"])
     checked = checked_once(case["sql"], case["catalog"])
@@ -66,19 +74,19 @@ def with_times(printed: list[tuple[int, int, tuple[Any, ...]]]) -> Printed:
     return found
 
 
-def test_what_has_no_operator_yet_is_refused_with_a_way_out() -> None:
-    (case,) = (case for case in BOUNDED if case["name"] in WITHOUT)
-    with pytest.raises(UsageError, match="no such operator yet") as refused:
-        Circuit(case, "batch")
-    assert refused.value.remedy == "leave --tick out"
-
-
+CATALOG = {**STREAMS, "relations": {"R": {"columns": {"x": "bigint"}}}}
 STATEMENTS = {
     "groups": "SELECT a, COUNT(*) AS n, MAX(b) AS b FROM S GROUP BY a",
     "final groups": "-- streambound: emit final\nSELECT ts DIV 5 AS five, COUNT(*) AS n FROM S GROUP BY ts DIV 5",
     "a left join": "SELECT S.a, T.b FROM S LEFT JOIN T ON T.a = S.a AND T.ts BETWEEN S.ts AND S.ts + 3",
+    "final groups beside a relation": "-- streambound: emit final\nSELECT g.five, g.n, R.x FROM (SELECT ts DIV 5 AS "
+                                      "five, COUNT(*) AS n FROM S GROUP BY ts DIV 5) AS g JOIN R ON g.n > R.x",
+    "a final semi join": "-- streambound: emit final\nSELECT a, b FROM S WHERE EXISTS (SELECT 1 FROM T WHERE "
+                         "T.a = S.a AND T.ts BETWEEN S.ts + 1 AND S.ts + 3)",
     "a join below groups": "SELECT S.a, COUNT(T.b) AS n FROM S LEFT JOIN T ON T.a = S.a AND T.ts BETWEEN S.ts AND "
                            "S.ts + 3 GROUP BY S.a",
+    "the least value so far": "SELECT a, b FROM S WHERE EXISTS (SELECT 1 FROM T WHERE T.b < S.b AND T.a = S.a AND "
+                              "T.ts < S.ts - 2)",
     "the first rows": "SELECT a, b, rn FROM (SELECT a, b, ROW_NUMBER() OVER (PARTITION BY a ORDER BY ts) AS rn FROM S) "
                       "AS q WHERE rn <= 2",
     "rows of one stream only": "SELECT a FROM S EXCEPT SELECT a FROM T WHERE a < 5",
@@ -94,13 +102,86 @@ def test_a_run_in_ticks_leaves_what_a_run_by_timestamps_does(name: str, tmp_path
         job = streambound.compile(STATEMENTS[name], CATALOG, tick=tick).compiled.job
         assert job_in(f"JOB = {printed(job)}") == job
         streams(folder, late=False)
+        write(folder / "in" / "R.jsonl", {"x": 3}, {"x": 12})
         summary = run_here(job, folder, "--files-per-batch", files)
         assert summary["limit"] is None or summary["peak"] <= summary["limit"]
-        rows = [{key: value for key, value in row.items() if key != "_ts"} for row in read(folder / "output")]
+        output = read(folder / "output")
+        assert "emit final" not in STATEMENTS[name] or all(row["_mult"] > 0 for row in output)
+        rows = [{key: value for key, value in row.items() if key != "_ts"} for row in output]
         bad = sorted((row["stream"], row["reason"], row["row"]) for row in read(folder / "quarantine"))
         left.append((counted(rows), bad))
     assert left[0] == left[1] == left[2]
     assert left[0][0]
+
+
+ASKING = [
+    "EXISTS (SELECT 1 FROM T WHERE T.v < S.v AND T.ts < S.ts)",
+    "NOT EXISTS (SELECT 1 FROM T WHERE T.v > S.v AND T.ts <= S.ts AND T.b = S.b)",
+    "NOT EXISTS (SELECT 1 FROM T WHERE T.v >= S.v AND T.a >= S.v AND T.b <= S.b AND T.ts < S.ts - 3)",
+    "EXISTS (SELECT 1 FROM T WHERE T.b = S.b AND T.ts < S.ts)",
+    "EXISTS (SELECT 1 FROM T WHERE T.a = S.a AND T.v < S.v AND T.ts BETWEEN S.ts - 5 AND S.ts - 2)",
+    "NOT EXISTS (SELECT 1 FROM T WHERE T.a = S.a AND T.ts BETWEEN S.ts - 4 AND S.ts + 3)",
+    "EXISTS (SELECT 1 FROM T WHERE T.ts < S.ts)",
+]
+
+
+@pytest.mark.parametrize("asked", ASKING)
+def test_rows_find_older_ones_of_their_tick_and_of_those_before(asked: str) -> None:
+    sql, found = f"SELECT a, v FROM S WHERE {asked}", 0
+    for seed in range(4 * MORE):
+        rows = random_rows(1, seed, 30)
+        circuit = Circuit({"sql": sql, "catalog": TWO_STREAMS, "mode": "changes", "input": rows}, "batch")
+        wanted = reference(sql, TWO_STREAMS, rows)
+        for cuts in ([circuit.times], cut_at_random(Random(seed), circuit.times)):
+            printed, _, _ = circuit.run(cuts, restart=bool(seed % 2))
+            ends = [cut[-1] for cut in cuts]
+            assert by_tick(with_times(printed), ends) == by_tick(wanted, ends), seed
+            found += len(printed)
+    assert found
+
+
+PERIODS = {
+    "time": {"domain": [0, 40]},
+    "streams": {
+        name: {
+            "timestamp": "vb",
+            "columns": {"a": "bigint", "x": "double", "vb": "bigint", "ve": "bigint"},
+            "period": ["vb", "ve"],
+            "max_valid": 4,
+        }
+        for name in ("r", "s")
+    },
+    "relations": {"u": {"columns": {"a": "bigint", "vb": "bigint", "ve": "bigint"}, "period": ["vb", "ve"]}},
+}
+BLOCKS = {
+    "groups": "SEQ VT (SELECT a, COUNT(*) AS n, AVG(x + 1) AS m FROM r GROUP BY a)",
+    "a global aggregate": "SEQ VT (SELECT COUNT(*) AS n FROM r)",
+    "an outer join": "SEQ VT (SELECT r.a, s.x FROM r LEFT JOIN s ON r.a = s.a AND r.x < s.x)",
+    "a relation": "SEQ VT (SELECT r.x FROM r JOIN u ON r.a + 1 = u.a)",
+    "parts": "-- streambound: emit parts\nSEQ VT (SELECT r.x, s.a FROM r JOIN s ON r.a = s.a)",
+}
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_a_run_of_rows_with_periods_in_ticks(name: str, tmp_path: Path) -> None:
+    """The rows that are one too many at a time are the same ones."""
+    left = []
+    for tick, files in (("timestamp", "9"), ("batch", "9"), ("batch", "1")):
+        folder = tmp_path / f"{tick} {files}"
+        job = streambound.compile(BLOCKS[name], PERIODS, tick=tick).compiled.job
+        assert job_in(f"JOB = {printed(job)}") == job
+        for number, stream in ((number, stream) for number in range(3) for stream in ("r", "s")):
+            times = range(10 * number, 10 * number + 10)
+            rows = [{"a": t % 3, "x": t / 2, "vb": t, "ve": t + (4 if stream == "r" else 6)} for t in times]
+            write(folder / "in" / stream / f"{number}.jsonl", *rows, modified=1_600_000_000 + number)
+        write(folder / "in" / "u.jsonl", {"a": 1, "vb": 3, "ve": 30}, {"a": 2, "vb": 0, "ve": 12})
+        summary = run_here(job, folder, "--files-per-batch", files)
+        assert summary["limit"] is None or summary["peak"] <= summary["limit"]
+        bad = sorted((row["stream"], row["reason"], row["row"]) for row in read(folder / "quarantine"))
+        left.append((counted(read(folder / "output")), bad))
+    assert left[0] == left[1] == left[2]
+    assert left[0][0]
+    assert bool(left[0][1]) == ("s" in {stream.name for stream in job.streams})
 
 
 def test_a_row_and_its_retraction_in_one_tick_cancel(tmp_path: Path) -> None:

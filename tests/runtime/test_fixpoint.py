@@ -6,9 +6,8 @@ import random
 from typing import Any
 
 from streambound.synopsis_exec.circuit_plan import make_circuit_plan
-from streambound.synopsis_exec.job_spec import job_spec
 from streambound_runtime.operators.by_tick import Ticks
-from streambound_runtime.operators.circuit_plan import CircuitPlan, FixpointNode
+from streambound_runtime.operators.circuit_plan import FixpointNode
 from streambound_runtime.operators.delta import Delta, delta_of
 from streambound_runtime.operators.fixpoint import LeastFixpoint
 from support.circuits import checked_circuit
@@ -32,9 +31,8 @@ def operator(step: str = "SELECT r.x, E.b FROM r JOIN E ON E.a = r.y") -> LeastF
     sql = f"WITH RECURSIVE r(x, y) AS (SELECT a, b FROM E UNION {step}) SELECT x, y FROM r"
     checked = checked_circuit(sql, EDGES)
     assert checked.circuit is not None and checked.catalog is not None
-    plan = job_spec(make_circuit_plan(checked.circuit, checked.statement, checked.catalog)).plan
-    assert isinstance(plan, CircuitPlan)
-    (node,) = (node for node in plan.nodes if isinstance(node, FixpointNode))
+    plan = make_circuit_plan(checked.circuit, checked.statement, checked.catalog)
+    (node,) = (node for node in plan.circuit.nodes if isinstance(node, FixpointNode))
     return LeastFixpoint(node)
 
 

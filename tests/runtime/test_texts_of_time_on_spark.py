@@ -12,8 +12,8 @@ import pytest
 from streambound.analyzer.columns import Column
 from streambound.analyzer.types import parse_type
 from streambound.criteria.operators.buckets import function_of_time
-from streambound_runtime.operators.buckets import last_of
 from streambound_runtime.operators.circuit_plan import TimeBucket
+from support.buckets_of_time import last_of
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 

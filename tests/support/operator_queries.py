@@ -454,13 +454,18 @@ def operator_query(choices: Choices) -> tuple[str, Counter[str]]:
 
 
 def random_catalog(choices: Choices) -> dict[str, Any]:
-    """S and T, a relation that changes, perhaps by key, and one that does not; with domains and rates or without."""
+    """S and T, a relation that changes, perhaps by key, and one that does not; with domains and rates or without.
+
+    In some v is a double.
+    """
     columns = {column: "string" if column == "k" else "bigint" for column in COLUMNS}
+    columns["v"] = choices.weighted([(2, "bigint"), (1, "double")])
     streams: dict[str, dict[str, Any]] = {}
     for name in ("S", "T"):
         streams[name] = {"timestamp": "ts", "columns": dict(columns)}
         if choices.chance(50):
-            streams[name]["domain"] = {column: [0, 3] for column in COLUMNS[:3] if choices.chance(60)}
+            limited = [column for column in COLUMNS[:3] if choices.chance(60)]
+            streams[name]["domain"] = {column: [0, 3] for column in limited if columns[column] == "bigint"}
         if choices.chance(40):
             streams[name]["max_per_timestamp"] = 4
     changes: dict[str, Any] = {"timestamp": "ts", "op": "op"}
@@ -478,7 +483,11 @@ def random_rows(choices: Choices, catalog: dict[str, Any], most: int = 12) -> di
     found: dict[str, list[dict[str, Any]]] = {}
     for name, body in catalog["streams"].items():
         rows = [
-            {**{c: _value(choices) for c in COLUMNS[:3]}, "k": _text(choices), "ts": choices.integer(1, LAST)}
+            {
+                **{c: _value(choices, body["columns"][c]) for c in COLUMNS[:3]},
+                "k": _text(choices),
+                "ts": choices.integer(1, LAST),
+            }
             for _ in range(choices.integer(most // 3, most))
         ]
         rows.sort(key=lambda row: row["ts"])
@@ -517,8 +526,11 @@ def _keyed_changes(choices: Choices) -> list[dict[str, Any]]:
     return changes
 
 
-def _value(choices: Choices) -> int | None:
-    return None if choices.chance(12) else choices.integer(0, 3)
+def _value(choices: Choices, kind: str = "bigint") -> float | None:
+    """A number; a double is one of few quarters, with which all sums are exact, also DuckDB's."""
+    if choices.chance(12):
+        return None
+    return choices.integer(0, 3) if kind == "bigint" else choices.pick((0.0, 0.25, 1.5, 3.0))
 
 
 def _text(choices: Choices) -> str | None:

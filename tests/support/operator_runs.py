@@ -19,7 +19,7 @@ import sqlglot
 
 from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.analyzer.diagnostics import Diagnostic
-from streambound.analyzer.errors import StreamboundError, UsageError
+from streambound.analyzer.errors import StreamboundError
 from streambound.analyzer.expressions.function import NotKnown
 from streambound.analyzer.lower import lower
 from streambound.analyzer.spans import SourceText
@@ -31,7 +31,7 @@ from streambound.synopsis_exec.circuit_plan import PlannedCircuit, make_circuit_
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.plan_ir import Input
 from streambound.synopsis_exec.simulate import replay
-from streambound_runtime.operators.circuit_plan import CircuitPlan
+from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.operators.formula import value
 from support.choices import Choices
 from support.circuits import encoded_rows, random_ends
@@ -157,8 +157,6 @@ def outcome(world: World, text: str, tick: str = "timestamp") -> Outcome:
         views, entries, limit, retracted = run(plan, rows, times, tick)
     except NotKnown as error:
         return Outcome(f"only Spark knows {error}"[:60])
-    except UsageError:
-        return Outcome("an operator has no tick")
     try:
         wanted = world.results(text, times)
     except duckdb.BinderException as error:  # names that Spark can tell apart

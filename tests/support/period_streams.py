@@ -6,16 +6,16 @@ import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Any
 
 from streambound.criteria.check import Checked
 from streambound.synopsis_exec.circuit_plan import make_circuit_plan
+from streambound.synopsis_exec.from_parts import BATCH
 from streambound.synopsis_exec.job_spec import job_spec
-from streambound.synopsis_exec.simulate import evaluated, rows_as_delta
-from streambound_runtime.operators.circuit import CircuitOperator
-from streambound_runtime.operators.circuit_plan import CircuitPlan
+from streambound.synopsis_exec.simulate import operator_of_circuit, rows_as_delta
+from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.operators.rejected_row import RejectedRow
 from support.choices import Choices
 from support.circuits import encoded_rows
@@ -50,18 +50,21 @@ class PeriodRun:
         return Counter(row for _, rows in self.printed for row in rows.elements())
 
 
-def run_periods(checked: Checked, rows: TableRows, every: int = 1, restarts: bool = False) -> PeriodRun:
+def run_periods(
+    checked: Checked, rows: TableRows, every: int = 1, restarts: bool = False, by_timestamp: bool = False
+) -> PeriodRun:
     """A bounded statement's job over encoded rows, closing ``every`` so many points of time at once.
 
-    ``restarts``: after each step another operator takes over the state.
+    ``restarts``: after each step another operator takes over the state. ``by_timestamp``: each timestamp is a tick.
     """
     assert checked.circuit is not None and checked.catalog is not None
     plan = make_circuit_plan(checked.circuit, checked.statement, checked.catalog)
-    job = job_spec(plan)
+    job = job_spec(plan, tick=BATCH)
     given = encoded_rows(plan, rows)
     assert isinstance(job.plan, CircuitPlan)
+    job = replace(job, plan=replace(job.plan, by_timestamp=by_timestamp))
     relations = {relation.name: given[relation.name] for relation in job.relations}
-    operator = CircuitOperator(job.plan, relations, evaluated, job.streams)
+    operator = operator_of_circuit(job.plan, relations, job.streams)
     times = [row[stream.timestamp] for stream in job.streams for row in given[stream.name]]
     found, last = PeriodRun(limit=operator.limit), max(times, default=0) + 1
     for since in range(min(times, default=0), last, every):
@@ -76,7 +79,7 @@ def run_periods(checked: Checked, rows: TableRows, every: int = 1, restarts: boo
         found.rejected += operator.rejected
         if restarts:
             state = operator.dump()
-            operator = CircuitOperator(job.plan, relations, evaluated, job.streams)
+            operator = operator_of_circuit(job.plan, relations, job.streams)
             operator.load(state)
     _note(found, None, operator.step({}, None, over=True), 0)
     return found

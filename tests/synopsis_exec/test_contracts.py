@@ -170,7 +170,7 @@ COPIES = 9000
         ("bigint", f"SELECT S.a {FIVE_PAIRS} EXCEPT ALL SELECT S.a FROM S WHERE S.a = 3", f"more than {2**63 - 1} dup"),
         ("decimal", f"SELECT S.a {FIVE_PAIRS} EXCEPT ALL SELECT S.a FROM S WHERE S.a = 3", ""),
         ("decimal", f"SELECT S.a, COUNT(*) AS n {FIVE_PAIRS} GROUP BY S.a",
-         f"n of a result is {COPIES**5}, which bigint has no room for"),
+         "groups 2: the count does not fit bigint"),
     ],
 )  # fmt: skip
 def test_results_with_more_duplicates_than_64_bits_hold(tmp_path: Path, counters: str, select: str, says: str) -> None:
@@ -183,7 +183,7 @@ def test_results_with_more_duplicates_than_64_bits_hold(tmp_path: Path, counters
         if checked.decision is not None
         else make_circuit_plan(checked.circuit, checked.statement, declared)  # type: ignore[arg-type]
     )
-    job = job_spec(plan)
+    job = job_spec(plan, tick="timestamp")
     assert job.multiplicity == {"bigint": "bigint", "decimal": "decimal(38,0)"}[counters]
     fed, copies = Fed(job, tmp_path), [json.dumps({"a": 1, "ts": 1})] * COPIES
     batch = {**dict.fromkeys("TUVWX", copies), "S": [json.dumps({"a": 1, "ts": 5})]}

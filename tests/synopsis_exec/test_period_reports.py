@@ -9,10 +9,10 @@ import pytest
 from streambound.analyzer.job_reports import BatchReport
 from streambound.reports.progress import batch_line
 from streambound.synopsis_exec.circuit_plan import make_circuit_plan, promises_in_words
+from streambound.synopsis_exec.from_parts import BATCH
 from streambound.synopsis_exec.job_spec import job_spec
-from streambound.synopsis_exec.simulate import evaluated, rows_as_delta
-from streambound_runtime.operators.circuit import CircuitOperator
-from streambound_runtime.operators.circuit_plan import CircuitPlan
+from streambound.synopsis_exec.simulate import operator_of_circuit, rows_as_delta
+from streambound_runtime.engine.plan import CircuitPlan
 from support.circuits import checked_circuit
 
 COLUMNS = {"k": "int", "id": "bigint", "p": "double", "vb": "bigint", "ve": "bigint"}
@@ -45,9 +45,9 @@ def job_of(sql: str) -> Any:
 )
 def test_the_begin_of_the_oldest_row_that_has_not_ended(sql: str, since: list[int | None]) -> None:
     """Of k = 1 from 1 to before 5, a second one of it from 3 on for groups, and of k = 2 from 4 to before 9."""
-    job = job_spec(job_of(sql))
+    job = job_spec(job_of(sql), tick=BATCH)
     assert isinstance(job.plan, CircuitPlan)
-    operator, found = CircuitOperator(job.plan, {}, evaluated, job.streams), []
+    operator, found = operator_of_circuit(job.plan, {}, job.streams), []
     grouped = "COUNT" in sql
     rows = [(1, 1, 1, 5), (1 if grouped else 3, 2, 3, 5), (2, 3, 4, 9)]
     for until in (3, 4, 6, None):

@@ -89,7 +89,7 @@ def test_a_wrong_comparison_is_caught_and_shrunk(spark: Any, place: Path, monkey
     (place / "streams.toml").write_text(toml(FIGURE_CATALOG))
     (place / "figure.sql").write_text(FIGURE)
     wrong = compiled(plan_of(FIGURE.replace("T.B < 5", "T.B <= 5"), FIGURE_CATALOG)).job
-    monkeypatch.setattr(job_file, "compiled", lambda plan: CompiledJob(plan, wrong))
+    monkeypatch.setattr(job_file, "compiled", lambda plan, **more: CompiledJob(plan, wrong))
     monkeypatch.setattr(verify, "COMBINATIONS", 30_000)
     result = _verify("figure.sql", "--runs", "3", "--format", "json")
     assert result.exit_code == 1, result.output
@@ -128,7 +128,7 @@ def test_a_job_that_loses_a_result_is_shrunk_with_the_job(
     (place / "one.sql").write_text("SELECT S.A FROM S WHERE S.A > 3")
     (place / "in").mkdir()
     (place / "in" / "S.jsonl").write_text("".join(f'{{"A": {i}, "I": {i}}}\n' for i in range(8)))
-    monkeypatch.setattr(job_file, "compiled", lambda plan: Losing(plan, compiled(plan).job))
+    monkeypatch.setattr(job_file, "compiled", lambda plan, **more: Losing(plan, compiled(plan).job))
     result = _verify("one.sql", "--input", "in", "--runs", "1")
     assert result.exit_code == 1, result.output
     assert "first at _ts = 6:\n  A  batch SQL  job\n  6  1 times    0 times\n" in result.output
@@ -155,7 +155,7 @@ def test_a_job_that_takes_rows_within_the_lateness_for_late_ones(
     assert all(run["quarantined"] == {} and run["batches"] > 1 and run["results"] == 120 for run in right["runs"])
     strict = {"streams": {name: FIGURE_CATALOG["streams"][name] for name in "ST"}}
     impatient = compiled(plan_of(sql, strict)).job
-    monkeypatch.setattr(job_file, "compiled", lambda plan: CompiledJob(plan, impatient))
+    monkeypatch.setattr(job_file, "compiled", lambda plan, **more: CompiledJob(plan, impatient))
     monkeypatch.setattr(verify, "JOB_TRIALS", 5)
     result = _verify(*arguments)
     assert result.exit_code == 1, result.output
@@ -205,7 +205,7 @@ def test_a_wrong_job_over_rows_with_periods(spark: Any, periods: Path, monkeypat
     """An inner join for the left one: the difference is at a point of time, with one row left."""
     (periods / "q.sql").write_text(f"SEQ VT ({LEFT})")
     wrong = jobs.compile(f"SEQ VT ({LEFT.replace('LEFT', '')})", PERIODS).compiled.job
-    monkeypatch.setattr(job_file, "compiled", lambda plan: CompiledJob(plan, wrong))
+    monkeypatch.setattr(job_file, "compiled", lambda plan, **more: CompiledJob(plan, wrong))
     result = _verify("q.sql", "--runs", "1", "--format", "json")
     assert result.exit_code == 1, result.output
     difference = json.loads(result.stdout)["difference"]

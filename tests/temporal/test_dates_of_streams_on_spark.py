@@ -195,7 +195,7 @@ def test_batch_sql_says_the_same(spark: Any, place: Path) -> None:
 
 def test_a_wrong_job_is_told_with_its_day(spark: Any, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = jobs.compile(f"SEQ VT ({LEFT.replace('LEFT', '')})", TOML).compiled.job
-    monkeypatch.setattr(job_file, "compiled", lambda plan: CompiledJob(plan, wrong))
+    monkeypatch.setattr(job_file, "compiled", lambda plan, **more: CompiledJob(plan, wrong))
     result = _verify("q.sql", "--runs", "1", "--format", "json")
     assert result.exit_code == 1, result.output
     difference = json.loads(result.stdout)["difference"]

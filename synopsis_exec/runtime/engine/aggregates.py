@@ -11,11 +11,27 @@ from streambound_runtime.operators.circuit_plan import GroupValue
 PERCENTILES = ("median", "percentile", "percentile_cont", "percentile_disc")
 
 
-def of_sums(value: GroupValue, number: str, total: str, squares: str, type: str) -> str:
-    """An aggregate of so many values, of their total and that of their squares; NULL where there are none."""
+def of_sums(value: GroupValue, number: str, total: str, squares: str, type: str, exact: bool = False) -> str:
+    """An aggregate of so many values, of their total and that of their squares; NULL where there are none.
+
+    ``exact`` says that these are exact sums of doubles.
+    """
     if value.function == "count":
-        return f"CAST({number} AS {BIGINT})"
-    return f"CASE WHEN {number} <> 0 THEN {_of_some(value, number, total, squares, type)} END"
+        return _fitting(value, number, BIGINT)
+    some = _of_doubles(value, number, total, squares) if exact else _of_some(value, number, total, squares, type)
+    return f"CASE WHEN {number} <> 0 THEN {some} END"
+
+
+def _of_doubles(value: GroupValue, number: str, total: str, squares: str) -> str:
+    if value.function in ("sum", "avg"):
+        return f"exact_quotient({total}, {1 if value.function == 'sum' else number})"
+    spread = f"exact_variance({number}, {total}, {squares}, {_divisor_less(value)})"
+    return f"sqrt({spread})" if value.function.startswith("stddev") else spread
+
+
+def _divisor_less(value: GroupValue) -> int:
+    """What a variance is divided by is so much less than the number of values."""
+    return 1 if value.function.endswith("samp") else 0
 
 
 def _of_some(value: GroupValue, number: str, total: str, squares: str, type: str) -> str:
@@ -26,7 +42,7 @@ def _of_some(value: GroupValue, number: str, total: str, squares: str, type: str
         return _quotient(f"({total}) * {10 ** (kind.scale - value.places)}", number, type)
     if value.function == "avg":
         return f"CAST({total} AS {DOUBLE}) / {number}" + (f" / 1e{value.places}" if value.places else "")
-    least = 1 if value.function.endswith("samp") else 0
+    least = _divisor_less(value)
     spread = f"{number} * ({squares}) - ({total}) * ({total})"
     spread = f"CAST({spread} AS {DOUBLE}) / {number} / ({number} - {least})"
     spread += f" / 1e{2 * value.places}" if value.places else ""
@@ -35,11 +51,11 @@ def _of_some(value: GroupValue, number: str, total: str, squares: str, type: str
 
 
 def _fitting(value: GroupValue, total: str, type: str) -> str:
-    """A sum, or an error where it does not fit its type."""
+    """A sum, or a number of rows, or an error where it does not fit its type."""
     kind = sql_type(value.type)
     most = 10**kind.digits - 1 if kind.family == "decimal" else 2 ** (kind.bits - 1) - 1
     least = -most if kind.family == "decimal" else -most - 1
-    words = f"{value.name}: the sum does not fit {value.type}".replace("'", "''")
+    words = f"the {value.function} does not fit {value.type}"
     within = f"({total}) BETWEEN {least} AND {most}"
     return f"CASE WHEN {within} THEN CAST({total} AS {type}) ELSE CAST(error('{words}') AS {type}) END"
 
@@ -62,8 +78,9 @@ def of_kept_values(value: GroupValue, type: str, argument: str, kept: str, keys:
         case "min" | "max":
             found = f"{value.function}(v)"
         case _:
-            total = "fsum(v)" if argument == DOUBLE else "sum(v)"
-            found = of_sums(value, "count(v)", total, "0", type)
+            exact = argument == DOUBLE
+            total = "exact_sum(list(v), list(1))" if exact else "sum(v)"
+            found = of_sums(value, "count(v)", total, "0", type, exact)
     return f"SELECT {listed(key, f'{found} AS value')} FROM {kept}{by_key}"
 
 

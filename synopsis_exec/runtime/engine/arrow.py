@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from streambound_runtime.arrays import Mask, Values
-from streambound_runtime.engine.tables import BIGINT, DOUBLE, HUGEINT, VARCHAR, places
+from streambound_runtime.engine.tables import BIGINT, DOUBLE, EXACT, HUGEINT, VARCHAR, places
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.exact import integers
 
@@ -47,7 +48,7 @@ def delta_of(table: pa.Table, names: Sequence[str]) -> Delta:
 
 
 def _array(delta: Delta, name: str, kind: str) -> pa.Array:
-    """A column of a delta; what operators of rows give are Python's values, doubles as fractions."""
+    """A column of a delta; what operators of rows give are Python's values, doubles and their sums as fractions."""
     import pyarrow as pa
 
     values, null, type = delta.columns[name], delta.nulls.get(name), arrow_type(kind)
@@ -63,6 +64,10 @@ def _array(delta: Delta, name: str, kind: str) -> pa.Array:
     listed = values.tolist() if null is None else [None if n else v for v, n in zip(values.tolist(), null, strict=True)]
     if kind == DOUBLE:
         listed = [None if value is None else float(value) for value in listed]
+    if kind == EXACT:
+        from streambound_runtime.engine.exact_sums import exact_text
+
+        listed = [exact_text(value) if isinstance(value, int | Fraction) else value for value in listed]
     return pa.array(listed, type)
 
 

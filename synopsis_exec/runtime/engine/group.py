@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from streambound_runtime.engine.aggregates import of_kept_values, of_sums
 from streambound_runtime.engine.tables import (
     CLOSED,
-    DOUBLE,
+    EXACT,
     HUGEINT,
     LAST,
     VARCHAR,
@@ -142,10 +142,7 @@ class SqlGroup:
     def _came(self, at: TickTables) -> list[TickStatement]:
         """The rows of the tick by group, and the values."""
         key, width = ", ".join(self._names), len(self.keys)
-        sums = []
-        for number, kind in enumerate(self.sums):
-            value = f"CAST(c{width + number} AS {kind})" + ("" if self.weighted else " * w")
-            sums.append(f"coalesce({'fsum' if kind == DOUBLE else 'sum'}({value}), 0) AS s{number}")
+        sums = [f"{self._sum(number)} AS s{number}" for number in range(len(self.sums))]
         by_key = f" GROUP BY {key}" if key else ""
         rows = f"SELECT {listed(key, 'coalesce(sum(w), 0) AS n', *sums)} FROM {at.inputs[0]}{by_key}"
         made = [TickStatement(rows, at.temporary("rows"))]
@@ -155,6 +152,18 @@ class SqlGroup:
             values += f" WHERE c{width} IS NOT NULL GROUP BY ALL HAVING sum(w) <> 0"
             made.append(TickStatement(values, at.temporary(f"values{number}")))
         return made
+
+    def _sum(self, number: int) -> str:
+        """A sum of the rows that came."""
+        column = f"c{len(self.keys) + number}"
+        if self.sums[number] != EXACT:
+            return f"coalesce(sum(CAST({column} AS {HUGEINT}){'' if self.weighted else ' * w'}), 0)"
+        if self.weighted:
+            return f"exact_total(list({column}))"
+        squared = next((value.sums[1] for value in self.values if number in value.squares), None)
+        if squared is not None:  # of the values themselves: what is in the column has been rounded
+            return f"exact_squares(list(c{len(self.keys) + squared}), list(w))"
+        return f"exact_sum(list({column}), list(w))"
 
     def _touched(self, at: TickTables) -> list[TickStatement]:
         """The groups that change, as they were, and their values."""
@@ -179,21 +188,22 @@ class SqlGroup:
         groups, *_ = self.states
         names = groups.names
         width = len(self.keys)
-        best = {f"b{n}": ("max" if one.greatest else "min") for n, one in enumerate(self.arguments)}
+        added = {f"b{n}": ("max({})" if one.greatest else "min({})") for n, one in enumerate(self.arguments)}
+        added |= {f"s{n}": "exact_total(list({}))" for n, kind in enumerate(self.sums) if kind == EXACT}
         parts = [f"SELECT * FROM {at.temporary('old')}"]
         shown = [name if name in (*self._names, "n") or name.startswith("s") else f"NULL AS {name}" for name in names]
         parts.append(f"SELECT {listed(*shown)} FROM {at.temporary('rows')}")
         for number, one in enumerate(self.arguments):
             if one.apart:
                 continue
-            mine = {f"b{number}": f"{best[f'b{number}']}(v)"}
-            zero = {name: "0" for name in names if name == "n" or name.startswith("s")}
+            mine = {f"b{number}": added[f"b{number}"].format("v")}
+            zero = {"n": "0"} | {f"s{n}": "'0'" if kind == EXACT else "0" for n, kind in enumerate(self.sums)}
             values = listed(*(mine.get(name, zero.get(name, "NULL")) + f" AS {name}" for name in names[width:]))
             key = ", ".join(self._names)
             by_key = f" GROUP BY {key}" if key else ""
             parts.append(f"SELECT {listed(key, values)} FROM {at.temporary(f'values{number}')} WHERE w > 0{by_key}")
         every = f"SELECT * FROM ({' UNION ALL '.join(parts)})"
-        totals = [f"{best.get(name, 'sum')}({name}) AS {name}" for name in names[width:]]
+        totals = [f"{added.get(name, 'sum({})').format(name)} AS {name}" for name in names[width:]]
         made = [TickStatement(self._merged(every, totals), at.temporary("new"))]
         for number in self._kept_apart:
             made.append(TickStatement(self._new_values(at, number), at.temporary(f"new_values{number}")))
@@ -265,7 +275,9 @@ class SqlGroup:
             name = f"c{len(self.keys) + place}"
             if value.values is None:
                 number = f"g.s{value.sums[0]}" if value.sums[0] >= 0 else "g.n"
-                shown.append(f"{of_sums(value, number, _total(value.sums[1:]), _total(value.squares), kind)} AS {name}")
+                exact = any(self.sums[place] == EXACT for place in value.sums[1:])
+                total, squares = _total(value.sums[1:], exact), _total(value.squares, exact)
+                shown.append(f"{of_sums(value, number, total, squares, kind, exact)} AS {name}")
                 continue
             argument = self.arguments[value.values]
             if not argument.apart:
@@ -313,5 +325,8 @@ def _bucket_column(argument: GroupArgument) -> tuple[tuple[str, str], ...]:
     return () if argument.bucket is None else (("b", argument.bucket_type),)
 
 
-def _total(sums: Sequence[int]) -> str:
-    return " + ".join(f"g.s{place}" for place in sums) or "0"
+def _total(sums: Sequence[int], exact: bool) -> str:
+    several = [f"g.s{place}" for place in sums]
+    if exact and len(several) > 1:
+        return f"exact_total([{', '.join(several)}])"
+    return " + ".join(several) or "0"

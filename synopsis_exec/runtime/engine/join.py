@@ -188,7 +188,8 @@ class SqlAsOf:
     """A join of left rows with the right ones that are there at their time; left rows are not remembered.
 
     ``(I(r)) ↑⋈ l`` is linear in l (Budiu et al., *DBSP*, 7.6). Inside a tick a left row meets the right rows before,
-    and those changes of the tick that are not later than itself. Without ``versions`` a tick is one timestamp.
+    and those changes of the tick that are not later than itself. Left rows that are not ``timed`` meet a relation that
+    does not change: its rows are there from the first tick on.
     """
 
     name: str
@@ -199,13 +200,8 @@ class SqlAsOf:
     tests: tuple[Test, ...]
     shown: tuple[str, ...]
     types: tuple[str, ...]
+    timed: bool
     bucket: TimeBucket | None = None
-    versions: bool = True
-
-    @property
-    def timed(self) -> bool:
-        """Results have their left row's time."""
-        return True
 
     @property
     def states(self) -> tuple[StateTable, ...]:
@@ -220,7 +216,7 @@ class SqlAsOf:
         shown = listed("l.number", *(f"r.{name}" for name in right), "r.w")
         several = (
             f"SELECT {shown} FROM {came} l JOIN {at.state('right')} r ON {on} UNION ALL "
-            f"SELECT {shown} FROM {came} l JOIN {at.inputs[1]} r ON {on}{' AND r.t <= l.t' if self.versions else ''}"
+            f"SELECT {shown} FROM {came} l JOIN {at.inputs[1]} r ON {on}{' AND r.t <= l.t' if self.timed else ''}"
         )
         every = f"SELECT * FROM {at.state('right')} UNION ALL SELECT {listed(*right, 'w')} FROM {at.inputs[1]}"
         return (
@@ -239,11 +235,12 @@ class SqlAsOf:
     def _delta(self, at: TickTables) -> str:
         came, partners = at.temporary("left"), at.temporary("partners")
         pair, alone = of_both(self.shown), of_left(self.shown, self.types, "l")
+        time = "l.t" if self.timed else ""
         joined = (
-            f"SELECT {listed(*pair, 'l.w * r.w AS w', 'l.t')} FROM {came} l JOIN {partners} r ON l.number = r.number"
+            f"SELECT {listed(*pair, 'l.w * r.w AS w', time)} FROM {came} l JOIN {partners} r ON l.number = r.number"
         )
         how = "SEMI" if self.kind == "semi" else "ANTI"
-        single = f"SELECT {listed(*alone, 'l.w', 'l.t')} FROM {came} l {how} JOIN {partners} r ON l.number = r.number"
+        single = f"SELECT {listed(*alone, 'l.w', time)} FROM {came} l {how} JOIN {partners} r ON l.number = r.number"
         found = {"inner": [joined], "left": [joined, single]}.get(self.kind, [single])
         return " UNION ALL ".join(found)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
@@ -13,68 +13,86 @@ from streambound_runtime.arrays import Integers
 from streambound_runtime.database import connected
 from streambound_runtime.engine.arrow import delta_of, table_of
 from streambound_runtime.engine.plan import (
+    CircuitPlan,
     ComputedRows,
     EndedKeyRows,
     EngineOperator,
-    EnginePlan,
     NativeNode,
     RowsOfStream,
 )
-from streambound_runtime.engine.tables import HUGEINT, LAST, StateTable, TickTables, listed, places, summed
-from streambound_runtime.operators.by_key import ByKey, OneKey
+from streambound_runtime.engine.tables import CLOSED, HUGEINT, LAST, StateTable, TickTables, listed, places, summed
+from streambound_runtime.frontier.intervals import END
+from streambound_runtime.operators.block import BlockOperator
+from streambound_runtime.operators.by_key import ByKey
 from streambound_runtime.operators.by_tick import Ticks
 from streambound_runtime.operators.changing_relation import ChangingRelation
-from streambound_runtime.operators.circuit import BlockOperator
 from streambound_runtime.operators.circuit_plan import (
     BlockNode,
     ChangesNode,
     FixpointNode,
-    KeyedNode,
-    MapNode,
+    KeyedBlock,
+    PeriodNode,
     RelationNode,
 )
 from streambound_runtime.operators.delta import Delta, Times
 from streambound_runtime.operators.delta import delta_of as no_rows
 from streambound_runtime.operators.ended_keys import WatchedStreams
+from streambound_runtime.operators.entries import from_lines_of_json, lines_of_json
 from streambound_runtime.operators.fixpoint import LeastFixpoint
 from streambound_runtime.operators.formula import resolved, value
+from streambound_runtime.operators.periods import Compute, PeriodOperator
 from streambound_runtime.operators.protocol import State as DumpedState
 from streambound_runtime.operators.rejected_row import RejectedRow
 from streambound_runtime.operators.standing_relation import StandingRelation
+from streambound_runtime.operators.valid_together import ValidTogether, judged_together
 from streambound_runtime.row_values import Value
+from streambound_runtime.spec import Stream
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Relations = Mapping[str, list[dict[str, Value]]]
-Compute = Callable[[MapNode, "pa.Table"], "pa.Table"]
-"""Computes the rows of a `ComputedRows` operator: of a table of time, columns and weight another one."""
-NativeOperator = BlockOperator | ChangingRelation | StandingRelation | LeastFixpoint | ByKey
+NativeOperator = BlockOperator | ChangingRelation | StandingRelation | LeastFixpoint | PeriodOperator | ByKey
 
 _NOT_RIGHT = "statistics_propagation, projection_pullup"
 """Optimizers of DuckDB 2.0 with which sums of a UNION ALL of empty and constant rows may lose a row."""
 _GIVEN = "streambound_given"
 """What a table of Python's is called while it is read."""
+_TOGETHER = "valid together"
 _NEVER = 2**63 - 1
 """The frontier where all is closed."""
 
 
 class Engine:
-    """The operator that a job of an `EnginePlan` runs (`operators.protocol.Operator`)."""
+    """The operator that a job of an `CircuitPlan` runs (`operators.protocol.Operator`)."""
 
-    def __init__(self, plan: EnginePlan, relations: Relations, compute: Compute) -> None:
-        self.plan: EnginePlan = resolved(plan, dict(relations))
+    def __init__(
+        self, plan: CircuitPlan, relations: Relations, compute: Compute, streams: Sequence[Stream] = ()
+    ) -> None:
+        self.plan: CircuitPlan = resolved(plan, dict(relations))
         self.compute = compute
         self.limit = value(plan.bound, dict(relations))
         self.rejected: list[RejectedRow] = []
         """Rows that the last step has found to be bad."""
         self.watched = WatchedStreams(plan.watched)
         self.ended: dict[str, Delta] = {}
-        self.natives = {one.name: _native(one, relations) for one in self.plan.operators if isinstance(one, NativeNode)}
+        natives = (one for one in self.plan.operators if isinstance(one, NativeNode))
+        self.natives = {one.name: _native(one, relations, compute) for one in natives}
+        self.contracts = {
+            stream.name: ValidTogether(stream, relations) for stream in streams if judged_together(stream)
+        }
         self.numbers = {one.name: number for number, one in enumerate(self.plan.operators)}
         self.database = connected("operators are run", _NOT_RIGHT)
-        self.begun = False
+        from streambound_runtime.engine.exact_sums import add_exact_sums
+
+        add_exact_sums(self.database)
+        self.begun = bool(self._periods())  # the time of rows with periods is there before the first of them
         self.history: tuple[Integers, Integers] = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+        self.statements = {one.name: self._statements(one) for one in self.plan.operators}
+        self.closing = {name for name, found in self.statements.items() if any(CLOSED in sql for _, sql in found)}
+        """The operators in which a tick without rows may do something: they ask for the frontier."""
+        self.kept = dict.fromkeys(self.statements, 0)
+        """How many entries each operator's tables have had after the last tick."""
         for one in self.plan.operators:
             for state in states_of(one):
                 columns = ", ".join(f"{name} {kind}" for name, kind in state.columns) or "nothing BOOLEAN"
@@ -116,12 +134,22 @@ class Engine:
         closed = _NEVER if over and self.plan.final else (last if until is None else until - 1)
         self._set(last, closed)
         ticks, sizes = Ticks(times, until, over), dict[str, int]()
+        self._judge(deltas, ticks)
         self.ended = self.watched.step(deltas, ticks)
         self.rejected += self.watched.rejected
         for one in self.plan.operators:
             sizes[one.name] = self._run(one, deltas, ticks, sizes)
         self.begun = True
         return self._result(sizes[self.plan.operators[-1].name])
+
+    def _judge(self, deltas: dict[str, Delta], ticks: Ticks) -> None:
+        """Take out the rows that conflict with others that are valid with them."""
+        for name, contract in self.contracts.items():
+            if name in deltas:
+                deltas[name], rejected = contract.checked(deltas[name])
+                self.rejected += rejected
+            if ticks.frontier is not None:
+                contract.close(ticks.frontier)
 
     def _set(self, last: int | None, closed: int | None) -> None:
         if last is not None:
@@ -135,11 +163,12 @@ class Engine:
         if isinstance(one, NativeNode):
             native = self.natives[one.name]
             if isinstance(native, ByKey):
-                found = native.step_of(deltas, [], self.ended[one.inputs[0]], ticks)
-            elif isinstance(native, BlockOperator | ChangingRelation):
+                found = native.step_of(deltas, self.ended[one.inputs[0]], ticks)
+            elif isinstance(native, BlockOperator):
+                found = native.step_of({**deltas, **_end_of(ticks)}, ticks)
+            elif isinstance(native, ChangingRelation):
                 found = native.step_of(deltas, ticks)
-                if isinstance(native, ChangingRelation):
-                    self.rejected += native.rejected
+                self.rejected += native.rejected
             else:
                 found = native.step([self._delta(name, sizes[name]) for name in one.inputs], ticks)
             return self._take(one, table_of(found, one.types))
@@ -151,22 +180,27 @@ class Engine:
         some = any(sizes[name] for name in one.inputs)
         if isinstance(one, ComputedRows):
             return self._take(one, self.compute(one.node, self._table(one.inputs[0]))) if some else 0
-        if not some and self.begun and not any(state.expired for state in one.states):
+        if not some and self.begun and not (one.name in self.closing and self.kept[one.name]):
             return 0
         size = 0
         for name in (name for name in one.inputs if not sizes[name]):
             self._nothing(name)
-        for statement in one.tick(at):
-            sql = (
-                f"CREATE OR REPLACE TEMP TABLE {statement.table} AS {statement.sql}"
-                if statement.table
-                else statement.sql
-            )
+        for table, sql in self.statements[one.name]:
             with within_types(one.name):
                 count = self.database.execute(sql).fetchall()
-            if statement.table == at.delta:
+            if table == at.delta:
                 ((size,),) = count
         return size
+
+    def _statements(self, one: EngineOperator) -> list[tuple[str, str]]:
+        """The table that each statement of an operator's tick makes, if one, and its SQL."""
+        if isinstance(one, NativeNode | ComputedRows | RowsOfStream | EndedKeyRows):
+            return []
+        create = "CREATE OR REPLACE TEMP TABLE"
+        return [
+            (step.table, f"{create} {step.table} AS {step.sql}" if step.table else step.sql)
+            for step in one.tick(self._tables(one))
+        ]
 
     # --- deltas -----------------------------------------------------------------------------------------------------
 
@@ -179,7 +213,7 @@ class Engine:
         if not table.num_rows:
             return 0
         shown = [f"CAST(c{n} AS {kind}) AS c{n}" for n, kind in enumerate(one.types)]
-        shown += ["w", *(["t"] if one.timed else [])]
+        shown += ["CAST(w AS HUGEINT) AS w", *(["t"] if one.timed else [])]
         self.database.register(_GIVEN, table)
         name = self._tables(one).delta
         self.database.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT {', '.join(shown)} FROM {_GIVEN}")
@@ -225,11 +259,23 @@ class Engine:
 
     def entries(self) -> int:
         """How many entries all states have."""
-        tables = (self._tables(one).state(state.name) for one in self.plan.operators for state in states_of(one))
-        counts = " + ".join(f"(SELECT count(*) FROM {name})" for name in tables) or "0"
-        ((size,),) = self.database.execute(f"SELECT {counts}").fetchall()
-        others = (*self.natives.values(), *self.watched.operators.values())
-        return int(size) + sum(one.entries() for one in others)
+        counts = [
+            " + ".join(f"(SELECT count(*) FROM {self._tables(one).state(state.name)})" for state in states_of(one))
+            or "0"
+            for one in self.plan.operators
+        ]
+        ((*found,),) = self.database.execute(f"SELECT {', '.join(counts)}").fetchall()
+        self.kept = dict(zip(self.statements, found, strict=True))
+        others = (*self.natives.values(), *self.watched.operators.values(), *self.contracts.values())
+        return sum(self.kept.values()) + sum(one.entries() for one in others)
+
+    def open_since(self) -> int | None:
+        """When the oldest result row of a SEQ block has begun that is not printed, as it has not ended."""
+        found = (one.query.open_since() for one in self._periods())
+        return min((since for since in found if since is not None), default=None)
+
+    def _periods(self) -> list[PeriodOperator]:
+        return [one for one in self.natives.values() if isinstance(one, PeriodOperator)]
 
     def dump(self) -> DumpedState:
         """The states of all operators, by the operator's name and the state's."""
@@ -245,6 +291,8 @@ class Engine:
                 found[f"{one.name}: {state.name}"] = rows
         for name, keys in self.watched.operators.items():
             found |= {f"{name}: {table}": rows for table, rows in keys.dump().items()}
+        for name, contract in self.contracts.items():
+            found[f"{name}: {_TOGETHER}"] = lines_of_json(contract.dump())
         import pyarrow as pa
 
         return found | {"begun": pa.table({"begun": [self.begun]})}
@@ -254,12 +302,15 @@ class Engine:
         self.begun = bool(state["begun"].column(0)[0].as_py())
         for name, keys in self.watched.operators.items():
             keys.load(_of_operator(state, name))
+        for name, contract in self.contracts.items():
+            contract.load(from_lines_of_json(state[f"{name}: {_TOGETHER}"]))
         for one in self.plan.operators:
             mine = _of_operator(state, one.name)
             if isinstance(one, NativeNode):
                 self.natives[one.name].load(mine)
             for kept in states_of(one):
                 self._fill(one, kept.name, mine[kept.name])
+        self.entries()
 
     def _fill(self, one: EngineOperator, state: str, rows: pa.Table) -> None:
         name = self._tables(one).state(state)
@@ -289,6 +340,13 @@ def _between(delta: Delta, after: int | None, until: int) -> Delta:
     return delta.take(slice(start, int(np.searchsorted(delta.time, until, side="right"))))
 
 
+def _end_of(ticks: Ticks) -> dict[str, Delta]:
+    """The end of what is closed, as rows of no stream: what is too old goes, also where no row came."""
+    if ticks.until is None or ticks.until >= END:
+        return {}
+    return {"": Delta(np.array([ticks.until - 1]), None, {})}
+
+
 def _together(parts: Sequence[Delta], columns: tuple[str, ...]) -> Delta:
     """Deltas of one tick after the other as one."""
     rows = [row for part in parts for row in zip(part.time.tolist(), part.weights().tolist(), part.rows(), strict=True)]
@@ -310,10 +368,11 @@ def within_types(name: str) -> Iterator[None]:
         yield
     except (duckdb.OutOfRangeException, duckdb.ConversionException, duckdb.InvalidInputException) as error:
         words = str(error).splitlines()[0].partition("Error: ")[2]
-        raise OverflowError(words if "does not fit" in words else f"{name}: {words}") from error
+        own = words.partition("OverflowError: ")[2]  # of a function of ours
+        raise OverflowError(own or f"{name}: {words}") from error
 
 
-def _native(one: NativeNode, relations: Relations) -> NativeOperator:
+def _native(one: NativeNode, relations: Relations, compute: Compute) -> NativeOperator:
     match one.node:
         case BlockNode() as node:
             return BlockOperator(node, relations)
@@ -323,11 +382,7 @@ def _native(one: NativeNode, relations: Relations) -> NativeOperator:
             return StandingRelation(node, relations)
         case FixpointNode() as node:
             return LeastFixpoint(node)
-        case KeyedNode(node=BlockNode() as block) as node:
-            return ByKey(node, partial(BlockOperator, block, relations), _step_of_block)
-    raise AssertionError("other nodes of a key are operators of the engine")
-
-
-def _step_of_block(operator: OneKey, deltas: Mapping[str, Delta], inputs: Sequence[Delta], ticks: Ticks) -> Delta:
-    assert isinstance(operator, BlockOperator), "a block of one key"
-    return operator.step_of(deltas, ticks)
+        case PeriodNode() as node:
+            return PeriodOperator(node, relations, compute)
+        case KeyedBlock(node=block) as node:
+            return ByKey(node, partial(BlockOperator, block, relations))

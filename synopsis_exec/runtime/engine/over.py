@@ -121,11 +121,11 @@ class SqlOver:
         """The rows that are asked for, with the functions' values, each once."""
         listed_rows = f"(SELECT r.* EXCLUDE (w) FROM {rows} r, range(CAST(r.w AS BIGINT)) WHERE r.w > 0)"
         values = [
-            f"{self._value(call, kind)} AS c{self.width + place}"
+            f"{self._value(place, call, kind)} AS c{self.width + place}"
             for place, (call, kind) in enumerate(zip(self.calls, self.call_types, strict=True))
         ]
         row = places(self.width)
-        found = f"SELECT {listed(*row, *values, self._rank())} FROM {listed_rows}"
+        found = f"SELECT {listed(*row, *values, self._rank())} FROM {with_sums(self, listed_rows)}"
         shown = listed(*row, *(f"c{self.width + place}" for place in range(len(self.calls))))
         return f"SELECT {listed(shown, 'count(*) AS w')} FROM ({found}) {self._asked} GROUP BY ALL"
 
@@ -138,7 +138,7 @@ class SqlOver:
         rank = next((call for call in self.calls if call.function in RANKS), None)
         return f"{self._ranked(rank.function)} AS place" if rank is not None else ""
 
-    def _value(self, call: OverValue, kind: str) -> str:
+    def _value(self, place: int, call: OverValue, kind: str) -> str:
         if call.function in RANKS:
             return f"CAST({self._ranked(call.function)} AS {kind})"
         value = "1" if call.value is None else f"c{call.value}"
@@ -151,9 +151,10 @@ class SqlOver:
         count = f"count({'*' if call.value is None else value}) {window}"
         if call.function == "count":
             return count
-        is_double = call.value is not None and self.given[call.value] == DOUBLE
-        total = f"fsum({value}) {window}" if is_double else f"sum(CAST({value} AS {HUGEINT})) {window}"
-        return of_sums(GroupValue("", call.function, call.type, (0, 1), places=call.places), count, total, "0", kind)
+        exact = adds_doubles(self, call)
+        total = f"x{place}" if exact else f"sum(CAST({value} AS {HUGEINT})) {window}"
+        shown = GroupValue("", call.function, call.type, (0, 1), places=call.places)
+        return of_sums(shown, count, total, "0", kind, exact)
 
     def _ranked(self, function: str) -> str:
         order = self._in_order if function == "row_number" else self._order
@@ -219,7 +220,17 @@ class SqlOver:
 
 
 class WindowOrder(Protocol):
-    """What windows of rows are by: the partition, and the order with what makes it total."""
+    """What windows of rows are by: the partition, and the order with what makes it total; and their calls."""
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The types of the input's columns."""
+        ...
+
+    @property
+    def calls(self) -> tuple[OverValue, ...]:
+        """The functions over the windows."""
+        ...
 
     @property
     def width(self) -> int:
@@ -257,14 +268,49 @@ def by(plan: WindowOrder, order: Sequence[str], alias: str = "") -> str:
     return " ".join(part for part in parts if part)
 
 
-def window_of(plan: WindowOrder, call: OverValue, alias: str = "") -> str:
-    """The window of a call with a frame; without one it is the whole partition."""
-    total = in_order(plan, alias)
+def window_of(plan: WindowOrder, call: OverValue, alias: str = "", number: str = "") -> str:
+    """The window of a call with a frame; without one it is the whole partition.
+
+    Where rows have a ``number``, their order is by it.
+    """
+    total = (number,) if number else in_order(plan, alias)
     if call.frame is None:
         return by(plan, total if call.function in _ENDS else (), alias) + (_WHOLE if call.function in _ENDS else "")
     by_rows, low, high = call.frame
     ends = f"BETWEEN {_end(low, 'PRECEDING')} AND {_end(high, 'FOLLOWING')}"
     return f"{by(plan, total if by_rows else order_of(plan, alias), alias)} {'ROWS' if by_rows else 'RANGE'} {ends}"
+
+
+def adds_doubles(plan: WindowOrder, call: OverValue) -> bool:
+    """Whether a call adds doubles up, exactly."""
+    return call.function in ("sum", "avg") and call.value is not None and plan.given[call.value] == DOUBLE
+
+
+def with_sums(plan: WindowOrder, rows: str) -> str:
+    """Rows of a query, and the exact sum ``x0`` … of the frame of each call that adds doubles up, by its place.
+
+    Rows are numbered in order of their partitions, so that a frame is a first and a last number, and its sum the
+    difference of two running sums.
+    """
+    calls = {place: call for place, call in enumerate(plan.calls) if adds_doubles(plan, call)}
+    if not calls:
+        return rows
+    order = listed(*places_of(plan.partition), *in_order(plan))
+    ends, sums, joined = [], [], "frames"
+    for place, call in calls.items():
+        window = window_of(plan, call, number="number")
+        ends.append(f"coalesce(min(number) OVER ({window}), 1) AS first{place}")
+        ends.append(f"coalesce(max(number) OVER ({window}), 0) AS last{place}")
+        given = (f"list({name} ORDER BY number)" for name in (f"c{call.value}", f"first{place}", f"last{place}"))
+        sums.append(f"sums{place} AS MATERIALIZED (SELECT exact_frames({', '.join(given)}) AS sums FROM frames)")
+        each = f"SELECT unnest(sums) AS x{place}, generate_subscripts(sums, 1) AS number FROM sums{place}"
+        joined += f" JOIN ({each}) USING (number)"
+    steps = (
+        f"numbered AS MATERIALIZED (SELECT *, row_number() OVER (ORDER BY {order}) AS number FROM {rows})",
+        f"frames AS MATERIALIZED (SELECT *, {', '.join(ends)} FROM numbered)",
+        *sums,
+    )
+    return f"(WITH {', '.join(steps)} SELECT * FROM {joined})"
 
 
 def places_of(numbers: Sequence[int]) -> tuple[str, ...]:

@@ -14,19 +14,24 @@ from streambound_runtime.engine.stream_join import SqlStreamJoin
 from streambound_runtime.operators.circuit_plan import (
     BlockNode,
     ChangesNode,
-    CircuitPlan,
+    EndedKeysNode,
     FixpointNode,
-    KeyedNode,
+    KeyedBlock,
     MapNode,
+    PeriodNode,
     RelationNode,
 )
+from streambound_runtime.operators.formula import Formula
 
 
 @dataclass(frozen=True, slots=True)
 class NativeNode:
-    """An operator that is no SQL: a synopsis, a relation's rows, a recursion. ``types`` are those of its columns."""
+    """An operator that is no SQL: a synopsis, a relation's rows, a recursion, a query over rows with periods.
 
-    node: BlockNode | ChangesNode | RelationNode | FixpointNode | KeyedNode
+    ``types`` are those of its columns.
+    """
+
+    node: BlockNode | ChangesNode | RelationNode | FixpointNode | PeriodNode | KeyedBlock
     types: tuple[str, ...]
     timed: bool
 
@@ -41,7 +46,9 @@ class NativeNode:
         match self.node:
             case FixpointNode(base=base, inputs=inputs):
                 return (base, *inputs)
-            case KeyedNode(keys=keys):
+            case PeriodNode(inputs=inputs):
+                return inputs
+            case KeyedBlock(keys=keys):
                 return (keys,)
         return ()
 
@@ -68,7 +75,7 @@ class RowsOfStream:
 
 @dataclass(frozen=True, slots=True)
 class EndedKeyRows:
-    """The keys that punctuations end, each when it is over (`EnginePlan.watched`)."""
+    """The keys that punctuations end, each when it is over (`CircuitPlan.watched`)."""
 
     name: str
     types: tuple[str, ...]
@@ -110,14 +117,32 @@ EngineOperator = SqlOperator | NativeNode | ComputedRows | RowsOfStream | EndedK
 
 
 @dataclass(frozen=True, slots=True)
-class EnginePlan(CircuitPlan):
-    """A circuit all of whose operators the engine runs; it has these instead of nodes.
+class CircuitPlan:
+    """The operators of a query beyond select-project-join; the last one's results are the query's.
 
-    ``by_timestamp`` says that each timestamp has to be a tick: some operator asks what another one was at a time.
+    ``bound`` is M: the most entries of all states after a tick. ``by_timestamp`` says that each timestamp is a tick of
+    its own, ``final`` that results are printed when they no longer change, instead of their changes; ``retracts`` that
+    a change may take a row back. ``watched`` are the punctuations that operators use; ``timed`` says that results have
+    a `_ts`, ``counted`` that they have a `_mult`.
     """
 
-    operators: tuple[EngineOperator, ...] = ()
+    columns: tuple[str, ...]
+    operators: tuple[EngineOperator, ...]
+    bound: Formula
     by_timestamp: bool = False
+    final: bool = False
+    most: int = 2**63 - 1
+    kernel: str = "engine"
+    because: str = ""
+    placement: str = "driver"
+    placed: str = ""
+    key: tuple[str, ...] = ()
+    buckets: int = 0
+    distinct: bool = False
+    retracts: bool = False
+    watched: tuple[EndedKeysNode, ...] = ()
+    timed: bool = True
+    counted: bool = True
 
     @property
     def timestamps(self) -> bool:

@@ -1,10 +1,10 @@
-"""Tests of a plan as SQL over columns by position; a comparison with NULL is not true."""
+"""Tests and terms of a plan as SQL; a comparison with NULL is not true."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from streambound_runtime.operators.plan import Test
+from streambound_runtime.operators.plan import Term, Test
 from streambound_runtime.row_values import Value
 
 _OPERATORS = {"==": "=", "!=": "<>"}
@@ -61,3 +61,33 @@ def literal(value: Value) -> str:
         case float():
             return f"'{value!r}'::DOUBLE"
     return str(value)
+
+
+def term_sql(term: Term, env: Mapping[str, str]) -> str:
+    """The value of a term; NULL stays NULL."""
+    assert term.offset is None or isinstance(term.offset, int | float | str), "formulas are resolved"
+    if term.variable is None:
+        return literal(term.offset)
+    found = env[term.variable] + (f" - {env[term.minus]}" if term.minus is not None else "")
+    found = f"({found} + {literal(term.offset)})" if term.offset else found
+    if term.minus is not None:
+        return found
+    limited = found
+    if term.places:
+        return _greatest_place(term.places, found)
+    for how, limit in (("greatest", term.low), ("least", term.high)):
+        if limit is not None:
+            assert isinstance(limit, int | float), "formulas are resolved"
+            limited = f"{how}({limited}, {literal(limit)})"
+    for outer, inner, limits in (("greatest", "least", term.lows), ("least", "greatest", term.highs)):
+        if limits:
+            several = [f"{outer}({', '.join(term_sql(part, env) for part in limit)})" for limit in limits]
+            limited = f"{outer}({limited}, {inner}({', '.join(several)}))"
+    return limited if limited == found else f"CASE WHEN {found} IS NOT NULL THEN {limited} END"
+
+
+def _greatest_place(places: Sequence[Value], found: str) -> str:
+    """The greatest of some values that is not above another one."""
+    ordered = sorted((place for place in places if place is not None), reverse=True)
+    cases = " ".join(f"WHEN {found} >= {literal(place)} THEN {literal(place)}" for place in ordered)
+    return f"CASE {cases} END"

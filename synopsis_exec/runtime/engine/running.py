@@ -9,10 +9,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from streambound_runtime.engine.aggregates import of_sums
-from streambound_runtime.engine.over import RANKS, by, in_order, order_of, places_of, window_of
+from streambound_runtime.engine.over import (
+    RANKS,
+    adds_doubles,
+    by,
+    in_order,
+    order_of,
+    places_of,
+    window_of,
+    with_sums,
+)
 from streambound_runtime.engine.tables import (
     CLOSED,
-    DOUBLE,
+    EXACT,
     HUGEINT,
     VARCHAR,
     StateTable,
@@ -74,7 +83,7 @@ class SqlRunning:
         for place, call in enumerate(self.calls):
             numbers += [
                 (f"k{place}", HUGEINT),
-                (f"t{place}", self._total_type(call)),
+                (f"t{place}", EXACT if adds_doubles(self, call) else HUGEINT),
                 (f"v{place}", self._kept_type(place)),
             ]
         gone = ""
@@ -133,7 +142,7 @@ class SqlRunning:
         """Rows with the functions' values, each once."""
         key = places_of(self.partition)
         single = f"(SELECT r.* EXCLUDE (w) FROM {rows} r, range(CAST(r.w AS BIGINT)))"
-        known = f"{single} r LEFT JOIN {at.state('partitions')} b ON {same(key, 'r', 'b')}"
+        known = f"{with_sums(self, single)} r LEFT JOIN {at.state('partitions')} b ON {same(key, 'r', 'b')}"
         values = [f"{self._value(place, call)} AS c{self.width + place}" for place, call in enumerate(self.calls)]
         row = [f"r.{name}" for name in places(self.width)]
         shown = listed(*places(len(self.types)), "count(*) AS w")
@@ -156,8 +165,11 @@ class SqlRunning:
         count = f"(coalesce(b.k{place}, 0) + count({value}) OVER ({window}))"
         if call.function == "count":
             return f"CAST({count} AS {kind})"
-        total = f"(coalesce(b.t{place}, 0) + coalesce({self._sum(call, value)} OVER ({window}), 0))"
-        return of_sums(GroupValue("", call.function, call.type, (0, 1), places=call.places), count, total, "0", kind)
+        exact = adds_doubles(self, call)
+        total = f"(coalesce(b.t{place}, 0) + coalesce(sum(CAST({value} AS {HUGEINT})) OVER ({window}), 0))"
+        total = f"exact_total([b.t{place}, r.x{place}])" if exact else total
+        shown = GroupValue("", call.function, call.type, (0, 1), places=call.places)
+        return of_sums(shown, count, total, "0", kind, exact)
 
     def _taken(self, at: TickTables, rows: str) -> tuple[TickStatement, ...]:
         """Take in rows to the entries of their partitions."""
@@ -170,13 +182,17 @@ class SqlRunning:
             value = "1" if call.value is None else f"c{call.value}"
             kept = {"min": f"min({value})", "max": f"max({value})", "first_value": f"first({value} ORDER BY {order})",
                     "last_value": f"last({value} ORDER BY {order})"}.get(call.function, "NULL")  # fmt: skip
-            total = self._sum(call, value) if call.function in ("sum", "avg") else "0"
-            numbers += [f"count({value}) AS k{place}", f"coalesce({total}, 0) AS t{place}", f"{kept} AS v{place}"]
+            total = f"coalesce(sum(CAST({value} AS {HUGEINT})), 0)" if call.function in ("sum", "avg") else "0"
+            total = f"exact_sum(list({value}), list(1))" if adds_doubles(self, call) else total
+            numbers += [f"count({value}) AS k{place}", f"{total} AS t{place}", f"{kept} AS v{place}"]
         by_key = f"GROUP BY {listed(*key)}" if key else "HAVING count(*) > 0"
         partitions = at.state(state.name)
         merged = [*(f"m.{name}" for name in key), "coalesce(s.n, 0) + m.n", "coalesce(s.peers, 0) + m.peers"]
         for place, call in enumerate(self.calls):
-            merged += [f"coalesce(s.k{place}, 0) + m.k{place}", f"coalesce(s.t{place}, 0) + m.t{place}"]
+            total = f"exact_total([s.t{place}, m.t{place}])" if adds_doubles(self, call) else (
+                f"coalesce(s.t{place}, 0) + m.t{place}"
+            )  # fmt: skip
+            merged += [f"coalesce(s.k{place}, 0) + m.k{place}", total]
             match call.function:
                 case "min" | "max":
                     merged.append(f"{_BESTS[call.function]}(s.v{place}, m.v{place})")
@@ -192,12 +208,6 @@ class SqlRunning:
             TickStatement(f"DELETE FROM {partitions} s USING {more} m WHERE {same(key, 's', 'm')}"),
             TickStatement(f"INSERT INTO {partitions} SELECT * FROM {at.temporary('merged')}"),
         )
-
-    def _sum(self, call: OverValue, value: str) -> str:
-        return f"fsum({value})" if self._total_type(call) == DOUBLE else f"sum(CAST({value} AS {HUGEINT}))"
-
-    def _total_type(self, call: OverValue) -> str:
-        return DOUBLE if call.value is not None and self.given[call.value] == DOUBLE else HUGEINT
 
     def _kept_type(self, place: int) -> str:
         """The type of the value that a call keeps: that of its argument."""

@@ -1,16 +1,18 @@
 """Semi, anti and outer joins of two streams: a row waits while its fate is open (propositions B1 to B4).
 
 What is remembered are the entries of the inner join's tables, and of a preserved side how many rows of each have no
-partner yet. Rows that come in one tick meet each other as they would have one after the other: a row and an older one
-as the older one's entry. Of ``final`` results a row without a partner is printed once none can come, as its entry goes.
+partner yet. Of what is only compared with later rows an entry has the greatest value, or the least. Rows that come in
+one tick meet each other as they would have one after the other: a row and an older one as the older one's entry. Of
+``final`` results a row without a partner is printed once none can come, as its entry goes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from streambound_runtime.engine.predicates import literal, one_test
+from streambound_runtime.engine.predicates import one_test, term_sql
+from streambound_runtime.engine.stream_sides import Env, Meeting, WaitingSide
 from streambound_runtime.engine.tables import (
     BIGINT,
     CLOSED,
@@ -23,68 +25,10 @@ from streambound_runtime.engine.tables import (
     same,
     summed,
 )
-from streambound_runtime.operators.plan import JoinStep, Table, TableScan, Term, Test, age
-from streambound_runtime.row_values import Value
+from streambound_runtime.operators.plan import Table, Term, Test
 
 _LONG_AGO = -(2**62)
 """The time of entries that are so old that their times need not be told apart."""
-Env = Mapping[str, str]
-"""What the plan's variables are in SQL."""
-
-
-@dataclass(frozen=True, slots=True)
-class Meeting:
-    """When a row that comes meets another one: ``joins`` with their conditions, and the ``values`` of the result."""
-
-    joins: tuple[JoinStep, ...]
-    values: tuple[Term, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class WaitingSide:
-    """A side of the join: its input, called ``rows``, with its ``columns``, and what is remembered of a row.
-
-    ``alone`` are all of its rows, ``scan`` those that can have a partner; ``padded`` is the result of a row without
-    one, None for a NULL of the other side's. ``entry`` has the values of the ``table``'s columns, whose types follow,
-    and those of the ``key_columns``, which an entry has beside them; ``remembered`` is the result of an entry without a
-    partner.
-    """
-
-    rows: str
-    columns: tuple[str, ...]
-    alone: TableScan
-    scan: TableScan
-    padded: tuple[Term | None, ...]
-    table: Table | None = None
-    entry: tuple[Term, ...] = ()
-    entry_types: tuple[str, ...] = ()
-    key_columns: tuple[str, ...] = ()
-    remembered: tuple[Term | None, ...] = ()
-
-    def variables(self, alias: str) -> Env:
-        """The scans' variables in a row that comes."""
-        named = (*self.alone.columns, *self.scan.columns)
-        found = {variable: f"{alias}c{self.columns.index(column)}" for variable, column in named}
-        return {**found, "now": f"{alias}t"}
-
-    @property
-    def pattern(self) -> tuple[str, ...]:
-        """The variables of an entry: the table's columns, then the kept time."""
-        assert self.table is not None, "entries are of a table"
-        return (*self.table.columns, *(age(stream) for stream, *_ in self.table.ages))
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """The columns of an entry."""
-        if self.table is None:
-            return ()
-        keys = (f"k{place}" for place in range(len(self.key_columns)))
-        return (*(f"e{place}" for place in range(len(self.entry))), *keys, *(("t",) if self.table.ages else ()))
-
-    def entries(self, alias: str) -> Env:
-        """The variables of an entry in SQL."""
-        named = [alias + name for name in self.key if not name.startswith("k")]
-        return {} if self.table is None else dict(zip(self.pattern, named, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,21 +91,21 @@ class SqlStreamJoin:
     def tick(self, at: TickTables) -> tuple[TickStatement, ...]:
         """Who meets whom, what that makes of rows that have come and of those that waited, and what is kept."""
         made = [TickStatement(self._arrived(at, name), at.temporary(name)) for name in ("left", "right")]
+        if self._searches:
+            made.append(TickStatement(self._looked_up(at), at.temporary("looked_up")))
         made.append(TickStatement(self._meetings(at), at.temporary("meetings")))
         for name in ("left", "right"):
-            if self._preserves(name) or self._side(name).table is not None:
+            if self._preserves(name):
                 made += self._matched(at, name)
         folded = [one for name in ("left", "right") for one in self._kept(at, name)]
         parts = [part for name in ("left", "right") if self._preserves(name) for part in self._alone(at, name)]
         if self._pairs:
             parts.append(f"SELECT {listed(*self._shown, 'w')} FROM {at.temporary('meetings')}")
-        if not self.final:
-            made.append(TickStatement(self._summed(parts), at.delta))
-            made += folded
-        else:
-            made += folded
-            parts += [self._over(at, name) for name in ("left", "right") if self._kept_back(name)]
-            made.append(TickStatement(self._summed(parts), at.delta))
+        found = at.temporary("found") if self.final else at.delta
+        made += [TickStatement(self._summed(parts), found), *folded]
+        if self.final:
+            over = [self._over(at, name) for name in ("left", "right") if self._kept_back(name)]
+            made.append(TickStatement(self._summed([f"SELECT * FROM {found}", *over]), at.delta))
         for state in self.states:
             made += self._aged(at, state)
             made += deleted(state, at)
@@ -200,7 +144,7 @@ class SqlStreamJoin:
         parts = []
         rows, entries = self.left.variables("l."), self.right.variables("r.")
         if self.together is not None:
-            on = f"l.m AND r.m AND l.t = r.t AND {_meets(self.together, {**rows, **entries, 'now': 'l.t'})}"
+            on = f"l.m AND r.m AND l.t = r.t AND {self.together.holds({**rows, **entries, 'now': 'l.t'})}"
             parts.append(
                 self._met(
                     self.together, {**rows, **entries, "now": "l.t"}, f"{left} l JOIN {right} r ON {on}", "l.id", "r.id"
@@ -213,11 +157,14 @@ class SqlStreamJoin:
             mine, its = name[0], other[0]
             env = {**self._side(name).variables(f"{mine}."), **self._side(other).entries(f"{its}.")}
             env["now"] = f"{mine}.t"
-            meets = _meets(later, env)
+            meets = later.holds(env)
             came, old = at.temporary(name), at.state(other)
-            on = f"{mine}.m AND {its}.m AND {its}.t < {mine}.t AND {meets}"
-            ids = ("l.id", "r.id")
-            parts.append(self._met(later, env, f"{came} {mine} JOIN {at.temporary(other)} {its} ON {on}", *ids))
+            if name == "left" and self._searches:
+                parts.append(self._met(later, env, self._found(at, later, env), "l.id", "NULL", weight="l.w"))
+            else:
+                on = f"{mine}.m AND {its}.m AND {its}.t < {mine}.t AND {meets}"
+                joined = f"{came} {mine} JOIN {at.temporary(other)} {its} ON {on}"
+                parts.append(self._met(later, env, joined, "l.id", "r.id"))
             ids = ("l.id", "NULL") if name == "left" else ("NULL", "r.id")
             key = [f"{its}.{column} AS {other}_{column}" for column in self._side(other).key]
             joined = f"{came} {mine} JOIN {old} {its} ON {mine}.m AND {meets}"
@@ -225,6 +172,39 @@ class SqlStreamJoin:
         if not parts:
             parts.append(self._met(None, {}, f"{left} l, {right} r WHERE false", "l.id", "r.id"))
         return " UNION ALL BY NAME ".join(parts)
+
+    @property
+    def _searches(self) -> bool:
+        """Whether a left row only asks whether it has older right rows, the last of which tell."""
+        if self._pairs or self.left_later is None:
+            return False
+        limited = any(high is not None for join in self.left_later.joins for *_, high in join.ages)
+        return not (self.right.best and limited)
+
+    def _looked_up(self, at: TickTables) -> str:
+        """The right rows of the tick as a left one looks for them: the entries at each time, with the best so far.
+
+        Those that agree but for that, and for the time, have one number ``g``.
+        """
+        side, came = self.right, at.temporary("right")
+        window = f"OVER ({f'PARTITION BY {listed(*side.alike)} ' if side.alike else ''}ORDER BY t)"
+        number = f"dense_rank() OVER (ORDER BY {listed(*side.alike)})" if side.alike else "1"
+        best = (f"{how}({name}) {window} AS {name}" for name, how in side.best.items())
+        return f"SELECT DISTINCT {listed(*side.alike, *best, 't', f'{number} AS g')} FROM {came} WHERE m"
+
+    def _found(self, at: TickTables, later: Meeting, env: Env) -> str:
+        """Left rows with the last entries before them: if these do not meet them, no older ones of the tick do."""
+        versions, alike = at.temporary("looked_up"), self.right.alike
+        last = {variable for variable, name in self.right.entries("").items() if name not in alike}
+        named = {variable: f"q.{name}" for variable, name in self.right.entries("").items() if name in alike}
+        conditions = list(later.conditions({**env, **named}))
+        of_group = [sql for variables, sql in conditions if not variables & last]
+        of_last = [sql for variables, sql in conditions if variables & last]
+        youngest = max([1, *(low for join in later.joins for _, low, _ in join.ages if low is not None)])
+        groups = f"(SELECT DISTINCT {listed(*alike, 'g')} FROM {versions})"
+        joined = f"{at.temporary('left')} l JOIN {groups} q ON {' AND '.join(['l.m', *of_group])}"
+        joined += f" ASOF JOIN {versions} r ON q.g = r.g AND l.t - {youngest} >= r.t"
+        return f"{joined} WHERE {' AND '.join(of_last) or 'true'}"
 
     def _met(
         self,
@@ -298,27 +278,29 @@ class SqlStreamJoin:
         side, state = self._side(name), at.state(name)
         if side.table is None:
             return []
-        decided = self._preserves(name) and not self._pairs
-        key, came = listed(*side.key), at.temporary(name)
-        waits = f"id NOT IN (FROM {at.temporary(f'{name}_ids')})"
-        which = f"m AND {waits}" if decided else "m"
-        alone = f"CASE WHEN {waits} THEN w ELSE 0 END"
-        rows = f"SELECT {listed(key, 'w AS n', f'{alone} AS alone')} FROM {came} WHERE {which}"
-        keys = f"SELECT {key or 'true AS there'} FROM ({rows})"
-        touched = f"{keys} UNION SELECT {key or 'there'} FROM {at.temporary(f'{name}_met')}"
-        is_met = f"EXISTS (FROM {at.temporary(f'{name}_met')} m WHERE {same(side.key, 's', 'm')})"
-        old = [f"s.{column}" for column in side.key]
-        is_touched = f"SEMI JOIN {at.temporary(f'{name}_touched')} t ON {same(side.key, 's', 't')}"
-        waiting = f"CASE WHEN {is_met} THEN 0 ELSE s.alone END AS alone"
-        kept = f"SELECT {listed(*old, 's.n', waiting)} FROM {state} s {is_touched}"
-        kept += f" WHERE NOT {is_met}" if decided else ""
-        both = f"SELECT {listed(key, 'sum(n) AS n', 'sum(alone) AS alone')} FROM ({kept} UNION ALL {rows}) GROUP BY ALL"
+        preserved = self._preserves(name)
+        decided = preserved and not self._pairs
+        group = listed(*side.group) or "true AS there"
+        is_new, alone, waiting = "m", "0 AS alone", "0 AS alone"
+        met = f"EXISTS (FROM {at.temporary(f'{name}_met')} m WHERE {same(side.key, 's', 'm')})"
+        if preserved:
+            waits = f"id NOT IN (FROM {at.temporary(f'{name}_ids')})"
+            is_new = f"m AND {waits}" if decided else "m"
+            alone = f"CASE WHEN {waits} THEN w ELSE 0 END AS alone"
+            waiting = f"CASE WHEN {met} THEN 0 ELSE s.alone END AS alone"
+        rows = f"SELECT {listed(*side.key, 'w AS n', alone)} FROM {at.temporary(name)} WHERE {is_new}"
+        touched = f"SELECT DISTINCT {group} FROM ({rows})"
+        if preserved:
+            touched += f" UNION SELECT {group} FROM {at.temporary(f'{name}_met')}"
+        is_touched = same(side.group, "s", "t")
+        kept = f"SELECT {listed(*(f's.{column}' for column in side.key), 's.n', waiting)} FROM {state} s"
+        kept += f" SEMI JOIN {at.temporary(f'{name}_touched')} t ON {is_touched}"
+        kept += f" WHERE NOT {met}" if decided else ""
+        folded = f"{_folded(side, f'{kept} UNION ALL {rows}')} HAVING sum(n) <> 0"
         return [
             TickStatement(touched, at.temporary(f"{name}_touched")),
-            TickStatement(f"{both} HAVING sum(n) <> 0", at.temporary(f"{name}_new")),
-            TickStatement(
-                f"DELETE FROM {state} s USING {at.temporary(f'{name}_touched')} t WHERE {same(side.key, 's', 't')}"
-            ),
+            TickStatement(folded, at.temporary(f"{name}_new")),
+            TickStatement(f"DELETE FROM {state} s USING {at.temporary(f'{name}_touched')} t WHERE {is_touched}"),
             TickStatement(f"INSERT INTO {state} SELECT * FROM {at.temporary(f'{name}_new')}"),
         ]
 
@@ -337,13 +319,18 @@ class SqlStreamJoin:
         if not ages:
             return []
         old = f"t <= {CLOSED} - {ages[0] - 1}"
-        key = [f"{_LONG_AGO}::BIGINT AS t" if name == "t" else name for name in side.key]
-        merged = f"SELECT {listed(*key, 'sum(n) AS n', 'sum(alone) AS alone')} FROM {table} WHERE {old} GROUP BY ALL"
+        aged = f"SELECT * REPLACE ({_LONG_AGO}::BIGINT AS t) FROM {table} WHERE {old}"
         return [
-            TickStatement(merged, at.temporary(f"{state.name}_old")),
+            TickStatement(_folded(side, aged), at.temporary(f"{state.name}_old")),
             TickStatement(f"DELETE FROM {table} WHERE {old}"),
             TickStatement(f"INSERT INTO {table} SELECT * FROM {at.temporary(f'{state.name}_old')}"),
         ]
+
+
+def _folded(side: WaitingSide, rows: str) -> str:
+    """Rows of a side's entries with those that agree as one."""
+    columns = (f"{side.best[name]}({name}) AS {name}" if name in side.best else name for name in side.key)
+    return f"SELECT {listed(*columns, 'sum(n) AS n', 'sum(alone) AS alone')} FROM ({rows}) GROUP BY ALL"
 
 
 def _end(table: Table, alias: str) -> str:
@@ -362,46 +349,3 @@ def _gone(table: Table | None) -> str:
 
 def _every(tests: Sequence[Test], env: Env) -> str:
     return " AND ".join(one_test(test, env) for test in tests) or "true"
-
-
-def _meets(meeting: Meeting, env: Env) -> str:
-    """The conditions of a meeting."""
-    found = []
-    for join in meeting.joins:
-        found += [f"{env[variable]} = {term_sql(term, env)}" for variable, term in join.equal]
-        found += [one_test(test, env) for test in join.tests]
-        for stream, low, high in join.ages:
-            time = env[age(stream)]
-            found += [] if low is None else [f"{env['now']} >= {time} + {low}"]
-            found += [] if high is None else [f"{env['now']} <= {time} + {high}"]
-    return " AND ".join(found) or "true"
-
-
-def term_sql(term: Term, env: Env) -> str:
-    """The value of a term; NULL stays NULL."""
-    assert term.offset is None or isinstance(term.offset, int | float | str), "formulas are resolved"
-    if term.variable is None:
-        return literal(term.offset)
-    found = env[term.variable] + (f" - {env[term.minus]}" if term.minus is not None else "")
-    found = f"({found} + {literal(term.offset)})" if term.offset else found
-    if term.minus is not None:
-        return found
-    limited = found
-    if term.places:
-        return _greatest_place(term.places, found)
-    for how, limit in (("greatest", term.low), ("least", term.high)):
-        if limit is not None:
-            assert isinstance(limit, int | float), "formulas are resolved"
-            limited = f"{how}({limited}, {literal(limit)})"
-    for outer, inner, limits in (("greatest", "least", term.lows), ("least", "greatest", term.highs)):
-        if limits:
-            several = [f"{outer}({', '.join(term_sql(part, env) for part in limit)})" for limit in limits]
-            limited = f"{outer}({limited}, {inner}({', '.join(several)}))"
-    return limited if limited == found else f"CASE WHEN {found} IS NOT NULL THEN {limited} END"
-
-
-def _greatest_place(places: Sequence[Value], found: str) -> str:
-    """The greatest of some values that is not above another one."""
-    ordered = sorted((place for place in places if place is not None), reverse=True)
-    cases = " ".join(f"WHEN {found} >= {literal(place)} THEN {literal(place)}" for place in ordered)
-    return f"CASE {cases} END"

@@ -11,7 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from streambound_runtime.decoding.sql_types import sql_type
+
 BIGINT, HUGEINT, DOUBLE, VARCHAR = "BIGINT", "HUGEINT", "DOUBLE", "VARCHAR"
+EXACT = VARCHAR
+"""The type of exact sums of doubles (`engine.exact_sums`)."""
 CLOSED = "getvariable('closed')"
 """The frontier in a statement: the largest timestamp of which it is known that no row with it, or before, can come."""
 LAST = "getvariable('last')"
@@ -98,6 +102,18 @@ class TickOperator(Protocol):
     def tick(self, at: TickTables) -> tuple[TickStatement, ...]:
         """The statements of a tick, of which one makes the delta; the last ones bring the states up to date."""
         ...
+
+
+def engine_type(name: str) -> str:
+    """The type of encoded values of a Spark SQL type.
+
+    >>> engine_type("date"), engine_type("double")
+    ('BIGINT', 'DOUBLE')
+    """
+    kind = sql_type(name)
+    if kind.large:
+        return HUGEINT
+    return {"float": DOUBLE, "string": VARCHAR, "nested": VARCHAR}.get(kind.family, BIGINT)
 
 
 def columns(number: int, prefix: str = "", start: int = 0) -> str:

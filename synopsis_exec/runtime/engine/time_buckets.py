@@ -52,4 +52,6 @@ def _start(unit: str, text: str) -> str:
     count = _FIELDS.index(unit)
     fields += [f"CAST(substr({digits}, {3 + 2 * place}, 2) AS BIGINT)" for place in range(1, count + 1)]
     fields += ["1", "1", "0", "0", "0"][count:]
-    return f"make_timestamp({', '.join(fields)})"
+    wrong = f"error('a text of a {unit} has other digits: ' || {text})"
+    start = f"make_timestamp({', '.join(fields)})"
+    return f"CASE WHEN length({digits}) = {2 * count + 4} THEN {start} ELSE CAST({wrong} AS TIMESTAMP) END"

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from streambound_runtime.arrays import Integers
+from streambound_runtime.operators.block import BlockOperator
 from streambound_runtime.operators.by_tick import Changes, Row, Ticks, Weighted, rows_by_time
-from streambound_runtime.operators.circuit_plan import BlockNode, KeyedNode
+from streambound_runtime.operators.circuit_plan import KeyedBlock
 from streambound_runtime.operators.delta import Delta, Times
 from streambound_runtime.operators.entries import arrow_of_pairs, pairs_of_arrow
 from streambound_runtime.operators.protocol import State
@@ -27,31 +28,9 @@ if TYPE_CHECKING:
 KEYS, TABLES = "keys", "tables"
 
 
-class OneKey(Protocol):
-    """The operator of one key: rows of streams, by their names, and of inputs."""
-
-    sizes: Integers
-    """The entries after each timestamp of the last step."""
-
-    def entries(self) -> int:
-        """How many entries there are now."""
-        ...
-
-    def dump(self) -> State:
-        """What has to be remembered."""
-        ...
-
-    def load(self, state: State) -> None:
-        """Take over what `dump` returned."""
-        ...
-
-
-Step = Callable[[OneKey, Mapping[str, Delta], Sequence[Delta], Ticks], Delta]
-
-
 @dataclass(frozen=True, slots=True)
 class _Input:
-    """The rows of a stream, or of an input without a ``name``, and where those of each key are, in order of time."""
+    """The rows of a stream, and where those of each key are, in order of time."""
 
     name: str
     rows: Delta
@@ -59,12 +38,12 @@ class _Input:
 
 
 class ByKey:
-    """The operator of a `KeyedNode`: ``make`` gives one for a key, ``step`` closes timestamps of one."""
+    """The operator of a `KeyedBlock`: ``make`` gives that of one key."""
 
-    def __init__(self, plan: KeyedNode, make: Callable[[], OneKey], step: Step) -> None:
-        self.plan, self.make, self.one_step = plan, make, step
-        self.columns = columns_of(plan)
-        self.open: dict[Row, OneKey] = {}
+    def __init__(self, plan: KeyedBlock, make: Callable[[], BlockOperator]) -> None:
+        self.plan, self.make = plan, make
+        self.columns = (*plan.node.synopsis.columns, *plan.node.synopsis.sums)
+        self.open: dict[Row, BlockOperator] = {}
         self.sizes: Integers = np.zeros(0, dtype=np.int64)
         self.number = 0
 
@@ -72,16 +51,13 @@ class ByKey:
         """Those of all keys."""
         return self.number
 
-    def step_of(self, deltas: Mapping[str, Delta], inputs: Sequence[Delta], ends: Delta, ticks: Ticks) -> Delta:
-        """Close timestamps of streams and inputs; the keys of ``ends`` are over at theirs, after its rows."""
+    def step_of(self, deltas: Mapping[str, Delta], ends: Delta, ticks: Ticks) -> Delta:
+        """Close timestamps of streams; the keys of ``ends`` are over at theirs, after its rows."""
         given = []
         for one in self.plan.streams:
             if one.stream in deltas:
                 rows = deltas[one.stream]
                 given.append(_Input(one.stream, rows, _places(rows, one.attributes)))
-        for rows, places in zip(inputs, self.plan.places, strict=True):
-            names = list(rows.columns)
-            given.append(_Input("", rows, _places(rows, [names[place] for place in places])))
         over: dict[Row, list[int]] = {}
         for now, found in rows_by_time(ends).items():
             for key, _ in found:
@@ -125,8 +101,7 @@ class ByKey:
             self.open[key] = self.make()
         operator = self.open[key]
         before, times = operator.entries(), Times(rows for _, rows in parts).all
-        deltas = {one.name: rows for one, rows in parts if one.name and rows.size}
-        found = self.one_step(operator, deltas, [rows for one, rows in parts if not one.name], Ticks(times))
+        found = operator.step_of({one.name: rows for one, rows in parts if rows.size}, Ticks(times))
         np.add.at(more, np.searchsorted(ticks.times, times), np.diff(operator.sizes, prepend=before))
         yield from rows_by_time(found).items()
 
@@ -140,7 +115,7 @@ class ByKey:
         tables = [(n, name, _bytes(table)) for n, (_, state) in enumerate(kept) for name, table in state.items()]
         kinds = (pa.int64(), pa.string(), pa.binary())
         columns = [pa.array([row[place] for row in tables], kind) for place, kind in enumerate(kinds)]
-        width = len(self.plan.streams[0].attributes if self.plan.streams else self.plan.places[0])
+        width = len(self.plan.streams[0].attributes)
         names = tuple(f"k{n}" for n in range(width))
         return {
             KEYS: arrow_of_pairs([(key, n) for n, (key, _) in enumerate(kept)], names),
@@ -158,12 +133,6 @@ class ByKey:
             self.open[key] = operator = self.make()
             operator.load(states[number])
         self.number = sum(operator.entries() for operator in self.open.values())
-
-
-def columns_of(plan: KeyedNode) -> tuple[str, ...]:
-    """The columns of the results, the sums of a block among them."""
-    node = plan.node
-    return (*node.synopsis.columns, *node.synopsis.sums) if isinstance(node, BlockNode) else node.columns
 
 
 def _some(rows: Delta, places: Integers) -> Delta:

@@ -1,17 +1,15 @@
-"""Operators of a circuit that close one timestamp after the other."""
+"""The timestamps of a step, and rows of timestamps, one after the other."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from streambound_runtime.arrays import Integers
 from streambound_runtime.operators.delta import Delta, delta_of
 from streambound_runtime.operators.entries import column_of
-from streambound_runtime.operators.protocol import State
 from streambound_runtime.row_values import Value
 
 Row = tuple[Value, ...]
@@ -34,44 +32,6 @@ class Ticks:
         """Before which timestamp all is closed, as far as is known."""
         last = int(self.times[-1]) + 1 if len(self.times) else None
         return last if self.until is None else self.until
-
-
-class NodeOperator(Protocol):
-    """An operator of a circuit."""
-
-    sizes: Integers
-    """The entries after each timestamp of the last step."""
-
-    def step(self, inputs: Sequence[Delta], ticks: Ticks) -> Delta:
-        """Close timestamps; returns the changes of the results at each of them."""
-        ...
-
-    def entries(self) -> int:
-        """How many entries there are now."""
-        ...
-
-    def dump(self) -> State:
-        """What has to be remembered."""
-        ...
-
-    def load(self, state: State) -> None:
-        """Take over what `dump` returned."""
-        ...
-
-
-class RemembersNothing:
-    """An operator of a circuit whose results depend on the rows of the same timestamp alone: it has no entries."""
-
-    def entries(self) -> int:
-        """Always 0."""
-        return 0
-
-    def dump(self) -> State:
-        """No tables."""
-        return {}
-
-    def load(self, state: State) -> None:
-        """There is nothing to take over."""
 
 
 def rows_by_time(delta: Delta) -> dict[int, list[Weighted]]:

@@ -48,19 +48,6 @@ def column_of(values: Sequence[Value], text: bool = False) -> tuple[Values, Mask
     return found, null if null.any() else None
 
 
-def pairs_of_frame(frame: ColumnFrame, names: tuple[str, ...]) -> list[tuple[tuple[Value, ...], int]]:
-    """The rows of a frame as pairs of a key and a number."""
-    columns = []
-    for name in names:
-        values = frame.columns[name].tolist()
-        if name in frame.nulls:
-            values = [None if missing else value for value, missing in zip(values, frame.nulls[name], strict=True)]
-        columns.append(values)
-    keys = list(zip(*columns, strict=True)) if columns else [()] * frame.size
-    counts = [1] * frame.size if frame.n is None else frame.n.tolist()
-    return list(zip(keys, counts, strict=True))
-
-
 # --- Arrow -----------------------------------------------------------------------------------------------------------
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
+from math import prod
 
 from streambound_runtime.operators import plan
 from streambound_runtime.operators.counted import Counted, Key, Together
@@ -129,7 +130,7 @@ class BranchByRows:
         mine = {variable: place for place, variable in enumerate(("now", *columns))}
         passes = every_test([one_test(test, mine) for test in (*scan.times, *scan.tests)])
         kept = [mine[variable] for variable in scan.kept]
-        factors = [mine[variable] if variable else None for variable in scan.factors]
+        factors = [[mine[variable] for variable in variables] for variables in scan.factors]
 
         def counts(rows: Sequence[Row], now: int) -> dict[Key, Weight]:
             found: dict[Key, Weight] = {}
@@ -401,9 +402,9 @@ class BranchByRows:
                 entries.put(key, 1)
 
 
-def _sums(env: Env, factors: list[int | None]) -> Sums:
-    """What a row contributes to each sum: its factor, or one."""
-    return Sums([1, *(1 if place is None else factor(env[place]) for place in factors)])
+def _sums(env: Env, factors: list[list[int]]) -> Sums:
+    """What a row contributes to each sum: the product of its factors."""
+    return Sums([1, *(prod([factor(env[place]) for place in places]) for places in factors)])
 
 
 def _entry(table: plan.Table) -> tuple[str, ...]:

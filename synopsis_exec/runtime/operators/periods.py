@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from streambound_runtime.arrays import Integers
+from streambound_runtime.engine.arrow import delta_of as delta_of_table
+from streambound_runtime.engine.arrow import table_of
+from streambound_runtime.engine.tables import engine_type
 from streambound_runtime.operators.by_tick import Ticks
 from streambound_runtime.operators.circuit_plan import MapNode, PeriodNode
 from streambound_runtime.operators.delta import Delta, delta_of
@@ -19,6 +23,11 @@ from streambound_runtime.operators.protocol import State
 from streambound_runtime.operators.values import integer
 from streambound_runtime.row_values import Value
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Compute = Callable[[MapNode, "pa.Table"], "pa.Table"]
+"""Computes the rows of a `MapNode`: of a table of time, columns and weight another one."""
 _ENTRIES = "entries"
 _PASSING = (("passes", "int"),)
 
@@ -26,10 +35,8 @@ _PASSING = (("passes", "int"),)
 class PeriodOperator:
     """The operator of a `PeriodNode`: rows of its inputs begin at their timestamps and end at their last column."""
 
-    def __init__(
-        self, plan: PeriodNode, relations: RelationTables, evaluate: Callable[[MapNode, Delta], Delta]
-    ) -> None:
-        self.plan, self.evaluate = plan, evaluate
+    def __init__(self, plan: PeriodNode, relations: RelationTables, compute: Compute) -> None:
+        self.plan, self.compute = plan, compute
         self.query = query_operator(plan.query, relations, self._computed, self._passes)
         self.sizes: Integers = np.zeros(0, dtype=np.int64)
 
@@ -64,9 +71,12 @@ class PeriodOperator:
 
     def _evaluated(self, node: MapNode, rows: Sequence[FragmentRow]) -> list[tuple[int, FragmentRow]]:
         """What is computed of rows, each with its row's place, which stands for its timestamp."""
-        names = tuple(name for name, _ in node.given)
+        if not rows:
+            return []
+        names, types = zip(*node.given, strict=True) if node.given else ((), ())
         delta = delta_of([(place, 1, row) for place, row in enumerate(rows)], names)
-        found = self.evaluate(node, delta)
+        table = self.compute(node, table_of(delta, list(map(engine_type, types))))
+        found = delta_of_table(table, [name for name, _ in node.columns])
         return list(zip(found.time.tolist(), found.rows(), strict=True))
 
     def entries(self) -> int:

@@ -69,8 +69,8 @@ class TableScan:
     """Rows of a stream or relation that a branch can use.
 
     ``columns`` are pairs of a variable and the table's column; of those, ``kept`` are joined or selected, the others
-    are only tested. ``times`` are conditions on the timestamp. ``factors`` are the variables that a row contributes to
-    each of the plan's sums (`operators.sums`), empty for a factor of one.
+    are only tested. ``times`` are conditions on the timestamp. ``factors`` are the variables whose product a row
+    contributes to each of the plan's sums (`operators.sums`), none for a factor of one.
     """
 
     table: str
@@ -78,7 +78,7 @@ class TableScan:
     kept: tuple[str, ...]
     tests: tuple[Test, ...] = ()
     times: tuple[Test, ...] = ()
-    factors: tuple[str, ...] = ()
+    factors: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ these one by one.
 from __future__ import annotations
 
 from fractions import Fraction
-from math import isinf
+from math import isfinite
 
 Number = int | Fraction
 
@@ -49,11 +49,11 @@ def times(weight: Weight) -> int:
 def exact(value: int | float | Fraction) -> Number:
     """A factor as an exact number: a double is a fraction.
 
-    Raises OverflowError for an infinite one, which no sum gives back when it is taken back.
+    Raises OverflowError for one that is not finite, which no sum gives back when it is taken back.
     """
     if isinstance(value, int | Fraction):
         return value
-    if isinf(value):
+    if not isfinite(value):
         way = "leave it out in WHERE, or declare a domain of its column, outside of which rows are quarantined"
         raise OverflowError(f"a number that is added up is {value}, and sums are of finite numbers: {way}")
     return Fraction(value)

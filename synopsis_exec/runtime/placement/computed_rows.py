@@ -1,54 +1,25 @@
-"""Rows of a circuit's nodes that are computed of others: all timestamps of a step in one query."""
+"""Rows of a circuit's nodes that are computed of others: all rows of a tick in one query."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from streambound_runtime.operators.circuit_plan import MapNode, NamedTypes
-from streambound_runtime.operators.delta import Delta, delta_of
 from streambound_runtime.placement.result_rows import (
     FACTS,
     TIME,
     WEIGHT,
-    batch_of,
     computed,
     computing,
-    deltas_of,
-    in_order,
-    of_plan,
     results_of_node,
 )
-from streambound_runtime.placement.results_in_process import made_in_process, results_in_process
+from streambound_runtime.placement.results_in_process import made_in_process
 from streambound_runtime.spec import JobSpec, TableColumn
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
-
-
-def computed_by_spark(spark: SparkSession, job: JobSpec, node: MapNode, rows: Delta) -> Delta:
-    """The rows of a node, of those of its input; raises JobError where an expression raises an error."""
-    names = tuple(name for name, _ in node.columns)
-    if not rows.size:
-        return delta_of([], names)
-    import pyarrow as pa
-
-    mine = _job_of(job, node)
-    given = of_plan(mine)
-    frame = spark.createDataFrame(pa.Table.from_batches([batch_of(given, rows)])).drop(FACTS)
-    with computing(frame, mine):
-        return together(list(in_order(computed(frame, mine), mine)), names)
-
-
-def computed_in_process(job: JobSpec, node: MapNode, rows: Delta) -> Delta:
-    """As `computed_by_spark`, by DuckDB in this process."""
-    names = tuple(name for name, _ in node.columns)
-    if not rows.size:
-        return delta_of([], names)
-    mine = _job_of(job, node)
-    return together(list(deltas_of(results_in_process(mine, [batch_of(of_plan(mine), rows)]), mine)), names)
 
 
 def rows_computed(job: JobSpec, node: MapNode, rows: pa.Table) -> pa.Table:
@@ -82,11 +53,3 @@ def _job_of(job: JobSpec, node: MapNode) -> JobSpec:
 
 def _columns(columns: NamedTypes) -> tuple[TableColumn, ...]:
     return tuple(TableColumn(name, kind) for name, kind in columns)
-
-
-def together(parts: Sequence[Delta], names: tuple[str, ...]) -> Delta:
-    """Deltas of one order of time as one."""
-    if len(parts) == 1:
-        return parts[0]
-    rows = [row for part in parts for row in zip(part.time.tolist(), part.weights().tolist(), part.rows(), strict=True)]
-    return delta_of(rows, names)

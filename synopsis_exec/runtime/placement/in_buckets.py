@@ -21,10 +21,9 @@ from streambound_runtime.arrays import Integers
 from streambound_runtime.checkpoint.state import packed, unpacked
 from streambound_runtime.checkpoint.store import LocalStore, write_atomically
 from streambound_runtime.engine.loop import Engine
-from streambound_runtime.engine.plan import EnginePlan
+from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.errors import usage
 from streambound_runtime.frontier.intervals import END
-from streambound_runtime.operators.circuit import CircuitOperator
 from streambound_runtime.operators.delta import Delta, Times
 from streambound_runtime.operators.pending import Pending
 from streambound_runtime.operators.protocol import StatefulOperator
@@ -163,11 +162,11 @@ class InBuckets(OnExecutors):
         return self._counted(states, results, len(closed), until, last)
 
     def _at_end_of_tick(self, results: DataFrame, closed: Integers) -> DataFrame:
-        """Results with the last timestamp of the tick, wherever its row was, but for those with times of their own."""
+        """Results without times of their own, with the last timestamp of the batch's tick, wherever its row was."""
         from pyspark.sql import functions as F
 
         plan = self.job.plan
-        if not isinstance(plan, EnginePlan) or plan.timestamps or not len(closed):
+        if not isinstance(plan, CircuitPlan) or plan.timestamps or plan.by_timestamp or not len(closed):
             return results
         return results.withColumn(TIME, F.lit(int(closed[-1])).cast("bigint"))
 
@@ -280,10 +279,9 @@ def _steps(operator: StatefulOperator, slices: Iterator[dict[str, Delta]], foldi
     """The results of slices, and of what closes without rows."""
     if isinstance(operator, Engine):
         yield from map(operator.step, slices)
+        yield operator.step({}, folding.until, folding.last)
     else:
         yield from map(operator.step, until_end(slices, folding.until))
-    if isinstance(operator, CircuitOperator | Engine):
-        yield operator.step({}, folding.until, folding.last)
 
 
 def until_end(slices: Iterator[dict[str, Delta]], until: int | None) -> Iterator[dict[str, Delta]]:

@@ -11,22 +11,16 @@ from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
 from streambound_runtime.checkpoint.store import missing_batch
-from streambound_runtime.engine.loop import Compute, Engine
-from streambound_runtime.engine.plan import EnginePlan
-from streambound_runtime.operators.circuit import CircuitOperator, Evaluate
-from streambound_runtime.operators.circuit_plan import CircuitPlan
+from streambound_runtime.engine.loop import Engine
+from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.operators.delta import Delta, Times
 from streambound_runtime.operators.pending import Pending
+from streambound_runtime.operators.periods import Compute
 from streambound_runtime.operators.protocol import StatefulOperator
 from streambound_runtime.operators.rejected_row import RejectedRow
 from streambound_runtime.operators.synopsis import SynopsisJoin
 from streambound_runtime.operators.synopsis_by_rows import SynopsisByRows
-from streambound_runtime.placement.computed_rows import (
-    computed_by_spark,
-    computed_in_process,
-    rows_computed,
-    rows_computed_by_spark,
-)
+from streambound_runtime.placement.computed_rows import rows_computed, rows_computed_by_spark
 from streambound_runtime.placement.decoded_chunk import DecodedChunk, decoded_on_driver, unpacked_facts
 from streambound_runtime.placement.executors import decoded_on_executors, good_rows, with_errors
 from streambound_runtime.placement.result_rows import (
@@ -92,6 +86,10 @@ class OnDriver:
         """Keep good rows."""
         self.arrived[stream] += rows
 
+    def release(self) -> None:
+        """Let go of the operator, and with it of the database that it may have."""
+        del self.operator
+
     def forget(self) -> None:
         """Forget the batch's rows."""
         self.arrived: dict[int, list[pa.Table]] = defaultdict(list)
@@ -114,14 +112,14 @@ class OnDriver:
                 results += self._write(file, found, before)
                 closed += len(Times(deltas.values()).all)
                 highest = max(highest, self.operator.peak)
-                if isinstance(self.operator, CircuitOperator | Engine):
+                if isinstance(self.operator, Engine):
                     refused += self.operator.rejected
                 if self.limit is not None and self.operator.peak > self.limit:
                     raise too_many(self.limit, *self.operator.history)
-            if isinstance(self.operator, CircuitOperator | Engine):
+            if isinstance(self.operator, Engine):
                 results += self._write(file, self.operator.step({}, until, last), None)
                 highest = max(highest, self.operator.peak)
-        since = self.operator.open_since() if isinstance(self.operator, CircuitOperator) else None
+        since = self.operator.open_since() if isinstance(self.operator, Engine) else None
         return Closed(results, closed, self.operator.entries(), highest, tuple(refused), since)
 
     def _write(self, file: TextIO, found: Delta, before: Delta | None) -> int:
@@ -185,14 +183,9 @@ def operator_of(
     job: JobSpec, relations: Mapping[str, list[dict[str, Value]]], spark: SparkSession | None = None
 ) -> StatefulOperator:
     """The operator of a job's plan; without a session DuckDB computes what Spark does otherwise."""
-    if isinstance(job.plan, EnginePlan):
-        compute: Compute = partial(rows_computed, job) if spark is None else partial(rows_computed_by_spark, spark, job)
-        return Engine(job.plan, relations, compute)
     if isinstance(job.plan, CircuitPlan):
-        evaluate: Evaluate = (
-            partial(computed_in_process, job) if spark is None else partial(computed_by_spark, spark, job)
-        )
-        return CircuitOperator(job.plan, relations, evaluate, job.streams)
+        compute: Compute = partial(rows_computed, job) if spark is None else partial(rows_computed_by_spark, spark, job)
+        return Engine(job.plan, relations, compute, job.streams)
     return OPERATORS[job.plan.kernel](job.plan, relations)
 
 

@@ -43,6 +43,9 @@ class OnExecutors:
 
         return with_errors(self.run, arrived, late_before, attempt)
 
+    def release(self) -> None:
+        """Nothing is run here."""
+
     def forget(self) -> None:
         """Forget the batch's rows."""
         if self.found is not None:

@@ -13,9 +13,9 @@ from streambound_runtime.arrays import Mask, Values
 from streambound_runtime.decoding.quoting import quoted
 from streambound_runtime.decoding.reasons import shown
 from streambound_runtime.decoding.sql_types import SqlType, spark_name, sql_type
-from streambound_runtime.engine.plan import ComputedRows, EnginePlan
+from streambound_runtime.engine.plan import CircuitPlan, ComputedRows
 from streambound_runtime.errors import JobError
-from streambound_runtime.operators.circuit_plan import CircuitPlan, MapNode
+from streambound_runtime.operators.circuit_plan import MapNode
 from streambound_runtime.operators.delta import Delta, delta_of
 from streambound_runtime.operators.entries import column_of
 from streambound_runtime.periods.times import decoded
@@ -110,19 +110,12 @@ def computed_above(job: JobSpec) -> JobSpec:
     """The job with what Spark computes of a circuit's results, of all batches alike, beside the circuit."""
     if not isinstance(job.plan, CircuitPlan):
         return job
-    if isinstance(job.plan, EnginePlan):
-        *under, top = job.plan.operators
-        if not isinstance(top, ComputedRows):
-            return job
-        names = tuple(name for name, _ in top.node.given)
-        return replace(
-            job, plan=replace(job.plan, operators=tuple(under), columns=names), computed=results_of_node(top.node)
-        )
-    *below, last = job.plan.nodes
-    if not isinstance(last, MapNode) or last.renames:
+    *under, top = job.plan.operators
+    if not isinstance(top, ComputedRows):
         return job
-    plan = replace(job.plan, nodes=tuple(below), columns=tuple(name for name, _ in last.given))
-    return replace(job, plan=plan, computed=results_of_node(last))
+    names = tuple(name for name, _ in top.node.given)
+    plan = replace(job.plan, operators=tuple(under), columns=names)
+    return replace(job, plan=plan, computed=results_of_node(top.node))
 
 
 def results_of_node(node: MapNode) -> ResultColumns:

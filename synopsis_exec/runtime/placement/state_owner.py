@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-AT_ONCE = {"columns": 1 << 20, "rows": 1 << 16, "circuit": 1 << 16, "engine": 1 << 62}
+AT_ONCE = {"columns": 1 << 20, "rows": 1 << 16, "engine": 1 << 62}
 """How many rows each of a plan's kernels closes at a time, so that its memory does not grow with the batch.
 
 A tick of the engine has all that have closed.
@@ -108,6 +108,10 @@ class StateOwner(Protocol):
 
     def forget(self) -> None:
         """Forget the batch's rows, before it is closed."""
+        ...
+
+    def release(self) -> None:
+        """Let go of what runs the operators, after the last batch: Spark holds a query's function until it ends."""
         ...
 
     def close(self, batch: int, until: int | None, last: bool = False) -> Closed:

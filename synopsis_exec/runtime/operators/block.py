@@ -1,0 +1,48 @@
+"""A select-project-join block: its synopsis, by the kernel that its plan says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from streambound_runtime.arrays import Integers
+from streambound_runtime.operators.by_tick import Ticks, sizes_of
+from streambound_runtime.operators.circuit_plan import BlockNode
+from streambound_runtime.operators.delta import Delta
+from streambound_runtime.operators.protocol import State, StatefulOperator
+from streambound_runtime.operators.synopsis import SynopsisJoin
+from streambound_runtime.operators.synopsis_by_rows import SynopsisByRows
+from streambound_runtime.row_values import Value
+
+Relations = Mapping[str, list[dict[str, Value]]]
+KERNELS: dict[str, type[SynopsisJoin] | type[SynopsisByRows]] = {"columns": SynopsisJoin, "rows": SynopsisByRows}
+
+
+class BlockOperator:
+    """The synopsis of a block; it reads streams. Of what has no name only the timestamps count, which are closed."""
+
+    def __init__(self, plan: BlockNode, relations: Relations) -> None:
+        self.synopsis: StatefulOperator = KERNELS[plan.synopsis.kernel](plan.synopsis, relations)
+        self.sizes: Integers = np.zeros(0, dtype=np.int64)
+        self.streams = {scan.table for branch in plan.synopsis.branches for scan in branch.scans}
+
+    def step_of(self, deltas: Mapping[str, Delta], ticks: Ticks) -> Delta:
+        """Close timestamps of the streams' rows."""
+        before = self.synopsis.entries()
+        mine = {name: delta for name, delta in deltas.items() if name in self.streams or not name}
+        found = self.synopsis.step(mine)
+        self.sizes = sizes_of(self.synopsis.history, before, ticks)
+        return found
+
+    def entries(self) -> int:
+        """Those of the synopsis."""
+        return self.synopsis.entries()
+
+    def dump(self) -> State:
+        """The synopsis' tables."""
+        return self.synopsis.dump()
+
+    def load(self, state: State) -> None:
+        """Take over what `dump` returned."""
+        self.synopsis.load(state)
