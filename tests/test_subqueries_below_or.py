@@ -82,7 +82,9 @@ def test_it_gives_what_duckdb_gives_and_keeps_no_more_than_is_proved(sql: str) -
     assert bound is not None and bound.entries.value is not None
     assert proof_of(checked, certificate_of(checked)).faults == ()
     kept = printed = 0
-    for seed in range(3):
+    for seed in range(8):
+        if seed > 2 and kept and printed:
+            break
         rows = random_rows(1, seed)
         found = run_circuit(checked, rows)
         assert in_the_end(found.printed) == in_duckdb(sql, rows)

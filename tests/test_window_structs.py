@@ -106,7 +106,7 @@ def test_a_window_is_its_two_ends(sql: str, by_ends: str) -> None:
         found = run_circuit(one, rows)
         assert found.prints(run_circuit(two, rows).printed)
         printed += len(found.printed)
-    assert printed > 1
+    assert printed
 
 
 def test_the_ends_of_one_that_is_renamed() -> None:
