@@ -136,7 +136,7 @@ def test_changes_are_those_of_batch_sql(name: str) -> None:
     sql, some, shown = QUERIES[name][0], 0, 0
     checked = checked_circuit(sql, auction_house())
     assert checked.circuit_bound is not None
-    for seed in range(3):
+    for seed in range(6):
         rows = offers(seed)
         found = run_circuit(checked, rows)
         good, bad, _ = counted_offers(rows, once="auction" in read_by(sql))
