@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from streambound_runtime.errors import JobError
-from support.circuits import Circuit, added_up, by_tick, checked_circuit, run_circuit
+from support.circuits import Circuit, by_tick, checked_circuit, restarts_and_other_ticks_change_nothing, run_circuit
 from support.prefix_sql import PrefixSql
 from support.punctuated import auction_house, counted_offers, offers
 
@@ -156,13 +156,7 @@ def read_by(sql: str) -> list[str]:
 @pytest.mark.parametrize("name", ["of both", "average", "winner", "anti", "full", "of views", "distinct"])
 def test_restarts_and_other_steps_change_nothing(name: str) -> None:
     case = {"sql": QUERIES[name][0], "catalog": auction_house(), "mode": "changes", "input": offers(11, number=80)}
-    circuit = Circuit(case, "batch")
-    whole = circuit.run(circuit.cuts(12), restart=False)
-    assert len(whole[0]) > 3
-    assert circuit.run(circuit.cuts(12), restart=True) == whole
-    for number in (2, 5):
-        other = circuit.run(circuit.cuts(number), restart=True)
-        assert (added_up(other[0]), other[2]) == (added_up(whole[0]), whole[2])
+    restarts_and_other_ticks_change_nothing(Circuit(case, "batch"))
 
 
 def test_only_open_keys_are_kept_however_long_it_goes_on() -> None:

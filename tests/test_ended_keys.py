@@ -11,7 +11,7 @@ from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.plan import make_plan
 from streambound.synopsis_exec.simulate import replay
 from streambound_runtime.errors import JobError
-from support.circuits import Circuit, added_up, by_tick, checked_circuit, run_circuit
+from support.circuits import Circuit, by_tick, checked_circuit, restarts_and_other_ticks_change_nothing, run_circuit
 from support.prefix_sql import PrefixSql
 from support.punctuated import auctions, bids, counted, end
 
@@ -174,13 +174,7 @@ def test_restarts_and_other_steps_change_nothing(sql: str, mode: str) -> None:
         return
     text = f"-- streambound: emit final\n{sql}" if mode == "final" else sql
     case = {"sql": text, "catalog": bids(), "mode": mode, "input": {"bid": auctions(11)}}
-    circuit = Circuit(case, "batch")
-    whole = circuit.run(circuit.cuts(12), restart=False)
-    assert len(whole[0]) > 3
-    assert circuit.run(circuit.cuts(12), restart=True) == whole
-    for number in (2, 5):
-        other = circuit.run(circuit.cuts(number), restart=True)
-        assert (added_up(other[0]), other[2]) == (added_up(whole[0]), whole[2])
+    restarts_and_other_ticks_change_nothing(Circuit(case, "batch"))
 
 
 def test_after_many_ends_a_key_may_come_again() -> None:
