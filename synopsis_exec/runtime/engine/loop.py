@@ -21,7 +21,6 @@ from streambound_runtime.engine.plan import (
     RowsOfStream,
 )
 from streambound_runtime.engine.tables import CLOSED, HUGEINT, LAST, StateTable, TickTables, listed, places, summed
-from streambound_runtime.frontier.intervals import END
 from streambound_runtime.operators.block import BlockOperator
 from streambound_runtime.operators.by_key import ByKey
 from streambound_runtime.operators.by_tick import Ticks
@@ -34,7 +33,7 @@ from streambound_runtime.operators.circuit_plan import (
     PeriodNode,
     RelationNode,
 )
-from streambound_runtime.operators.delta import Delta, Times
+from streambound_runtime.operators.delta import Delta, Times, end_before
 from streambound_runtime.operators.delta import delta_of as no_rows
 from streambound_runtime.operators.ended_keys import WatchedStreams
 from streambound_runtime.operators.entries import from_lines_of_json, lines_of_json
@@ -64,7 +63,7 @@ _NEVER = 2**63 - 1
 
 
 class Engine:
-    """The operator that a job of an `CircuitPlan` runs (`operators.protocol.Operator`)."""
+    """The operator that a job of a `CircuitPlan` runs (`operators.protocol.Operator`)."""
 
     def __init__(
         self, plan: CircuitPlan, relations: Relations, compute: Compute, streams: Sequence[Stream] = ()
@@ -163,9 +162,9 @@ class Engine:
         if isinstance(one, NativeNode):
             native = self.natives[one.name]
             if isinstance(native, ByKey):
-                found = native.step_of(deltas, self.ended[one.inputs[0]], ticks)
+                found = native.step_of(deltas, self.ended[one.inputs[0]])
             elif isinstance(native, BlockOperator):
-                found = native.step_of({**deltas, **_end_of(ticks)}, ticks)
+                found = native.step_of({**deltas, **end_before(ticks.until)})
             elif isinstance(native, ChangingRelation):
                 found = native.step_of(deltas, ticks)
                 self.rejected += native.rejected
@@ -338,13 +337,6 @@ def _between(delta: Delta, after: int | None, until: int) -> Delta:
     """The rows of a delta later than a timestamp, up to another one."""
     start = 0 if after is None else int(np.searchsorted(delta.time, after, side="right"))
     return delta.take(slice(start, int(np.searchsorted(delta.time, until, side="right"))))
-
-
-def _end_of(ticks: Ticks) -> dict[str, Delta]:
-    """The end of what is closed, as rows of no stream: what is too old goes, also where no row came."""
-    if ticks.until is None or ticks.until >= END:
-        return {}
-    return {"": Delta(np.array([ticks.until - 1]), None, {})}
 
 
 def _together(parts: Sequence[Delta], columns: tuple[str, ...]) -> Delta:

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
-from streambound_runtime.arrays import Integers
-from streambound_runtime.operators.by_tick import Ticks, sizes_of
 from streambound_runtime.operators.circuit_plan import BlockNode
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.protocol import State, StatefulOperator
@@ -24,16 +20,12 @@ class BlockOperator:
 
     def __init__(self, plan: BlockNode, relations: Relations) -> None:
         self.synopsis: StatefulOperator = KERNELS[plan.synopsis.kernel](plan.synopsis, relations)
-        self.sizes: Integers = np.zeros(0, dtype=np.int64)
         self.streams = {scan.table for branch in plan.synopsis.branches for scan in branch.scans}
 
-    def step_of(self, deltas: Mapping[str, Delta], ticks: Ticks) -> Delta:
+    def step_of(self, deltas: Mapping[str, Delta]) -> Delta:
         """Close timestamps of the streams' rows."""
-        before = self.synopsis.entries()
         mine = {name: delta for name, delta in deltas.items() if name in self.streams or not name}
-        found = self.synopsis.step(mine)
-        self.sizes = sizes_of(self.synopsis.history, before, ticks)
-        return found
+        return self.synopsis.step(mine)
 
     def entries(self) -> int:
         """Those of the synopsis."""

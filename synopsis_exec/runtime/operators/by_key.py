@@ -16,9 +16,9 @@ import numpy as np
 
 from streambound_runtime.arrays import Integers
 from streambound_runtime.operators.block import BlockOperator
-from streambound_runtime.operators.by_tick import Changes, Row, Ticks, Weighted, rows_by_time
+from streambound_runtime.operators.by_tick import Changes, Row, Weighted, rows_by_time
 from streambound_runtime.operators.circuit_plan import KeyedBlock
-from streambound_runtime.operators.delta import Delta, Times
+from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.entries import arrow_of_pairs, pairs_of_arrow
 from streambound_runtime.operators.protocol import State
 
@@ -44,14 +44,13 @@ class ByKey:
         self.plan, self.make = plan, make
         self.columns = (*plan.node.synopsis.columns, *plan.node.synopsis.sums)
         self.open: dict[Row, BlockOperator] = {}
-        self.sizes: Integers = np.zeros(0, dtype=np.int64)
         self.number = 0
 
     def entries(self) -> int:
         """Those of all keys."""
         return self.number
 
-    def step_of(self, deltas: Mapping[str, Delta], ends: Delta, ticks: Ticks) -> Delta:
+    def step_of(self, deltas: Mapping[str, Delta], ends: Delta) -> Delta:
         """Close timestamps of streams; the keys of ``ends`` are over at theirs, after its rows."""
         given = []
         for one in self.plan.streams:
@@ -62,21 +61,16 @@ class ByKey:
         for now, found in rows_by_time(ends).items():
             for key, _ in found:
                 over.setdefault(key, []).append(now)
-        more = np.zeros(len(ticks.times) + 1, dtype=np.int64)
         results: dict[int, list[Weighted]] = {}
         for key in dict.fromkeys([*(key for one in given for key in one.places), *over]):
-            for now, rows_of in self._one(key, given, sorted(over.get(key, [])), ticks, more):
+            for now, rows_of in self._one(key, given, sorted(over.get(key, []))):
                 results.setdefault(now, []).extend(rows_of)
-        self.sizes = self.number + np.cumsum(more[:-1])
-        self.number += int(more.sum())
         changes = Changes(self.columns)
         for now in sorted(results):
             changes.add(now, results[now])
         return changes.delta
 
-    def _one(
-        self, key: Row, given: Sequence[_Input], over: list[int], ticks: Ticks, more: Integers
-    ) -> Iterator[tuple[int, list[Weighted]]]:
+    def _one(self, key: Row, given: Sequence[_Input], over: list[int]) -> Iterator[tuple[int, list[Weighted]]]:
         """The results of a key, of its rows up to each time that it is over, and after the last; counts its entries."""
         mine = [(one, np.array(one.places.get(key, ()), dtype=np.int64)) for one in given]
         starts = [0] * len(mine)
@@ -90,19 +84,17 @@ class ByKey:
                 parts.append((one, _some(one.rows, places[starts[number] : stop])))
                 starts[number] = stop
             if any(rows.size for _, rows in parts):
-                yield from self._closed(key, parts, ticks, more)
+                yield from self._closed(key, parts)
             if end is not None and key in self.open:
-                more[np.searchsorted(ticks.times, end)] -= self.open.pop(key).entries()
+                self.number -= self.open.pop(key).entries()
 
-    def _closed(
-        self, key: Row, parts: Sequence[tuple[_Input, Delta]], ticks: Ticks, more: Integers
-    ) -> Iterator[tuple[int, list[Weighted]]]:
+    def _closed(self, key: Row, parts: Sequence[tuple[_Input, Delta]]) -> Iterator[tuple[int, list[Weighted]]]:
         if key not in self.open:
             self.open[key] = self.make()
         operator = self.open[key]
-        before, times = operator.entries(), Times(rows for _, rows in parts).all
-        found = operator.step_of({one.name: rows for one, rows in parts if rows.size}, Ticks(times))
-        np.add.at(more, np.searchsorted(ticks.times, times), np.diff(operator.sizes, prepend=before))
+        before = operator.entries()
+        found = operator.step_of({one.name: rows for one, rows in parts if rows.size})
+        self.number += operator.entries() - before
         yield from rows_by_time(found).items()
 
     # --- state ------------------------------------------------------------------------------------------------------

@@ -77,12 +77,3 @@ def in_order(rows: Mapping[Row, int]) -> list[Weighted]:
     if not any(None in row for row in rows):
         return sorted(rows.items())
     return sorted(rows.items(), key=lambda item: [(value is not None, value) for value in item[0]])
-
-
-def sizes_of(history: tuple[Integers, Integers], before: int, ticks: Ticks) -> Integers:
-    """The entries after each timestamp, of those from which on their number changes, and of how many there were."""
-    times, sizes = history
-    if not len(times):
-        return np.full(len(ticks.times), before, dtype=np.int64)
-    places = np.searchsorted(times, ticks.times, side="right") - 1
-    return np.where(places < 0, before, np.asarray(sizes)[np.maximum(places, 0)])

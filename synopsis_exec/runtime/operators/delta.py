@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from streambound_runtime.arrays import Integers, Mask, Numbers, Values
+from streambound_runtime.frontier.intervals import END
 from streambound_runtime.row_values import Value
 
 
@@ -79,6 +80,14 @@ def delta_of(rows: Iterable[tuple[int, int, tuple[Value, ...]]], names: tuple[st
         columns,
         nulls,
     )
+
+
+def end_before(until: int | None) -> dict[str, Delta]:
+    """The end of what is closed before a timestamp, as rows of no stream: what is too old goes, also where none came.
+
+    Empty where the end is not known, or beyond every timestamp.
+    """
+    return {} if until is None or until >= END else {"": Delta(np.array([until - 1]), None, {})}
 
 
 class Times:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from streambound_runtime.arrays import Integers, Mask
+from streambound_runtime.arrays import Mask
 from streambound_runtime.decoding.reasons import AFTER_KEY, AGAIN
 from streambound_runtime.errors import JobError
 from streambound_runtime.operators.by_tick import Changes, Row, Ticks, in_order
@@ -47,7 +47,6 @@ class EndedKeys:
         self.open: dict[Row, int] = {}
         """The keys, each with those streams that have brought its one row, as bits."""
         self.ended: dict[Row, None] = {}
-        self.sizes: Integers = np.zeros(0, dtype=np.int64)
 
     def entries(self) -> int:
         """The keys that are open, and those that have ended last."""
@@ -63,7 +62,7 @@ class EndedKeys:
 
         ``marks`` are this promise's punctuations among its stream's rows, ``gone`` the rows that are none, or bad.
         """
-        ends, sizes = Changes(self.plan.attributes), []
+        ends = Changes(self.plan.attributes)
         members = [one for one in self.plan.members if one.stream in rows]
         found = [_Arrived(rows[one.stream], one.attributes, ticks) for one in members]
         marked = _Arrived(rows[self.plan.stream], self.plan.attributes, ticks) if self.plan.stream in rows else None
@@ -84,8 +83,6 @@ class EndedKeys:
                 self._ends(key)
             ends.add(now, over.items())
             self._check(now)
-            sizes.append(self.entries())
-        self.sizes = np.array(sizes, dtype=np.int64)
         bad.ends = ends.delta
         return bad
 

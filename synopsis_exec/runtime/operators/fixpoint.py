@@ -18,9 +18,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, count
 
-import numpy as np
-
-from streambound_runtime.arrays import Integers
 from streambound_runtime.operators.by_tick import Changes, Row, Ticks, Weighted, rows_by_time
 from streambound_runtime.operators.circuit_plan import FixpointNode, RecursionStep
 from streambound_runtime.operators.counted import Counted
@@ -52,7 +49,6 @@ class LeastFixpoint:
         self.base = Counted()
         self.inputs = [Counted() for _ in plan.inputs]
         self.steps = [_Step(step) for step in plan.steps]
-        self.sizes: Integers = np.zeros(0, dtype=np.int64)
 
     def entries(self) -> int:
         """The rows of r, and of what it is made of."""
@@ -60,14 +56,12 @@ class LeastFixpoint:
 
     def step(self, inputs: Sequence[Delta], ticks: Ticks) -> Delta:
         """Close timestamps; returns the rows of r that come and go at each of them."""
-        changes, sizes = Changes(self.plan.columns), []
+        changes = Changes(self.plan.columns)
         by_time = [rows_by_time(delta) for delta in inputs]
         for now in ticks.times.tolist():
             base, *read = [rows.get(now, []) for rows in by_time]
             if base or any(read):
                 changes.add(now, self._tick(base, read))
-            sizes.append(self.entries())
-        self.sizes = np.array(sizes, dtype=np.int64)
         return changes.delta
 
     def _tick(self, base: list[Weighted], read: list[list[Weighted]]) -> list[Weighted]:

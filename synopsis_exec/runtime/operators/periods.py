@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from streambound_runtime.arrays import Integers
 from streambound_runtime.engine.arrow import delta_of as delta_of_table
 from streambound_runtime.engine.arrow import table_of
 from streambound_runtime.engine.tables import engine_type
@@ -38,7 +35,6 @@ class PeriodOperator:
     def __init__(self, plan: PeriodNode, relations: RelationTables, compute: Compute) -> None:
         self.plan, self.compute = plan, compute
         self.query = query_operator(plan.query, relations, self._computed, self._passes)
-        self.sizes: Integers = np.zeros(0, dtype=np.int64)
 
     def step(self, inputs: Sequence[Delta], ticks: Ticks) -> Delta:
         """Close the epoch up to the frontier; results are at their ends."""
@@ -46,8 +42,6 @@ class PeriodOperator:
         found = list[Fragment]()
         if ticks.over or ticks.frontier is not None:
             found = self.query.step(None if ticks.over else ticks.frontier, arrived)
-        self.sizes = np.zeros(len(ticks.times), dtype=np.int64)
-        self.sizes[-1:] = self.entries()  # what lives inside of an epoch only is not counted
         return delta_of([(one[2], one[3], self.query.shown(one)) for one in found], self.plan.columns)
 
     def _computed(self, plan: EpochMap, rows: Sequence[FragmentRow]) -> list[FragmentRow | None]:

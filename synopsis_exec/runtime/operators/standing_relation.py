@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
-from streambound_runtime.arrays import Integers
 from streambound_runtime.operators.by_tick import Changes, Row, Ticks
 from streambound_runtime.operators.circuit_plan import RelationNode
 from streambound_runtime.operators.delta import Delta
@@ -23,11 +20,9 @@ class StandingRelation:
     def __init__(self, plan: RelationNode, relations: Mapping[str, Sequence[Mapping[str, Value]]]) -> None:
         self.plan, self.told = plan, False
         self.rows: list[Row] = [tuple(row[name] for name in plan.columns) for row in relations[plan.table]]
-        self.sizes: Integers = np.zeros(0, dtype=np.int64)
 
     def step(self, inputs: Sequence[Delta], ticks: Ticks) -> Delta:
         """All rows at the first timestamp that is closed, none later."""
-        self.sizes = np.zeros(len(ticks.times), dtype=np.int64)
         changes = Changes(self.plan.columns)
         if len(ticks.times) and not self.told:
             changes.add(int(ticks.times[0]), [(row, 1) for row in self.rows])

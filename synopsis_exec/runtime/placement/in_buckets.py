@@ -24,7 +24,7 @@ from streambound_runtime.engine.loop import Engine
 from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.errors import usage
 from streambound_runtime.frontier.intervals import END
-from streambound_runtime.operators.delta import Delta, Times
+from streambound_runtime.operators.delta import Delta, Times, end_before
 from streambound_runtime.operators.pending import Pending
 from streambound_runtime.operators.protocol import StatefulOperator
 from streambound_runtime.placement.decoded_chunk import DecodedChunk
@@ -291,8 +291,7 @@ def until_end(slices: Iterator[dict[str, Delta]], until: int | None) -> Iterator
         if last:
             yield last
         last = deltas
-    if until is not None and until < END:
-        last = {**last, "": Delta(np.array([until - 1]), None, {})}
+    last = {**last, **end_before(until)}
     if last:
         yield last
 
