@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
 from typing import TYPE_CHECKING
 
-from streambound_runtime.database import connected
+from streambound_runtime.database import instance
 from streambound_runtime.decoding.sql_types import SqlType, sql_type
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from duckdb import DuckDBPyConnection
 
 _ROWS = "streambound rows"
 """What the rows are called: DuckDB finds other tables and Python's variables by name, and none has this one."""
@@ -49,14 +47,9 @@ class Raises(Exception):
         self.place, self.words = place, words
 
 
-@cache
-def _database() -> DuckDBPyConnection:
-    return connected("expressions are computed", _NOT_EXACT, memory_limit="1GB")
-
-
 def query(sql: str, **tables: pa.Table) -> pa.Table:
     """A query over tables by their names, in which the rows of another query have no place."""
-    cursor = _database().cursor()
+    cursor = instance("expressions are computed", _NOT_EXACT, memory_limit="1GB").cursor()
     try:
         for name, table in tables.items():
             cursor.register(name, table)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from streambound_runtime.arrays import Integers
-from streambound_runtime.database import connected
 from streambound_runtime.engine.arrow import delta_of, table_of
 from streambound_runtime.engine.plan import (
     CircuitPlan,
@@ -20,7 +18,8 @@ from streambound_runtime.engine.plan import (
     NativeNode,
     RowsOfStream,
 )
-from streambound_runtime.engine.tables import CLOSED, HUGEINT, LAST, StateTable, TickTables, listed, places, summed
+from streambound_runtime.engine.session import Session, Statement, as_decimal, statement, within_types
+from streambound_runtime.engine.tables import BIGINT, HUGEINT, LAST, StateTable, TickTables, listed, places, summed
 from streambound_runtime.operators.block import BlockOperator
 from streambound_runtime.operators.by_key import ByKey
 from streambound_runtime.operators.by_tick import Ticks
@@ -53,10 +52,6 @@ if TYPE_CHECKING:
 Relations = Mapping[str, list[dict[str, Value]]]
 NativeOperator = BlockOperator | ChangingRelation | StandingRelation | LeastFixpoint | PeriodOperator | ByKey
 
-_NOT_RIGHT = "statistics_propagation, projection_pullup"
-"""Optimizers of DuckDB 2.0 with which sums of a UNION ALL of empty and constant rows may lose a row."""
-_GIVEN = "streambound_given"
-"""What a table of Python's is called while it is read."""
 _TOGETHER = "valid together"
 _NEVER = 2**63 - 1
 """The frontier where all is closed."""
@@ -81,21 +76,13 @@ class Engine:
             stream.name: ValidTogether(stream, relations) for stream in streams if judged_together(stream)
         }
         self.numbers = {one.name: number for number, one in enumerate(self.plan.operators)}
-        self.database = connected("operators are run", _NOT_RIGHT)
-        from streambound_runtime.engine.exact_sums import add_exact_sums
-
-        add_exact_sums(self.database)
+        self.session = Session()
         self.begun = bool(self._periods())  # the time of rows with periods is there before the first of them
         self.history: tuple[Integers, Integers] = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
         self.statements = {one.name: self._statements(one) for one in self.plan.operators}
-        self.closing = {name for name, found in self.statements.items() if any(CLOSED in sql for _, sql in found)}
-        """The operators in which a tick without rows may do something: they ask for the frontier."""
-        self.kept = dict.fromkeys(self.statements, 0)
-        """How many entries each operator's tables have had after the last tick."""
         for one in self.plan.operators:
             for state in states_of(one):
-                columns = ", ".join(f"{name} {kind}" for name, kind in state.columns) or "nothing BOOLEAN"
-                self.database.execute(f"CREATE TABLE {self._tables(one).state(state.name)} ({columns})")
+                self.session.create(self._tables(one).state(state.name), state)
 
     @property
     def peak(self) -> int:
@@ -131,15 +118,17 @@ class Engine:
         times = Times(deltas.values()).all
         last = int(times[-1]) if len(times) else None
         closed = _NEVER if over and self.plan.final else (last if until is None else until - 1)
-        self._set(last, closed)
-        ticks, sizes = Ticks(times, until, over), dict[str, int]()
+        for variable, time in (("last", last), ("closed", closed)):
+            if time is not None:
+                self.session.set(variable, time)
+        ticks = Ticks(times, until, over)
         self._judge(deltas, ticks)
         self.ended = self.watched.step(deltas, ticks)
         self.rejected += self.watched.rejected
         for one in self.plan.operators:
-            sizes[one.name] = self._run(one, deltas, ticks, sizes)
+            self._run(one, deltas, ticks)
         self.begun = True
-        return self._result(sizes[self.plan.operators[-1].name])
+        return self._delta(self.plan.operators[-1].name, self.plan.columns)
 
     def _judge(self, deltas: dict[str, Delta], ticks: Ticks) -> None:
         """Take out the rows that conflict with others that are valid with them."""
@@ -150,56 +139,48 @@ class Engine:
             if ticks.frontier is not None:
                 contract.close(ticks.frontier)
 
-    def _set(self, last: int | None, closed: int | None) -> None:
-        if last is not None:
-            self.database.execute(f"SET VARIABLE last = {last}::BIGINT")
-        if closed is not None:
-            self.database.execute(f"SET VARIABLE closed = {closed}::BIGINT")
+    def _run(self, one: EngineOperator, deltas: Mapping[str, Delta], ticks: Ticks) -> None:
+        """Run an operator, which makes its delta."""
+        match one:
+            case NativeNode():
+                found = self._native(one, deltas, ticks)
+            case EndedKeyRows():
+                found = self.ended[one.name]
+            case RowsOfStream():
+                given = deltas.get(one.stream)
+                found = no_rows([], one.columns) if given is None else _only(given, one.columns)
+            case ComputedRows():
+                (name,) = one.inputs
+                some = self.session.rows[self._tables_of(name).delta]
+                self._put(one, self.compute(one.node, self._table(name)) if some else None)
+                return
+            case _:
+                self._run_statements(one)
+                return
+        self._put(one, table_of(found, one.types))
 
-    def _run(self, one: EngineOperator, deltas: Mapping[str, Delta], ticks: Ticks, sizes: Mapping[str, int]) -> int:
-        """Run an operator; returns how many rows its delta has."""
-        at = self._tables(one)
-        if isinstance(one, NativeNode):
-            native = self.natives[one.name]
-            if isinstance(native, ByKey):
-                found = native.step_of(deltas, self.ended[one.inputs[0]])
-            elif isinstance(native, BlockOperator):
-                found = native.step_of({**deltas, **end_before(ticks.until)})
-            elif isinstance(native, ChangingRelation):
-                found = native.step_of(deltas, ticks)
-                self.rejected += native.rejected
-            else:
-                found = native.step([self._delta(name, sizes[name]) for name in one.inputs], ticks)
-            return self._take(one, table_of(found, one.types))
-        if isinstance(one, EndedKeyRows):
-            return self._take(one, table_of(self.ended[one.name], one.types))
-        if isinstance(one, RowsOfStream):
-            given = deltas.get(one.stream)
-            return 0 if given is None else self._take(one, table_of(_only(given, one.columns), one.types))
-        some = any(sizes[name] for name in one.inputs)
-        if isinstance(one, ComputedRows):
-            return self._take(one, self.compute(one.node, self._table(one.inputs[0]))) if some else 0
-        if not some and self.begun and not (one.name in self.closing and self.kept[one.name]):
-            return 0
-        size = 0
-        for name in (name for name in one.inputs if not sizes[name]):
-            self._nothing(name)
-        for table, sql in self.statements[one.name]:
-            with within_types(one.name):
-                count = self.database.execute(sql).fetchall()
-            if table == at.delta:
-                ((size,),) = count
-        return size
+    def _native(self, one: NativeNode, deltas: Mapping[str, Delta], ticks: Ticks) -> Delta:
+        native = self.natives[one.name]
+        if isinstance(native, ByKey):
+            return native.step_of(deltas, self.ended[one.inputs[0]])
+        if isinstance(native, BlockOperator):
+            return native.step_of({**deltas, **end_before(ticks.until)})
+        if isinstance(native, ChangingRelation):
+            found = native.step_of(deltas, ticks)
+            self.rejected += native.rejected
+            return found
+        return native.step([self._delta(name) for name in one.inputs], ticks)
 
-    def _statements(self, one: EngineOperator) -> list[tuple[str, str]]:
-        """The table that each statement of an operator's tick makes, if one, and its SQL."""
+    def _run_statements(self, one: EngineOperator) -> None:
+        with within_types(one.name):
+            for step in self.statements[one.name]:
+                self.session.run(step)
+
+    def _statements(self, one: EngineOperator) -> list[Statement]:
+        """The statements of an operator's tick."""
         if isinstance(one, NativeNode | ComputedRows | RowsOfStream | EndedKeyRows):
             return []
-        create = "CREATE OR REPLACE TEMP TABLE"
-        return [
-            (step.table, f"{create} {step.table} AS {step.sql}" if step.table else step.sql)
-            for step in one.tick(self._tables(one))
-        ]
+        return [statement(step) for step in one.tick(self._tables(one))]
 
     # --- deltas -----------------------------------------------------------------------------------------------------
 
@@ -207,66 +188,45 @@ class Engine:
         deltas = tuple(f"delta_{self.numbers[name]}" for name in one.inputs)
         return TickTables(self.numbers[one.name], deltas)
 
-    def _take(self, one: EngineOperator, table: pa.Table) -> int:
-        """Make an operator's delta of a table."""
-        if not table.num_rows:
-            return 0
-        shown = [f"CAST(c{n} AS {kind}) AS c{n}" for n, kind in enumerate(one.types)]
-        shown += ["CAST(w AS HUGEINT) AS w", *(["t"] if one.timed else [])]
-        self.database.register(_GIVEN, table)
-        name = self._tables(one).delta
-        self.database.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT {', '.join(shown)} FROM {_GIVEN}")
-        self.database.unregister(_GIVEN)
-        return int(table.num_rows)
+    def _tables_of(self, name: str) -> TickTables:
+        return self._tables(self.plan.operators[self.numbers[name]])
 
-    def _nothing(self, name: str) -> None:
-        """Make the delta of an operator that has no rows in this tick."""
-        one = self.plan.operators[self.numbers[name]]
-        columns = [f"c{n} {kind}" for n, kind in enumerate(one.types)] + [
-            "w HUGEINT",
-            *(["t BIGINT"] if one.timed else []),
-        ]
-        self.database.execute(f"CREATE OR REPLACE TEMP TABLE delta_{self.numbers[name]} ({', '.join(columns)})")
+    def _put(self, one: EngineOperator, table: pa.Table | None) -> None:
+        """Make an operator's delta of a table; None: of no rows."""
+        columns = [*((f"c{n}", kind) for n, kind in enumerate(one.types)), ("w", HUGEINT)]
+        self.session.put(self._tables(one).delta, [*columns, *([("t", BIGINT)] if one.timed else [])], table)
 
     def _table(self, name: str, ordered: bool = False) -> pa.Table:
         """An operator's delta: the time, the columns and the weight; in order, with equal rows of a time as one."""
         one = self.plan.operators[self.numbers[name]]
         names = ("t", *places(len(one.types)))
-        rows = f"SELECT {listed(LAST + ' AS t' if not one.timed else '', '*')} FROM delta_{self.numbers[name]}"
+        rows = f"SELECT {listed(LAST + ' AS t' if not one.timed else '', '*')} FROM {self._tables(one).delta}"
         if ordered:
             rows = summed(names, f"SELECT {listed(*names, 'w')} FROM ({rows})")
         shown = [as_decimal(column, kind) for column, kind in zip(names[1:], one.types, strict=True)]
         order = "ORDER BY " + ", ".join(f"{column} NULLS FIRST" for column in names) if ordered else ""
         sql = f"SELECT {listed('t', *shown, as_decimal('w', HUGEINT))} FROM ({rows}) {order}"
         with within_types(name):
-            return self.database.sql(sql).to_arrow_table()
+            return self.session.read(sql)
 
-    def _delta(self, name: str, size: int) -> Delta:
-        """An operator's delta as operators of rows read it."""
+    def _delta(self, name: str, columns: Sequence[str] | None = None) -> Delta:
+        """An operator's delta as operators of rows read it, with columns of these names."""
         one = self.plan.operators[self.numbers[name]]
-        columns = places(len(one.types))
-        return delta_of(self._table(name, ordered=True), columns) if size else no_rows([], columns)
-
-    def _result(self, size: int) -> Delta:
-        """The changes of the result."""
-        last = self.plan.operators[-1]
-        if not size:
-            return no_rows([], self.plan.columns)
-        return delta_of(self._table(last.name, ordered=True), self.plan.columns)
+        columns = tuple(columns or places(len(one.types)))
+        some = self.session.rows[self._tables(one).delta]
+        return delta_of(self._table(name, ordered=True), columns) if some else no_rows([], columns)
 
     # --- state ------------------------------------------------------------------------------------------------------
 
     def entries(self) -> int:
         """How many entries all states have."""
-        counts = [
-            " + ".join(f"(SELECT count(*) FROM {self._tables(one).state(state.name)})" for state in states_of(one))
-            or "0"
+        kept = sum(
+            self.session.rows[self._tables(one).state(state.name)]
             for one in self.plan.operators
-        ]
-        ((*found,),) = self.database.execute(f"SELECT {', '.join(counts)}").fetchall()
-        self.kept = dict(zip(self.statements, found, strict=True))
+            for state in states_of(one)
+        )
         others = (*self.natives.values(), *self.watched.operators.values(), *self.contracts.values())
-        return sum(self.kept.values()) + sum(one.entries() for one in others)
+        return kept + sum(one.entries() for one in others)
 
     def open_since(self) -> int | None:
         """When the oldest result row of a SEQ block has begun that is not printed, as it has not ended."""
@@ -286,8 +246,7 @@ class Engine:
             for state in states_of(one):
                 shown = (as_decimal(column, kind) for column, kind in state.columns)
                 name = self._tables(one).state(state.name)
-                rows = self.database.sql(f"SELECT {', '.join(shown) or '*'} FROM {name}").to_arrow_table()
-                found[f"{one.name}: {state.name}"] = rows
+                found[f"{one.name}: {state.name}"] = self.session.read(f"SELECT {', '.join(shown) or '*'} FROM {name}")
         for name, keys in self.watched.operators.items():
             found |= {f"{name}: {table}": rows for table, rows in keys.dump().items()}
         for name, contract in self.contracts.items():
@@ -308,25 +267,12 @@ class Engine:
             if isinstance(one, NativeNode):
                 self.natives[one.name].load(mine)
             for kept in states_of(one):
-                self._fill(one, kept.name, mine[kept.name])
-        self.entries()
-
-    def _fill(self, one: EngineOperator, state: str, rows: pa.Table) -> None:
-        name = self._tables(one).state(state)
-        self.database.execute(f"DELETE FROM {name}")
-        self.database.register(_GIVEN, rows)
-        self.database.execute(f"INSERT INTO {name} SELECT * FROM {_GIVEN}")
-        self.database.unregister(_GIVEN)
+                self.session.fill(self._tables(one).state(kept.name), mine[kept.name])
 
 
 def states_of(one: EngineOperator) -> tuple[StateTable, ...]:
     """The states of an operator that are tables of the database."""
     return () if isinstance(one, NativeNode | ComputedRows | RowsOfStream | EndedKeyRows) else one.states
-
-
-def as_decimal(column: str, kind: str) -> str:
-    """A column as it travels: Arrow has no integers of 128 bits."""
-    return f"CAST({column} AS DECIMAL(38, 0)) AS {column}" if kind == HUGEINT else column
 
 
 def _of_operator(state: DumpedState, name: str) -> DumpedState:
@@ -349,19 +295,6 @@ def _only(delta: Delta, columns: Sequence[str]) -> Delta:
     """Some columns of a delta, in this order."""
     found = {name: delta.columns[name] for name in columns}
     return Delta(delta.time, delta.weight, found, delta.nulls, delta.dictionary)
-
-
-@contextmanager
-def within_types(name: str) -> Iterator[None]:
-    """Raise OverflowError for a number of an operator that is beyond its type, or beyond 128 bits."""
-    import duckdb
-
-    try:
-        yield
-    except (duckdb.OutOfRangeException, duckdb.ConversionException, duckdb.InvalidInputException) as error:
-        words = str(error).splitlines()[0].partition("Error: ")[2]
-        own = words.partition("OverflowError: ")[2]  # of a function of ours
-        raise OverflowError(own or f"{name}: {words}") from error
 
 
 def _native(one: NativeNode, relations: Relations, compute: Compute) -> NativeOperator:

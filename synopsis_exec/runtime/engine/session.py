@@ -1,0 +1,165 @@
+"""An engine's tables, and how many rows each has: a statement that can have no effect is not run.
+
+DuckDB needs up to a few milliseconds to plan a statement, however few rows it is of.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from streambound_runtime.database import instance, own_database
+from streambound_runtime.engine.tables import HUGEINT, StateTable, TickStatement
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from duckdb import DuckDBPyConnection
+
+_NOT_RIGHT = "statistics_propagation, projection_pullup"
+"""Optimizers of DuckDB 2.0 with which sums of a UNION ALL of empty and constant rows may lose a row."""
+_GIVEN = "streambound_given"
+"""What a table of Python's is called while it is read."""
+_TABLE = re.compile(r"\b(?:delta|state|tick)_\d+(?:_\w+)?\b")
+_VARIABLE = re.compile(r"getvariable\('(\w+)'\)")
+_DELETE, _INSERT = "DELETE", "INSERT"
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement of a tick: what it does (a first word) to its ``target``, and the tables and variables it reads."""
+
+    sql: str
+    kind: str
+    target: str
+    tables: tuple[str, ...]
+    variables: tuple[str, ...]
+
+
+def statement(step: TickStatement) -> Statement:
+    """A step of a tick as it is run.
+
+    >>> found = statement(TickStatement("SELECT c0 FROM delta_1 WHERE c0 <= getvariable('closed')", "tick_2_rows"))
+    >>> found.sql[:47], found.tables, found.variables
+    ('CREATE OR REPLACE TEMP TABLE tick_2_rows AS SEL', ('delta_1',), ('closed',))
+    """
+    tables, variables = _TABLE.findall(step.sql), tuple(dict.fromkeys(_VARIABLE.findall(step.sql)))
+    if step.table:
+        sql = f"CREATE OR REPLACE TEMP TABLE {step.table} AS {step.sql}"
+        return Statement(sql, "CREATE", step.table, tuple(dict.fromkeys(tables)), variables)
+    kind, target = step.sql.split(None, 1)[0], tables[0]
+    return Statement(step.sql, kind, target, tuple(dict.fromkeys(tables[kind == _INSERT :])), variables)
+
+
+class Session:
+    """A database of an engine's own."""
+
+    def __init__(self) -> None:
+        self.database = own_database(instance("operators are run", _NOT_RIGHT, _with_exact_sums), self)
+        self.rows: dict[str, int] = {}
+        """How many rows each table has."""
+        self._changes: dict[str, int] = {}
+        """How often each table, or variable, has changed."""
+        self._variables: dict[str, int] = {}
+        self._without_effect: dict[str, list[int]] = {}
+        """Statements that have had no effect when they were last run, with the changes of what they read."""
+
+    def create(self, name: str, state: StateTable) -> None:
+        """Create the table of a state."""
+        columns = ", ".join(f"{name} {kind}" for name, kind in state.columns) or "nothing BOOLEAN"
+        self.database.execute(f"CREATE TABLE {name} ({columns})")
+        self._changed(name, 0)
+
+    def set(self, name: str, number: int) -> None:
+        """Set a variable."""
+        if self._variables.get(name) != number:
+            self.database.execute(f"SET VARIABLE {name} = {number}::BIGINT")
+            self._variables[name] = number
+            self._changes[name] = self._changes.get(name, 0) + 1
+
+    def run(self, one: Statement) -> None:
+        """Run a statement, unless it is known to have no effect."""
+        if self._has_no_effect(one):
+            return
+        ((number,),) = self.database.execute(one.sql).fetchall()
+        before = self.rows.get(one.target)
+        if number:
+            after = {_DELETE: -number, _INSERT: number}.get(one.kind, 0) + (before or 0)
+            self._changed(one.target, number if one.kind == "CREATE" else after)
+            self._without_effect.pop(one.sql, None)
+            return
+        if one.kind == "CREATE" and before != 0:
+            self._changed(one.target, 0)
+        self._without_effect[one.sql] = self._changes_of(one)
+
+    def _has_no_effect(self, one: Statement) -> bool:
+        """Whether a statement would do nothing again: it has done nothing, and reads the same, or only empty tables.
+
+        Of no rows there are no more results than there once were.
+        """
+        if one.kind == _DELETE and not self.rows[one.target]:
+            return True
+        before = self._without_effect.get(one.sql)
+        if before is None:
+            return False
+        return not any(self.rows[name] for name in one.tables) or before == self._changes_of(one)
+
+    def _changes_of(self, one: Statement) -> list[int]:
+        return [self._changes.get(name, 0) for name in (*one.tables, *one.variables, one.target)]
+
+    def put(self, name: str, columns: Sequence[tuple[str, str]], table: pa.Table | None = None) -> None:
+        """Make a temporary table of these columns, empty or with a table's rows."""
+        if table is not None and table.num_rows:
+            shown = ", ".join(f"CAST({column} AS {kind}) AS {column}" for column, kind in columns)
+            self.database.register(_GIVEN, table)
+            self.database.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT {shown} FROM {_GIVEN}")
+            self.database.unregister(_GIVEN)
+            self._changed(name, table.num_rows)
+        elif self.rows.get(name) != 0:
+            declared = ", ".join(f"{column} {kind}" for column, kind in columns)
+            self.database.execute(f"CREATE OR REPLACE TEMP TABLE {name} ({declared})")
+            self._changed(name, 0)
+
+    def fill(self, name: str, rows: pa.Table) -> None:
+        """Give a state these rows."""
+        if self.rows[name]:
+            self.database.execute(f"DELETE FROM {name}")
+        if rows.num_rows:
+            self.database.register(_GIVEN, rows)
+            self.database.execute(f"INSERT INTO {name} SELECT * FROM {_GIVEN}")
+            self.database.unregister(_GIVEN)
+        self._changed(name, rows.num_rows)
+
+    def read(self, sql: str) -> pa.Table:
+        """The rows of a query."""
+        return self.database.sql(sql).to_arrow_table()
+
+    def _changed(self, name: str, rows: int) -> None:
+        self.rows[name] = rows
+        self._changes[name] = self._changes.get(name, 0) + 1
+
+
+def as_decimal(column: str, kind: str) -> str:
+    """A column as it travels: Arrow has no integers of 128 bits."""
+    return f"CAST({column} AS DECIMAL(38, 0)) AS {column}" if kind == HUGEINT else column
+
+
+@contextmanager
+def within_types(name: str) -> Iterator[None]:
+    """Raise OverflowError for a number of an operator that is beyond its type, or beyond 128 bits."""
+    import duckdb
+
+    try:
+        yield
+    except (duckdb.OutOfRangeException, duckdb.ConversionException, duckdb.InvalidInputException) as error:
+        words = str(error).splitlines()[0].partition("Error: ")[2]
+        own = words.partition("OverflowError: ")[2]  # of a function of ours
+        raise OverflowError(own or f"{name}: {words}") from error
+
+
+def _with_exact_sums(database: DuckDBPyConnection) -> None:
+    from streambound_runtime.engine.exact_sums import add_exact_sums
+
+    add_exact_sums(database)
