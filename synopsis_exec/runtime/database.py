@@ -60,8 +60,13 @@ def _instance(
     made.execute(f"SET GLOBAL disabled_optimizers = '{without}'")
     if prepare is not None:
         prepare(made)
-    atexit.register(made.close)
+    atexit.register(_end)
     return made
+
+
+def _end() -> None:
+    """Close the instances while the process ends: those that it leaves are told as leaks."""
+    _instance.cache_clear()
 
 
 def _let_go(session: DuckDBPyConnection, instance: DuckDBPyConnection, name: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -87,27 +88,52 @@ def job_checked(sql: str, placement: str | None) -> JobSpec:
     return compiled(make_plan(checked.decision, catalog), placement).job
 
 
-def ran(spark: Any, folder: Path, name: str, placement: str | None) -> dict[int, Any]:
-    """What a run over a folder's input prints."""
-    files = [f"--{kind}={folder / f'{name} {placement} {kind}'}" for kind in ("output", "checkpoint")]
+ON_A_CLUSTER = {
+    "left": "driver", "nested, exists": "driver", "left, using": "driver", "nested, of two streams": "buckets",
+}  # fmt: skip
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Callable[[str], dict[int, Any]]:
+    """Writes the input of a query, in two files of each stream, and gives what DuckDB returns of it."""
+
+    def written(name: str) -> dict[int, Any]:
+        rows, expected = with_results(QUERIES[name])
+        for stream in "ST":
+            ordered = sorted(rows[stream], key=lambda row: row["ts"])
+            half = len(ordered) // 2
+            for part, some in enumerate((ordered[:half], ordered[half:])):
+                write(tmp_path / stream / f"{part}.jsonl", *some, modified=1_600_000_000 + part)
+        for relation in "RQ":
+            write(tmp_path / f"{relation}.jsonl", *rows[relation])
+        return expected
+
+    return written
+
+
+def ran(spark: Any, folder: Path, name: str, placement: str | None = None) -> dict[int, Any]:
+    files = [f"--{kind}={folder / kind}" for kind in ("output", "checkpoint")]
     run_with(spark, job_checked(QUERIES[name], placement), ["--input", str(folder), "--files-per-batch", "1", *files])
-    return by_timestamp(read(folder / f"{name} {placement} output"))
+    return by_timestamp(read(folder / "output"))
 
 
 @pytest.mark.parametrize("name", QUERIES)
 def test_results_are_those_of_batch_sql_on_every_prefix(
-    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    spark: Any, results: Callable[[str], dict[int, Any]], tmp_path: Path, name: str
 ) -> None:
-    rows, expected = with_results(QUERIES[name])
-    for stream in "ST":
-        ordered = sorted(rows[stream], key=lambda row: row["ts"])
-        half = len(ordered) // 2
-        for part, some in enumerate((ordered[:half], ordered[half:])):
-            write(tmp_path / stream / f"{part}.jsonl", *some, modified=1_600_000_000 + part)
-    for relation in "RQ":
-        write(tmp_path / f"{relation}.jsonl", *rows[relation])
-    assert ran(spark, tmp_path, name, None) == expected
+    expected = results(name)
+    assert ran(spark, tmp_path, name) == expected
+
+
+@pytest.mark.parametrize(("name", "placement"), ON_A_CLUSTER.items())
+def test_workers_are_given_the_relations(
+    spark: Any,
+    results: Callable[[str], dict[int, Any]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    placement: str,
+) -> None:
     monkeypatch.setattr(state_owner, "is_local", lambda spark: False)
-    assert ran(spark, tmp_path, name, "driver") == expected
-    if "two streams" in name and "USING" in QUERIES[name]:
-        assert ran(spark, tmp_path, name, "buckets") == expected
+    expected = results(name)
+    assert ran(spark, tmp_path, name, placement) == expected
