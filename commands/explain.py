@@ -34,6 +34,7 @@ _STAGES = (
     "states",
     "verdict",
     "plan",
+    "sql",
     "job",
     "synopses",
 )
@@ -79,6 +80,7 @@ def explain(
     --emit closure       P+, all that is implied          --emit job       the Spark job
     --emit graph         the dependency graph             --emit synopses  the tables after each timestamp
     --emit states        what operators beyond joins keep                  of the streams in --input DIR
+    --emit sql           what a tick of them runs
     --emit circuit       the circuit over changes         --emit circuit:PASS   it after a pass: translate, simplify,
                                                           consolidate_distinct, lift, incrementalise, chain,
                                                           fuse_blocks, prune_by_time, share_integrals
@@ -119,7 +121,7 @@ def explain(
         title = [] if len(emit) == 1 else [f"== {stage} =="]
         if stage in _CIRCUITS:
             text = _circuit_stage(stage, checked)
-        elif stage in ("plan", "job", "synopses"):
+        elif stage in ("plan", "sql", "job", "synopses"):
             text = _executor_stage(stage, catalog, checked, input_dir)
         else:
             text = stage_text(stage, checked, in_color, sql=drawing == "sql")
@@ -180,6 +182,15 @@ def _executor_stage(stage: str, catalog: Catalog, checked: Checked, input_dir: P
         if (circuit := planned_circuit(checked, catalog)) is not None:
             return circuit_plan_text(circuit)
         return plan_text(make_plan(decision_of(checked), catalog))
+    if stage == "sql":
+        from streambound.synopsis_exec.tick_text import tick_text
+
+        if (circuit := planned_circuit(checked, catalog)) is None:
+            raise UsageError(
+                f"{checked.statement.name} is computed by columns, not in SQL",
+                remedy="see --emit plan; SQL runs what is beyond joins",
+            )
+        return tick_text(circuit)
     if input_dir is None:
         raise UsageError("--emit synopses needs recorded streams", remedy="add --input DIR")
     from streambound.synopsis_exec.steps import steps_text

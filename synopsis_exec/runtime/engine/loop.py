@@ -16,6 +16,7 @@ from streambound_runtime.engine.plan import (
     EndedKeyRows,
     EngineOperator,
     NativeNode,
+    OtherOperator,
     RowsOfStream,
 )
 from streambound_runtime.engine.session import Session, Statement, as_decimal, statement, within_types
@@ -75,14 +76,15 @@ class Engine:
         self.contracts = {
             stream.name: ValidTogether(stream, relations) for stream in streams if judged_together(stream)
         }
-        self.numbers = {one.name: number for number, one in enumerate(self.plan.operators)}
+        self.operators = {one.name: one for one in self.plan.operators}
+        self.tables = {one.name: tables_of(one, self.plan) for one in self.plan.operators}
         self.session = Session()
         self.begun = bool(self._periods())  # the time of rows with periods is there before the first of them
         self.history: tuple[Integers, Integers] = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
         self.statements = {one.name: self._statements(one) for one in self.plan.operators}
         for one in self.plan.operators:
             for state in states_of(one):
-                self.session.create(self._tables(one).state(state.name), state)
+                self.session.create(self.tables[one.name].state(state.name), state)
 
     @property
     def peak(self) -> int:
@@ -151,7 +153,7 @@ class Engine:
                 found = no_rows([], one.columns) if given is None else _only(given, one.columns)
             case ComputedRows():
                 (name,) = one.inputs
-                some = self.session.rows[self._tables_of(name).delta]
+                some = self.session.rows[self.tables[name].delta]
                 self._put(one, self.compute(one.node, self._table(name)) if some else None)
                 return
             case _:
@@ -178,29 +180,21 @@ class Engine:
 
     def _statements(self, one: EngineOperator) -> list[Statement]:
         """The statements of an operator's tick."""
-        if isinstance(one, NativeNode | ComputedRows | RowsOfStream | EndedKeyRows):
+        if isinstance(one, OtherOperator):
             return []
-        return [statement(step) for step in one.tick(self._tables(one))]
+        return [statement(step) for step in one.tick(self.tables[one.name])]
 
     # --- deltas -----------------------------------------------------------------------------------------------------
 
-    def _tables(self, one: EngineOperator) -> TickTables:
-        deltas = tuple(f"delta_{self.numbers[name]}" for name in one.inputs)
-        return TickTables(self.numbers[one.name], deltas)
-
-    def _tables_of(self, name: str) -> TickTables:
-        return self._tables(self.plan.operators[self.numbers[name]])
-
     def _put(self, one: EngineOperator, table: pa.Table | None) -> None:
         """Make an operator's delta of a table; None: of no rows."""
-        columns = [*((f"c{n}", kind) for n, kind in enumerate(one.types)), ("w", HUGEINT)]
-        self.session.put(self._tables(one).delta, [*columns, *([("t", BIGINT)] if one.timed else [])], table)
+        self.session.put(self.tables[one.name].delta, delta_columns(one), table)
 
     def _table(self, name: str, ordered: bool = False) -> pa.Table:
         """An operator's delta: the time, the columns and the weight; in order, with equal rows of a time as one."""
-        one = self.plan.operators[self.numbers[name]]
+        one = self.operators[name]
         names = ("t", *places(len(one.types)))
-        rows = f"SELECT {listed(LAST + ' AS t' if not one.timed else '', '*')} FROM {self._tables(one).delta}"
+        rows = f"SELECT {listed(LAST + ' AS t' if not one.timed else '', '*')} FROM {self.tables[one.name].delta}"
         if ordered:
             rows = summed(names, f"SELECT {listed(*names, 'w')} FROM ({rows})")
         shown = [as_decimal(column, kind) for column, kind in zip(names[1:], one.types, strict=True)]
@@ -211,9 +205,9 @@ class Engine:
 
     def _delta(self, name: str, columns: Sequence[str] | None = None) -> Delta:
         """An operator's delta as operators of rows read it, with columns of these names."""
-        one = self.plan.operators[self.numbers[name]]
+        one = self.operators[name]
         columns = tuple(columns or places(len(one.types)))
-        some = self.session.rows[self._tables(one).delta]
+        some = self.session.rows[self.tables[one.name].delta]
         return delta_of(self._table(name, ordered=True), columns) if some else no_rows([], columns)
 
     # --- state ------------------------------------------------------------------------------------------------------
@@ -221,7 +215,7 @@ class Engine:
     def entries(self) -> int:
         """How many entries all states have."""
         kept = sum(
-            self.session.rows[self._tables(one).state(state.name)]
+            self.session.rows[self.tables[one.name].state(state.name)]
             for one in self.plan.operators
             for state in states_of(one)
         )
@@ -245,7 +239,7 @@ class Engine:
                 continue
             for state in states_of(one):
                 shown = (as_decimal(column, kind) for column, kind in state.columns)
-                name = self._tables(one).state(state.name)
+                name = self.tables[one.name].state(state.name)
                 found[f"{one.name}: {state.name}"] = self.session.read(f"SELECT {', '.join(shown) or '*'} FROM {name}")
         for name, keys in self.watched.operators.items():
             found |= {f"{name}: {table}": rows for table, rows in keys.dump().items()}
@@ -267,12 +261,24 @@ class Engine:
             if isinstance(one, NativeNode):
                 self.natives[one.name].load(mine)
             for kept in states_of(one):
-                self.session.fill(self._tables(one).state(kept.name), mine[kept.name])
+                self.session.fill(self.tables[one.name].state(kept.name), mine[kept.name])
+
+
+def tables_of(one: EngineOperator, plan: CircuitPlan) -> TickTables:
+    """The names of an operator's tables."""
+    numbers = {each.name: number for number, each in enumerate(plan.operators)}
+    return TickTables(numbers[one.name], tuple(f"delta_{numbers[name]}" for name in one.inputs))
+
+
+def delta_columns(one: EngineOperator) -> list[tuple[str, str]]:
+    """The columns of an operator's delta, with their types."""
+    columns = [*((f"c{n}", kind) for n, kind in enumerate(one.types)), ("w", HUGEINT)]
+    return [*columns, *([("t", BIGINT)] if one.timed else [])]
 
 
 def states_of(one: EngineOperator) -> tuple[StateTable, ...]:
     """The states of an operator that are tables of the database."""
-    return () if isinstance(one, NativeNode | ComputedRows | RowsOfStream | EndedKeyRows) else one.states
+    return () if isinstance(one, OtherOperator) else one.states
 
 
 def _of_operator(state: DumpedState, name: str) -> DumpedState:

@@ -113,7 +113,9 @@ class ComputedRows:
 SqlOperator = (
     SqlPick | SqlUnion | SqlBucket | SqlCounts | SqlGroup | SqlJoin | SqlAsOf | SqlOver | SqlRunning | SqlStreamJoin
 )
-EngineOperator = SqlOperator | NativeNode | ComputedRows | RowsOfStream | EndedKeyRows
+OtherOperator = NativeNode | ComputedRows | RowsOfStream | EndedKeyRows
+"""Operators whose rows come from elsewhere, each tick as a table."""
+EngineOperator = SqlOperator | OtherOperator
 
 
 @dataclass(frozen=True, slots=True)

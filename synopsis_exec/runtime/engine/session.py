@@ -53,6 +53,11 @@ def statement(step: TickStatement) -> Statement:
     return Statement(step.sql, kind, target, tuple(dict.fromkeys(tables[kind == _INSERT :])), variables)
 
 
+def declared(columns: Sequence[tuple[str, str]]) -> str:
+    """Columns with their types, as a table declares them."""
+    return ", ".join(f"{name} {kind}" for name, kind in columns) or "nothing BOOLEAN"
+
+
 class Session:
     """A database of an engine's own."""
 
@@ -68,8 +73,7 @@ class Session:
 
     def create(self, name: str, state: StateTable) -> None:
         """Create the table of a state."""
-        columns = ", ".join(f"{name} {kind}" for name, kind in state.columns) or "nothing BOOLEAN"
-        self.database.execute(f"CREATE TABLE {name} ({columns})")
+        self.database.execute(f"CREATE TABLE {name} ({declared(state.columns)})")
         self._changed(name, 0)
 
     def set(self, name: str, number: int) -> None:
@@ -118,8 +122,7 @@ class Session:
             self.database.unregister(_GIVEN)
             self._changed(name, table.num_rows)
         elif self.rows.get(name) != 0:
-            declared = ", ".join(f"{column} {kind}" for column, kind in columns)
-            self.database.execute(f"CREATE OR REPLACE TEMP TABLE {name} ({declared})")
+            self.database.execute(f"CREATE OR REPLACE TEMP TABLE {name} ({declared(columns)})")
             self._changed(name, 0)
 
     def fill(self, name: str, rows: pa.Table) -> None:

@@ -1,0 +1,44 @@
+"""The statements of a tick: what `explain --emit sql` prints of a query that runs on the engine."""
+
+from __future__ import annotations
+
+import inspect
+
+import sqlglot
+
+from streambound.synopsis_exec.circuit_plan import PlannedCircuit
+from streambound.synopsis_exec.job_spec import job_spec
+from streambound_runtime.engine.loop import delta_columns, states_of, tables_of
+from streambound_runtime.engine.plan import CircuitPlan, EngineOperator, NativeNode, OtherOperator
+from streambound_runtime.engine.session import declared, statement
+
+_HEAD = """\
+-- A tick of {name}, in DuckDB: the operators in turn, each with what it keeps and what it runs.
+-- delta_N are the rows of operator N that have come (w > 0) or gone (w < 0), in a tick, and t is their time.
+-- The variables `last` and `closed` are the last timestamp with a row, and the one up to which no row can come."""
+
+
+def tick_text(plan: PlannedCircuit) -> str:
+    """The operators of a job, the tables that they keep, and the statements that they run in each tick."""
+    tree = job_spec(plan, None).plan
+    assert isinstance(tree, CircuitPlan), "the plan of a circuit"
+    return "\n\n".join([_HEAD.format(name=plan.name), *(_operator(one, tree) for one in tree.operators)])
+
+
+def _operator(one: EngineOperator, plan: CircuitPlan) -> str:
+    at = tables_of(one, plan)
+    read = f", of {', '.join(at.inputs)}" if at.inputs else ""
+    lines = [f"-- {at.delta}: {one.name}{read}"]
+    what = inspect.getdoc(one.node if isinstance(one, NativeNode) else one) or ""
+    lines.append(f"-- {what.splitlines()[0]}")
+    if isinstance(one, OtherOperator):
+        return "\n".join([*lines, f"CREATE TEMP TABLE {at.delta} ({declared(delta_columns(one))});"])
+    for state in states_of(one):
+        goes = f"  -- an entry goes when {state.expired}" if state.expired else ""
+        lines.append(f"CREATE TABLE {at.state(state.name)} ({declared(state.columns)});{goes}")
+    lines += [f"{_pretty(statement(step).sql)};" for step in one.tick(at)]
+    return "\n".join(lines)
+
+
+def _pretty(sql: str) -> str:
+    return sqlglot.parse_one(sql, dialect="duckdb").sql("duckdb", pretty=True)
