@@ -12,6 +12,7 @@ import pytest
 from streambound.recheck.oracle.relation_states import RowChange, states
 from support.circuits import by_tick, certificate_of, checked_circuit, proof_of, rounded, run_circuit
 from support.prefix_sql import PrefixSql
+from support.profiles import MORE
 
 Rows = dict[str, list[dict[str, Any]]]
 TABLE = {"k": "bigint", "y": "bigint", "z": "bigint"}
@@ -92,7 +93,7 @@ QUERIES = (
 @pytest.mark.parametrize("query", QUERIES)
 def test_what_is_bounded_prints_the_differences_of_all_prefixes(query: str) -> None:
     printed = 0
-    for seed in range(4):
+    for seed in range(2 * MORE):
         rng = random.Random(f"{query} {seed}")
         sql = query.format(on=rng.choice(ON), where=rng.choice(WHERE))
         tables, rows = catalog(), some_rows(seed)
@@ -126,7 +127,7 @@ def test_the_order_of_an_inner_join_does_not_matter(sides: tuple[str, str, str])
     assert found.printed and found.prints(run_circuit(second, rows).printed)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2 * MORE))
 def test_upserts_by_key(seed: int) -> None:
     sql = "SELECT S.b, R.y FROM S LEFT JOIN R ON S.a = R.k WHERE S.a BETWEEN 0 AND 3 AND S.b BETWEEN 0 AND 3"
     rng, changes, there = random.Random(seed), list[dict[str, Any]](), dict[int, dict[str, Any]]()
@@ -149,7 +150,7 @@ def test_upserts_by_key(seed: int) -> None:
 
 
 @pytest.mark.parametrize("kind", ["JOIN", "LEFT JOIN"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2 * MORE))
 def test_as_of_the_time_of_the_stream_past_results_stay(kind: str, seed: int) -> None:
     sql = f"SELECT S.v, R.y FROM S {kind} R FOR SYSTEM_TIME AS OF S.ts AS R ON S.a = R.k AND S.b >= R.z WHERE S.b > 0"
     rows = some_rows(seed)

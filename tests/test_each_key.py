@@ -11,6 +11,7 @@ import pytest
 from streambound_runtime.errors import JobError
 from support.circuits import Circuit, by_tick, checked_circuit, restarts_and_other_ticks_change_nothing, run_circuit
 from support.prefix_sql import PrefixSql
+from support.profiles import MORE
 from support.punctuated import auction_house, counted_offers, offers
 
 Rows = dict[str, list[dict[str, Any]]]
@@ -136,7 +137,7 @@ def test_changes_are_those_of_batch_sql(name: str) -> None:
     sql, some, shown = QUERIES[name][0], 0, 0
     checked = checked_circuit(sql, auction_house())
     assert checked.circuit_bound is not None
-    for seed in range(6):
+    for seed in range(3 * MORE):
         rows = offers(seed)
         found = run_circuit(checked, rows)
         good, bad, _ = counted_offers(rows, once="auction" in read_by(sql))

@@ -13,6 +13,7 @@ from streambound.synopsis_exec.simulate import replay
 from streambound_runtime.errors import JobError
 from support.circuits import Circuit, by_tick, checked_circuit, restarts_and_other_ticks_change_nothing, run_circuit
 from support.prefix_sql import PrefixSql
+from support.profiles import MORE
 from support.punctuated import auctions, bids, counted, end
 
 COUNTS = "SELECT auction, COUNT(*) AS n, SUM(price) AS total FROM bid GROUP BY auction"
@@ -109,7 +110,7 @@ def test_changes_are_those_of_batch_sql(sql: str) -> None:
     catalog, some = bids(), 0
     checked = checked_circuit(sql, catalog)
     assert checked.circuit_bound is not None
-    for seed in range(4):
+    for seed in range(2 * MORE):
         rows = auctions(seed, number=20)
         found = run_circuit(checked, {"bid": rows})
         good, bad, _ = counted(rows)
@@ -123,7 +124,7 @@ def test_changes_are_those_of_batch_sql(sql: str) -> None:
 def test_final_results_are_printed_when_their_key_is_over(sql: str) -> None:
     catalog, some = bids(), 0
     checked = checked_circuit(f"-- streambound: emit final\n{sql}", catalog)
-    for seed in range(4):
+    for seed in range(2 * MORE):
         rows = auctions(seed, number=20)
         found = run_circuit(checked, {"bid": rows}, final=True)
         good, _, ends = counted(rows)

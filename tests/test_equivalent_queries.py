@@ -98,13 +98,13 @@ def _values(formula: str) -> tuple[int, ...]:
     return tuple(values)
 
 
-@examples(100)
+@examples(50)
 @given(drawn(_pair))
 def test_many_alternatives_and_chains(pair: Pair) -> None:
     _check(pair)
 
 
-@examples(60)
+@examples(30)
 @given(drawn(lambda choices: _pair(choices, Features())))
 def test_the_whole_language(pair: Pair) -> None:
     _check(pair)
@@ -113,7 +113,7 @@ def test_the_whole_language(pair: Pair) -> None:
 def test_a_fixed_sample_has_every_verdict_and_bounds_of_every_kind() -> None:
     """So that the properties above cannot become true by comparing nothing."""
     counts: Counter[str] = Counter()
-    for seed in range(120 * MORE):
+    for seed in range(60 * MORE):
         pair = _pair(Choices.seeded(seed), Features() if seed % 2 else MANY_ALTERNATIVES)
         counts["changed"] += pair.other != pair.sql
         decision = _check(pair)
@@ -122,9 +122,9 @@ def test_a_fixed_sample_has_every_verdict_and_bounds_of_every_kind() -> None:
         found = bound(decision.derivation.split) if decision.verdict is Verdict.BOUNDED else None
         counts["entries"] += found is not None and found.entries.text != "0"
         counts["formula"] += found is not None and not found.entries.text.isdigit()
-    assert counts["changed"] > 90 * MORE, counts
-    assert min(counts[v] for v in (Verdict.BOUNDED, Verdict.UNBOUNDED)) > 10 * MORE, counts
-    assert min(counts[kind] for kind in ("several branches", "entries", "formula")) > 10 * MORE, counts
+    assert counts["changed"] > 45 * MORE, counts
+    assert min(counts[v] for v in (Verdict.BOUNDED, Verdict.UNBOUNDED)) > 5 * MORE, counts
+    assert min(counts[kind] for kind in ("several branches", "entries", "formula")) > 5 * MORE, counts
 
 
 # --- alternatives -------------------------------------------------------------------------------------------------

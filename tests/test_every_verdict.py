@@ -41,7 +41,7 @@ from support.relation_queries import make_relation_statement
 from support.streams import adversarial_rows, small_rows
 
 pytestmark = pytest.mark.xdist_group("decisions")  # made once, in one process
-STATEMENTS = 500 * MORE
+STATEMENTS = 250 * MORE
 KINDS: tuple[Callable[[Choices], Statement], ...] = (
     partial(make_statement, features=Features()),
     partial(make_statement, features=MANY_ALTERNATIVES),

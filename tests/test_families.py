@@ -77,7 +77,7 @@ def _random(seeds: int, features: Features) -> Iterator[tuple[int, str, Catalog,
 def test_random_families_are_certified_and_counted(language: str) -> None:
     """Their M is the sum over all sets, listed one by one, of the products of what the smallest tables hold."""
     seen: Counter[str] = Counter()
-    for _, sql, _, decision, found in _random(150 * MORE, LANGUAGES[language]):
+    for _, sql, _, decision, found in _random(75 * MORE, LANGUAGES[language]):
         assert not rejections(decision, found), sql
         for facts, table, size in families_of(found):
             own = {m.streams: count.size for m in table.members if (count := member_count(facts, table, m))}
@@ -110,7 +110,7 @@ def _sets(facts: Facts, table: SynopsisTable) -> Iterator[tuple[Member, ...]]:
 
 def test_sums_over_sets_against_all_of_them() -> None:
     """Random orders, by both formulas; and the bound where each keeps one predecessor is no less."""
-    for seed in range(150 * MORE):
+    for seed in range(75 * MORE):
         choices = Choices.seeded(seed)
         number = choices.integer(1, 8)
         before: list[frozenset[int]] = []
@@ -137,7 +137,7 @@ def test_sums_over_sets_against_all_of_them() -> None:
 def test_families_of_streams_with_a_key(distinct: bool) -> None:
     """Sets keep extrema in them, bags join a relation last: certified, and what SQL says within M."""
     seen: Counter[str] = Counter()
-    for seed in range(120 * MORE):
+    for seed in range(60 * MORE):
         choices = Choices.seeded(seed)
         statement = make_keyed_statement(choices, distinct)
         if (certified := certified_family(statement)) is None:
@@ -200,7 +200,7 @@ def test_any_width_has_a_bound(shape: str) -> None:
 def test_random_families_print_what_sql_says_within_their_bound(language: str) -> None:
     """After each timestamp, against DuckDB; and the same from a saved state."""
     seen: Counter[str] = Counter()
-    for seed, sql, catalog, decision, _ in _random(35 * MORE, LANGUAGES[language]):
+    for seed, sql, catalog, decision, _ in _random(18 * MORE, LANGUAGES[language]):
         choices = Choices.seeded(seed + 1)
         rows = (adversarial_rows if choices.chance(40) else small_rows)(choices, catalog)
         ran = printed_as_sql_says(sql, decision, catalog, rows)

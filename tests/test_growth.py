@@ -18,7 +18,7 @@ from streambound_runtime.engine.loop import Engine
 from support.circuits import Circuit, Rows, certificate_of, checked_once, run_plan
 from support.profiles import MORE
 
-TICKS, PART = 100_000, 2_500
+TICKS, PART = 40_000, 2_500
 CASES: dict[str, dict[str, Any]] = {
     (case := json.loads(line))["name"]: case
     for line in (Path(__file__).parent / "data" / "circuits.jsonl").read_text().splitlines()

@@ -67,7 +67,7 @@ def _has_parts(plan: Plan) -> bool:
 def test_random_queries_print_what_sql_says_within_their_bound(features: Features) -> None:
     """Both kernels, timestamp by timestamp and in batches, against DuckDB."""
     seen: Counter[str] = Counter()
-    for seed in range(300 * MORE):
+    for seed in range(150 * MORE):
         choices = Choices.seeded(seed)
         statement = make_statement(choices, features)
         decision = decided(statement.sql, statement.catalog)
@@ -183,7 +183,7 @@ def test_extremes_of_independent_streams() -> None:
 def test_the_ways_of_whole_sets_are_all_that_the_timestamps_allow() -> None:
     """Against every subset of small random queries' streams, tried one by one."""
     seen: Counter[int] = Counter()
-    for seed in range(150 * MORE):
+    for seed in range(75 * MORE):
         statement = make_statement(Choices.seeded(seed), replace(EXECUTABLE, windows=50))
         for branch in decided(statement.sql, statement.catalog).derivation.split.branches:
             facts = Facts.of(branch)

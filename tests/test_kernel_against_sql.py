@@ -67,13 +67,13 @@ def _check(case: Case) -> None:
 
 
 @pytest.mark.slow
-@examples(60)
+@examples(30)
 @given(drawn(lambda choices: make_case(choices, EXECUTABLE)))
 def test_every_prefix_prints_what_sql_says(case: Case) -> None:
     _check(case)
 
 
-@examples(40)
+@examples(20)
 @given(drawn(lambda choices: make_case(choices, Features())))
 def test_whole_language_prints_what_sql_says_where_it_runs(case: Case) -> None:
     _check(case)
@@ -123,7 +123,7 @@ def _clipped_by_match(decision: Decision) -> bool:
     return any(a.source in FINITE for table in tables for stored in table.layout.key for a in stored.limiting)
 
 
-@examples(40)
+@examples(20)
 @given(drawn(_finite_case))
 def test_what_finite_streams_bound_prints_what_sql_says(case: Case) -> None:
     _check(case)
@@ -165,7 +165,7 @@ def _keeps_extrema(decision: Decision) -> bool:
 
 
 @pytest.mark.slow
-@examples(60)
+@examples(30)
 @given(drawn(_extremal_case))
 def test_sets_print_what_sql_says_and_always_have_a_bound(case: Case) -> None:
     decision = decided(case.sql, case.catalog)
@@ -215,7 +215,7 @@ def _classes_case(choices: Choices) -> Case:
 
 
 @pytest.mark.slow
-@examples(75)
+@examples(38)
 @given(drawn(_classes_case))
 def test_equal_attributes_and_inequalities_with_relations(case: Case) -> None:
     """Nothing here depends on a finite stream or an extremum, so a bounded query has an M, and it holds."""

@@ -13,6 +13,7 @@ from streambound.synopsis_exec import simulate
 from streambound_runtime.engine.loop import Engine
 from streambound_runtime.operators.delta import Delta
 from support.circuits import checked_circuit, random_rows, reference, run_circuit
+from support.profiles import MORE
 
 COLUMNS = {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"}
 CATALOG: dict[str, dict[str, Any]] = {
@@ -117,7 +118,7 @@ BOUNDED = {
 """Statements, and the entries of the function; None where there are others below, or their number does not matter."""
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", range(1, 1 + 2 * MORE))
 @pytest.mark.parametrize("sql", BOUNDED)
 def test_a_job_prints_the_changes_of_every_prefix(sql: str, seed: int) -> None:
     checked = checked_circuit(sql, CATALOG)

@@ -18,6 +18,7 @@ from streambound_runtime.engine.tables import DOUBLE
 from streambound_runtime.operators.circuit_plan import GroupValue
 from support.circuits import by_tick, certificate_of, checked_circuit, proof_of, rounded, run_circuit
 from support.prefix_sql import PrefixSql
+from support.profiles import MORE
 
 COLUMNS = {"a": "bigint", "b": "bigint", "v": "bigint", "s": "string", "ts": "bigint"}
 STREAM = {"timestamp": "ts", "max_per_timestamp": 3, "columns": COLUMNS, "domain": {"a": [0, 1], "b": [0, 4]}}
@@ -83,7 +84,7 @@ def test_changes_are_those_of_batch_sql_within_m(sql: str) -> None:
     proof = proof_of(checked, certificate_of(checked))
     assert not proof.faults
     peaks = []
-    for seed in range(3):
+    for seed in range(2 * MORE):
         rows = some_rows(seed)
         run = run_circuit(checked, rows, ticks=None if BOUNDED[sql] is not None and not seed else 4)
         shown = Counter[tuple[Any, ...]]()

@@ -16,7 +16,7 @@ from support.operator_runs import World, outcome
 from support.profiles import MORE
 
 PARTS = 2
-EACH = 4 * MORE
+EACH = 2 * MORE
 """Seeds of a part: of fewer one cannot say what they have met."""
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from support.circuits import Circuit, certificate_of, checked_circuit, proof_of, rounded
 from support.prefix_sql import PrefixSql
+from support.profiles import MORE
 
 Rows = dict[str, list[dict[str, Any]]]
 MOST = 5
@@ -190,7 +191,7 @@ def printed(circuit: Circuit, rng: random.Random) -> tuple[Counter[tuple[Any, ..
 @pytest.mark.parametrize("base", BASES)
 def test_recursion_prints_the_differences_of_all_prefixes(base: str, step: str) -> None:
     shown = 0
-    for seed in range(2):
+    for seed in range(MORE):
         rng = random.Random(f"{base} {step} {seed}")
         key = rng.random() < 0.3
         tables, (given, told) = catalog(key=key, k=[0, 3], y=[0, 3]), some_rows(rng.randint(0, 10**6), key)

@@ -85,7 +85,7 @@ def test_where_a_relation_that_is_joined_last_will_not_do(name: str) -> None:
 def test_random_queries_print_what_sql_says_within_their_bound(distinct: bool) -> None:
     """Certified, and after each timestamp as DuckDB says."""
     seen: Counter[str] = Counter()
-    for seed in range(160 * MORE):
+    for seed in range(80 * MORE):
         choices = Choices.seeded(seed)
         statement = make_relation_statement(choices, distinct)
         certified = certified_family(statement)

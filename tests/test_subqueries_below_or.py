@@ -15,6 +15,7 @@ from support.circuits import (
     random_rows,
     run_circuit,
 )
+from support.profiles import MORE
 
 COLUMNS = {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"}
 CATALOG: dict[str, Any] = {
@@ -82,7 +83,7 @@ def test_it_gives_what_duckdb_gives_and_keeps_no_more_than_is_proved(sql: str) -
     assert bound is not None and bound.entries.value is not None
     assert proof_of(checked, certificate_of(checked)).faults == ()
     kept = printed = 0
-    for seed in range(8):
+    for seed in range(4 * MORE):
         if seed > 2 and kept and printed:
             break
         rows = random_rows(1, seed)

@@ -70,7 +70,7 @@ def plan_of(case: Case) -> Plan | None:
 
 
 @pytest.mark.slow
-@examples(80)
+@examples(40)
 @given(drawn(lambda choices: make_case(choices, Features(), (0, 3))))
 def test_every_prefix_prints_what_sql_says(case: Case) -> None:
     plan = plan_of(case)

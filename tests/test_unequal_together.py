@@ -86,7 +86,7 @@ def test_a_certificate_of_the_query_that_is_not_split_says_no_less_than_it_must(
 def test_random_queries_print_what_sql_says_within_a_smaller_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever need not be split is not, so that there are many; by itself the product chooses the fewest entries."""
     seen: Counter[str] = Counter()
-    for seed in range(90 * MORE):
+    for seed in range(45 * MORE):
         choices = Choices.seeded(seed)
         sql, catalog = make_unequal_query(choices)
         decision = decided(sql, catalog)

@@ -13,6 +13,7 @@ from streambound.criteria.check import Checked
 from streambound.incremental.feed import SourceChange, recomputed, ticks
 from streambound.incremental.translate import translate
 from support.circuits import checked_circuit, rounded, run_circuit
+from support.profiles import MORE
 
 COLUMNS = {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"}
 
@@ -80,7 +81,7 @@ def some_query(rng: random.Random) -> str:
     return f"SELECT {shown} FROM S WHERE {limits} AND S.a {op} (SELECT {agg} AS n FROM T)"
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(30 * MORE))
 def test_random_joins_with_views_print_the_difference_of_each_prefix_within_their_bound(seed: int) -> None:
     rng = random.Random(seed)
     checked = checked_circuit(some_query(rng), catalog())
@@ -116,7 +117,7 @@ def some_comparison(rng: random.Random) -> str:
     return f"SELECT S.a FROM S WHERE S.a BETWEEN 0 AND 3 AND S.v {op} {asked}"
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(30 * MORE))
 def test_what_is_only_compared_with_a_view_is_clipped(seed: int) -> None:
     rng = random.Random(seed)
     sql = some_comparison(rng)

@@ -15,7 +15,7 @@ from support.profiles import MORE
 
 STREAM = {"timestamp": "ts", "columns": {"a": "bigint", "b": "bigint", "ts": "bigint"}}
 CATALOG = catalog_from_mapping({"streams": {"S": STREAM, "T": STREAM}})
-QUERIES = 150 * MORE
+QUERIES = 75 * MORE
 
 
 def query(rng: random.Random, depth: int) -> str:

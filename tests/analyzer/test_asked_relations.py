@@ -16,6 +16,7 @@ from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import split_statements
 from streambound.criteria.check import check_source
 from streambound.criteria.vocabulary import Verdict
+from support.profiles import MORE
 
 CATALOG = """
 [streams.S]
@@ -75,7 +76,7 @@ def test_the_joins_give_the_same_rows(sql: str) -> None:
     assert joined.tree is not None
     text = to_sql(joined.tree).sql("duckdb")
     assert "asked1" in text
-    found = [(_rows(database, sql), _rows(database, text)) for database in map(_database, range(30))]
+    found = [(_rows(database, sql), _rows(database, text)) for database in map(_database, range(10 * MORE))]
     assert all(one == other for one, other in found)
     assert sum(bool(one) for one, _ in found) > 5
 

@@ -42,7 +42,7 @@ def walked(size: int, edges: Edges) -> Rows | None:
     return [[best[x, y] for y in range(size)] for x in range(size)] if best == before else None
 
 
-@examples(400)
+@examples(200)
 @given(systems(small | near_limits))
 @example({(0, 0): -1})
 @example({(0, 1): LARGEST - 1, (1, 2): LARGEST, (2, 0): -2 * LARGEST + 1})
@@ -101,7 +101,7 @@ EDGES = st.lists(st.tuples(nodes, nodes, st.integers(-1, 2) | near_limits, st.bo
 
 @pytest.mark.parametrize("most_steps", [10**6, -1])
 @pytest.mark.parametrize("dense", [False, True])
-@examples(300)
+@examples(150)
 @given(EDGES)
 @example([(1, 2, 0, False), (2, 1, 0, False), (2, 3, -1, False), (3, 4, 0, True), (1, 4, 5, False)])
 def test_links_and_covers_are_those_of_all_pairs(

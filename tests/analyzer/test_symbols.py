@@ -14,14 +14,14 @@ QUANTITIES = st.one_of(
 )
 
 
-@examples(2000)
+@examples(1000)
 @given(QUANTITIES, QUANTITIES)
 def test_two_quantities_have_two_symbols(one: tuple[str, ...], other: tuple[str, ...]) -> None:
     assume(one != other)
     assert symbol(*one) != symbol(*other)
 
 
-@examples(300)
+@examples(150)
 @given(QUANTITIES)
 def test_a_symbol_is_a_python_name(quantity: tuple[str, ...]) -> None:
     text = symbol(*quantity)

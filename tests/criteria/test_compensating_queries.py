@@ -31,7 +31,7 @@ from support.product import decided, parsed
 from support.profiles import MORE
 from support.queries import Statement
 
-STATEMENTS = 30 * MORE
+STATEMENTS = 15 * MORE
 TWO = streams("S T", c="bigint")
 
 
@@ -89,7 +89,7 @@ def test_no_input_like_a_witness_needs_more_of_what_is_called_bounded() -> None:
     """Not only what a violation suggests: any attribute is kept, any stream probes."""
     tried = 0
     bounded = [(statement, decision) for statement, decision in _decisions() if decision.verdict is Verdict.BOUNDED]
-    for statement, decision in bounded[: 5 * MORE]:
+    for statement, decision in bounded[: 3 * MORE]:
         for plan in _any_plans(decision):
             witness = build(plan, 4)
             if witness is not None:

@@ -71,7 +71,7 @@ def test_a_relation_says_how_many_keys_there_are(sql: str, most: int | None, alw
     proof = proof_of(statement, certificate_of(statement))
     assert proof.faults == () and proof.entries is not None
     assert most is None or statement.circuit_bound.entries.value == most
-    for seed in range(6 * MORE):
+    for seed in range(3 * MORE):
         rows = generated(Choices.seeded(seed)).rows
         if always:
             rows = {name: [(*row[:-2], LOW, HIGH) for row in rows[name]] for name in rows}
@@ -96,7 +96,7 @@ def test_rows_without_a_partner_tell_how_long_time_is(sql: str, most: int | None
     proof = proof_of(statement, certificate_of(statement))
     assert proof.faults == () and proof.entries is not None
     assert most is None or proof.entries.most == most
-    for seed in range(12 * MORE):
+    for seed in range(6 * MORE):
         given, rows = generated(Choices.seeded(seed)).rows, drawn(seed)[: 4 + seed]
         partners = {row[0] for row in given["s"]} - {None}
         kept = good([row for row in rows if row[0] in partners])
@@ -182,7 +182,7 @@ def test_keys_of_several_columns_are_judged_together(sql: str, most: int | None,
 
 def test_random_queries_with_keys_of_relations() -> None:
     bounded = 0
-    for seed in range(160 * MORE):
+    for seed in range(80 * MORE):
         given = generated(Choices.seeded(seed))
         if "r AS" not in given.sql or not any(f"{name} AS" in given.sql for name in ("s", "u")):
             continue

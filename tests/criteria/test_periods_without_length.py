@@ -142,7 +142,7 @@ SETS = [
 @pytest.mark.parametrize("sql", SETS)
 def test_beside_a_relation_only_the_latest_ends_of_a_value_are_kept(sql: str) -> None:
     """As many as there are rows of it."""
-    assert max(peaks(sql, 14, range(15 * MORE))) > 0
+    assert max(peaks(sql, 14, range(12 * MORE))) > 0
 
 
 def test_the_latest_ends_of_each_value_are_as_many_as_the_relation_has() -> None:
@@ -171,7 +171,7 @@ COUNTED = [
 @pytest.mark.parametrize("sql", COUNTED)
 def test_of_groups_that_are_asked_for_k_rows_the_k_latest_ends_are_kept(sql: str) -> None:
     few = {"domain": {"b": [-1, 0, 1, 2, 3]}}
-    assert max(peaks(sql, 6 * 3 + 6 + 7, range(15 * MORE), r=few)) > 1
+    assert max(peaks(sql, 6 * 3 + 6 + 7, range(8 * MORE), r=few)) > 1
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,7 @@ def test_random_statements_print_what_sql_says() -> None:
     """On every prefix, by both kernels, within M; unbounded ones have witnesses that DuckDB confirms."""
     verdicts: Counter[Verdict] = Counter()
     results = both = 0
-    for seed in range(100 * MORE):
+    for seed in range(50 * MORE):
         choices = Choices.seeded(seed)
         statement = make_timed_statement(choices)
         decision = decided(statement.sql, statement.catalog)
@@ -176,11 +176,11 @@ def test_random_statements_print_what_sql_says() -> None:
         if printed is not None:
             results += bool(printed.results)
             both += _kernels_agree(decision, statement.catalog, rows, [2, 5, 6])
-    assert verdicts[Verdict.BOUNDED] > 40 * MORE
-    assert verdicts[Verdict.UNBOUNDED] > 20 * MORE
-    assert verdicts[Verdict.UNKNOWN] < 20 * MORE
-    assert results > 20 * MORE
-    assert both > 30 * MORE
+    assert verdicts[Verdict.BOUNDED] > 20 * MORE
+    assert verdicts[Verdict.UNBOUNDED] > 10 * MORE
+    assert verdicts[Verdict.UNKNOWN] < 10 * MORE
+    assert results > 10 * MORE
+    assert both > 15 * MORE
 
 
 @pytest.mark.slow
@@ -273,7 +273,7 @@ def test_what_times_cannot_reach_is_not_unbounded(name: str) -> None:
 def test_random_queries_with_times_as_values() -> None:
     """DuckDB confirms each witness, of more elements than were searched with."""
     verdicts: Counter[Verdict] = Counter()
-    for seed in range(30 * MORE):
+    for seed in range(15 * MORE):
         choices = Choices.seeded(seed)
         atoms = ["S.ts > T.ts", *(_valued_atom(choices) for _ in range(choices.integer(1, 3)))]
         outputs = choices.pick(["1 AS one", "T.a", "S.b, T.b", "S.a"])
@@ -282,7 +282,7 @@ def test_random_queries_with_times_as_values() -> None:
         verdicts[decision.verdict] += 1
         if decision.verdict is Verdict.UNBOUNDED:
             _tells_subsets_apart(sql, decision, CATALOG)
-    assert verdicts[Verdict.UNBOUNDED] > 7 * MORE
+    assert verdicts[Verdict.UNBOUNDED] > 4 * MORE
 
 
 def _valued_atom(choices: Choices) -> str:

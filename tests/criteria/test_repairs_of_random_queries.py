@@ -23,7 +23,7 @@ from support.streams import Rows, small_rows
 
 pytestmark = pytest.mark.xdist_group("rejected")  # the queries are found once, in one process
 FILE = "q.sql"
-SEEDS = range(100 * MORE)
+SEEDS = range(50 * MORE)
 NARROWER = ("condition", "bound", "window", "order", "simultaneous")
 """Changes that only add conditions: the results become fewer."""
 
@@ -76,7 +76,7 @@ def test_repairs_stay_in_their_statement_and_keep_everything_else() -> None:
         " -- behind\r\n;\r\nSELECT S.ts FROM S -- é\r\n",
     )
     repaired = 0
-    for _, texts, item in _rejected(range(50 * MORE)):
+    for _, texts, item in _rejected(range(25 * MORE)):
         text = before + texts[FILE].replace("\n", "\r\n") + behind
         files = {FILE: text, CATALOG: texts[CATALOG].replace("\n", "\r\n")}
         checked = _checked(files)

@@ -25,7 +25,7 @@ from support.small_queries import (
     states,
 )
 
-SEEDS = range(50 * MORE)
+SEEDS = range(25 * MORE)
 SINGLES = 12
 """More different tuples than any table of these queries distinguishes by the attribute varied: clipped, at most 8."""
 

@@ -196,7 +196,7 @@ def test_a_type_without_so_many_values_allows_no_large_witness() -> None:
 # --- the parts ---------------------------------------------------------------------------------------------------
 
 
-@examples(40)
+@examples(20)
 @given(statement=drawn(lambda choices: make_statement(choices, Features())))
 def test_results_are_those_of_sql(statement: Statement) -> None:
     """The evaluation that checks witnesses, on a witness's rows, against DuckDB."""
@@ -216,7 +216,7 @@ def test_results_are_those_of_sql(statement: Statement) -> None:
 
 
 @pytest.mark.parametrize("greatest", [False, True])
-@examples(60)
+@examples(30)
 @given(statement=drawn(lambda choices: make_statement(choices, Features())))
 def test_solutions_satisfy_every_condition(statement: Statement, greatest: bool) -> None:
     decision = _decided(statement)

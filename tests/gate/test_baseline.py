@@ -264,7 +264,7 @@ def test_a_missing_baseline_says_how_to_begin(project: Path) -> None:
         assert (result.exit_code, "streambound baseline create writes one" in result.stderr) == (2, True)
 
 
-@pytest.mark.parametrize("seed", range(8 * MORE))
+@pytest.mark.parametrize("seed", range(4 * MORE))
 def test_random_edits_the_baseline_only_shrinks_and_never_hides_a_new_finding(project: Path, seed: int) -> None:
     """Beside a count of texts: a statement's text passes at most as often as it was recorded."""
     choose = random.Random(seed)

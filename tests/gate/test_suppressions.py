@@ -208,7 +208,7 @@ LINES = st.lists(
 )
 
 
-@examples(200)
+@examples(100)
 @given(LINES, st.lists(st.sampled_from(["\n", "\r\n", "\n\n", " "]), min_size=9, max_size=9))
 def test_a_comment_hides_findings_only_of_the_statement_whose_semicolon_follows_it_or_is_on_its_line(
     parts: list[str], between: list[str]

@@ -21,7 +21,7 @@ from support.lifted import fed, stages_of
 from support.prefix_sql import PrefixSql, Results
 from support.profiles import MORE
 
-SEEDS, PARTS = 40 * MORE, 4
+SEEDS, PARTS = 20 * MORE, 4
 
 
 def views(circuit: Circuit, times: Sequence[Fraction], changes: Sequence[ZSet]) -> dict[int, Results]:

@@ -75,7 +75,7 @@ def closure(graph: ZSet) -> set[tuple[Any, ...]]:
 # --- section 5 -------------------------------------------------------------------------------------------------------
 
 
-@examples(60)
+@examples(30)
 @given(chains((*LINEAR_FUNCTIONS, DelayOp(1), DifferentiateOp(1))), PAIRS)
 def test_5_2_entering_and_leaving_a_loop_is_linear_and_time_invariant(
     ops: tuple[Op, ...], pair: tuple[Stream, Stream]
@@ -87,7 +87,7 @@ def test_5_2_entering_and_leaving_a_loop_is_linear_and_time_invariant(
     assert run(circuit, delay(a)) == delay(run(circuit, a))
 
 
-@examples(60)
+@examples(30)
 @given(chains((*FUNCTIONS, DelayOp(1))), STREAMS)
 def test_5_3_a_loop_around_what_is_time_invariant_makes_nothing_of_nothing(ops: tuple[Op, ...], s: Stream) -> None:
     circuit = nested(*ops)
@@ -102,7 +102,7 @@ def test_5_3_needs_time_invariance() -> None:
     assert run(circuit, [ZERO]) == [ZSet({(Fraction(0),): 1})]
 
 
-@examples(60)
+@examples(30)
 @given(EDGES)
 def test_5_4_the_loop_computes_the_least_fixpoint_naively_and_semi_naively(graph: ZSet) -> None:
     circuit = circuit_of(CLOSURE, CATALOG)
@@ -128,7 +128,7 @@ def each(f: Callable[[Stream], Stream], s: Nested) -> Nested:
     return [f(row) for row in s]
 
 
-@examples(60)
+@examples(30)
 @given(nested_streams(), st.data())
 def test_6_1_delays_of_nested_streams_are_strict(s: Nested, data: Any) -> None:
     """↑z⁻¹, and z⁻¹ of whole rows: at t they read nothing but what is before t in both times."""
@@ -145,7 +145,7 @@ def test_6_1_delays_of_nested_streams_are_strict(s: Nested, data: Any) -> None:
     assert [by_row, *s][row][column] == [by_row, *other][row][column]
 
 
-@examples(60)
+@examples(30)
 @given(chains(OPERATORS), nested_streams())
 def test_6_2_a_lifted_loop_is_the_loop_of_what_is_lifted(above: tuple[Op, ...], s: Nested) -> None:
     """``↑(λs. fix α. T(s, z⁻¹α)) = λs. fix α. (↑T)(s, (↑z⁻¹)α)``: by rows, and all rows together from nothing."""
@@ -156,7 +156,7 @@ def test_6_2_a_lifted_loop_is_the_loop_of_what_is_lifted(above: tuple[Op, ...], 
 
 
 @pytest.mark.parametrize("sql", [REACHED, CLOSURE])
-@examples(40)
+@examples(20)
 @given(graphs=st.lists(EDGES, min_size=1, max_size=4))
 def test_6_2_the_pass_that_lifts_a_recursive_query_lifts_what_is_in_its_loop(sql: str, graphs: list[ZSet]) -> None:
     circuit = circuit_of(sql, CATALOG)
@@ -165,7 +165,7 @@ def test_6_2_the_pass_that_lifts_a_recursive_query_lifts_what_is_in_its_loop(sql
 
 
 @pytest.mark.parametrize("sql", [REACHED, CLOSURE])
-@examples(60)
+@examples(30)
 @given(graphs=st.lists(EDGES, min_size=2, max_size=5))
 def test_circuit_6_1_every_stage_of_a_recursive_query_follows_a_graph_that_changes(
     sql: str, graphs: list[ZSet]

@@ -16,7 +16,7 @@ from support.zsets import BAGS, ZSETS
 
 
 @pytest.mark.parametrize("op", LINEAR, ids=lambda op: type(op).__name__)
-@examples(60)
+@examples(30)
 @given(ZSETS, ZSETS)
 def test_linear_operators_are(op: Any, a: ZSet, b: ZSet) -> None:
     assert op.linear
@@ -25,7 +25,7 @@ def test_linear_operators_are(op: Any, a: ZSet, b: ZSet) -> None:
 
 
 @pytest.mark.parametrize("op", BILINEAR)
-@examples(60)
+@examples(30)
 @given(ZSETS, ZSETS, ZSETS)
 def test_joins_are_bilinear(op: Any, a: ZSet, b: ZSet, c: ZSet) -> None:
     assert op.bilinear
@@ -33,7 +33,7 @@ def test_joins_are_bilinear(op: Any, a: ZSet, b: ZSet, c: ZSet) -> None:
     assert op.apply(a, b + c) == op.apply(a, b) + op.apply(a, c)
 
 
-@examples(60)
+@examples(30)
 @given(ZSETS, ZSETS, ZSETS, ZSETS)
 def test_plus_is_linear_in_both_at_once(a: ZSet, b: ZSet, c: ZSet, d: ZSet) -> None:
     (plus,) = TWO
@@ -41,7 +41,7 @@ def test_plus_is_linear_in_both_at_once(a: ZSet, b: ZSet, c: ZSet, d: ZSet) -> N
 
 
 @pytest.mark.parametrize("op", KEYED, ids=lambda op: type(op).__name__)
-@examples(80)
+@examples(40)
 @given(BAGS, BAGS, BAGS)
 def test_a_change_touches_its_keys_only(op: Any, before: ZSet, removed: ZSet, added: ZSet) -> None:
     after = (before - removed).positive() + added
@@ -49,7 +49,7 @@ def test_a_change_touches_its_keys_only(op: Any, before: ZSet, removed: ZSet, ad
 
 
 @pytest.mark.parametrize(("sums", "rows"), GROUPS)
-@examples(80)
+@examples(40)
 @given(BAGS, BAGS, BAGS)
 def test_so_do_aggregates_that_are_functions_of_sums(
     sums: Any, rows: Any, before: ZSet, removed: ZSet, added: ZSet

@@ -59,7 +59,7 @@ def parted(draw: Any) -> Parted:
     return len(common), [*common, *(a for a, _ in tails)], [*common, *(b for _, b in tails)]
 
 
-@examples(60)
+@examples(30)
 @given(chains(FUNCTIONS), chains(FUNCTIONS), STREAMS)
 def test_2_4_lifting_distributes_over_composition(f: tuple[Op, ...], g: tuple[Op, ...], s: Stream) -> None:
     """``↑(f ∘ g) = ↑f ∘ ↑g``: the pass that lifts leaves the operators as they are."""
@@ -73,7 +73,7 @@ def _query(*ops: Op) -> Circuit:
     return builder.circuit(chained(builder, builder.add(S, (), SCHEMA), ops), 0)
 
 
-@examples(60)
+@examples(30)
 @given(chains(OPERATORS), st.sets(ROWS, max_size=2), PAIRS)
 def test_2_10_a_strict_operator_has_one_fixpoint(
     ops: tuple[Op, ...], rows: set[Any], starts: tuple[Stream, Stream]
@@ -97,7 +97,7 @@ def test_2_10_a_strict_operator_has_one_fixpoint(
         assert found == fixpoint
 
 
-@examples(60)
+@examples(30)
 @given(chains(OPERATORS), chains(OPERATORS), JOINS, parted(), st.data())
 def test_2_11_a_causal_operator_over_a_strict_one_is_strict(
     above: tuple[Op, ...], back: tuple[Op, ...], by: str, alphas: Parted, data: Any
@@ -108,7 +108,7 @@ def test_2_11_a_causal_operator_over_a_strict_one_is_strict(
     assert t(s, one)[: same + 1] == t(s, other)[: same + 1]
 
 
-@examples(60)
+@examples(30)
 @given(chains(OPERATORS), chains(OPERATORS), JOINS, parted())
 def test_2_12_a_loop_is_well_defined_causal_and_time_invariant(
     above: tuple[Op, ...], back: tuple[Op, ...], by: str, streams: Parted
@@ -121,7 +121,7 @@ def test_2_12_a_loop_is_well_defined_causal_and_time_invariant(
     assert run(circuit, delay(one)) == delay(result)
 
 
-@examples(60)
+@examples(30)
 @given(st.lists(st.tuples(ZSETS, ZSETS, ZSETS), min_size=1, max_size=5))
 def test_2_13_streams_are_a_commutative_group(three: list[tuple[ZSet, ZSet, ZSet]]) -> None:
     a, b, c = map(list, zip(*three, strict=True))
@@ -144,7 +144,7 @@ def assert_lti(circuit: Circuit, a: Stream, b: Stream) -> None:
     assert run(circuit, delay(a)) == delay(run(circuit, a))
 
 
-@examples(60)
+@examples(30)
 @given(chains(LINEAR_OPERATORS), PAIRS)
 def test_2_16_the_loop_of_a_linear_operator_is_linear(ops: tuple[Op, ...], pair: tuple[Stream, Stream]) -> None:
     """``Q(s) = fix α. S(s + z⁻¹(α))``."""
@@ -155,7 +155,7 @@ def test_2_16_the_loop_of_a_linear_operator_is_linear(ops: tuple[Op, ...], pair:
 
 
 @pytest.mark.parametrize("op", [DifferentiateOp(), IntegrateOp()], ids=["2.18: D", "2.21: I"])
-@examples(60)
+@examples(30)
 @given(PAIRS, parted())
 def test_2_18_and_2_21_differentiation_and_integration_are_causal_and_lti(
     op: Op, pair: tuple[Stream, Stream], streams: Parted
@@ -165,14 +165,14 @@ def test_2_18_and_2_21_differentiation_and_integration_are_causal_and_lti(
     assert run(single(op), one)[:same] == run(single(op), other)[:same]
 
 
-@examples(100)
+@examples(50)
 @given(STREAMS)
 def test_2_20_the_loop_that_defines_integration_sums_up(s: Stream) -> None:
     """``I(s) = fix α. s + z⁻¹(α)``, of definition 2.19, is at t the sum of all s[i] up to t."""
     assert run(feedback(), s) == run(single(IntegrateOp()), s) == integral(s)
 
 
-@examples(100)
+@examples(50)
 @given(STREAMS)
 def test_2_22_integration_and_differentiation_are_inverse(s: Stream) -> None:
     assert difference(integral(s)) == integral(difference(s)) == s

@@ -53,7 +53,7 @@ A_CATALOG = {"streams": {n: {"timestamp": "ts", "columns": {"a": "bigint", "ts":
 # --- section 3 -------------------------------------------------------------------------------------------------------
 
 
-@examples(60)
+@examples(30)
 @given(STREAMS)
 def test_3_2_inversion_and_chain(s: Stream) -> None:
     def q1(z: ZSet) -> ZSet:
@@ -66,7 +66,7 @@ def test_3_2_inversion_and_chain(s: Stream) -> None:
     assert incremental(lambda z: q2(q1(z)), s) == incremental(q2, incremental(q1, s))
 
 
-@examples(60)
+@examples(30)
 @given(PAIRS)
 def test_3_2_invariance_push_pull_add(pair: tuple[Stream, Stream]) -> None:
     a, b = pair
@@ -81,7 +81,7 @@ def test_3_2_invariance_push_pull_add(pair: tuple[Stream, Stream]) -> None:
     assert incremental(ZSet.__add__, a, b) == plus(a, b)
 
 
-@examples(60)
+@examples(30)
 @given(STREAMS)
 def test_3_2_cycle(s: Stream) -> None:
     """``(λs. fix α. T(s, z⁻¹α))^Δ = λs. fix α. T^Δ(s, z⁻¹α)`` with T = distinct(s + α): what the pass makes of it."""
@@ -94,13 +94,13 @@ def test_3_2_cycle(s: Stream) -> None:
     assert run(chain(by_definition), s) == run(by_definition, s)
 
 
-@examples(80)
+@examples(40)
 @given(chains(LINEAR_OPERATORS), STREAMS)
 def test_3_3_linear_operators_are_their_own_incremental_form(ops: tuple[Op, ...], s: Stream) -> None:
     assert run(single(IntegrateOp(), *ops, DifferentiateOp()), s) == run(single(*ops), s)
 
 
-@examples(60)
+@examples(30)
 @given(PAIRS)
 def test_3_4_the_three_terms_of_a_join_and_the_two_that_are_used(pair: tuple[Stream, Stream]) -> None:
     a, b = pair
@@ -115,7 +115,7 @@ def test_3_4_the_three_terms_of_a_join_and_the_two_that_are_used(pair: tuple[Str
 # --- section 4 -------------------------------------------------------------------------------------------------------
 
 
-@examples(80)
+@examples(40)
 @given(BAGS, BAGS)
 def test_4_5_and_4_6_for_positive_inputs(a: ZSet, b: ZSet) -> None:
     keep, swap = FilterOp(over("a > 0")).apply, MapOp((A,)).apply
@@ -146,7 +146,7 @@ def test_4_6_is_false_for_changes() -> None:
     assert first(change.distinct()).distinct() != first(change).distinct()
 
 
-@examples(80)
+@examples(40)
 @given(STREAMS)
 def test_4_7_distinct_on_changes(s: Stream) -> None:
     h = TouchedOp(DistinctOp())
@@ -175,7 +175,7 @@ def test_table_1_is_for_sets() -> None:
 # --- section 7 -------------------------------------------------------------------------------------------------------
 
 
-@examples(60)
+@examples(30)
 @given(BAG_STREAMS)
 def test_7_2_sums_are_linear_and_rows_of_groups_are_not(s: Stream) -> None:
     calls = (call("sum", "b"), call("count", "b"))

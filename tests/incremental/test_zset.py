@@ -12,7 +12,7 @@ SUMS = st.dictionaries(ROWS, st.tuples(st.integers(-2, 2), st.integers(-2, 2)), 
 )
 
 
-@examples(100)
+@examples(50)
 @given(ZSETS, ZSETS, ZSETS)
 def test_they_are_a_commutative_group(a: ZSet, b: ZSet, c: ZSet) -> None:
     assert a + b == b + a
@@ -23,7 +23,7 @@ def test_they_are_a_commutative_group(a: ZSet, b: ZSet, c: ZSet) -> None:
     assert all((a + b)[row] == a[row] + b[row] for row in (*a, *b))
 
 
-@examples(100)
+@examples(50)
 @given(SUMS, SUMS, SUMS)
 def test_keyed_sums_are_a_commutative_group(a: KeyedSums, b: KeyedSums, c: KeyedSums) -> None:
     assert a + b == b + a
@@ -33,7 +33,7 @@ def test_keyed_sums_are_a_commutative_group(a: KeyedSums, b: KeyedSums, c: Keyed
     assert -a + b == b - a
 
 
-@examples(100)
+@examples(50)
 @given(ZSETS)
 def test_distinct_and_positive(a: ZSet) -> None:
     assert a.distinct().is_set
@@ -43,7 +43,7 @@ def test_distinct_and_positive(a: ZSet) -> None:
     assert a == a.positive() - (-a).positive()
 
 
-@examples(100)
+@examples(50)
 @given(BAGS, BAGS)
 def test_of_bags_pos_of_a_difference_is_monus(a: ZSet, b: ZSet) -> None:
     left = (a - b).positive()
@@ -51,7 +51,7 @@ def test_of_bags_pos_of_a_difference_is_monus(a: ZSet, b: ZSet) -> None:
     assert all((a - left)[row] == min(a[row], b[row]) for row in (*a, *b))
 
 
-@examples(50)
+@examples(25)
 @given(ZSETS)
 def test_map_sums_the_weights_of_rows_that_become_equal(a: ZSet) -> None:
     assert a.map(lambda row: ())[()] == sum(weight for _, weight in a.items())

@@ -64,7 +64,7 @@ def keyed(choices: Choices, found: Stream) -> Stream:
     return Stream(found.width, rows, found.nulls)
 
 
-@examples(150)
+@examples(75)
 @given(drawn(sort_case))
 def test_sort(case: tuple[Stream, Stream]) -> None:
     start, whole = case
@@ -99,7 +99,7 @@ def two(choices: Choices, width: int) -> Two:
     return left, right, stream(choices, width, 4, before=left), stream(choices, width, 4, before=right)
 
 
-@examples(150)
+@examples(75)
 @given(drawn(lambda choices: two(choices, 2)))
 def test_union(case: Two) -> None:
     left, right, left_whole, right_whole = case
@@ -141,14 +141,14 @@ def check_join(case: Two, on: Sequence[tuple[int, int]]) -> tuple[int, int]:
     return len(left.rows) + len(right.rows) - len(kept[0]) - len(kept[1]), len(emitted)
 
 
-@examples(100)
+@examples(50)
 @given(drawn(lambda choices: two(choices, 2)))
 def test_join(case: Two) -> None:
     for on in JOINS:
         check_join(case, on)
 
 
-@examples(150)
+@examples(75)
 @given(drawn(lambda choices: two(choices, 1)))
 def test_join_keeps_no_more_than_it_must(case: Two) -> None:
     left, right = case[:2]
@@ -166,7 +166,7 @@ def one(choices: Choices) -> tuple[Stream, Stream]:
     return start, stream(choices, 2, 5, before=start)
 
 
-@examples(150)
+@examples(75)
 @given(drawn(one))
 def test_duplicate_elimination(case: tuple[Stream, Stream]) -> None:
     start, whole = case
@@ -181,7 +181,7 @@ def test_duplicate_elimination(case: tuple[Stream, Stream]) -> None:
     assert not contradicted(emitted, [*new, *(row for row in start.to_come if row not in kept)])
 
 
-@examples(150)
+@examples(75)
 @given(drawn(one))
 def test_select_and_project(case: tuple[Stream, Stream]) -> None:
     start, whole = case

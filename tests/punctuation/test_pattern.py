@@ -55,7 +55,7 @@ def test_combined_patterns(one: Pattern, other: Pattern, both: Pattern) -> None:
     assert combine_pattern(one, other) == combine_pattern(other, one) == both
 
 
-@examples(400)
+@examples(200)
 @given(drawn(lambda choices: (said(choices, 2), said(choices, 2))))
 def test_match_and_combine_are_membership_and_intersection(pair: tuple[Said, Said]) -> None:
     one, other = pair

@@ -243,7 +243,7 @@ def test_of_families(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_of_random_queries(features: Features) -> None:
     seen: Counter[str] = Counter()
     refused = certificates = 0
-    for seed in range(8 * MORE):
+    for seed in range(4 * MORE):
         statement = make_statement(Choices.seeded(seed), features)
         if (certified := _certified(statement.sql, statement.catalog)) is not None:
             certificates += 1

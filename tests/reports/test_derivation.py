@@ -190,7 +190,7 @@ def _plain(text: str) -> str:
     return "\n".join(line.rstrip() for line in Text.from_ansi(text).plain.splitlines())
 
 
-@examples(80)
+@examples(40)
 @given(statements())
 def test_any_tree_fits_and_agrees_with_the_verdict(statement: Statement) -> None:
     item = checked(statement.sql, statement.catalog)

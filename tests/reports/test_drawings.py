@@ -98,7 +98,7 @@ def time_conditions(draw: Any) -> tuple[tuple[str, ...], list[tuple[str, str, in
     return names, [(*draw(pair), draw(st.integers(-2, 2))) for _ in range(draw(st.integers(0, 3)))]
 
 
-@examples(60)
+@examples(30)
 @given(time_conditions())
 def test_the_tables_are_the_sets_that_can_have_arrived(
     case: tuple[tuple[str, ...], list[tuple[str, str, int]]],

@@ -22,7 +22,7 @@ from support.profiles import examples
 from support.queries import Statement, statements
 
 
-@examples(60)
+@examples(30)
 @given(statements())
 def test_every_statement_can_be_drawn(statement: Statement) -> None:
     item = checked(statement.sql, statement.catalog)

@@ -47,7 +47,7 @@ def panels(draw: Any) -> Panel:
     return Panel("", nodes, tuple(Edge(str(a), str(b), draw(words)) for a, b in sorted(pairs)))
 
 
-@examples(100)
+@examples(50)
 @given(panels())
 def test_nothing_lies_on_anything(panel: Panel) -> None:
     layout = layered_layout(
@@ -68,7 +68,7 @@ def test_nothing_lies_on_anything(panel: Panel) -> None:
         assert all(upper.bottom < lower.top for upper, lower in pairwise(route.through))
 
 
-@examples(40)
+@examples(20)
 @given(statements())
 def test_texts_fit_their_boxes_and_the_page(statement: Statement) -> None:
     """On the page itself: at 0.6 em a column, every text of a box is inside it, and all of it inside the page."""

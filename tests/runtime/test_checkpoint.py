@@ -160,7 +160,7 @@ def test_states_after_the_last_two_batches(checkpoint: Checkpoint) -> None:
     assert checkpoint.store.names("state") == ["0", "1"]
 
 
-@examples(60)
+@examples(30)
 @given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), max_size=2), st.integers(-1, 5))
 def test_what_is_committed(tmp_path_factory: pytest.TempPathFactory, states: list[tuple[int, bool]], last: int) -> None:
     """Whatever is there, whole or damaged: the state is that of Spark's last batch, or an error names what is not."""

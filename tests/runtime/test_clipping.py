@@ -74,7 +74,7 @@ def seen_of(case: Case) -> Counter[str] | None:
 
 
 @pytest.mark.slow
-@examples(40)
+@examples(20)
 @given(drawn(lambda choices: make_case(choices, Features(), hostile=choices.chance(50))))
 def test_clipped_rows_give_the_same(case: Case) -> None:
     assume(seen_of(case) is not None)
@@ -161,7 +161,7 @@ def test_what_is_clipped(sql: str) -> None:
 @pytest.mark.slow
 def test_inequalities_give_the_same_and_many_rows_are_clipped() -> None:
     total = Counter[str]()
-    for seed in range(150 * MORE):
+    for seed in range(75 * MORE):
         total += seen_of(compared(Choices.seeded(seed))) or Counter()
     assert total["clipped"] > 10 and total["saved"] > 25 and total["results"] > 100, total
 

@@ -109,13 +109,13 @@ def check(case: Case) -> Counter[str]:
     return seen
 
 
-@examples(60)
+@examples(30)
 @given(drawn(make_case))
 def test_every_prefix_is_right_and_nothing_is_late_within_the_contract(case: Case) -> None:
     assert check(case)["late"] == 0
 
 
-@examples(60)
+@examples(30)
 @given(drawn(lambda choices: make_case(choices, within=False)))
 def test_late_rows_are_put_aside_and_the_others_are_right(case: Case) -> None:
     check(case)

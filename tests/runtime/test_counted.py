@@ -19,7 +19,7 @@ def end(key: Key) -> int | None:
     return None if key[1] is None else int(key[1]) + 2
 
 
-@examples(100)
+@examples(50)
 @given(BAGS, st.lists(STEPS, min_size=1, max_size=6))
 def test_keys_end_once_their_time_has_come(before: Mapping[Key, int], ticks: list[list[tuple[Key, bool]]]) -> None:
     bag, plain = Counted(before), dict(before)
@@ -39,7 +39,7 @@ def test_keys_end_once_their_time_has_come(before: Mapping[Key, int], ticks: lis
         assert bag.entries == plain
 
 
-@examples(100)
+@examples(50)
 @given(BAGS, BAGS, st.booleans())
 def test_a_bag_with_what_is_new(old: Mapping[Key, int], new: Mapping[Key, int], distinct: bool) -> None:
     if distinct:

@@ -87,7 +87,7 @@ def read_lines(spark: Any, file: Path) -> Any:
 
 def test_lines(spark: Any, tmp_path: Path) -> None:
     stream = every_type_of(*(name for name in GOOD if name not in (*UNUSED, "ts")))
-    written = [text for text in [*lines(), *strange(), *at_random(1500 * MORE)] if text.strip(b" ")]
+    written = [text for text in [*lines(), *strange(), *at_random(750 * MORE)] if text.strip(b" ")]
     (tmp_path / "S.jsonl").write_bytes(b"\n" + b"\n".join(written) + b"\n")
     rows = spark_rows.rows_of_lines(stream, read_lines(spark, tmp_path / "S.jsonl"))
     told = told_of_lines(stream, written, codes=True)
@@ -104,7 +104,7 @@ def test_spoilt_lines(spark: Any, tmp_path: Path, number: int) -> None:
     plan = make_plan(decided(SQL, CATALOG), catalog_from_mapping(CATALOG))
     stream, dice, written = stream_of(plan, number), random.Random(number), list[bytes]()
     columns = [column.name for column in stream.columns]
-    for _ in range(6000 * MORE):
+    for _ in range(3000 * MORE):
         text = spoilt(dice, row(dice, columns)).replace("\n", " ").encode("utf-8", "surrogatepass")
         if text.strip(b" ") and not NO_JSON.search(text) and not is_twice(text):
             written.append(text)

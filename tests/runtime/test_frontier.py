@@ -37,7 +37,7 @@ def times(intervals: object) -> set[int]:
     return {t for t in range(LAST + 1) for low, end in intervals if (low is None or low <= t) and t < end}  # type: ignore[attr-defined]
 
 
-@examples(200)
+@examples(100)
 @given(INTERVALS, INTERVALS)
 def test_intervals_are_sets_of_times(one: list[tuple[int | None, int]], other: list[tuple[int | None, int]]) -> None:
     assert times(joined(one)) == times(one)
@@ -83,7 +83,7 @@ class Model:
         return found
 
 
-@examples(200)
+@examples(100)
 @given(st.lists(ARRIVALS, min_size=1, max_size=3), st.data())
 def test_a_timestamp_closes_when_every_input_has_ended_it(arrivals: list[Arrival], data: st.DataObject) -> None:
     streams = [stream(f"S{n}", arrival) for n, arrival in enumerate(arrivals)]

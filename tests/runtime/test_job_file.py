@@ -93,7 +93,7 @@ def test_every_job_is_read_back_and_needs_nothing_but_the_runtime() -> None:
     assert len(found) > 50
 
 
-@examples(50)
+@examples(25)
 @given(drawn(lambda choices: make_case(choices, Features())))
 def test_any_job_is_read_back(case: Case) -> None:
     plan = plan_of(case)

@@ -21,7 +21,7 @@ from support.profiles import examples
 BLOCKS = st.lists(st.lists(st.sampled_from([b"a", b"bc", b"\n", b"\r", b"\r\n", b""]), max_size=6).map(b"".join))
 
 
-@examples(300)
+@examples(150)
 @given(BLOCKS)
 def test_lines_do_not_depend_on_the_blocks_of_a_file(blocks: list[bytes]) -> None:
     parts = [*split(blocks)]

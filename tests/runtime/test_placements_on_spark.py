@@ -268,15 +268,12 @@ def command(folder: Path, recorded: Path, files: str) -> tuple[list[str], dict[s
     return [sys.executable, "-P", str(folder / "job.py"), *options], {**kept, "PYSPARK_SUBMIT_ARGS": submit}
 
 
-@pytest.mark.parametrize(("sql", "placement"), [(PAIRS, "driver"), (GROUPS, "buckets")], ids=["driver", "buckets"])
-def test_a_cluster_that_is_killed_and_started_again_gives_the_same(
-    recorded: Path, tmp_path: Path, sql: str, placement: str
-) -> None:
-    """A join and groups, each in one placement: that both give the same in both is tested without a cluster."""
-    here = streambound.compile(sql, CATALOG, placement="driver", unbounded=True)
+def test_a_cluster_that_is_killed_and_started_again_gives_the_same(recorded: Path, tmp_path: Path) -> None:
+    """Groups in buckets: that other jobs and placements give the same is tested without a cluster."""
+    here = streambound.compile(GROUPS, CATALOG, placement="driver", unbounded=True)
     without_spark(recorded, tmp_path / "here", here.compiled.job)
     folder = tmp_path / "there"
-    streambound.compile(sql, CATALOG, placement=placement, unbounded=True).write(folder)
+    streambound.compile(GROUPS, CATALOG, placement="buckets", unbounded=True).write(folder)
     call, variables = command(folder, recorded, "1")
     with (folder / "log").open("w") as log:
         started = subprocess.Popen(
@@ -292,7 +289,7 @@ def test_a_cluster_that_is_killed_and_started_again_gives_the_same(
     done = subprocess.run(call, env=variables, capture_output=True, text=True, check=False, cwd=folder, timeout=300)
     assert done.returncode == 0, (folder / "log").read_text()[-2000:] + done.stderr[-3000:]
     assert (folder / "output").read_text() == (tmp_path / "here" / "output").read_text()
-    assert (folder / "checkpoint" / "buckets").is_dir() == (placement == "buckets")
+    assert (folder / "checkpoint" / "buckets").is_dir()
 
 
 def test_a_worker_that_cannot_read_a_file_names_it_and_says_why(spark: Any, tmp_path: Path) -> None:

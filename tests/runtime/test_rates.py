@@ -43,7 +43,7 @@ def times(rows: Iterable[tuple[int, str]]) -> Any:
     return np.array([ts for ts, _ in rows], dtype=np.int64)
 
 
-@examples(200)
+@examples(100)
 @given(st.integers(1, 4), BATCHES)
 def test_the_least_texts_stay(most: int, batches: list[tuple[list[tuple[int, str]], int]]) -> None:
     rates, kept, closed = Rates(stream(most)), Counter[int](), 0
@@ -99,7 +99,7 @@ WIDE_BATCHES = st.lists(st.tuples(WIDE_ROWS, st.integers(0, 20)), max_size=4)
 LIMITS = st.tuples(st.none() | st.integers(1, 3), st.integers(1, 6), st.integers(1, 8))
 
 
-@examples(400)
+@examples(200)
 @given(LIMITS, WIDE_BATCHES)
 def test_no_interval_has_more_rows_than_its_rate(
     limits: tuple[int | None, int, int], batches: list[tuple[list[tuple[int, str]], int]]

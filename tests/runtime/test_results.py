@@ -95,7 +95,7 @@ def test_columns_give_the_bytes_of_single_values(
     streams = {"S": {"timestamp": "ts", "columns": {"a": "int", "ts": "int"}}}
     job = job_of("SELECT S.a FROM S", {"streams": streams, "counters": "decimal"})
     with_nulls = 0
-    for seed in range(30 * MORE):
+    for seed in range(15 * MORE):
         random = Random(seed)
         size = random.choice((0, 1, 7, 40))
         kinds = {f'c{place} "é': random.choice(KINDS) for place in range(random.randint(1, 4))}

@@ -30,7 +30,7 @@ COLUMNS = st.one_of(
 NAMES = st.text(max_size=5)
 
 
-@examples(100)
+@examples(50)
 @given(st.dictionaries(st.text(), JSON, max_size=4), st.dictionaries(NAMES, st.tuples(NAMES, COLUMNS), max_size=4))
 def test_what_was_packed_is_unpacked(said: dict[str, Any], columns: dict[str, tuple[str, pa.Array]]) -> None:
     tables = {name: pa.table({title: values}) for name, (title, values) in columns.items()}

@@ -17,6 +17,7 @@ from support.circuits import Circuit, Printed, by_tick, checked_once, random_end
 from support.embedded import run_here
 from support.jobs import write
 from support.lifted import circuit_of, fed
+from support.profiles import MORE
 
 STREAM: dict[str, Any] = {
     "timestamp": "ts",
@@ -99,7 +100,7 @@ OF_SUMS = {
 def test_what_is_printed_adds_up_to_exact_sums_whatever_the_ticks(name: str) -> None:
     sql = (STATEMENTS | OF_SUMS)[name]
     printed = retracted = 0
-    for seed in range(4):
+    for seed in range(2 * MORE):
         rows = random_rows(seed, DIFFERENT if name in STATEMENTS else BY_QUARTERS)
         wanted = exact_results(sql, rows)
         circuit = Circuit({"sql": sql, "catalog": CATALOG, "mode": "changes", "input": rows}, "batch")

@@ -127,7 +127,7 @@ def test_a_fixed_sample_of_what_may_take_fewer_entries_equals_sql(kind: str, mon
     assert counts["run"] > 5 and counts["printed something"] > 1 and counts["columns"] > 5, counts
 
 
-@examples(60)
+@examples(30)
 @given(drawn(lambda choices: choices.pick(list(KINDS.values()))(choices)))
 def test_any_query_equals_sql(case: Case) -> None:
     assume(check(case) is not None)

@@ -65,7 +65,7 @@ ORDINARY = (
 )  # fmt: skip
 LAST = 253_402_300_799_999_999
 """The last microsecond of the year 9999."""
-MOST = 1_000
+MOST = 200
 """Periods of an expression that are looked at."""
 
 

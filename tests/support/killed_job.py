@@ -21,18 +21,6 @@ def die() -> None:
     os.killpg(0, signal.SIGKILL)
 
 
-def before(owner: Any, name: str, fatal: int, batch_of: Any) -> None:
-    """Die instead of calling a function with that batch."""
-    original = getattr(owner, name)
-
-    def call(*arguments: Any) -> Any:
-        if batch_of(arguments) == fatal:
-            die()
-        return original(*arguments)
-
-    setattr(owner, name, call)
-
-
 def after(owner: Any, name: str, fatal: int, batch_of: Any) -> None:
     """Die when a function has returned for that batch."""
     original = getattr(owner, name)
@@ -83,8 +71,6 @@ def main() -> int:
     assert job is not None
     fatal = int(batch)
     match point:
-        case "before the state is saved":
-            before(Checkpoint, "save", fatal, lambda a: a[1])
         case "when the state is saved":
             after(Checkpoint, "save", fatal, lambda a: a[1])
         case "amid the results":

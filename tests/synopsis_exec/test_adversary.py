@@ -115,7 +115,7 @@ def test_made_queries_reach_half_of_their_bound(name: str) -> None:
 @pytest.mark.parametrize("features", [Features(timestamps=0), Features(windows=70, finite=30, timestamps=0)], ids=str)
 def test_random_queries_stay_within_their_bound_and_mostly_reach_half_of_it(features: Features) -> None:
     reached = []
-    for seed in range(40 * MORE):
+    for seed in range(20 * MORE):
         statement = make_statement(Choices.seeded(seed), features)
         decision = decided(statement.sql, statement.catalog)
         if bounded(decision):

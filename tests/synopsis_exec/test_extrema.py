@@ -13,6 +13,7 @@ from support.choices import Choices
 from support.kernel import Run, run_kernel
 from support.oracle import Oracle
 from support.product import decided
+from support.profiles import MORE
 from support.streams import Rows, adversarial_rows, small_rows
 
 BIGINT = with_relation(streams())
@@ -87,7 +88,7 @@ def test_every_prefix_prints_what_sql_says(name: str) -> None:
     sql, kept = f"SELECT DISTINCT 1 AS one {rest}", 0
     layouts = (table.layout for table in bound(decided(sql, catalog).derivation.split).tables)  # type: ignore[union-attr]
     assert any(layout.extrema for layout in layouts)
-    for seed in range(5):
+    for seed in range(2 * MORE):
         choices = Choices.seeded(seed)
         rows = (adversarial_rows if seed % 3 else small_rows)(choices, catalog)
         for late, stream in enumerate(rows):  # so that not everything matches at once

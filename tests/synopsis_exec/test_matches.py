@@ -80,7 +80,7 @@ def _contradicts_itself(decision: Decision) -> bool:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_results_come_of_every_query_that_can_have_any(language: str) -> None:
     seen: Counter[str] = Counter()
-    for seed in range(20 * MORE):
+    for seed in range(10 * MORE):
         statement = LANGUAGES[language](Choices.seeded(seed))
         found = _plan(statement.sql, statement.catalog)
         if found is None:
@@ -116,7 +116,7 @@ def _encoded(plan: Plan, made: Rows) -> dict[str, list[dict[str, Any]]]:
 def test_entries_are_dropped_where_windows_pass() -> None:
     """In every table with an age that expires entries come, and go again."""
     seen: Counter[str] = Counter()
-    for seed in range(50 * MORE):
+    for seed in range(25 * MORE):
         statement = make_statement(Choices.seeded(seed), Features(windows=80))
         found = _plan(statement.sql, statement.catalog)
         if found is None or never_joins(found[1]):

@@ -118,7 +118,7 @@ def test_random_statements_are_those_of_the_batch_job(spark: Any, tmp_path: Path
     columns = {name: {**kinds, "vb": "bigint", "ve": "bigint"} for name, kinds in COLUMNS.items()}
     tables = {name: {"columns": kinds, "period": ["vb", "ve"]} for name, kinds in columns.items()}
     streams = {name: {**one, "timestamp": "vb", "max_per_timestamp": 7} for name, one in tables.items()}
-    for seed in range(6 * MORE):
+    for seed in range(3 * MORE):
         given = generated(Choices.seeded(seed))
         folder, sql = tmp_path / str(seed), f"SEQ VT ({given.sql})"
         for name, rows in given.rows.items():

@@ -26,7 +26,7 @@ from streambound_runtime.periods.overlapping import PairScan
 from support.profiles import MORE
 
 
-@pytest.mark.parametrize("seed", range(200 * MORE))
+@pytest.mark.parametrize("seed", range(100 * MORE))
 def test_the_pairs_are_those_that_overlap(seed: int) -> None:
     choices = random.Random(seed)
     rows = []

@@ -71,7 +71,7 @@ def by_point(how: str, left: Sequence[Row], right: Sequence[Row]) -> Windows:
 
 
 @pytest.mark.parametrize("how", WINDOWS)
-@pytest.mark.parametrize("seed", range(12 * MORE))
+@pytest.mark.parametrize("seed", range(6 * MORE))
 def test_windows_are_those_of_each_point(how: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(f"{how} {seed}")
     monkeypatch.setattr(scanning, "_AT_A_TIME", rng.choice([1, 5, 2**16]))
