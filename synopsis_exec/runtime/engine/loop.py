@@ -19,7 +19,7 @@ from streambound_runtime.engine.plan import (
     OtherOperator,
     RowsOfStream,
 )
-from streambound_runtime.engine.session import Session, Statement, as_decimal, statement, within_types
+from streambound_runtime.engine.session import Session, KnownStatement, as_decimal, statement, within_types
 from streambound_runtime.engine.tables import BIGINT, HUGEINT, LAST, StateTable, TickTables, listed, places, summed
 from streambound_runtime.operators.block import BlockOperator
 from streambound_runtime.operators.by_key import ByKey
@@ -178,7 +178,7 @@ class Engine:
             for step in self.statements[one.name]:
                 self.session.run(step)
 
-    def _statements(self, one: EngineOperator) -> list[Statement]:
+    def _statements(self, one: EngineOperator) -> list[KnownStatement]:
         """The statements of an operator's tick."""
         if isinstance(one, OtherOperator):
             return []

@@ -28,7 +28,7 @@ _DELETE, _INSERT = "DELETE", "INSERT"
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class KnownStatement:
     """A statement of a tick: what it does (a first word) to its ``target``, and the tables and variables it reads."""
 
     sql: str
@@ -38,7 +38,7 @@ class Statement:
     variables: tuple[str, ...]
 
 
-def statement(step: TickStatement) -> Statement:
+def statement(step: TickStatement) -> KnownStatement:
     """A step of a tick as it is run.
 
     >>> found = statement(TickStatement("SELECT c0 FROM delta_1 WHERE c0 <= getvariable('closed')", "tick_2_rows"))
@@ -48,9 +48,9 @@ def statement(step: TickStatement) -> Statement:
     tables, variables = _TABLE.findall(step.sql), tuple(dict.fromkeys(_VARIABLE.findall(step.sql)))
     if step.table:
         sql = f"CREATE OR REPLACE TEMP TABLE {step.table} AS {step.sql}"
-        return Statement(sql, "CREATE", step.table, tuple(dict.fromkeys(tables)), variables)
+        return KnownStatement(sql, "CREATE", step.table, tuple(dict.fromkeys(tables)), variables)
     kind, target = step.sql.split(None, 1)[0], tables[0]
-    return Statement(step.sql, kind, target, tuple(dict.fromkeys(tables[kind == _INSERT :])), variables)
+    return KnownStatement(step.sql, kind, target, tuple(dict.fromkeys(tables[kind == _INSERT :])), variables)
 
 
 def declared(columns: Sequence[tuple[str, str]]) -> str:
@@ -83,7 +83,7 @@ class Session:
             self._variables[name] = number
             self._changes[name] = self._changes.get(name, 0) + 1
 
-    def run(self, one: Statement) -> None:
+    def run(self, one: KnownStatement) -> None:
         """Run a statement, unless it is known to have no effect."""
         if self._has_no_effect(one):
             return
@@ -98,7 +98,7 @@ class Session:
             self._changed(one.target, 0)
         self._without_effect[one.sql] = self._changes_of(one)
 
-    def _has_no_effect(self, one: Statement) -> bool:
+    def _has_no_effect(self, one: KnownStatement) -> bool:
         """Whether a statement would do nothing again: it has done nothing, and reads the same, or only empty tables.
 
         Of no rows there are no more results than there once were.
@@ -110,7 +110,7 @@ class Session:
             return False
         return not any(self.rows[name] for name in one.tables) or before == self._changes_of(one)
 
-    def _changes_of(self, one: Statement) -> list[int]:
+    def _changes_of(self, one: KnownStatement) -> list[int]:
         return [self._changes.get(name, 0) for name in (*one.tables, *one.variables, one.target)]
 
     def put(self, name: str, columns: Sequence[tuple[str, str]], table: pa.Table | None = None) -> None:
