@@ -19,7 +19,7 @@ from streambound_runtime.engine.plan import (
     OtherOperator,
     RowsOfStream,
 )
-from streambound_runtime.engine.session import Session, KnownStatement, as_decimal, statement, within_types
+from streambound_runtime.engine.session import KnownStatement, Session, as_decimal, statement, within_types
 from streambound_runtime.engine.tables import BIGINT, HUGEINT, LAST, StateTable, TickTables, listed, places, summed
 from streambound_runtime.operators.block import BlockOperator
 from streambound_runtime.operators.by_key import ByKey
