@@ -78,7 +78,7 @@ def test_the_joins_give_the_same_rows(sql: str) -> None:
     assert "asked1" in text
     found = [(_rows(database, sql), _rows(database, text)) for database in map(_database, range(10 * MORE))]
     assert all(one == other for one, other in found)
-    assert sum(bool(one) for one, _ in found) > 5
+    assert sum(bool(one) for one, _ in found) > 1
 
 
 @pytest.mark.parametrize("sql", JOINED)

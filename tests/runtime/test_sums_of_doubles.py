@@ -113,7 +113,7 @@ def test_what_is_printed_adds_up_to_exact_sums_whatever_the_ticks(name: str) -> 
             assert peak <= checked.circuit_bound.entries.value
             printed += len(found)
             retracted += any(n < 0 for _, n, _ in found)
-    assert printed > 20
+    assert printed > 10 * MORE
     assert retracted or not checked.circuit.retracts
 
 

@@ -95,7 +95,7 @@ def test_every_prefix_prints_what_sql_says(name: str) -> None:
             if seed % 2 and stream != "R":
                 rows[stream] = [row for row in rows[stream] if row["ts"] % (late + 2) == 0]
         kept += bool(_run(sql, catalog, rows).peak)
-    assert kept > 2
+    assert kept > 0
 
 
 def test_a_value_that_came_after_the_tuple_above_it_does_not_count() -> None:

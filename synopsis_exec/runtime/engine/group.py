@@ -6,7 +6,7 @@ old row back, and its new one. Sessions of the same other keys that touch are me
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from streambound_runtime.engine.aggregates import of_kept_values, of_sums
@@ -103,11 +103,11 @@ class SqlGroup:
     def tick(self, at: TickTables) -> tuple[TickStatement, ...]:
         """The groups that rows and values touch, before and after; then what goes."""
         groups, *_ = self.states
-        made = [*self._came(at), *self._touched(at), *self._changed(at)]
+        made = [*self._came(at), *self._before(at), *self._changed(at)]
         if not self.final:
             made.append(TickStatement(self._changes(at), at.delta))
         touched = same(self._apart, "s", "t")
-        using = f"USING {at.temporary('touched')} t WHERE {touched}"
+        using = f"USING {at.temporary('came')} t WHERE {touched}"
         made += [
             TickStatement(f"DELETE FROM {at.state(groups.name)} s {using}"),
             TickStatement(f"INSERT INTO {at.state(groups.name)} SELECT * FROM {at.temporary('new')}"),
@@ -140,18 +140,46 @@ class SqlGroup:
     # --- what came --------------------------------------------------------------------------------------------------
 
     def _came(self, at: TickTables) -> list[TickStatement]:
-        """The rows of the tick by group, and the values."""
-        key, width = ", ".join(self._names), len(self.keys)
-        sums = [f"{self._sum(number)} AS s{number}" for number in range(len(self.sums))]
-        by_key = f" GROUP BY {key}" if key else ""
-        rows = f"SELECT {listed(key, 'coalesce(sum(w), 0) AS n', *sums)} FROM {at.inputs[0]}{by_key}"
-        made = [TickStatement(rows, at.temporary("rows"))]
+        """What comes to each group: rows, with their sums, and best values; and the values that are kept apart."""
+        groups, *_ = self.states
+        names, key = groups.names[len(self.keys) :], ", ".join(self._names)
+        own = {"n": "coalesce(sum(w), 0)"} | {f"s{number}": self._sum(number) for number in range(len(self.sums))}
+        parts = [self._part(names, own, f"{at.inputs[0]}{self._by_key}")]
+        nothing = {"n": "0"} | {f"s{n}": "'0'" if kind == EXACT else "0" for n, kind in enumerate(self.sums)}
+        made = []
         for number, one in enumerate(self.arguments):
-            bucket = f"c{width + 1} AS b" if one.bucket is not None else ""
-            values = f"SELECT {listed(key, f'c{width} AS v', bucket, 'sum(w) AS w')} FROM {at.inputs[1 + number]}"
-            values += f" WHERE c{width} IS NOT NULL GROUP BY ALL HAVING sum(w) <> 0"
-            made.append(TickStatement(values, at.temporary(f"values{number}")))
-        return made
+            v, bucket = f"c{len(self.keys)}", f"c{len(self.keys) + 1} AS b" if one.bucket is not None else ""
+            values = f"SELECT {listed(key, f'{v} AS v', bucket, 'sum(w) AS w')} FROM {at.inputs[1 + number]}"
+            values += f" WHERE {v} IS NOT NULL GROUP BY ALL HAVING sum(w) <> 0"
+            if one.apart:
+                made.append(TickStatement(values, at.temporary(f"values{number}")))
+                parts.append(self._part(names, nothing, at.temporary(f"values{number}")))
+            else:
+                best = {f"b{number}": f"{'max' if one.greatest else 'min'}(v)"}
+                parts.append(self._part(names, nothing | best, f"({values}) WHERE w > 0{self._by_key}"))
+        came = parts[0] if len(parts) == 1 else self._added_up(" UNION ALL ".join(parts))
+        return [*made, TickStatement(came, at.temporary("came"))]
+
+    def _part(self, names: Sequence[str], values: Mapping[str, str], rows: str) -> str:
+        """Entries of groups with these values, where others are NULL."""
+        shown = (f"{values.get(name, 'NULL')} AS {name}" for name in names)
+        return f"SELECT {listed(*self._names, *shown)} FROM {rows}"
+
+    def _added_up(self, entries: str) -> str:
+        """Entries of groups, of which several may be of one, as one each."""
+        return f"SELECT {listed(*self._names, *self._totals)} FROM ({entries}){self._by_key}"
+
+    @property
+    def _by_key(self) -> str:
+        return f" GROUP BY {', '.join(self._names)}" if self._names else ""
+
+    @property
+    def _totals(self) -> list[str]:
+        """The numbers, sums and best values of entries together."""
+        groups, *_ = self.states
+        added = {f"b{n}": ("max({})" if one.greatest else "min({})") for n, one in enumerate(self.arguments)}
+        added |= {f"s{n}": "exact_total(list({}))" for n, kind in enumerate(self.sums) if kind == EXACT}
+        return [f"{added.get(name, 'sum({})').format(name)} AS {name}" for name in groups.names[len(self.keys) :]]
 
     def _sum(self, number: int) -> str:
         """A sum of the rows that came."""
@@ -165,63 +193,37 @@ class SqlGroup:
             return f"exact_squares(list(c{len(self.keys) + squared}), list(w))"
         return f"exact_sum(list({column}), list(w))"
 
-    def _touched(self, at: TickTables) -> list[TickStatement]:
+    def _before(self, at: TickTables) -> list[TickStatement]:
         """The groups that change, as they were, and their values."""
-        key = ", ".join(self._apart)
-        inputs = (at.temporary("rows"), *(at.temporary(f"values{n}") for n in range(len(self.arguments))))
-        touched = " UNION ".join(f"SELECT {key or 'true'} FROM {name}" for name in inputs)
-        if len(inputs) == 1:
-            touched = f"SELECT DISTINCT {key or 'true'} FROM {inputs[0]}"
-        is_touched = f"SEMI JOIN {at.temporary('touched')} t ON {same(self._apart, 's', 't')}"
-        made = [
-            TickStatement(touched, at.temporary("touched")),
-            TickStatement(f"SELECT s.* FROM {at.state('groups')} s {is_touched}", at.temporary("old")),
-        ]
-        made += [
-            TickStatement(f"SELECT s.* FROM {at.state(f'values{n}')} s {is_touched}", at.temporary(f"old_values{n}"))
+        changes = f"SEMI JOIN {at.temporary('came')} t ON {same(self._apart, 's', 't')}"
+        made = [TickStatement(f"SELECT s.* FROM {at.state('groups')} s {changes}", at.temporary("old"))]
+        return made + [
+            TickStatement(f"SELECT s.* FROM {at.state(f'values{n}')} s {changes}", at.temporary(f"old_values{n}"))
             for n in self._kept_apart
         ]
-        return made
 
     def _changed(self, at: TickTables) -> list[TickStatement]:
         """The groups that change, as they are now, and their values."""
-        groups, *_ = self.states
-        names = groups.names
-        width = len(self.keys)
-        added = {f"b{n}": ("max({})" if one.greatest else "min({})") for n, one in enumerate(self.arguments)}
-        added |= {f"s{n}": "exact_total(list({}))" for n, kind in enumerate(self.sums) if kind == EXACT}
-        parts = [f"SELECT * FROM {at.temporary('old')}"]
-        shown = [name if name in (*self._names, "n") or name.startswith("s") else f"NULL AS {name}" for name in names]
-        parts.append(f"SELECT {listed(*shown)} FROM {at.temporary('rows')}")
-        for number, one in enumerate(self.arguments):
-            if one.apart:
-                continue
-            mine = {f"b{number}": added[f"b{number}"].format("v")}
-            zero = {"n": "0"} | {f"s{n}": "'0'" if kind == EXACT else "0" for n, kind in enumerate(self.sums)}
-            values = listed(*(mine.get(name, zero.get(name, "NULL")) + f" AS {name}" for name in names[width:]))
-            key = ", ".join(self._names)
-            by_key = f" GROUP BY {key}" if key else ""
-            parts.append(f"SELECT {listed(key, values)} FROM {at.temporary(f'values{number}')} WHERE w > 0{by_key}")
-        every = f"SELECT * FROM ({' UNION ALL '.join(parts)})"
-        totals = [f"{added.get(name, 'sum({})').format(name)} AS {name}" for name in names[width:]]
-        made = [TickStatement(self._merged(every, totals), at.temporary("new"))]
-        for number in self._kept_apart:
-            made.append(TickStatement(self._new_values(at, number), at.temporary(f"new_values{number}")))
-        return made
+        every = f"SELECT * FROM {at.temporary('old')} UNION ALL SELECT * FROM {at.temporary('came')}"
+        return [
+            TickStatement(self._merged(every), at.temporary("new")),
+            *(
+                TickStatement(self._new_values(at, number), at.temporary(f"new_values{number}"))
+                for number in self._kept_apart
+            ),
+        ]
 
-    def _merged(self, every: str, totals: Sequence[str]) -> str:
+    def _merged(self, every: str) -> str:
         """Groups and what came to them, added up; sessions that touch as one."""
-        key = ", ".join(self._names)
         if self.session is None:
-            by_key = f" GROUP BY {key} HAVING sum(n) <> 0" if key else ""
-            return f"SELECT {listed(key, *totals)} FROM ({every}){by_key}"
+            return self._added_up(every) + (" HAVING sum(n) <> 0" if self._names else "")
         start, end = (f"c{place}" for place in self.session)
         over = (f"PARTITION BY {', '.join(self._apart)} " if self._apart else "") + f"ORDER BY {start}, {end}"
         before = f"max({end}) OVER ({over} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)"
         begins = f"SELECT *, CASE WHEN {start} <= {before} THEN 0 ELSE 1 END AS begins FROM ({every})"
         numbered = f"SELECT *, sum(begins) OVER ({over} ROWS UNBOUNDED PRECEDING) AS session FROM ({begins})"
         ends = {start: f"min({start}) AS {start}", end: f"max({end}) AS {end}"}
-        shown = listed(*(ends.get(name, name) for name in self._names), *totals)
+        shown = listed(*(ends.get(name, name) for name in self._names), *self._totals)
         return f"SELECT {shown} FROM ({numbered}) GROUP BY {listed(*self._apart, 'session')}"
 
     def _new_values(self, at: TickTables, number: int) -> str:

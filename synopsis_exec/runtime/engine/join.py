@@ -21,6 +21,7 @@ from streambound_runtime.engine.tables import (
     deleted,
     listed,
     places,
+    replaced,
     same,
     summed,
 )
@@ -84,11 +85,10 @@ class SqlJoin:
         made = [
             TickStatement(summed(left, rows), came_left),
             TickStatement(summed(right, f"SELECT {listed(*right, 'w')} FROM {at.inputs[1]}"), came_right),
-            TickStatement(self._all_right(at, right, came_right), at.temporary("every_right")),
         ]
         parts = []
         if self.kind in ("inner", "left"):
-            sides = ((came_left, at.temporary("every_right")), (at.state("left"), came_right))
+            sides = ((came_left, at.state("right")), (came_left, came_right), (at.state("left"), came_right))
             pair = listed(*of_both(self.shown), "l.w * r.w AS w")
             parts += [f"SELECT {pair} FROM {one} l JOIN {other} r ON {on}" for one, other in sides]
         if self._asks:
@@ -103,20 +103,14 @@ class SqlJoin:
         made += self._kept(at, left, right)
         return (*made, *(one for state in self.states for one in deleted(state, at)))
 
-    def _all_right(self, at: TickTables, right: Sequence[str], came: str) -> str:
-        """The right rows that are there now."""
-        both = (
-            f"SELECT {listed(*right, 'w')} FROM {at.state('right')} UNION ALL SELECT {listed(*right, 'w')} FROM {came}"
-        )
-        return summed(right, both)
-
     def _partners(self, at: TickTables, left: Sequence[str], on: str) -> list[TickStatement]:
         """The left rows that change: how often they are there, and their partners, before and after."""
-        came, right, every = at.temporary("left"), at.temporary("right"), at.temporary("every_right")
+        came, right = at.temporary("left"), at.temporary("right")
         row = listed(*(f"l.{name}" for name in left))
         by_row = f"GROUP BY {row}" if left else "HAVING count(*) > 0"
         more = f"SELECT {listed(row, 'sum(r.w) AS p')} FROM {at.state('left')} l JOIN {right} r ON {on} {by_row}"
         fresh = f"(SELECT d.* FROM {came} d ANTI JOIN {at.state('left')} s ON {same(left, 'd', 's')})"
+        every = f"(SELECT * FROM {at.state('right')} UNION ALL SELECT * FROM {right})"
         first = f"SELECT {listed(row, 'sum(r.w) AS p')} FROM {fresh} l JOIN {every} r ON {on} {by_row}"
         keys = listed(*left) or "true"
         touched = f"SELECT {keys} FROM {came} UNION SELECT {keys} FROM {at.temporary('more')}"
@@ -148,29 +142,17 @@ class SqlJoin:
 
     def _kept(self, at: TickTables, left: Sequence[str], right: Sequence[str]) -> list[TickStatement]:
         """Both sides with what came."""
-        came_right = at.temporary("right")
-        made = [
-            TickStatement(f"DELETE FROM {at.state('right')} s USING {came_right} d WHERE {same(right, 's', 'd')}"),
+        made = replaced(at.state("right"), at.temporary("right"), at.temporary("new_right"), right)
+        if not self._asks:
+            return made + replaced(at.state("left"), at.temporary("left"), at.temporary("new_left"), left)
+        changed = at.temporary("changed")
+        return [
+            *made,
+            TickStatement(f"DELETE FROM {at.state('left')} s USING {changed} d WHERE {same(left, 's', 'd')}"),
             TickStatement(
-                f"INSERT INTO {at.state('right')} SELECT e.* FROM {at.temporary('every_right')} e "
-                f"SEMI JOIN {came_right} d ON {same(right, 'e', 'd')}"
+                f"INSERT INTO {at.state('left')} SELECT {listed(*left, 'new_w, new_p')} FROM {changed} WHERE new_w <> 0"
             ),
         ]
-        if self._asks:
-            rows = f"SELECT {listed(*left, 'new_w, new_p')} FROM {at.temporary('changed')} WHERE new_w <> 0"
-            changed = at.temporary("changed")
-        else:
-            changed = at.temporary("left")
-            old = f"SELECT s.* FROM {at.state('left')} s SEMI JOIN {changed} d ON {same(left, 's', 'd')}"
-            made.append(
-                TickStatement(summed(left, f"{old} UNION ALL SELECT * FROM {changed}"), at.temporary("new_left"))
-            )
-            rows = f"SELECT * FROM {at.temporary('new_left')}"
-        made += [
-            TickStatement(f"DELETE FROM {at.state('left')} s USING {changed} d WHERE {same(left, 's', 'd')}"),
-            TickStatement(f"INSERT INTO {at.state('left')} {rows}"),
-        ]
-        return made
 
     def _clipped(self) -> list[str]:
         """The left columns as they are remembered: what is compared only, between the values that matter."""
@@ -218,17 +200,11 @@ class SqlAsOf:
             f"SELECT {shown} FROM {came} l JOIN {at.state('right')} r ON {on} UNION ALL "
             f"SELECT {shown} FROM {came} l JOIN {at.inputs[1]} r ON {on}{' AND r.t <= l.t' if self.timed else ''}"
         )
-        every = f"SELECT * FROM {at.state('right')} UNION ALL SELECT {listed(*right, 'w')} FROM {at.inputs[1]}"
         return (
             TickStatement(f"SELECT row_number() OVER () AS number, * FROM {at.inputs[0]}", came),
             TickStatement(summed(("number", *right), several), partners),
             TickStatement(self._delta(at), at.delta),
-            TickStatement(summed(right, every), at.temporary("every_right")),
-            TickStatement(f"DELETE FROM {at.state('right')} s USING {at.inputs[1]} d WHERE {same(right, 's', 'd')}"),
-            TickStatement(
-                f"INSERT INTO {at.state('right')} SELECT e.* FROM {at.temporary('every_right')} e "
-                f"SEMI JOIN {at.inputs[1]} d ON {same(right, 'e', 'd')}"
-            ),
+            *replaced(at.state("right"), at.inputs[1], at.temporary("new_right"), right),
             *(one for state in self.states for one in deleted(state, at)),
         )
 

@@ -146,6 +146,18 @@ def summed(names: Sequence[str], rows: str, weight: str = "w") -> str:
     return f"SELECT {listed(keys, f'sum({weight}) AS w')} FROM ({rows}) GROUP BY ALL HAVING sum({weight}) <> 0"
 
 
+def replaced(state: str, came: str, new: str, names: Sequence[str]) -> list[TickStatement]:
+    """The statements that add rows that came to the rows of a state: those that agree are made ``new``."""
+    agree = same(names, "s", "d")
+    shown = listed(*names, "w")
+    rows = f"SELECT {shown} FROM {state} s SEMI JOIN {came} d ON {agree} UNION ALL SELECT {shown} FROM {came}"
+    return [
+        TickStatement(summed(names, rows), new),
+        TickStatement(f"DELETE FROM {state} s USING {came} d WHERE {agree}"),
+        TickStatement(f"INSERT INTO {state} SELECT * FROM {new}"),
+    ]
+
+
 def deleted(state: StateTable, at: TickTables) -> tuple[TickStatement, ...]:
     """The statements that delete a state's expired entries, and those of keys that are over: the last input."""
     found = []
