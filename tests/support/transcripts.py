@@ -1,8 +1,8 @@
 """Documents as a reader follows them: files that blocks hold, and commands with what they print.
 
-A block is fenced; ``file=NAME`` behind its language says which file it is. In blocks of ``console`` a command follows
-``$ ``, and what it prints, on standard error and standard output, follows the command. A line ``…`` stands for any
-lines, ``…`` within a line for any text.
+A block is fenced; behind its language ``file=NAME`` says which file it is, ``spark`` that a command of it starts Spark.
+In blocks of ``console`` a command follows ``$ ``, and what it prints, on standard error and output, follows it.
+A line ``…`` stands for any lines, ``…`` within a line for any text.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import copytree
@@ -18,9 +18,8 @@ from types import MappingProxyType
 
 from support.program import ROOT, install_program
 
-_BLOCK = re.compile(r"^```(\w+)(?: file=(\S+))?\n(.*?)^```$", flags=re.S | re.M)
+_BLOCK = re.compile(r"^```(\w+)(?: file=(\S+)| (spark))?\n(.*?)^```$", flags=re.S | re.M)
 _COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", flags=re.M)
-_NEEDS_SPARK = re.compile(r"streambound (run|verify|memory)\b|job\.py\b(?! --help)|spark-submit|on_spark\.py")
 _STATUS = "echo $?"
 EXAMPLES = ("auctions", "figure2", "fraud", "orders")
 """Of the examples, those that a project has where commands are followed."""
@@ -28,21 +27,17 @@ EXAMPLES = ("auctions", "figure2", "fraud", "orders")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A fenced block: its language, the file that it is (or nothing), its text."""
+    """A fenced block: its language, the file that it is (or nothing), whether it starts Spark, its text."""
 
     language: str
     file: str
+    spark: bool
     text: str
 
     @property
     def commands(self) -> list[tuple[str, str]]:
         """The commands of a ``console`` block, each with what is shown of its output."""
         return _COMMAND.findall(self.text) if self.language == "console" else []
-
-    @property
-    def spark(self) -> bool:
-        """Whether a command of the block starts Spark."""
-        return any(_NEEDS_SPARK.search(command) for command, _ in self.commands)
 
 
 def blocks_of(document: str, language: str = "") -> list[Block]:
@@ -53,7 +48,7 @@ def blocks_of(document: str, language: str = "") -> list[Block]:
 
 def blocks_in(text: str) -> list[Block]:
     """The fenced blocks of a text."""
-    return [Block(*parts) for parts in _BLOCK.findall(text)]
+    return [Block(language, file, spark == "spark", inner) for language, file, spark, inner in _BLOCK.findall(text)]
 
 
 def matches(shown: str, printed: str) -> bool:
@@ -64,13 +59,22 @@ def matches(shown: str, printed: str) -> bool:
     return re.fullmatch(pattern, printed.strip(), flags=re.S) is not None
 
 
+Run = Callable[[str, Path, dict[str, str]], tuple[int, str]]
+"""Runs a command in a directory, with these variables; its status, and what it prints."""
+
+
 def follow(
-    blocks: Iterable[Block], folder: Path, files: Mapping[str, str] = MappingProxyType({}), before: str = ""
+    blocks: Iterable[Block],
+    folder: Path,
+    files: Mapping[str, str] = MappingProxyType({}),
+    before: str = "",
+    run_command: Run | None = None,
 ) -> int:
     """Write the files and run the commands, in their order, in a new project; how many commands were run.
 
     Fails where one prints something else, or ends with another status than 0 or 1. The project has ``files`` that the
-    document does not show, and some of the examples; a command that it does not show is run ``before``.
+    document does not show, and some of the examples; a command that it does not show is run ``before``. ``run_command``
+    is how commands are run; by default from a shell.
     """
     programs, project = folder / "programs", folder / "project"
     install_program(programs)
@@ -82,7 +86,7 @@ def follow(
     names = {f"GIT_{who}_{what}": "shop@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
     environment = {**os.environ, **names, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "NO_COLOR": "1"}
     if before:
-        status, printed = _run(before, project, environment)
+        status, printed = from_a_shell(before, project, environment)
         assert status == 0, printed
     status, run = 0, 0
     for block in blocks:
@@ -92,7 +96,7 @@ def follow(
             if command == _STATUS:
                 printed = str(status)
             else:
-                status, printed = _run(command, project, environment)
+                status, printed = (run_command or from_a_shell)(command, project, environment)
                 assert status in (0, 1), f"{command} ends with {status} and prints\n{printed}"
             assert matches(shown, printed), f"{command} prints\n{printed}"
             run += 1
@@ -104,7 +108,8 @@ def _write(file: Path, text: str) -> None:
     file.write_text(text, encoding="utf-8")
 
 
-def _run(command: str, project: Path, environment: dict[str, str]) -> tuple[int, str]:
+def from_a_shell(command: str, project: Path, environment: dict[str, str]) -> tuple[int, str]:
+    """A `Run`."""
     done = subprocess.run(
         ["bash", "-c", command],
         cwd=project, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
