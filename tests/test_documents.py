@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from collections.abc import Callable, Iterator
-from contextlib import chdir
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -25,7 +23,7 @@ from streambound.synopsis_exec.in_process import run_in_process
 from streambound_runtime.promises import Arrival, Mark, Partitions
 from streambound_runtime.settings import Settings
 from support.program import ROOT
-from support.transcripts import Block, blocks_of, follow, from_a_shell, matches
+from support.transcripts import Block, blocks_of, follow, matches
 
 PAGES = ["README.md", *sorted(file.relative_to(ROOT).as_posix() for file in (ROOT / "docs").glob("*.md"))]
 OTHERS = [
@@ -72,16 +70,6 @@ def test_the_commands_but_those_that_start_spark(page: str, tmp_path: Path) -> N
     assert follow((block for block in blocks_of(page) if not block.spark), tmp_path, FILES) > 1
 
 
-def in_this_process(command: str, project: Path, environment: dict[str, str]) -> tuple[int, str]:
-    """A command of ours in this process, whose Spark runs already; others from a shell."""
-    program, *arguments = shlex.split(command)
-    if program != "streambound":
-        return from_a_shell(command, project, environment)
-    with chdir(project):
-        done = CliRunner().invoke(cli.main, arguments)
-    return done.exit_code, done.output
-
-
 def on_this_spark(
     compiled: Any, options: dict[str, str], on_report: Callable[[JobReport], None]
 ) -> tuple[list[JobReport], JobReport]:
@@ -100,7 +88,7 @@ def test_the_commands_that_start_spark(spark: Any, page: str, tmp_path: Path, mo
     """All on one Spark, for each would be started half a minute; what is no command of ours has its own."""
     monkeypatch.setattr(runner, "_run_on_spark", on_this_spark)
     blocks = (block for block in blocks_of(page) if block.spark or block.file)
-    assert follow(blocks, tmp_path, run_command=in_this_process) > 0
+    assert follow(blocks, tmp_path) > 0
 
 
 def test_every_page_with_commands_is_followed() -> None:

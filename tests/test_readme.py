@@ -22,7 +22,7 @@ def test_five_minutes(tmp_path: Path) -> None:
     """All of its commands, one after the other; none starts Spark."""
     blocks = blocks_of(README)
     assert not any(block.spark for block in blocks)
-    assert follow(blocks, tmp_path) == sum(len(block.commands) for block in blocks) > 9
+    assert follow(blocks, tmp_path, by_shell=True) == sum(len(block.commands) for block in blocks) > 9
 
 
 def test_its_catalog_is_that_of_the_example_that_was_measured() -> None:
