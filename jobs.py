@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from streambound.analyzer.catalog import Catalog
     from streambound.criteria.check import Checked
+    from streambound.recheck.oracle.reference import StatementReference
+    from streambound.recheck.oracle.reference_periods import PeriodReference
     from streambound.recheck.oracle.spark_batch import BatchStatement
     from streambound.synopsis_exec.bench import Trial
     from streambound.synopsis_exec.circuit_plan import PlannedCircuit
@@ -145,14 +147,17 @@ def verify(
     inputs: str | Path | None = None,
     runs: int = 3,
     seed: int = 0,
+    engine: str | None = None,
 ) -> Verification:
-    """Compare a bounded statement's job with the SQL itself as one batch query, as `streambound verify` does.
+    """Compare a bounded statement's job with the SQL itself over the same rows, as `streambound verify` does.
 
-    ``inputs`` is a directory of recorded streams; without it they are generated. The result is ``proved`` where there
-    were results and all were equal, and says ``difference`` with the fewest rows that still have it. Needs Java.
+    ``inputs`` is a directory of recorded streams; without it they are generated. The ``engine`` is "embedded" or
+    "spark", which needs Java; by default the first where it can serve. The result is ``proved`` where there were
+    results and all were equal, and says ``difference`` with the fewest rows that still have it.
     """
     known = catalog_of(catalog)
-    return verification(statement_of(sql, known, name), known, None if inputs is None else Path(inputs), seed, runs)
+    folder = None if inputs is None else Path(inputs)
+    return verification(statement_of(sql, known, name), known, folder, seed, runs, engine=engine)
 
 
 def compiled_of(
@@ -248,26 +253,60 @@ def verification(
     runs: int,
     on_trial: Callable[[Trial], None] = lambda trial: None,
     on_step: Callable[[str], None] = lambda step: None,
+    engine: str | None = None,
 ) -> Verification:
-    """The job of a bounded statement against the statement as batch SQL, over recorded rows or generated ones."""
+    """The job of a bounded statement against the statement itself, over recorded rows or generated ones.
+
+    The ``engine`` is "embedded", in this process with the reference evaluator, or "spark", with batch SQL; by default
+    the first where it knows all of the statement and of the job. Raises UsageError where it does not.
+    """
     if checked.blocks is not None and checked.circuit is None:
         remedy = "what it computes at a point of time is the SQL inside of it, over the rows that are valid then"
         raise UsageError(
             f"{checked.statement.name} reads no stream, and verify compares jobs of streams", remedy=remedy
         )
+    from streambound.analyzer.expressions.function import NotKnown
     from streambound.synopsis_exec.job_file import compiled
     from streambound.synopsis_exec.micro_batches import recorded
     from streambound.synopsis_exec.plan import make_plan
+    from streambound.synopsis_exec.runner import runs_on_spark
     from streambound.synopsis_exec.verify import verify
     from streambound_runtime.promises import QuarantineLimit
 
     plan: Plan | PlannedCircuit = planned_circuit(checked, catalog) or make_plan(decision_of(checked), catalog)
     plan = replace(plan, sink=None, quarantine=QuarantineLimit(sys.maxsize))  # what is tried out goes nowhere
-    original = batch_statement(checked, catalog, plan)
-    if checked.blocks is not None:
-        original = _snapshots(checked.blocks, catalog)
+    job = compiled(plan, tick="timestamp")
     rows = recorded(plan, folder) if folder is not None else None
-    return verify(compiled(plan, tick="timestamp"), original, rows, seed, runs, on_trial, on_step)
+    reference = _reference(checked, catalog, plan)
+    files = {"input": str(folder or ".")}  # rows that are generated are files, too
+    if not runs_on_spark(job, files, engine, reference if isinstance(reference, str) else ""):
+        assert not isinstance(reference, str), "what it does not know runs on Spark"
+        try:
+            return verify(job, reference, rows, seed, runs, on_trial, on_step)
+        except NotKnown as error:
+            runs_on_spark(job, files, engine, f"only Spark knows {error}")
+    original = batch_statement(checked, catalog, plan)
+    return verify(job, original, rows, seed, runs, on_trial, on_step)
+
+
+def _reference(
+    checked: Checked, catalog: Catalog, plan: Plan | PlannedCircuit
+) -> StatementReference | PeriodReference | str:
+    """The statement as the reference evaluator takes it, or in words why it does not."""
+    from streambound.incremental.translation.views import Untranslatable
+    from streambound.recheck.oracle.reference import StatementReference, circuit_of
+    from streambound.recheck.oracle.reference_periods import PeriodReference
+    from streambound.synopsis_exec.circuit_plan import PlannedCircuit
+
+    try:
+        if checked.blocks is not None:
+            block = _snapshots(checked.blocks, catalog)
+            assert block.snapshots is not None, "a block is evaluated at points of time"
+            return PeriodReference.of(block.tree, catalog, block.snapshots)
+        final = isinstance(plan, PlannedCircuit) and plan.circuit.final
+        return StatementReference(circuit_of(checked.statement, catalog), catalog, final)
+    except Untranslatable as error:
+        return f"the reference evaluator does not know the query: {error}"
 
 
 def batch_statement(checked: Checked, catalog: Catalog, plan: Plan | PlannedCircuit) -> BatchStatement:
@@ -277,6 +316,8 @@ def batch_statement(checked: Checked, catalog: Catalog, plan: Plan | PlannedCirc
     from streambound.recheck.oracle.time_buckets import with_spark_buckets
     from streambound.recheck.oracle.versions import unversioned
 
+    if checked.blocks is not None:
+        return _snapshots(checked.blocks, catalog)
     statement = checked.statement
     assert statement.tree is not None, "a bounded statement has been parsed"
     text, tree = statement.sql, with_spark_buckets(with_ties(unversioned(statement.tree, catalog), catalog), catalog)

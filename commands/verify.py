@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from streambound.commands.doing import Doing
-from streambound.commands.options import PathArgument, QueryArgument, common_options, emit_mode_option
+from streambound.commands.options import PathArgument, QueryArgument, common_options, emit_mode_option, engine_option
 from streambound.commands.saying import show, show_literal
 from streambound.jobs import verification
 
@@ -23,13 +23,17 @@ from streambound.jobs import verification
 @click.option("--runs", type=click.IntRange(1, 1000), default=3, show_default=True,
               help="How many runs, each with other micro-batches (and other generated streams).")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@engine_option
 @emit_mode_option
 @common_options
 def verify(
     query: str, name: str | None, input_dir: Path | None, seed: int, runs: int, form: str,
-    emit_mode: str | None, catalog_file: Path | None, color: bool | None, debug: bool,
+    engine: str | None, emit_mode: str | None, catalog_file: Path | None, color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
-    """Compare the job of a bounded QUERY with the SQL itself, run by Spark as one batch query over the same rows.
+    """Compare the job of a bounded QUERY with the SQL itself over the same rows.
+
+    The reference evaluator says what the SQL returns, each operator by its definition; it shares no code with the job.
+    With --engine spark the job runs on Spark, and the SQL there as one batch query.
 
     Every run brings the rows of the streams in another order that the catalog allows (lateness, partitions), in
     micro-batches cut at random places. Results must be equal as multisets at every timestamp. Where they are not, rows
@@ -50,7 +54,7 @@ def verify(
         if form == "text":
             show(trial_line(trial, next(numbers)))
 
-    found = verification(checked, catalog, input_dir, seed, runs, note, Doing())
+    found = verification(checked, catalog, input_dir, seed, runs, note, Doing(), engine)
     if form == "json":
         show_literal(verify_json(found))
     else:

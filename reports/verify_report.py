@@ -58,9 +58,8 @@ def _difference_lines(found: Any) -> Iterator[str]:
     table += [(*cell.values, f"{cell.expected} times", f"{cell.found} times") for cell in difference.cells]
     yield from _aligned(table)
     number = sum(len(lines) for lines in difference.rows.values())
-    how = "the job on Spark" if difference.by_job else "the job's kernel, confirmed on Spark"
     size = "no row can go" if difference.minimal else "fewer may do"
-    yield f"with {number} row{'s' if number != 1 else ''} ({size}: {difference.trials} trials with {how}):"
+    yield f"with {number} row{'s' if number != 1 else ''} ({size}: {difference.trials} trials):"
     for name, lines in difference.rows.items():
         yield from (f"  {name} {line}" for line in lines)
 
@@ -88,6 +87,7 @@ def verify_json(found: Any) -> str:
         {
             "schema_version": 1,
             "query": found.query,
+            "engine": found.engine,
             "equal": found.difference is None,
             "results": found.results,
             "never": found.never,
@@ -112,5 +112,4 @@ def _difference(found: Any) -> dict[str, Any]:
         "rows": difference.rows,
         "minimal": difference.minimal,
         "trials": difference.trials,
-        "by": "job" if difference.by_job else "kernel",
     }

@@ -1,4 +1,4 @@
-"""Where `verify` runs jobs and batch queries over the same rows: one Spark, and a directory for what comes and goes."""
+"""Where `verify` runs a job over some rows and compares: in this process or on one Spark, in a directory of its own."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from streambound.analyzer.job_reports import SummaryReport
 from streambound.analyzer.json_models import parsed
 from streambound.criteria.operators.parts import JudgedConditions
-from streambound.recheck.oracle.spark_batch import BatchComparison, BatchStatement, batch_session, compare, differs
+from streambound.recheck.oracle.spark_batch import BatchComparison, BatchStatement, batch_session, compare
 from streambound.recheck.oracle.spark_lineages import compare_lineages
 from streambound.recheck.oracle.spark_prefixes import compare_final, compare_prefixes
 from streambound.recheck.oracle.spark_snapshots import compare_snapshots
@@ -25,18 +25,19 @@ from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.ended_rows import counting, is_punctuation
 from streambound.synopsis_exec.in_process import quiet, run_in_process
 from streambound.synopsis_exec.job_file import CompiledJob
-from streambound.synopsis_exec.kernel_output import kernel_output
 from streambound.synopsis_exec.micro_batches import write_batches
 from streambound.synopsis_exec.pace import crowded
 from streambound.synopsis_exec.period_rows import allowed, judging
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.recorded import Row, read_rows
+from streambound.synopsis_exec.runner import run_embedded
 from streambound_runtime.decoding.row_text import MOST_SHOWN
 from streambound_runtime.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_TRIALS_HERE, _TRIALS_ON_SPARK = 120, 25
 Item = tuple[str, int, bytes]
 """A row: its stream or relation, its micro-batch, and its line of JSON."""
 
@@ -53,14 +54,21 @@ class Trial:
     comparison: BatchComparison
 
 
+Compare = Callable[[Path, Path], BatchComparison]
+"""Compares the statement over the rows that a job could use, a directory for each table, with the job's output."""
+RunJob = Callable[[Mapping[str, str]], SummaryReport]
+"""Runs a job with these options."""
+
+
 @dataclass(frozen=True)
 class Bench:
-    """A job and its file, and the statement that it was made from."""
+    """A job, what runs it, and what its output is compared with; ``most_trials`` is how often for a smaller input."""
 
-    spark: SparkSession
     compiled: CompiledJob
-    statement: BatchStatement
     folder: Path
+    run_job: RunJob
+    compare: Compare
+    most_trials: int
     on_step: Callable[[str], None] = lambda step: None
     """Hears what is done next, in words."""
 
@@ -69,80 +77,26 @@ class Bench:
         """The job's plan."""
         return self.compiled.plan
 
-    @staticmethod
-    @contextmanager
-    def open(
-        compiled: CompiledJob, statement: BatchStatement, on_step: Callable[[str], None] = lambda step: None
-    ) -> Iterator[Bench]:
-        """Start Spark where it does not run yet; the directory goes at the end."""
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        with scratch_folder("verify-") as folder:
-            compiled.write(folder)
-            with quiet(folder / "spark.log"):
-                spark = batch_session()
-            yield Bench(spark, compiled, statement, folder, on_step)
-
     def run(self, items: Sequence[Item]) -> Trial:
         """Run the job on some rows, and compare its output."""
-        with self._place() as place:
+        with tempfile.TemporaryDirectory(dir=self.folder) as directory:
+            place = Path(directory)
             self.on_step(f"running the job over {len(items):,} rows")
             batches, summary = self._job(place, items)
             self.on_step("running the SQL over the same rows, and comparing")
-            found = self._compared(place)
+            found = self.compare(place / "used", place / "out.jsonl")
         return Trial(summary.rows, batches, summary.quarantined, found)
 
-    def job_differs(self, items: Sequence[Item]) -> bool:
-        """Whether the job's output over some rows differs from batch SQL."""
-        with self._place() as place:
-            self._job(place, items)
-            if isinstance(self.plan, PlannedCircuit):
-                return not self._compared(place).equal
-            return differs(self.spark, self.statement, place / "used", place / "out.jsonl")
-
-    def _compared(self, place: Path) -> BatchComparison:
-        """The output of a run against the statement: of a circuit timestamp by timestamp, or its final results."""
-        compared = compare_prefixes if isinstance(self.plan, PlannedCircuit) else compare
-        if isinstance(self.plan, PlannedCircuit) and self.plan.circuit.final:
-            compared = compare_final
-        if self.statement.snapshots is not None:
-            compared = compare_lineages if self.statement.snapshots.lineages else compare_snapshots
-        return compared(self.spark, self.statement, place / "used", place / "out.jsonl")
-
-    def kernel_differs(self, items: Sequence[Item]) -> bool:
-        """Whether the output of the job's kernel alone differs from batch SQL; it takes no account of micro-batches.
-
-        Of what Spark computes of rows, and of their periods, the kernel alone knows nothing; a circuit is run as a job
-        only.
-        """
-        if isinstance(self.plan, PlannedCircuit):
-            return False
-        judged = any(item.derived or item.period for item in self.plan.inputs)
-        if self.plan.kept is not None or self.plan.computed or judged:
-            return False
-        good: dict[str, list[Row]] = {item.name: [] for item in self.plan.inputs}
-        used = []
-        for item, row in good_rows(self.plan.inputs, items):
-            good[item[0]].append(row)
-            used.append(item)
-        with self._place() as place:
-            self._write_used(place, used)
-            (place / "out.jsonl").write_text(kernel_output(self.plan, self.compiled.job, good), encoding="utf-8")
-            return differs(self.spark, self.statement, place / "used", place / "out.jsonl")
-
-    @contextmanager
-    def _place(self) -> Iterator[Path]:
-        with tempfile.TemporaryDirectory(dir=self.folder) as directory:
-            yield Path(directory)
+    def differs(self, items: Sequence[Item]) -> bool:
+        """Whether the job's output over some rows is not what the statement says."""
+        return not self.run(items).comparison.equal
 
     def _job(self, place: Path, items: Sequence[Item]) -> tuple[int, SummaryReport]:
         """Run the job; write the rows that it could use; the number of micro-batches, and the job's summary."""
         relations = {item.name: [line for name, _, line in items if name == item.name] for item in self.plan.relations}
         batches = write_batches(place / "in", relations, _in_batches([s.name for s in self.plan.streams], items))
         names = {"input": "in", "output": "out.jsonl", "quarantine": "bad.jsonl", "checkpoint": "checkpoint"}
-        options = [part for option, name in names.items() for part in (f"--{option}", str(place / name))]
-        summary = run_in_process(
-            self.folder / "job.py", [*options, "--files-per-batch", "1"], self.folder / "spark.log"
-        )
+        summary = self.run_job({option: str(place / name) for option, name in names.items()})
         judged = self.plan.judged if isinstance(self.plan, PlannedCircuit) else {}
         self._write_used(place, usable(self.plan.inputs, items, place / "bad.jsonl", judged))
         return batches, summary
@@ -150,6 +104,47 @@ class Bench:
     def _write_used(self, place: Path, items: Sequence[Item]) -> None:
         for table in self.plan.inputs:
             write_batches(place / "used", {table.name: [line for name, _, line in items if name == table.name]}, {})
+
+
+@contextmanager
+def here(compiled: CompiledJob, compare: Compare, on_step: Callable[[str], None]) -> Iterator[Bench]:
+    """Jobs run in this process, and the reference evaluator says what they have to print."""
+
+    def run(options: Mapping[str, str]) -> SummaryReport:
+        return run_embedded(compiled, {**options, "files_per_batch": 1})[1]
+
+    with scratch_folder("verify-") as folder:
+        yield Bench(compiled, folder, run, compare, _TRIALS_HERE, on_step)
+
+
+@contextmanager
+def on_spark(compiled: CompiledJob, statement: BatchStatement, on_step: Callable[[str], None]) -> Iterator[Bench]:
+    """Jobs run on Spark, which is started where it does not run yet, and so does the statement, as batch queries."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    with scratch_folder("verify-") as folder:
+        job, log = compiled.write(folder), folder / "spark.log"
+        with quiet(log):
+            spark = batch_session()
+
+        def run(options: Mapping[str, str]) -> SummaryReport:
+            given = [part for option, value in options.items() for part in (f"--{option}", value)]
+            return run_in_process(job, [*given, "--files-per-batch", "1"], log)
+
+        def compared(used: Path, output: Path) -> BatchComparison:
+            return _on_spark(compiled.plan, statement)(spark, statement, used, output)
+
+        yield Bench(compiled, folder, run, compared, _TRIALS_ON_SPARK, on_step)
+
+
+def _on_spark(
+    plan: Plan | PlannedCircuit, statement: BatchStatement
+) -> Callable[[SparkSession, BatchStatement, Path, Path], BatchComparison]:
+    """What compares the output of a job of such a plan with batch queries."""
+    if statement.snapshots is not None:
+        return compare_lineages if statement.snapshots.lineages else compare_snapshots
+    if not isinstance(plan, PlannedCircuit):
+        return compare
+    return compare_final if plan.circuit.final else compare_prefixes
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from select import select
 from time import monotonic
+from typing import Any
 
 from streambound.analyzer.errors import InputError, RuntimeLimitError, StreamboundError, UsageError
 from streambound.analyzer.job_reports import BatchReport, ErrorReport, JobReport, SummaryReport, report_in, report_of
@@ -131,7 +132,7 @@ def run_query(
         reports, last = _run_on_spark(compiled, options, on_report)
     else:
         assert isinstance(compiled, CompiledJob), "statements over relations with periods run on Spark"
-        reports, last = _run_embedded(compiled, options, on_report)
+        reports, last = run_embedded(compiled, options, on_report)
     return RunSummary(
         last.summary,
         last.rows,
@@ -148,12 +149,15 @@ def run_query(
     )
 
 
-def runs_on_spark(compiled: CompiledJob | CompiledPeriodJob, options: Mapping[str, str], engine: str | None) -> bool:
+def runs_on_spark(
+    compiled: CompiledJob | CompiledPeriodJob, options: Mapping[str, str], engine: str | None, also: str = ""
+) -> bool:
     """Whether a job runs on Spark, by the ``engine`` that is asked for, or else where it needs Spark.
 
-    ``options`` are those of the job's command line. Raises UsageError where it cannot run so, with what is missing.
+    ``options`` are those of the job's command line; ``also`` is what else needs Spark, in words. Raises UsageError
+    where it cannot run so, with what is missing.
     """
-    why = needs_spark(compiled, options) if engine != "spark" else None
+    why = needs_spark(compiled, options) or also or None if engine != "spark" else None
     if engine == "embedded" and why is not None:
         raise UsageError(f"{compiled.name} cannot run without Spark: {why}", remedy="run it with --engine spark")
     on_spark = engine == "spark" or why is not None
@@ -182,10 +186,10 @@ def _run_on_spark(
         return _reports(scratch, ["--report", "json", *arguments], on_report)
 
 
-def _run_embedded(
-    compiled: CompiledJob, options: Mapping[str, str], on_report: Callable[[JobReport], None]
+def run_embedded(
+    compiled: CompiledJob, options: Mapping[str, Any], on_report: Callable[[JobReport], None] = lambda report: None
 ) -> tuple[list[JobReport], SummaryReport]:
-    """Run a job in this process; returns what it reported, and its last report."""
+    """Run a job in this process with some `Settings`; returns what it reported, and its last report."""
     reports: list[JobReport] = []
 
     def note(event: dict[str, object]) -> None:
@@ -195,7 +199,7 @@ def _run_embedded(
         on_report(report)
 
     with signals_raised(), scratch_folder("run-") as folder:
-        settings = Settings(**{"checkpoint": str(folder / "checkpoint"), **options})  # type: ignore[arg-type]
+        settings = Settings(**{"checkpoint": str(folder / "checkpoint"), **options})
         try:
             note({"doing": "reading the input"})
             embedded.run_embedded(compiled.job, checked(compiled.job, settings), note)

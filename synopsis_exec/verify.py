@@ -1,8 +1,9 @@
 """Whether a job prints what batch SQL returns: other micro-batches in every run, and of a difference a small input.
 
 A run brings the streams in another order that the catalog allows, cut at random (`micro_batches`), runs the job, and
-compares its output with the statement over the same rows in Spark, except bad ones (`bench`): joins with the statement
-and the time of each result (`recheck.oracle.spark_batch`), SEQ VT with the SQL inside of it at single points of time
+compares its output with the statement over the same rows, except bad ones (`bench`): in this process by the reference
+evaluator (`recheck.oracle.reference`), or in Spark: joins with the statement and the time of each result
+(`recheck.oracle.spark_batch`), SEQ VT with the SQL inside of it at single points of time
 (`recheck.oracle.spark_snapshots`), SEQ TP with it in possible worlds (`recheck.oracle.spark_lineages`), other queries
 with the statement over prefixes (`recheck.oracle.spark_prefixes`).
 """
@@ -10,15 +11,18 @@ with the statement over prefixes (`recheck.oracle.spark_prefixes`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from random import Random
 
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.constants import BIGINT
 from streambound.analyzer.types import DataType
+from streambound.recheck.oracle.reference import StatementReference
+from streambound.recheck.oracle.reference_periods import PeriodReference
 from streambound.recheck.oracle.spark_batch import BatchStatement, Cell
 from streambound.synopsis_exec.arriving import BatchedLines
-from streambound.synopsis_exec.bench import Bench, Item, Trial
+from streambound.synopsis_exec.bench import Bench, Item, Trial, here, on_spark
 from streambound.synopsis_exec.circuit_ir import GroupNode
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.circuit_rows import Row, circuit_rows
@@ -30,17 +34,14 @@ from streambound.synopsis_exec.pace import within_rates
 from streambound.synopsis_exec.period_rows import by_time, with_periods
 from streambound.synopsis_exec.plan_ir import Plan
 from streambound.synopsis_exec.recorded_streams import line_writer
-from streambound.synopsis_exec.runner import check_spark
 from streambound.synopsis_exec.shrink import shrink
 
 MOST_BATCHES = 6
 """Micro-batches that a stream is cut into."""
 FEW = 8
 """Different tuples of each generated stream, apart from changed ones."""
-COMBINATIONS = 1_000_000
-"""About how many combinations of tuples the batch query over generated streams looks at."""
-KERNEL_TRIALS, JOB_TRIALS = 120, 25
-"""Trials that shrinking may take: each runs the kernel or the whole job, and a batch query."""
+COMBINATIONS = 100_000
+"""About how many combinations of tuples the statement over generated streams looks at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Difference:
     """The first timestamp at which job and batch SQL differ over a small input, and that input by table.
 
     ``timestamp`` is a number, microseconds since 1970 where time is a timestamp. ``minimal`` says that no row can go;
-    ``trials`` how often that was tried: with the job's kernel alone or, ``by_job``, with the whole job on Spark.
+    ``trials`` how often that was tried.
     """
 
     timestamp: int | None
@@ -56,13 +57,13 @@ class Difference:
     rows: dict[str, list[str]]
     trials: int
     minimal: bool
-    by_job: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
     """What the trials have shown; ``difference`` is None where every timestamp of each is equal.
 
+    ``engine`` has run the job and the statement: "embedded", with the reference evaluator, or "spark".
     ``never`` says that the query's conditions contradict each other, so that no rows ever give a result; ``time``
     is the type of its time.
     """
@@ -74,6 +75,7 @@ class Verification:
     difference: Difference | None
     never: bool = False
     time: DataType = BIGINT
+    engine: str = "embedded"
 
     @property
     def results(self) -> int:
@@ -88,7 +90,7 @@ class Verification:
 
 def verify(
     compiled: CompiledJob,
-    statement: BatchStatement,
+    statement: BatchStatement | StatementReference | PeriodReference,
     rows: Rows | None,
     seed: int,
     runs: int,
@@ -97,15 +99,13 @@ def verify(
 ) -> Verification:
     """Run a job on recorded rows (or, where None, on generated ones) and compare, until a run differs.
 
-    ``on_step`` hears what is done next, in words. Raises what a run raises, and StreamboundError where Spark refuses
-    the batch query.
+    It runs where the statement does. ``on_step`` hears what is done next, in words. Raises what a run raises,
+    StreamboundError where the statement fails, and NotKnown where only Spark knows one of its values.
     """
-    check_spark()
     plan = compiled.plan
     trials: list[Trial] = []
     difference = None
-    on_step("starting Spark")
-    with Bench.open(compiled, statement, on_step) as bench:
+    with _bench(compiled, statement, on_step) as bench:
         for number in range(runs):
             random = Random(f"{seed} {number}")
             on_step(f"run {number + 1} of {runs}: {'reading' if rows else 'generating'} rows")
@@ -117,9 +117,19 @@ def verify(
                 on_step("looking for fewer rows with the difference")
                 difference = smallest(bench, items)
                 break
-    return Verification(
-        plan.name, statement.columns, seed, tuple(trials), difference, gives_nothing(plan), plan.time_type
-    )
+    never, engine = gives_nothing(plan), "spark" if isinstance(statement, BatchStatement) else "embedded"
+    return Verification(plan.name, statement.columns, seed, tuple(trials), difference, never, plan.time_type, engine)
+
+
+def _bench(
+    compiled: CompiledJob,
+    statement: BatchStatement | StatementReference | PeriodReference,
+    on_step: Callable[[str], None],
+) -> AbstractContextManager[Bench]:
+    if not isinstance(statement, BatchStatement):
+        return here(compiled, statement.compare, on_step)
+    on_step("starting Spark")
+    return on_spark(compiled, statement, on_step)
 
 
 def gives_nothing(plan: Plan | PlannedCircuit) -> bool:
@@ -168,29 +178,11 @@ def _items(rows: Rows, batches: BatchedLines) -> list[Item]:
 
 
 def smallest(bench: Bench, items: Sequence[Item]) -> Difference:
-    """A small input whose results differ, confirmed with the whole job.
-
-    Shrunk with the kernel alone where that is to blame, which is fast; else with the job.
-    """
-    if bench.kernel_differs(items):
-        found = _shrunk(bench, items, by_job=False)
-        if found is not None:
-            return found
-    found = _shrunk(bench, items, by_job=True)
-    assert found is not None, "the job gave another result for the same input"
-    return found
-
-
-def _shrunk(bench: Bench, items: Sequence[Item], by_job: bool) -> Difference | None:
-    """None where the job itself is right on what is left."""
-    if by_job:
-        left = shrink(items, bench.job_differs, JOB_TRIALS)
-    else:
-        left = shrink(items, bench.kernel_differs, KERNEL_TRIALS)
+    """A small input whose results differ."""
+    left = shrink(items, bench.differs, bench.most_trials)
     comparison = bench.run(left.items).comparison
-    if comparison.equal:
-        return None
+    assert not comparison.equal, "the job gave another result for the same input"
     rows: dict[str, list[str]] = {item.name: [] for item in bench.plan.inputs}
     for name, _, line in left.items:
         rows[name].append(line.decode("utf-8", "replace"))
-    return Difference(comparison.timestamp, comparison.cells, rows, left.trials, left.minimal, by_job)
+    return Difference(comparison.timestamp, comparison.cells, rows, left.trials, left.minimal)

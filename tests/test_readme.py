@@ -5,8 +5,6 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-import pytest
-
 from support.program import ROOT
 from support.transcripts import blocks_of, follow
 
@@ -20,16 +18,11 @@ def test_it_is_short() -> None:
     assert [line for line in lines if len(line) > MOST_COLUMNS] == []
 
 
-def test_its_commands_but_those_that_start_spark(tmp_path: Path) -> None:
-    assert follow((block for block in blocks_of(README) if not block.spark), tmp_path) >= 3
-
-
-@pytest.mark.spark
-@pytest.mark.slow
 def test_five_minutes(tmp_path: Path) -> None:
-    """All of its commands, one after the other."""
+    """All of its commands, one after the other; none starts Spark."""
     blocks = blocks_of(README)
-    assert follow(blocks, tmp_path) == sum(len(block.commands) for block in blocks) > 9
+    assert not any(block.spark for block in blocks)
+    assert follow(blocks, tmp_path, by_shell=True) == sum(len(block.commands) for block in blocks) > 9
 
 
 def test_its_catalog_is_that_of_the_example_that_was_measured() -> None:

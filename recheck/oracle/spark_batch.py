@@ -124,13 +124,6 @@ def compare(spark: SparkSession, statement: BatchStatement, folder: Path, output
             both.expected.unpersist()
 
 
-def differs(spark: SparkSession, statement: BatchStatement, folder: Path, output: Path) -> bool:
-    """Whether `compare` would find a difference; cheaper."""
-    with refusals():
-        both = _Both.of(spark, statement, folder, output)
-        return bool(differing(both.expected, both.found, [*both.names, TIME]).limit(1).collect())
-
-
 @contextmanager
 def refusals() -> Iterator[None]:
     """What Spark refuses is a StreamboundError."""

@@ -63,8 +63,6 @@ def test_an_accepted_verdict_is_not_that_of_another_mode(place: Path) -> None:
     assert call("check", "keys.sql", "--emit-mode", "changes").exit_code == 0
 
 
-@pytest.mark.spark
-@pytest.mark.slow
 def test_verify_compares_final_results(place: Path) -> None:
     rows = place / "rows"
     rows.mkdir()

@@ -17,7 +17,7 @@ WRONG = Trial({"S": 2, "T": 0}, 1, {}, BatchComparison(1, 1, 3_000_000, CELLS))
 FOUND = Verification("q", ("A", "name"), 5, (EQUAL, EQUAL), None)
 LINES = {"S": ['{"A": 42}', '{"A": 7}'], "T": []}
 TIMESTAMP, DATE = DataType("timestamp", Family.TIMESTAMP), DataType("date", Family.DATE)
-DIFFERENCE = Difference(3_000_000, CELLS, LINES, 31, True, False)
+DIFFERENCE = Difference(3_000_000, CELLS, LINES, 31, True)
 DIFFERENT = replace(FOUND, trials=(EQUAL, WRONG), difference=DIFFERENCE, time=TIMESTAMP)
 
 
@@ -33,7 +33,8 @@ def test_all_equal() -> None:
         "left out, in quarantine: late 4",
         "q: the job prints what batch SQL returns in 2 runs (112,000 results); seed 5",
     ]
-    assert json.loads(verify_json(FOUND))["equal"] is True
+    report = json.loads(verify_json(FOUND))
+    assert (report["equal"], report["engine"]) == (True, "embedded")
 
 
 def test_runs_without_results_show_nothing() -> None:
@@ -57,14 +58,14 @@ def test_a_difference() -> None:
         "  A   name  batch SQL  job",
         "  42  NULL  2 times    0 times",
         "  7   x     0 times    1 times",
-        "with 2 rows (no row can go: 31 trials with the job's kernel, confirmed on Spark):",
+        "with 2 rows (no row can go: 31 trials):",
         '  S {"A": 42}',
         '  S {"A": 7}',
     ]
     data = json.loads(verify_json(DIFFERENT))["difference"]
     assert data["_ts"] == "1970-01-01 00:00:03"
     assert data["results"][0] == {"values": {"A": "42", "name": "NULL"}, "batch_sql": 2, "job": 0}
-    assert (data["rows"], data["minimal"], data["by"]) == (LINES, True, "kernel")
+    assert (data["rows"], data["minimal"], data["trials"]) == (LINES, True, 31)
 
 
 def test_results_of_relations_alone_have_no_time() -> None:

@@ -1,4 +1,4 @@
-"""`streambound verify` end to end: a job that is right over every type, and wrong ones that are caught and shrunk."""
+"""`streambound verify` end to end: jobs that are right, and wrong ones that are caught and shrunk; and on Spark."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from streambound import cli, jobs
-from streambound.synopsis_exec import job_file, verify
+from streambound.synopsis_exec import bench, job_file, verify
 from streambound.synopsis_exec.job_file import CompiledJob, compiled, job_text
 from support.figure import FIGURE, FIGURE_CATALOG, toml
 from support.plans import plan_of
-
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 CATALOG = """
 [streams.S]
@@ -65,7 +63,17 @@ def _verify(*arguments: str) -> Result:
     return CliRunner().invoke(cli.main, ["verify", *arguments])
 
 
-def test_a_right_job_over_recorded_rows_of_every_type(spark: Any, place: Path) -> None:
+def verified(*arguments: str) -> dict[str, Any]:
+    """The report of a verification that found no difference."""
+    result = _verify(*arguments, "--format", "json")
+    assert result.exit_code == 0, result.output
+    report: dict[str, Any] = json.loads(result.stdout)
+    assert report["equal"]
+    return report
+
+
+@pytest.fixture
+def typed(place: Path) -> Path:
     """Whose results go nowhere else, whatever the catalog says."""
     (place / "streams.toml").write_text(f'{CATALOG}\n[sinks.typed]\nformat = "json"\npath = "${{env:NOWHERE}}/sent"\n')
     (place / "q.sql").write_text(SQL)
@@ -73,10 +81,10 @@ def test_a_right_job_over_recorded_rows_of_every_type(spark: Any, place: Path) -
     for name, rows in INPUT.items():
         lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
         (place / "in" / f"{name}.jsonl").write_text("\n".join(lines))
-    result = _verify("q.sql", "--input", "in", "--runs", "1", "--seed", "7", "--format", "json")
-    assert result.exit_code == 0, result.output
-    report = json.loads(result.stdout)
-    assert report["equal"] and report["query"] == "typed"
+    return place
+
+
+def is_typed(report: dict[str, Any]) -> None:
     (run,) = report["runs"]
     assert run["rows"] == {"S": 6, "T": 4, "R": 3}
     assert sum(run["quarantined"].values()) == 3
@@ -84,8 +92,22 @@ def test_a_right_job_over_recorded_rows_of_every_type(spark: Any, place: Path) -
     assert (run["results"], run["timestamps"]) == (2 * 3 * 2 + 2, 2)
 
 
-def test_a_wrong_comparison_is_caught_and_shrunk(spark: Any, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The job of another query, with <= for <: its kernel alone shows the difference."""
+def test_a_right_job_over_recorded_rows_of_every_type(typed: Path) -> None:
+    report = verified("q.sql", "--input", "in", "--runs", "1", "--seed", "7")
+    assert (report["query"], report["engine"]) == ("typed", "embedded")
+    is_typed(report)
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_batch_sql_says_the_same_of_every_type(spark: Any, typed: Path) -> None:
+    report = verified("q.sql", "--input", "in", "--runs", "1", "--seed", "7", "--engine", "spark")
+    assert report["engine"] == "spark"
+    is_typed(report)
+
+
+def test_a_wrong_comparison_is_caught_and_shrunk(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The job of another query, with <= for <."""
     (place / "streams.toml").write_text(toml(FIGURE_CATALOG))
     (place / "figure.sql").write_text(FIGURE)
     wrong = compiled(plan_of(FIGURE.replace("T.B < 5", "T.B <= 5"), FIGURE_CATALOG)).job
@@ -96,7 +118,7 @@ def test_a_wrong_comparison_is_caught_and_shrunk(spark: Any, place: Path, monkey
     report = json.loads(result.stdout)
     assert not report["equal"]
     difference = report["difference"]
-    assert (difference["minimal"], difference["by"]) == (True, "kernel")
+    assert difference["minimal"]
     s, t, u = (json.loads(line) for name in "STU" for line in difference["rows"][name])
     assert t["B"] == 5 and s["A"] > 5 and s["I"] > t["J"] > u["K"]
     assert difference["_ts"] == s["I"]
@@ -120,19 +142,19 @@ class Losing(CompiledJob):
         return text[: text.rindex(end) + len(end)] + edit
 
 
-def test_a_job_that_loses_a_result_is_shrunk_with_the_job(
-    spark: Any, place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its kernel is right, and its output lacks a line: only whole runs show it."""
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_job_on_spark_that_loses_a_result(spark: Any, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the file of the job is wrong."""
     (place / "streams.toml").write_text(toml(FIGURE_CATALOG))
     (place / "one.sql").write_text("SELECT S.A FROM S WHERE S.A > 3")
     (place / "in").mkdir()
-    (place / "in" / "S.jsonl").write_text("".join(f'{{"A": {i}, "I": {i}}}\n' for i in range(8)))
+    (place / "in" / "S.jsonl").write_text("".join(f'{{"A": {i}, "I": {i}}}\n' for i in (5, 6, 7)))
     monkeypatch.setattr(job_file, "compiled", lambda plan, **more: Losing(plan, compiled(plan).job))
-    result = _verify("one.sql", "--input", "in", "--runs", "1")
+    result = _verify("one.sql", "--input", "in", "--runs", "1", "--engine", "spark")
     assert result.exit_code == 1, result.output
     assert "first at _ts = 6:\n  A  batch SQL  job\n  6  1 times    0 times\n" in result.output
-    assert "with 1 row (no row can go: " in result.output and " trials with the job on Spark):" in result.output
+    assert "with 1 row (no row can go: " in result.output
     assert result.output.endswith('  S {"A": 6, "I": 6}\n')
 
 
@@ -156,13 +178,12 @@ def test_a_job_that_takes_rows_within_the_lateness_for_late_ones(
     strict = {"streams": {name: FIGURE_CATALOG["streams"][name] for name in "ST"}}
     impatient = compiled(plan_of(sql, strict)).job
     monkeypatch.setattr(job_file, "compiled", lambda plan, **more: CompiledJob(plan, impatient))
-    monkeypatch.setattr(verify, "JOB_TRIALS", 5)
+    monkeypatch.setattr(bench, "_TRIALS_HERE", 5)
     result = _verify(*arguments)
     assert result.exit_code == 1, result.output
     report = json.loads(result.stdout)
     assert report["runs"][-1]["quarantined"]["late: its timestamp is closed already"] > 0
     difference = report["difference"]
-    assert difference["by"] == "job"
     (s, t) = ({json.loads(row)[key] for row in difference["rows"][name]} for name, key in (("S", "I"), ("T", "J")))
     assert s and t and len(s) + len(t) < 32
     assert all(cell["job"] < cell["batch_sql"] for cell in difference["results"])
@@ -191,7 +212,7 @@ def periods(place: Path) -> Path:
     return place
 
 
-def test_generated_rows_with_periods(spark: Any, periods: Path) -> None:
+def test_generated_rows_with_periods(periods: Path) -> None:
     """Some of them bad: alone, or beside others."""
     (periods / "q.sql").write_text(f"SEQ VT ({LEFT})")
     result = _verify("q.sql", "--runs", "2", "--format", "json")
@@ -201,7 +222,7 @@ def test_generated_rows_with_periods(spark: Any, periods: Path) -> None:
     assert any("snapshot_key" in reason for run in report["runs"] for reason in run["quarantined"])
 
 
-def test_a_wrong_job_over_rows_with_periods(spark: Any, periods: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_job_over_rows_with_periods(periods: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An inner join for the left one: the difference is at a point of time, with one row left."""
     (periods / "q.sql").write_text(f"SEQ VT ({LEFT})")
     wrong = jobs.compile(f"SEQ VT ({LEFT.replace('LEFT', '')})", PERIODS).compiled.job
@@ -209,7 +230,7 @@ def test_a_wrong_job_over_rows_with_periods(spark: Any, periods: Path, monkeypat
     result = _verify("q.sql", "--runs", "1", "--format", "json")
     assert result.exit_code == 1, result.output
     difference = json.loads(result.stdout)["difference"]
-    assert (difference["minimal"], difference["by"]) == (True, "job")
+    assert difference["minimal"]
     assert (len(difference["rows"]["shifts"]), difference["rows"]["posts"]) == (1, [])
     shift = json.loads(difference["rows"]["shifts"][0])
     assert difference["_ts"] == shift["vb"]
@@ -235,17 +256,73 @@ BUCKETS = {
 }
 
 
-@pytest.mark.parametrize("sql", BUCKETS.values(), ids=BUCKETS)
-def test_buckets_of_time_are_those_of_spark(spark: Any, place: Path, sql: str) -> None:
-    """Spark has no windows of integers, and not Flink's functions: batch SQL asks Spark's `window` of timestamps."""
+def with_buckets(place: Path, sql: str) -> None:
     columns = 'columns = { a = "bigint", b = "bigint", ts = "%s" }\ndomain.a = [1, 3]\nmax_per_timestamp = 3\n'
     tables = [f'[streams.{name}]\ntimestamp = "ts"\n{columns % kind}' for name, kind in BUCKET_TIMES.items()]
     (place / "streams.toml").write_text("".join(tables))
     (place / "q.sql").write_text(sql)
-    result = _verify("q.sql", "--runs", "1", "--format", "json")
-    assert result.exit_code == 0, result.output
-    report = json.loads(result.stdout)
-    assert report["equal"] and report["runs"][0]["results"] > 3
+
+
+@pytest.mark.parametrize("sql", BUCKETS.values(), ids=BUCKETS)
+def test_buckets_of_time(place: Path, sql: str) -> None:
+    with_buckets(place, sql)
+    assert verified("q.sql", "--runs", "2")["results"] > 6
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["the ends of a window of integers", "Flink's group function"])
+def test_buckets_of_time_are_those_of_spark(spark: Any, place: Path, name: str) -> None:
+    """Spark has no windows of integers, and not Flink's functions: batch SQL asks Spark's `window` of timestamps."""
+    with_buckets(place, BUCKETS[name])
+    assert verified("q.sql", "--runs", "1", "--engine", "spark")["results"] > 3
 
 
 BUCKET_TIMES = {"S": "bigint", "T": "timestamp"}
+
+
+CHANGES = """
+[streams.S]
+timestamp = "ts"
+columns = { a = "bigint", ts = "bigint" }
+domain.a = [0, 4]
+max_per_timestamp = 2
+"""
+R = '[relations.R]\ncolumns = {{ a = "bigint", n = "string" }}\ndomain.a = [0, 4]\nrows = 5\nchanges = {{ {} }}\n'
+FORMATS = {
+    "inserts and deletes": 'timestamp = "ts", op = "op"',
+    "inserts and deletes by key": 'timestamp = "ts", op = "op", key = ["a"]',
+    "Debezium's envelopes": 'timestamp = "ts_ms", format = "debezium", key = ["a"]',
+    "upserts": 'timestamp = "ts", format = "upsert", key = ["a"]',
+}
+READING = {
+    "as of a time": "SELECT S.a, R.n FROM S JOIN R FOR SYSTEM_TIME AS OF S.ts ON S.a = R.a",
+    "as it is": "SELECT a, COUNT(n) AS n, MAX(n) AS m FROM R GROUP BY a",
+}
+
+
+@pytest.mark.parametrize("how", FORMATS)
+@pytest.mark.parametrize("sql", READING.values(), ids=READING)
+def test_a_relation_that_changes(place: Path, how: str, sql: str) -> None:
+    (place / "streams.toml").write_text(CHANGES + R.format(FORMATS[how]))
+    (place / "q.sql").write_text(sql)
+    assert verified("q.sql", "--runs", "2")["results"] > 4
+
+
+def test_what_needs_spark_says_so(place: Path) -> None:
+    (place / "streams.toml").write_text(toml(FIGURE_CATALOG))
+    (place / "q.sql").write_text("SELECT S.A, sinh(S.A) AS r FROM S WHERE S.A > 3")
+    result = _verify("q.sql", "--engine", "embedded")
+    assert result.exit_code == 2
+    assert "q cannot run without Spark: " in result.output and "run it with --engine spark" in result.output
+
+
+def test_a_value_that_only_spark_knows(place: Path) -> None:
+    """The reference evaluator has no infinite numbers."""
+    (place / "streams.toml").write_text('[streams.S]\ntimestamp = "ts"\ncolumns = { x = "double", ts = "bigint" }\n')
+    (place / "q.sql").write_text("SELECT x FROM S WHERE x > 1")
+    (place / "in").mkdir()
+    (place / "in" / "S.jsonl").write_text('{"x": "Infinity", "ts": 1}\n{"x": 2, "ts": 2}\n')
+    result = _verify("q.sql", "--input", "in", "--engine", "embedded")
+    assert result.exit_code == 2
+    assert "q cannot run without Spark: only Spark knows what is computed of Infinity" in result.output

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +10,12 @@ import pytest
 from sqlglot import parse_one
 
 from streambound.analyzer.catalog import catalog_from_mapping
+from streambound.recheck.oracle.reference_periods import PeriodReference
 from streambound.recheck.oracle.spark_batch import BatchComparison, BatchStatement, Snapshots, batch_session
 from streambound.recheck.oracle.spark_lineages import compare_lineages
 
-pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore")]
+pytestmark = pytest.mark.filterwarnings("ignore")
+ON_SPARK = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 OWN = {"id": "string", "p": "double", "vb": "bigint", "ve": "bigint"}
 PERIOD = {"timestamp": "vb", "period": ["vb", "ve"], "key": "id", "probability": "p"}
@@ -48,13 +49,17 @@ ANTI = "SELECT name FROM (SELECT * FROM a WHERE name <> 'Jim') AS q LEFT ANTI JO
 NAMES = ("name", "loc", "hotel", "place")
 
 
-@pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
-    yield batch_session()
+@pytest.fixture(params=["reference", pytest.param("spark", marks=ON_SPARK)])
+def session(request: pytest.FixtureRequest) -> Any:
+    """What evaluates the SQL: a session of Spark, or None for the reference evaluator."""
+    if request.param == "reference":
+        return None
+    request.getfixturevalue("spark")
+    return batch_session()
 
 
 def compared(
-    spark: Any, place: Path, printed: list[tuple[Any, ...]], sql: str = SQL, names: tuple[str, ...] = NAMES
+    session: Any, place: Path, printed: list[tuple[Any, ...]], sql: str = SQL, names: tuple[str, ...] = NAMES
 ) -> BatchComparison:
     for name, rows in ROWS.items():
         (place / "used" / name).mkdir(parents=True)
@@ -66,19 +71,22 @@ def compared(
     (place / "out.jsonl").write_text("".join(rows))
     line = Snapshots(None, None, as_of=False, whole=True, lineages=True)
     tree = parse_one(sql, dialect="spark")
-    statement = BatchStatement(sql, tree, catalog_from_mapping(CATALOG, "text"), (*names, "in a world"), line)
-    return compare_lineages(spark, statement, place / "used", place / "out.jsonl")
+    catalog = catalog_from_mapping(CATALOG, "text")
+    if session is None:
+        return PeriodReference.of(tree, catalog, line).compare(place / "used", place / "out.jsonl")
+    statement = BatchStatement(sql, tree, catalog, (*names, "in a world"), line)
+    return compare_lineages(session, statement, place / "used", place / "out.jsonl")
 
 
-def test_the_paper_s_left_join_is_equal(spark: Any, tmp_path: Path) -> None:
-    found = compared(spark, tmp_path, LEFT)
+def test_the_paper_s_left_join_is_equal(session: Any, tmp_path: Path) -> None:
+    found = compared(session, tmp_path, LEFT)
     assert found.equal
     assert found.results > 8
 
 
-def test_an_anti_join_of_a_selection(spark: Any, tmp_path: Path) -> None:
+def test_an_anti_join_of_a_selection(session: Any, tmp_path: Path) -> None:
     rows = [(name, *rest) for name, _, hotel, _, *rest in LEFT if hotel is None and name != "Jim"]
-    assert compared(spark, tmp_path, rows, ANTI, ("name",)).equal
+    assert compared(session, tmp_path, rows, ANTI, ("name",)).equal
 
 
 def other(place: int, **changed: Any) -> list[tuple[Any, ...]]:
@@ -102,5 +110,10 @@ WRONG = {
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_what_is_wrong_is_found(spark: Any, tmp_path: Path, what: str) -> None:
-    assert not compared(spark, tmp_path, WRONG[what]).equal
+def test_what_is_wrong_is_found(tmp_path: Path, what: str) -> None:
+    assert not compared(None, tmp_path, WRONG[what]).equal
+
+
+@pytest.mark.parametrize("session", [pytest.param("spark", marks=ON_SPARK)], indirect=True)
+def test_spark_finds_it_too(session: Any, tmp_path: Path) -> None:
+    assert not compared(session, tmp_path, WRONG["a match that is none"]).equal

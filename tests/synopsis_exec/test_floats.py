@@ -12,8 +12,6 @@ from click.testing import CliRunner
 
 from streambound import cli
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
-
 CATALOG = """
 [streams.S]
 timestamp = "ts"
@@ -56,9 +54,20 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("name", QUERIES)
-def test_floats(spark: Any, place: Path, name: str) -> None:
+def test_floats(place: Path, name: str) -> None:
+    is_equal(place, name)
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_floats_on_spark(spark: Any, place: Path) -> None:
+    is_equal(place, "keys", "--engine", "spark")
+
+
+def is_equal(place: Path, name: str, *more: str) -> None:
     (place / f"{name}.sql").write_text(QUERIES[name])
-    arguments = ["verify", f"{name}.sql", "--input", "input", "--runs", "2", "--format", "json"]
+    arguments = ["verify", f"{name}.sql", "--input", "input", "--runs", "2", "--format", "json", *more]
     result = CliRunner().invoke(cli.main, arguments)
     assert result.exit_code == 0, result.output
     report = json.loads(result.stdout)

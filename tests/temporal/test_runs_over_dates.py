@@ -1,4 +1,4 @@
-"""SEQ statements over streams whose periods are of dates, on Spark: against numbers, batch jobs, and batch SQL."""
+"""Runs of SEQ statements over streams whose periods are of dates: as with numbers, and as `verify` says."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from click.testing import CliRunner, Result
 from streambound import cli, jobs
 from streambound.synopsis_exec import job_file
 from streambound.synopsis_exec.job_file import CompiledJob
-from streambound.temporal import Temporal
 from support.choices import Choices
-from support.jobs import read, run, write
+from support.embedded import run_here
+from support.jobs import read, write
 from support.period_streams import day, with_dates
 from support.profiles import MORE
 from support.snapshots import COLUMNS, HIGH, LOW, generated
-
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 SHIFTS: dict[str, Any] = {
     "columns": {"name": "string", "skill": "string", "vb": "bigint", "ve": "bigint"},
@@ -46,7 +44,7 @@ def multiset(rows: Iterable[dict[str, Any]]) -> Counter[str]:
     return Counter(json.dumps(row, sort_keys=True, default=str) for row in rows)
 
 
-def test_a_run_is_that_of_numbers(spark: Any, tmp_path: Path) -> None:
+def test_a_run_is_that_of_numbers(tmp_path: Path) -> None:
     """Results, what is put aside and why, rows that are late, entries, and how far time is closed."""
     sql = "SEQ VT (SELECT skill, COUNT(*) AS n FROM shifts GROUP BY skill)"
     found: dict[bool, tuple[Any, ...]] = {}
@@ -58,7 +56,7 @@ def test_a_run_is_that_of_numbers(spark: Any, tmp_path: Path) -> None:
             write(file, *(dated(rows) if dates else rows), modified=1_600_000_000 + number)
         job = jobs.compile(sql, with_dates(STREAMS) if dates else STREAMS).compiled.job
         events: list[dict[str, Any]] = []
-        run(spark, job, folder, report=events.append)
+        run_here(job, folder, report=events.append)
         results = read(folder / "output")
         aside = [(one["reason"], one["detail"], json.loads(one["row"])["name"]) for one in read(folder / "quarantine")]
         batches = [(event["entries"], event["closed"], event["pending"]) for event in events if "batch" in event]
@@ -69,6 +67,8 @@ def test_a_run_is_that_of_numbers(spark: Any, tmp_path: Path) -> None:
     assert reasons == {"empty-period": 1, "null-bound": 1, "contract": 3, "beyond-lateness": 1}
 
 
+@pytest.mark.spark
+@pytest.mark.filterwarnings("ignore")
 def test_progress_tells_the_day_that_is_closed(spark: Any, tmp_path: Path) -> None:
     for number, part in enumerate(FILES):
         rows = dated({"name": n, "skill": n[:1], "vb": b, "ve": e} for n, b, e in part)
@@ -86,7 +86,7 @@ def test_progress_tells_the_day_that_is_closed(spark: Any, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("kind", ["date", "timestamp"])
-def test_a_stream_may_wait_at_the_first_day(spark: Any, tmp_path: Path, kind: str) -> None:
+def test_a_stream_may_wait_at_the_first_day(tmp_path: Path, kind: str) -> None:
     """What is promised reaches back to before the calendar begins."""
     table = {"columns": {"n": "int", "vb": kind, "ve": kind}, "period": ["vb", "ve"], "timestamp": "vb"}
     more = {"lateness": "2 days", "max_valid": 9}
@@ -97,40 +97,26 @@ def test_a_stream_may_wait_at_the_first_day(spark: Any, tmp_path: Path, kind: st
             row = {"n": 1, "vb": begin, "ve": "9999-12-31"}
             write(tmp_path / "in" / name / f"{number}.jsonl", row, modified=1_600_000_000 + number)
     events: list[dict[str, Any]] = []
-    run(spark, job, tmp_path, report=events.append)
+    run_here(job, tmp_path, report=events.append)
     (told,) = [event["waits_for"] for event in events if event.get("batch") == 1]
     assert told["a"].startswith("promises nothing from 0001-01-01")
 
 
-def relations(spark: Any, folder: Path, tables: dict[str, Any], **more: Any) -> Temporal:
-    """The rows in a folder as relations."""
-    found = Temporal(spark, **more)
-    for name, table in with_dates({"relations": tables})["relations"].items():
-        schema = ", ".join(f"{column} {kind}" for column, kind in table["columns"].items())
-        own = {key: table[key] for key in ("key", "probability") if key in table}
-        rows = spark.read.schema(schema).json(str(folder / f"{name}.jsonl"))
-        found.relation(name, rows, period=("vb", "ve"), **own)
-    return found
-
-
-def test_random_statements_are_those_of_the_batch_job(spark: Any, tmp_path: Path) -> None:
+def test_random_statements(tmp_path: Path) -> None:
     told = 0
     columns = {name: {**kinds, "vb": "bigint", "ve": "bigint"} for name, kinds in COLUMNS.items()}
     tables = {name: {"columns": kinds, "period": ["vb", "ve"]} for name, kinds in columns.items()}
     streams = {name: {**one, "timestamp": "vb", "max_per_timestamp": 7} for name, one in tables.items()}
-    for seed in range(3 * MORE):
+    catalog = with_dates({"time": {"domain": [LOW, HIGH]}, "streams": streams})
+    for seed in range(8 * MORE):
         given = generated(Choices.seeded(seed))
-        folder, sql = tmp_path / str(seed), f"SEQ VT ({given.sql})"
         for name, rows in given.rows.items():
             lines = (dict(zip(columns[name], row, strict=True)) for row in rows)
-            write(folder / f"{name}.jsonl", *dated(sorted(lines, key=lambda row: row["vb"])))
-        job = jobs.compile(sql, with_dates({"time": {"domain": [LOW, HIGH]}, "streams": streams}))
-        read_ones = [stream.name for stream in job.compiled.job.streams]
-        stream = job.run(spark, {name: folder / f"{name}.jsonl" for name in read_ones}).rows()
-        batch = relations(spark, folder, tables, domain=(day(LOW), day(HIGH))).sql(sql).collect()
-        assert multiset(stream) == multiset(row.asDict() for row in batch), given.sql
-        told += len(batch)
-    assert told > 8
+            write(tmp_path / str(seed) / f"{name}.jsonl", *dated(lines))
+        found = jobs.verify(f"SEQ VT ({given.sql})", catalog, inputs=tmp_path / str(seed), runs=1)
+        assert (found.difference, found.engine) == (None, "embedded"), given.sql
+        told += found.results
+    assert told > 30
 
 
 ROWS = {
@@ -140,21 +126,18 @@ ROWS = {
 
 
 @pytest.mark.parametrize("join", ["JOIN", "LEFT JOIN", "FULL JOIN", "LEFT ANTI JOIN"])
-def test_lineages_are_those_of_the_batch_job(spark: Any, tmp_path: Path, join: str) -> None:
+def test_lineages(tmp_path: Path, join: str) -> None:
     kinds = {"id": "bigint", "p": "double", "vb": "bigint", "ve": "bigint"}
     names = {"a": ("n", "k"), "b": ("h", "j")}
-    own = {"period": ["vb", "ve"], "key": "id", "probability": "p"}
-    tables = {name: {"columns": {one: "string", two: "int", **kinds}, **own} for name, (one, two) in names.items()}
-    streams = {name: {**table, "timestamp": "vb", "max_valid": 9} for name, table in tables.items()}
+    own = {"period": ["vb", "ve"], "key": "id", "probability": "p", "timestamp": "vb", "max_valid": 9}
+    streams = {name: {"columns": {one: "string", two: "int", **kinds}, **own} for name, (one, two) in names.items()}
     for name, rows in ROWS.items():
         made = [(n, k, key, p, b, e) for key, (n, k, b, e, p) in enumerate(rows)]
-        write(tmp_path / f"{name}.jsonl", *dated(dict(zip(tables[name]["columns"], row, strict=True)) for row in made))
+        write(tmp_path / f"{name}.jsonl", *dated(dict(zip(streams[name]["columns"], row, strict=True)) for row in made))
     sql = f"SEQ TP (SELECT * FROM a {join} b ON k = j)"
-    job = jobs.compile(sql, with_dates({"streams": streams}))
-    stream = job.run(spark, {name: tmp_path / f"{name}.jsonl" for name in tables}).rows()
-    batch = [row.asDict() for row in relations(spark, tmp_path, tables).sql(sql).collect()]
-    rounded = [[{**row, "_p": round(row["_p"], 9)} for row in rows] for rows in (stream, batch)]
-    assert multiset(rounded[0]) == multiset(rounded[1]) and len(batch) > 3
+    found = jobs.verify(sql, with_dates({"streams": streams}), inputs=tmp_path, runs=1)
+    assert (found.difference, found.engine) == (None, "embedded")
+    assert found.results > 3
 
 
 TOML = """
@@ -186,14 +169,14 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_batch_sql_says_the_same(spark: Any, place: Path) -> None:
+def test_the_reference_says_the_same(place: Path) -> None:
     result = _verify("q.sql", "--runs", "2", "--format", "json")
     assert result.exit_code == 0, result.output
     report = json.loads(result.stdout)
     assert report["equal"] and report["results"] > 100
 
 
-def test_a_wrong_job_is_told_with_its_day(spark: Any, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_job_is_told_with_its_day(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = jobs.compile(f"SEQ VT ({LEFT.replace('LEFT', '')})", TOML).compiled.job
     monkeypatch.setattr(job_file, "compiled", lambda plan, **more: CompiledJob(plan, wrong))
     result = _verify("q.sql", "--runs", "1", "--format", "json")

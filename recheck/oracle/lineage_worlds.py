@@ -1,0 +1,173 @@
+"""Rows with lineages of a run of a SEQ TP statement, compared with the SQL inside of the block in possible worlds.
+
+A world is a choice of the rows that there are. At a point of time the SQL inside of the block is run over the rows that
+are valid then and in the world, without periods, keys and probabilities; a fact must be among its results if and only
+if the run has a row of it that is valid then, whose lineage is true in the world. That is the definition (Papaioannou,
+Theobald, Böhlen, Section III), and nothing is shared with what evaluates windows or lineages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from random import Random
+
+from streambound.analyzer.errors import StreamboundError
+from streambound.recheck.oracle.spark_batch import BatchComparison, Cell
+
+MOST_POINTS, WORLDS = 16, 4
+"""Points of time that are compared; of more, that many at random. In each so many worlds: one has all rows."""
+MOST_VARIABLES = 14
+"""Probabilities of lineages with more variables are not computed again, which takes all their worlds."""
+_VARIABLE = re.compile(r'(?:\w+|"(?:[^"]|"")*")\.(?:\w+|"(?:[^"]|"")*")')
+_TOKEN = re.compile(_VARIABLE.pattern + r"|[!&|()]")
+_TOLERANCE = 1e-9
+Fact = tuple[str, ...]
+World = Mapping[str, bool]
+"""Of the rows that are valid at a point of time, by their variables: whether they are there."""
+Facts = dict[int, set[Fact]]
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A row of a table: its variable's name, and what it has in the table's columns."""
+
+    table: str
+    name: str
+    key: str
+    begin: int
+    end: int
+    p: float
+
+    @staticmethod
+    def of(table: str, key: str, begin: int, end: int, p: float) -> Variable:
+        """The row of a table with a key."""
+        return Variable(table, f"{_named(table)}.{_named(key)}", key, begin, end, p)
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedRow:
+    """A row of the run."""
+
+    fact: Fact
+    begin: int
+    end: int
+    lineage: str
+    p: float
+
+
+@dataclass(frozen=True)
+class Worlds:
+    """The rows of all tables, and what the run has printed; ``whole``: rows of it are the longest ones.
+
+    ``facts`` evaluates the SQL at points of time in worlds: its facts, by the places of these; those without are none.
+    """
+
+    variables: Sequence[Variable]
+    printed: Sequence[PrintedRow]
+    whole: bool
+    facts: Callable[[Sequence[tuple[int, World]]], Facts]
+
+    def compared(self, random: Random) -> BatchComparison:
+        """Points of time and worlds; then probabilities, and whether rows could be longer."""
+        spans = [(one.begin, one.end) for one in self.variables] + [(one.begin, one.end) for one in self.printed]
+        points = sorted({time for span in spans for time in span})
+        chosen = sorted(random.sample(points, MOST_POINTS)) if len(points) > MOST_POINTS else points
+        worlds = [(point, world) for point in chosen for world in self._chosen(point, random)]
+        expected = self.facts(worlds)
+        results = 0
+        for number, (point, world) in enumerate(worlds):
+            wanted = expected.get(number, set())
+            valid = [row for row in self.printed if row.begin <= point < row.end]
+            found = [row.fact for row in valid if _holds(row.lineage, world)]
+            found += [row.fact for row in valid if not world.keys() >= {*_VARIABLE.findall(row.lineage)}]  # of no row
+            results += len(wanted) if all(world.values()) else 0
+            if len(valid) != len({row.fact for row in valid}) or {*found} != wanted:
+                facts = sorted({*found} ^ wanted) or sorted({row.fact for row in valid})
+                cells = (Cell((*fact, _told(world)), int(fact in wanted), found.count(fact)) for fact in facts)
+                return BatchComparison(results, len(chosen), point, tuple(cells))
+        return BatchComparison(results, len(chosen), *(self._improbable() or self._longest() or ()))
+
+    def _chosen(self, point: int, random: Random) -> Iterator[dict[str, bool]]:
+        """Worlds of the rows that are valid: what is certain is in each."""
+        valid = [one for one in self.variables if one.begin <= point < one.end]
+        yield {one.name: True for one in valid}
+        for _ in range(WORLDS - 1 if valid else 0):
+            yield {one.name: one.p == 1 or random.random() < 0.5 for one in valid}
+
+    def _improbable(self) -> tuple[int, tuple[Cell, ...]] | None:
+        """A row whose probability is not that of its lineage, summed up over all worlds of its variables."""
+        chances = {one.name: one.p for one in self.variables}
+        for row in self.printed:
+            names = sorted(set(_VARIABLE.findall(row.lineage)))
+            if len(names) > MOST_VARIABLES:
+                continue
+            total = 0.0
+            for world in (dict(zip(names, there, strict=True)) for there in product((False, True), repeat=len(names))):
+                if _holds(row.lineage, world):
+                    weight = 1.0
+                    for name, there in world.items():
+                        weight *= chances[name] if there else 1 - chances[name]
+                    total += weight
+            if abs(total - row.p) > _TOLERANCE:
+                return row.begin, (Cell((*row.fact, f"_p = {total}"), 1, 0), Cell((*row.fact, f"_p = {row.p}"), 0, 1))
+        return None
+
+    def _longest(self) -> tuple[int, tuple[Cell, ...]] | None:
+        """A row that goes on as the same one, where rows are the longest ones."""
+        before: dict[tuple[Fact, str, int], PrintedRow] = {
+            (row.fact, row.lineage, row.end): row for row in self.printed
+        }
+        cut = next((row for row in self.printed if (row.fact, row.lineage, row.begin) in before), None)
+        if cut is None or not self.whole:
+            return None
+        return cut.begin, (Cell((*cut.fact, cut.lineage), 1, 2),)
+
+
+def _named(part: str) -> str:
+    return part if re.fullmatch(r"[A-Za-z0-9_]+", part) else '"' + part.replace('"', '""') + '"'
+
+
+def _told(world: Mapping[str, bool]) -> str:
+    return f"where there is {', '.join(sorted(name for name, there in world.items() if there)) or 'nothing'}"
+
+
+def _holds(lineage: str, world: Mapping[str, bool]) -> bool:
+    """Whether a lineage is true in a world, which has no row that it does not name."""
+    tokens = _TOKEN.findall(lineage)
+    if "".join(tokens) != lineage.replace(" & ", "&").replace(" | ", "|"):
+        raise StreamboundError(f"{lineage} is no lineage")
+    tokens.append("")
+    value = _any_of(tokens, world)
+    if tokens != [""]:
+        raise StreamboundError(f"{lineage} is no lineage")
+    return value
+
+
+def _any_of(tokens: list[str], world: Mapping[str, bool]) -> bool:
+    values = [_all_of(tokens, world)]
+    while tokens[0] == "|":
+        tokens.pop(0)
+        values.append(_all_of(tokens, world))
+    return any(values)
+
+
+def _all_of(tokens: list[str], world: Mapping[str, bool]) -> bool:
+    values = [_one(tokens, world)]
+    while tokens[0] == "&":
+        tokens.pop(0)
+        values.append(_one(tokens, world))
+    return all(values)
+
+
+def _one(tokens: list[str], world: Mapping[str, bool]) -> bool:
+    token = tokens.pop(0)
+    if token == "!":
+        return not _one(tokens, world)
+    if token != "(":
+        return world.get(token, False)
+    value = _any_of(tokens, world)
+    tokens.pop(0)
+    return value

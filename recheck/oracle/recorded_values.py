@@ -1,0 +1,104 @@
+"""Recorded rows as values of SQL, read by Python's own JSON reader: with nothing of what decodes rows in a job."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from decimal import ROUND_HALF_UP, Context, Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from streambound.analyzer.calendar_text import parse_date, parse_timestamp
+from streambound.analyzer.columns import Column
+from streambound.analyzer.expressions.evident import encoded
+from streambound.analyzer.expressions.function import NotKnown, Scalar
+from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.values import nearest, to_json
+
+Object = dict[str, Any]
+_SPECIAL = ("nan", "inf", "+inf", "-inf", "infinity", "+infinity", "-infinity")
+_MICROSECONDS = 1_000_000
+
+
+def objects(place: Path) -> Iterator[Object]:
+    """The objects in a file of JSON lines, or in those of a directory."""
+    for file in sorted(place.glob("*.jsonl")) if place.is_dir() else [place]:
+        for line in file.read_bytes().split(b"\n"):
+            if line.strip():
+                yield json.loads(line.decode("utf-8", "replace"), parse_float=Decimal)
+
+
+def values(row: Object, columns: Sequence[Column]) -> tuple[Scalar, ...]:
+    """The values of some columns of a row."""
+    return tuple(value(row.get(column.name), column.type) for column in columns)
+
+
+def value(given: Any, kind: DataType) -> Scalar:
+    """A value of JSON as one of a type: NULL where it is none, for then the query does not read it.
+
+    Raises NotKnown where only Spark knows the value.
+    """
+    if given is None:
+        return None
+    try:
+        return _READERS[kind.family](given, kind)
+    except (ValueError, TypeError, ArithmeticError):
+        return None
+
+
+def _text(given: Any, kind: DataType) -> Scalar:
+    if not isinstance(given, str):
+        raise NotKnown(f"the text of {given!r}, which is no string")
+    return given.encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair is "?"
+
+
+def _timestamp(given: Any, kind: DataType) -> Scalar:
+    """Microseconds; a number is seconds, as Spark has it."""
+    return Fraction(parse_timestamp(given) if isinstance(given, str) else given * _MICROSECONDS)
+
+
+def _decimal(given: Any, kind: DataType) -> Scalar:
+    """Rounded half up, as Spark rounds what has more places than the type."""
+    number = Decimal(given.replace(",", "") if isinstance(given, str) else given)
+    digits = number.scaleb(kind.scale or 0, Context(prec=2000)).to_integral_value(ROUND_HALF_UP)
+    return Fraction(int(digits), 10 ** (kind.scale or 0))
+
+
+def _float(given: Any, kind: DataType) -> Scalar:
+    if isinstance(given, float) or str(given).lower() in _SPECIAL:  # JSON's numbers are decimals here
+        raise NotKnown(f"what is computed of {given}")
+    number = Fraction(given)
+    try:
+        return nearest(number, kind)
+    except ValueError as error:
+        raise NotKnown(f"what is computed of {given}") from error
+
+
+def _nested(given: Any, kind: DataType) -> Scalar:
+    return json.dumps(given, default=str)
+
+
+_READERS: dict[Family, Callable[[Any, DataType], Scalar]] = {
+    Family.INTEGER: lambda given, kind: Fraction(given),
+    Family.DECIMAL: _decimal,
+    Family.BOOLEAN: lambda given, kind: Fraction(int(given)),
+    Family.DATE: lambda given, kind: Fraction(parse_date(given)),
+    Family.TIMESTAMP: _timestamp,
+    Family.FLOAT: _float,
+    Family.STRING: _text,
+    Family.OTHER: _nested,
+}
+
+
+def shown(found: Scalar, kind: DataType) -> str:
+    """A value as text, as Spark prints it but for the digits of doubles; NULL is ``NULL``."""
+    if found is None or isinstance(found, str):
+        return "NULL" if found is None else found
+    if kind.family is Family.DECIMAL:
+        digits = Decimal(int(found * 10 ** (kind.scale or 0)))
+        return format(digits.scaleb(-(kind.scale or 0), Context(prec=100)), "f")
+    plain = to_json(encoded(found, kind), kind)
+    if kind.family is Family.TIMESTAMP and "." in str(plain):
+        return str(plain).rstrip("0")
+    return str(plain).lower() if kind.family is Family.BOOLEAN else str(plain)
