@@ -345,7 +345,9 @@ def _bucket(closing: Closing | None) -> circuit_plan.TimeBucket | None:
 
 
 def _tests(alternatives: RowTests) -> tuple[tuple[Test, ...], ...]:
-    return tuple(tuple(Test(one.column, one.op, one.other, one.value) for one in tests) for tests in alternatives)
+    return tuple(
+        tuple(Test(one.column, one.op, one.other, one.value, one.or_null) for one in tests) for tests in alternatives
+    )
 
 
 def _typed(columns: Sequence[Column]) -> circuit_plan.NamedTypes:

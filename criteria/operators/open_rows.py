@@ -30,7 +30,7 @@ def _tests(branch: Branch, columns: tuple[Column, ...]) -> Iterator[RowTest]:
     for name, attribute in known:
         if attribute in facts.closure.null:
             yield RowTest(name, "is null")
-        elif attribute in facts.closure.compared or facts.closure.equal(attribute, attribute):
+        else:
             yield from _interval(facts, name, attribute)
     for number, (name, attribute) in enumerate(known):
         for other, second in known[number + 1 :]:
@@ -38,19 +38,18 @@ def _tests(branch: Branch, columns: tuple[Column, ...]) -> Iterator[RowTest]:
 
 
 def _interval(facts: Facts, name: str, attribute: Attribute) -> Iterator[RowTest]:
-    """The ends and the list of an attribute's values; one that may be NULL passes if it is."""
-    if attribute not in facts.closure.compared:
-        return
+    """The ends and the list of an attribute's values; one that nothing is compared with may be NULL."""
+    or_null = attribute not in facts.closure.compared
     if (listed := facts.listed(attribute)) is not None:
-        yield RowTest(name, "in", None, tuple(_plain(value) for value in listed))
+        yield RowTest(name, "in", None, tuple(_plain(value) for value in listed), or_null)
         return
     if attribute not in facts.closure.nodes or facts.closure.sort(attribute) is Sort.STRING:
         return
     low, high = facts.closure.interval(attribute)
     if low is not None:
-        yield RowTest(name, ">=", None, _plain(low))
+        yield RowTest(name, ">=", None, _plain(low), or_null)
     if high is not None:
-        yield RowTest(name, "<=", None, _plain(high))
+        yield RowTest(name, "<=", None, _plain(high), or_null)
 
 
 def _distance(facts: Facts, name: str, value: TimeValue, minus: Attribute) -> Iterator[RowTest]:
@@ -63,7 +62,12 @@ def _distance(facts: Facts, name: str, value: TimeValue, minus: Attribute) -> It
 
 
 def _difference(facts: Facts, name: str, x: Attribute, other: str, y: Attribute) -> Iterator[RowTest]:
-    """``x <= y + c`` and ``y <= x + c``, where the closure says so of values that are compared."""
+    """``x <= y + c`` and ``y <= x + c``, where the closure says so of values that are compared; two of one agree."""
+    if x == y:
+        or_null = x not in facts.closure.compared
+        yield RowTest(name, "==", other, or_null=or_null)
+        yield RowTest(other, "==", name, or_null=or_null)
+        return
     if not {x, y} <= facts.closure.compared or not {x, y} <= facts.closure.nodes.keys():
         return
     pair = facts.closure.pair(x, y)

@@ -157,12 +157,16 @@ class MapPart:
 
 @dataclass(frozen=True, slots=True)
 class RowTest:
-    """``column op other + value`` of a row's columns; ``column op value`` where there is no other one."""
+    """``column op other + value`` of a row's columns; ``column op value`` where there is no other one.
+
+    ``or_null``: a NULL passes as well.
+    """
 
     column: str
     op: str
     other: str | None = None
     value: int | float | str | tuple[int | float | str, ...] | None = None
+    or_null: bool = False
 
 
 @dataclass(frozen=True, slots=True)

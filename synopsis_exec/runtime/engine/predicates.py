@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from streambound_runtime.operators.plan import Term, Test
 from streambound_runtime.row_values import Value
@@ -29,6 +30,8 @@ def one_test(test: Test, columns: Mapping[str, str]) -> str:
     >>> one_test(Test("a", "<=", "b", 5), {"a": "c0", "b": "c1"})
     'c0 <= c1 + 5'
     """
+    if test.or_null:
+        return f"({columns[test.left]} IS NULL OR {one_test(replace(test, or_null=False), columns)})"
     left, offset = columns[test.left], test.offset
     match test.op:
         case "is null":

@@ -20,12 +20,16 @@ TestOffset = Constant | Formula | tuple[Constant, ...]
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """``left op right + offset``; ``left op offset`` where there is no right; or a test of NULL or of membership."""
+    """``left op right + offset``; ``left op offset`` where there is no right; or a test of NULL or of membership.
+
+    ``or_null``: a left NULL passes as well.
+    """
 
     left: str
     op: str
     right: str | None = None
     offset: TestOffset = None
+    or_null: bool = False
 
 
 @dataclass(frozen=True, slots=True)

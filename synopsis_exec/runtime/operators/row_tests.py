@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from streambound_runtime.operators.plan import Term, Test
 from streambound_runtime.operators.values import COMPARISONS, minus, plus
@@ -33,6 +34,9 @@ def every_test(tests: list[Passes]) -> Passes | None:
 def one_test(test: Test, places: Mapping[str, int]) -> Passes:
     """A test of the values at some places; a comparison with NULL is not true."""
     left, offset = places[test.left], test.offset
+    if test.or_null:
+        passes = one_test(replace(test, or_null=False), places)
+        return lambda row: row[left] is None or passes(row)
     match test.op:
         case "is null":
             return lambda row: row[left] is None
