@@ -15,7 +15,7 @@ from streambound_runtime.spec import JobSpec
 
 
 def kernel_output(plan: Plan, job: JobSpec, rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
-    """The output over encoded rows by stream and relation; by the interpreter of its plan."""
+    """The output over encoded rows by stream and relation, each timestamp by itself."""
     relations = {item.name: [dict(row) for row in rows[item.name]] for item in plan.relations}
     streams = {item.name: [dict(row) for row in rows[item.name]] for item in plan.streams}
     kinds = {column.name: column.type for column in plan.columns}

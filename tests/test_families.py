@@ -30,8 +30,6 @@ from streambound.recheck.certificates.claims import ClaimedMember
 from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.certificates.subsets import sum_over_sets
 from streambound.recheck.certificates.validate import faults
-from streambound.synopsis_exec.synopsis_plan import synopsis_plan
-from streambound_runtime.operators.synopsis_by_rows import SynopsisByRows
 from support.against_sql import printed_as_sql_says
 from support.certificates import rejections
 from support.choices import Choices
@@ -230,13 +228,13 @@ def test_a_wide_query_prints_what_sql_says(shape: str, distinct: bool) -> None:
     for seed in range(3):
         rows = {name: made(100 * seed + i, i) for i, name in enumerate(catalog["streams"])}
         expected = Oracle(catalog, {**rows, **relations}).prefix_expected(sql)
-        kernel = SynopsisByRows(synopsis_plan(plan), relations)
+        kernel = synopsis_of(plan, relations)
         for now in sorted({row["ts"] for mine in rows.values() for row in mine}):
             arrived = {name: [row for row in mine if row["ts"] == now] for name, mine in rows.items()}
-            printed = Counter(dict(kernel.rows.close(now, arrived)))
+            printed = Counter(dict(kernel.close(now, arrived)))
             assert printed == expected.get(now, Counter())
             assert kernel.limit is None or kernel.entries() <= kernel.limit
-            state, kernel = kernel.dump(), SynopsisByRows(synopsis_plan(plan), relations)
+            state, kernel = kernel.dump(), synopsis_of(plan, relations)
             kernel.load(state)
         results += sum(map(len, expected.values()))
     assert results

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from streambound_runtime.arrays import Integers
 from streambound_runtime.database import connected
 from streambound_runtime.engine.arrow import delta_of, table_of
+from streambound_runtime.engine.block import RESULTS, SqlBlock
 from streambound_runtime.engine.plan import (
     CircuitPlan,
     ComputedRows,
@@ -22,14 +22,12 @@ from streambound_runtime.engine.plan import (
 )
 from streambound_runtime.engine.tables import CLOSED, HUGEINT, LAST, StateTable, TickTables, listed, places, summed
 from streambound_runtime.operators.block import BlockOperator
-from streambound_runtime.operators.by_key import ByKey
 from streambound_runtime.operators.by_tick import Ticks
 from streambound_runtime.operators.changing_relation import ChangingRelation
 from streambound_runtime.operators.circuit_plan import (
     BlockNode,
     ChangesNode,
     FixpointNode,
-    KeyedBlock,
     PeriodNode,
     RelationNode,
 )
@@ -51,7 +49,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Relations = Mapping[str, list[dict[str, Value]]]
-NativeOperator = BlockOperator | ChangingRelation | StandingRelation | LeastFixpoint | PeriodOperator | ByKey
+NativeOperator = BlockOperator | ChangingRelation | StandingRelation | LeastFixpoint | PeriodOperator
 
 _NOT_RIGHT = "statistics_propagation, projection_pullup"
 """Optimizers of DuckDB 2.0 with which sums of a UNION ALL of empty and constant rows may lose a row."""
@@ -87,6 +85,9 @@ class Engine:
         add_exact_sums(self.database)
         self.begun = bool(self._periods())  # the time of rows with periods is there before the first of them
         self.history: tuple[Integers, Integers] = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+        for one in self.plan.operators:
+            if isinstance(one, SqlBlock):
+                self._join_relations(one, relations)
         self.statements = {one.name: self._statements(one) for one in self.plan.operators}
         self.closing = {name for name, found in self.statements.items() if any(CLOSED in sql for _, sql in found)}
         """The operators in which a tick without rows may do something: they ask for the frontier."""
@@ -96,6 +97,16 @@ class Engine:
             for state in states_of(one):
                 columns = ", ".join(f"{name} {kind}" for name, kind in state.columns) or "nothing BOOLEAN"
                 self.database.execute(f"CREATE TABLE {self._tables(one).state(state.name)} ({columns})")
+
+    def _join_relations(self, block: SqlBlock, relations: Relations) -> None:
+        """Join the relations of a block with each other."""
+        at = self._tables(block)
+        for number, table in enumerate(block.relations):
+            rows = [(0, 1, tuple(row[name] for name in table.columns)) for row in relations[table.name]]
+            given = table_of(no_rows(rows, table.columns), table.types)
+            self._make(at.temporary(f"relation_{number}"), given, table.types, timed=False)
+        for step in block.related(at):
+            self.database.execute(f"CREATE TEMP TABLE {step.table} AS {step.sql}")
 
     @property
     def peak(self) -> int:
@@ -161,9 +172,7 @@ class Engine:
         at = self._tables(one)
         if isinstance(one, NativeNode):
             native = self.natives[one.name]
-            if isinstance(native, ByKey):
-                found = native.step_of(deltas, self.ended[one.inputs[0]])
-            elif isinstance(native, BlockOperator):
+            if isinstance(native, BlockOperator):
                 found = native.step_of({**deltas, **end_before(ticks.until)})
             elif isinstance(native, ChangingRelation):
                 found = native.step_of(deltas, ticks)
@@ -209,15 +218,17 @@ class Engine:
 
     def _take(self, one: EngineOperator, table: pa.Table) -> int:
         """Make an operator's delta of a table."""
-        if not table.num_rows:
-            return 0
-        shown = [f"CAST(c{n} AS {kind}) AS c{n}" for n, kind in enumerate(one.types)]
-        shown += ["CAST(w AS HUGEINT) AS w", *(["t"] if one.timed else [])]
+        if table.num_rows:
+            self._make(self._tables(one).delta, table, one.types, one.timed)
+        return int(table.num_rows)
+
+    def _make(self, name: str, table: pa.Table, types: Sequence[str], timed: bool) -> None:
+        """Make a table of the database of rows with columns of these types."""
+        shown = [f"CAST(c{n} AS {kind}) AS c{n}" for n, kind in enumerate(types)]
+        shown += ["CAST(w AS HUGEINT) AS w", *(["t"] if timed else [])]
         self.database.register(_GIVEN, table)
-        name = self._tables(one).delta
         self.database.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT {', '.join(shown)} FROM {_GIVEN}")
         self.database.unregister(_GIVEN)
-        return int(table.num_rows)
 
     def _nothing(self, name: str) -> None:
         """Make the delta of an operator that has no rows in this tick."""
@@ -253,6 +264,14 @@ class Engine:
         if not size:
             return no_rows([], self.plan.columns)
         return delta_of(self._table(last.name, ordered=True), self.plan.columns)
+
+    def remembered(self) -> Delta:
+        """The results of a set, its only operator, that it has returned, as far as they may come again."""
+        block = self.plan.operators[-1]
+        assert isinstance(block, SqlBlock), "a circuit of more operators computes its results itself"
+        shown = [as_decimal(f"c{place}", kind) for place, kind in enumerate(block.types)]
+        rows = f"SELECT {listed('0::BIGINT AS t', *shown, '1 AS w')} FROM {self._tables(block).state(RESULTS)}"
+        return delta_of(self.database.sql(rows).to_arrow_table(), self.plan.columns)
 
     # --- state ------------------------------------------------------------------------------------------------------
 
@@ -376,5 +395,3 @@ def _native(one: NativeNode, relations: Relations, compute: Compute) -> NativeOp
             return LeastFixpoint(node)
         case PeriodNode() as node:
             return PeriodOperator(node, relations, compute)
-        case KeyedBlock(node=block) as node:
-            return ByKey(node, partial(BlockOperator, block, relations))
