@@ -213,7 +213,7 @@ def test_random_families_print_what_sql_says_within_their_bound(language: str) -
 @pytest.mark.parametrize("distinct", [False, True])
 @pytest.mark.parametrize("shape", [shape for shape in WIDE if shape != "fence"])
 def test_a_wide_query_prints_what_sql_says(shape: str, distinct: bool) -> None:
-    """Few rows each, so that DuckDB can list the matches; the state is saved and loaded after each timestamp."""
+    """Few rows each, so that DuckDB can list the matches; the state is saved and loaded in between."""
     sql, catalog = wide(shape, WIDE[shape][0])
     selected = "1 AS one" if shape == "window, any key" else "Y.k"
     sql = (
@@ -225,7 +225,7 @@ def test_a_wide_query_prints_what_sql_says(shape: str, distinct: bool) -> None:
     plan = plan_of(decision, catalog)
     relations = {name: [{"k": 1}, {"k": 2}, {"k": 2}] for name in catalog["relations"]}
     results, made = 0, partial(_some_rows, shape)
-    for seed in range(3):
+    for seed in range(2):
         rows = {name: made(100 * seed + i, i) for i, name in enumerate(catalog["streams"])}
         expected = Oracle(catalog, {**rows, **relations}).prefix_expected(sql)
         kernel = synopsis_of(plan, relations)
@@ -234,8 +234,9 @@ def test_a_wide_query_prints_what_sql_says(shape: str, distinct: bool) -> None:
             printed = Counter(dict(kernel.close(now, arrived)))
             assert printed == expected.get(now, Counter())
             assert kernel.limit is None or kernel.entries() <= kernel.limit
-            state, kernel = kernel.dump(), synopsis_of(plan, relations)
-            kernel.load(state)
+            if now % 4 == 2:
+                state, kernel = kernel.dump(), synopsis_of(plan, relations)
+                kernel.load(state)
         results += sum(map(len, expected.values()))
     assert results
 
