@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from streambound_runtime.engine.block import BlockTable, SqlBlock
+from streambound_runtime.engine.block import SqlBlock
+from streambound_runtime.engine.block_tables import BlockTable
 from streambound_runtime.engine.plan import CircuitPlan, RowsOfStream
 from streambound_runtime.engine.tables import BIGINT, DOUBLE, HUGEINT, VARCHAR, engine_type
 from streambound_runtime.operators.circuit_plan import KeyMember

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from streambound_runtime.engine.block_joins import LONG_AGO, BranchSql
-from streambound_runtime.engine.block_weights import Weights
+from streambound_runtime.engine.block_tables import BlockTables
 from streambound_runtime.engine.tables import (
     BIGINT,
     CLOSED,
@@ -23,56 +23,20 @@ from streambound_runtime.engine.tables import (
     places,
     same,
 )
-from streambound_runtime.operators.plan import Expiry, FamilyPlan, SynopsisPlan, Table
+from streambound_runtime.operators.plan import Expiry, FamilyPlan, Table
 
 RESULTS = "results"
 """The state of the results that a set has returned."""
 
 
 @dataclass(frozen=True, slots=True)
-class BlockTable:
-    """A table that a block reads, a stream's rows or a relation: the columns that it needs, with their types.
-
-    ``keys`` are the places of the key that the rows of a stream have, where a block's entries go with their key.
-    """
-
-    name: str
-    columns: tuple[str, ...]
-    types: tuple[str, ...]
-    keys: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class SqlBlock:
-    """A block: its ``inputs`` are the rows of the ``streams``, and, where these have keys, the keys that are over.
-
-    ``types`` are those of its results, then those of the sums; ``kinds`` those of each branch's variables.
-    """
-
-    name: str
-    inputs: tuple[str, ...]
-    synopsis: SynopsisPlan
-    types: tuple[str, ...]
-    kinds: tuple[tuple[tuple[str, str], ...], ...]
-    streams: tuple[BlockTable, ...]
-    relations: tuple[BlockTable, ...] = ()
+class SqlBlock(BlockTables):
+    """A block of the engine."""
 
     @property
     def timed(self) -> bool:
         """A result has the time of its newest row."""
         return True
-
-    @property
-    def key_types(self) -> tuple[str, ...]:
-        """The types of the key that entries go with."""
-        return tuple(one.types[place] for one in self.streams[:1] for place in one.keys)
-
-    @property
-    def weights(self) -> Weights:
-        """What entries and results have beside their columns: a set has none."""
-        if self.synopsis.distinct:
-            return Weights(())
-        return Weights(self.types[len(self.synopsis.columns) :], counted=True)
 
     @property
     def states(self) -> tuple[StateTable, ...]:
@@ -82,7 +46,7 @@ class SqlBlock:
         if self.synopsis.distinct and not self.synopsis.repeats:
             gone = self.synopsis.forgetting
             expired = "" if gone is None else f"c{gone.place} + {gone.lag} <= {CLOSED}"
-            found.append(StateTable(RESULTS, self.result_columns, expired, self._key_names))
+            found.append(StateTable(RESULTS, self.result_columns, expired, self.key_names))
         return tuple(found)
 
     def _state(self, number: int, place: int) -> StateTable:
@@ -90,31 +54,7 @@ class SqlBlock:
         table = branch.tables[place]
         family = next((one for one in branch.families if one.table == place), None)
         columns = (*self.entry_columns(number, place), *self.weights.columns)
-        return StateTable(state_name(number, place), columns, _expired(table, family), self._key_names)
-
-    @property
-    def _key_names(self) -> tuple[str, ...]:
-        return tuple(f"k{place}" for place in range(len(self.key_types)))
-
-    @property
-    def result_columns(self) -> tuple[tuple[str, str], ...]:
-        """The columns of results, with their types, and those of the key that these go with."""
-        width = len(self.synopsis.columns)
-        return (*zip(places(width), self.types, strict=False), *zip(self._key_names, self.key_types, strict=True))
-
-    def entry_columns(self, number: int, place: int) -> tuple[tuple[str, str], ...]:
-        """The columns of a table's entries, with their types: its own, the times that it keeps, its key."""
-        table, kinds = self.synopsis.branches[number].tables[place], dict(self.kinds[number])
-        found = [(f"e{n}", kinds[variable]) for n, variable in enumerate(table.columns)]
-        found += [(f"a{stream}", BIGINT) for stream, *_ in table.ages]
-        found += zip(self._key_names, self.key_types, strict=True)
-        return tuple(found) or (("there", "BOOLEAN"),)
-
-    def best(self, number: int, place: int) -> dict[str, bool]:
-        """The columns of a table in which entries that agree in the others have the greatest value, or the least."""
-        table = self.synopsis.branches[number].tables[place]
-        first = len(table.columns) - len(table.best)
-        return {f"e{first + n}": greatest for n, greatest in enumerate(table.best)}
+        return StateTable(state_name(number, place), columns, _expired(table, family), self.key_names)
 
     # --- the tick ---------------------------------------------------------------------------------------------------
 

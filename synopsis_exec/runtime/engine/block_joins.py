@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING
 
+from streambound_runtime.engine.block_tables import BlockTables
 from streambound_runtime.engine.predicates import one_test, term_sql
 from streambound_runtime.engine.tables import BIGINT, EXACT, HUGEINT, TickStatement, TickTables, listed, same
 from streambound_runtime.operators.plan import (
@@ -25,9 +25,6 @@ from streambound_runtime.operators.plan import (
     age,
 )
 
-if TYPE_CHECKING:
-    from streambound_runtime.engine.block import SqlBlock
-
 Columns = Sequence[tuple[str, str]]
 """Columns with their types."""
 LONG_AGO = -(2**62)
@@ -37,7 +34,7 @@ _MEMBER, _FRESH, _GROWN = "member", "fresh", "grown"
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class JoinSetting:
     """Where participants are joined: the ``scans``, and ``rows``, where theirs are if they have no times.
 
     In a transition, which needs the times of the streams ``kept``, entries are looked up by what they have else. In a
@@ -69,7 +66,7 @@ class Joined:
 class BranchSql:
     """A branch, number ``number`` of its block. Logs of tables are made as they are first asked for."""
 
-    def __init__(self, block: SqlBlock, number: int, branch: Subplan, at: TickTables) -> None:
+    def __init__(self, block: BlockTables, number: int, branch: Subplan, at: TickTables) -> None:
         self.block, self.number, self.branch, self.at = block, number, branch, at
         self.kinds = dict(block.kinds[number])
         self.weights = block.weights
@@ -102,7 +99,7 @@ class BranchSql:
             TickStatement(self._scanned(scan, self.at.temporary(f"relation_{numbers[scan.table]}"), [], []), table)
             for scan, table in zip(group.scans, rows, strict=True)
         ]
-        joined = self._joined(group.joins, Setting(group.scans, rows))
+        joined = self._joined(group.joins, JoinSetting(group.scans, rows))
         values = [f"{joined.env[variable]} AS v{n}" for n, variable in enumerate(group.columns)] or ["true AS there"]
         inner = f"SELECT {listed(*values, *self.weights.product(joined.called))} FROM {joined.sql}"
         names = [value.rpartition(" AS ")[2] for value in values]
@@ -134,7 +131,7 @@ class BranchSql:
 
     # --- joins ------------------------------------------------------------------------------------------------------
 
-    def _joined(self, joins: Sequence[JoinStep], setting: Setting) -> Joined:
+    def _joined(self, joins: Sequence[JoinStep], setting: JoinSetting) -> Joined:
         """Participants joined one after the other, each with its conditions."""
         env = {} if setting.growing is None else {"streams": "0", "fresh": "0"}
         called, parts, keyed, where = list[str](), list[str](), "", list[str]()
@@ -162,7 +159,7 @@ class BranchSql:
                 where += condition
         return Joined(f"{''.join(parts)} WHERE {' AND '.join(where) or 'true'}", env, tuple(called), keyed)
 
-    def _participant(self, join: JoinStep, alias: str, setting: Setting) -> tuple[str, dict[str, str]]:
+    def _participant(self, join: JoinStep, alias: str, setting: JoinSetting) -> tuple[str, dict[str, str]]:
         """Where the rows or entries of a participant are, and its variables in SQL."""
         if join.scan is not None:
             source = self._rows(join.scan) if setting.rows is None else setting.rows[join.scan]
@@ -182,7 +179,7 @@ class BranchSql:
         own = {variable: f"{alias}{'v' * (name in last)}.{name}" for variable, name in entry.items()}
         return self._known(join.table), own
 
-    def _moment(self, join: JoinStep, alias: str, env: dict[str, str], setting: Setting) -> list[str]:
+    def _moment(self, join: JoinStep, alias: str, env: dict[str, str], setting: JoinSetting) -> list[str]:
         """Which rows, or rows of a log, there are at the time of those that come, which the first of them says."""
         if join.relations is not None or setting.rows is not None or self._by_key(join, setting):
             return []
@@ -205,7 +202,7 @@ class BranchSql:
 
     # --- entries by key ---------------------------------------------------------------------------------------------
 
-    def _by_key(self, join: JoinStep, setting: Setting) -> bool:
+    def _by_key(self, join: JoinStep, setting: JoinSetting) -> bool:
         """Whether entries need not be told apart by their times: what there is of a key is a running sum."""
         if join.table is None or join.new or setting.kept is None or EXACT in self.weights.types:
             return False
@@ -295,7 +292,7 @@ class BranchSql:
 
     def _extended(self, one: Transition, columns: Columns, steps: list[TickStatement]) -> str:
         """The matches of a transition: the columns, what they weigh, and their time."""
-        setting = Setting(self.branch.scans, kept=one.kept)
+        setting = JoinSetting(self.branch.scans, kept=one.kept)
         for join in one.joins:
             if join.table is not None:
                 self.log(join.table, steps)
@@ -331,7 +328,7 @@ class BranchSql:
             for growth in member.growths:
                 if growth.values is None or (growth.result is not None and growth.bits is None):
                     continue  # all that it makes is complete
-                setting = Setting(self.branch.scans, growing=family.table, member=number, log=_GROWN)
+                setting = JoinSetting(self.branch.scans, growing=family.table, member=number, log=_GROWN)
                 joined = self._joined(growth.joins, setting)
                 env = joined.env
                 values = [f"{env['streams']} | {member.bits}"]
@@ -353,7 +350,7 @@ class BranchSql:
         for number, member in enumerate(family.members):
             for growth in (one for one in member.growths if one.result is not None):
                 log = self._log(family.table)
-                setting = Setting(self.branch.scans, growing=family.table, member=number, log=log)
+                setting = JoinSetting(self.branch.scans, growing=family.table, member=number, log=log)
                 joined = self._joined(growth.joins, setting)
                 complete = [] if growth.bits is None else [_of_bits(growth.bits, joined.env["streams"])]
                 values = [self._term(term, joined.env) for term in growth.result or ()]
