@@ -286,7 +286,7 @@ class CircuitNodes:
         self.blocks.append(self.plans[part.name])
         texts = tuple(place for place, column in enumerate(part.columns) if column.type.family is Family.STRING)
         synopsis = replace(
-            synopsis_of, columns=names, branches=branches, texts=texts, kernel="rows", because="of extrema"
+            synopsis_of, columns=names, branches=branches, texts=texts, kernel="sql", because="of extrema"
         )
         return circuit_plan.BlockNode(part.name, synopsis)
 

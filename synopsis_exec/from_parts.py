@@ -20,7 +20,9 @@ from streambound.synopsis_exec.circuit_ir import (
     UnionNode,
     ViewJoinNode,
 )
+from streambound.synopsis_exec.sql_blocks import sql_block, types_of
 from streambound_runtime.decoding.sql_types import sql_type
+from streambound_runtime.engine.block import SqlBlock
 from streambound_runtime.engine.counts import SqlCounts
 from streambound_runtime.engine.group import GroupArgument, SqlGroup
 from streambound_runtime.engine.join import SqlAsOf, SqlJoin
@@ -43,13 +45,13 @@ from streambound_runtime.operators.circuit_plan import (
     ChangesNode,
     EndedKeysNode,
     FixpointNode,
-    KeyedBlock,
+    KeyMember,
     MapNode,
     PeriodNode,
     RelationNode,
 )
-from streambound_runtime.operators.plan import JoinStep, Test
-from streambound_runtime.spec import Stream
+from streambound_runtime.operators.plan import JoinStep, SynopsisPlan, Test
+from streambound_runtime.spec import Relation, Stream
 
 BATCH, TIMESTAMP = TICKS = ("batch", "timestamp")
 """What a circuit does at a time, and prints the changes of: what a micro-batch closes, or a timestamp."""
@@ -63,9 +65,9 @@ class NodeFacts:
     columns: Mapping[str, tuple[Column, ...]] = field(default_factory=dict)
 
 
-def on_engine(plan: NodePlan, facts: NodeFacts, streams: Sequence[Stream], tick: str = BATCH) -> CircuitPlan:
-    """The engine's operators of a circuit's nodes; each timestamp of the ``streams`` is a tick if ``tick`` says so."""
-    making = _Making(plan, facts, streams)
+def on_engine(plan: NodePlan, facts: NodeFacts, tables: Sequence[Stream | Relation], tick: str = BATCH) -> CircuitPlan:
+    """The engine's operators of a circuit's nodes over ``tables``; each timestamp is a tick if ``tick`` says so."""
+    making = _Making(plan, facts, tables)
     for keys in plan.watched:
         making.add_keys(keys)
     for node in plan.nodes:
@@ -88,26 +90,22 @@ def on_engine(plan: NodePlan, facts: NodeFacts, streams: Sequence[Stream], tick:
 class _Making:
     """Makes operators in order of the nodes: each knows those below."""
 
-    def __init__(self, plan: NodePlan, facts: NodeFacts, streams: Sequence[Stream]) -> None:
+    def __init__(self, plan: NodePlan, facts: NodeFacts, tables: Sequence[Stream | Relation]) -> None:
         self.plan, self.facts = plan, facts
-        self.streams = {stream.name: stream for stream in streams}
+        self.tables = {table.name: table for table in tables}
         self.made: dict[str, EngineOperator] = {}
         self.printed = _printed(plan)
 
     def add_keys(self, node: EndedKeysNode) -> None:
         """The keys that a stream's punctuations end."""
-        types = self._of_stream(node.stream)
+        types = types_of(self.tables[node.stream])
         self.made[node.name] = EndedKeyRows(node.name, tuple(engine_type(types[name]) for name in node.attributes))
-
-    def _of_stream(self, name: str) -> dict[str, str]:
-        """The types of a stream's columns."""
-        stream = self.streams[name]
-        declared = {column.name: column.type for column in stream.columns}
-        return declared | {column.name: column.type for column in stream.derived}
 
     def operator(self, node: Node) -> EngineOperator:
         """The operator of a node, once those below are made."""
         match node:
+            case BlockNode(synopsis=SynopsisPlan(kernel="sql")):
+                return self._sql_block(node.name, node)
             case BlockNode() | ChangesNode() | RelationNode() | FixpointNode() | PeriodNode():
                 return NativeNode(node, self._types(node), True)
             case MapNode():
@@ -179,7 +177,7 @@ class _Making:
         """A side of a join, and the operator of its stream's rows."""
         scan = node.joint.scans[side.scan]
         columns = tuple(dict.fromkeys(column for _, column in (*side.alone.columns, *scan.columns)))
-        declared = self._of_stream(scan.table)
+        declared = types_of(self.tables[scan.table])
         types = tuple(engine_type(declared[column]) for column in columns)
         rows = f"{node.name} {name}"
         self.made[rows] = RowsOfStream(rows, scan.table, columns, types)
@@ -210,6 +208,12 @@ class _Making:
         above = next(one for one in self.plan.nodes if isinstance(one, MapNode) and one.input == node.name)
         return tuple(engine_type(kind) for _, kind in above.given)
 
+    def _sql_block(self, name: str, node: BlockNode, members: Sequence[KeyMember] = (), keys: str = "") -> SqlBlock:
+        """A block, and the operators of its streams' rows."""
+        rows, block = sql_block(name, node.synopsis, self._types(node), self.tables, members, keys)
+        self.made |= {one.name: one for one in rows}
+        return block
+
     def _bucket(self, node: BucketNode) -> SqlBucket:
         below = self.made[node.input]
         used = {node.time, *(item for item in node.items if isinstance(item, int))}
@@ -235,8 +239,7 @@ class _Making:
         """An operator whose entries go with their key."""
         inner = node.node
         if isinstance(inner, BlockNode):
-            block = KeyedBlock(node.name, inner, node.keys, node.streams)
-            return NativeNode(block, self._types(inner), True)
+            return self._sql_block(node.name, inner, node.streams, node.keys)
         found = self.operator(inner)
         match found:
             case SqlOver() | SqlRunning():
@@ -257,7 +260,7 @@ class _Making:
             return side
         stream = side.scan.table
         columns = tuple(dict.fromkeys((*side.columns, *keys[stream])))
-        types = self._of_stream(stream)
+        types = types_of(self.tables[stream])
         rows = self.made[side.rows]
         assert isinstance(rows, RowsOfStream), "a side reads a stream"
         self.made[rows.name] = replace(rows, columns=columns, types=tuple(engine_type(types[name]) for name in columns))

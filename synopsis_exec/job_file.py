@@ -17,7 +17,18 @@ from streambound.synopsis_exec.kernel_choice import kernel_in_words
 from streambound.synopsis_exec.plan_ir import Plan
 from streambound.synopsis_exec.plan_text import derived_in_words, inputs_in_words, tables_in_words
 from streambound_runtime import promises, spec
-from streambound_runtime.engine import counts, group, join, linear, over, running, stream_join, stream_sides
+from streambound_runtime.engine import (
+    block,
+    block_tables,
+    counts,
+    group,
+    join,
+    linear,
+    over,
+    running,
+    stream_join,
+    stream_sides,
+)
 from streambound_runtime.engine import plan as engine_plan
 from streambound_runtime.operators import circuit_plan, formula, plan
 from streambound_runtime.operators.epochs import plan as epochs
@@ -29,6 +40,8 @@ JOB = "job.py"
 RUNTIME = ZIP
 _ANY_RUNTIME = "streambound_runtime-*.zip"
 _MODULES = {
+    "engine.block": block,
+    "engine.block_tables": block_tables,
     "engine.counts": counts,
     "engine.group": group,
     "engine.join": join,

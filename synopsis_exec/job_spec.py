@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -16,15 +17,19 @@ from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.declared_table import declared_table, tests_of
 from streambound.synopsis_exec.engine_texts import nodes_with_engine, with_engine
 from streambound.synopsis_exec.from_parts import BATCH, on_engine
+from streambound.synopsis_exec.kernel_choice import sql_reason
 from streambound.synopsis_exec.layout import layout_sha256
 from streambound.synopsis_exec.plan_ir import Input, Plan
+from streambound.synopsis_exec.sql_blocks import circuit_of_block
 from streambound.synopsis_exec.synopsis_plan import synopsis_plan
 from streambound.synopsis_exec.useful import useful, uses
 from streambound_runtime import spec
 from streambound_runtime.decoding.quoting import quoted
 from streambound_runtime.decoding.sql_types import spark_name
+from streambound_runtime.engine.plan import CircuitPlan
+from streambound_runtime.engine.tables import engine_type
 from streambound_runtime.operators.formula import Members
-from streambound_runtime.operators.plan import JudgedKeys, PartnerTest
+from streambound_runtime.operators.plan import JudgedKeys, PartnerTest, SynopsisPlan
 from streambound_runtime.text import printed
 
 
@@ -42,6 +47,7 @@ def _synopsis_job(plan: Plan, forced: str | None) -> spec.JobSpec:
         return declared_table(item, useful(item, plan), partial(uses, item, plan), relations)
 
     tables = list(map(declared, plan.inputs))
+    queries = tuple(_computed(item, declared(item), relations) for item in plan.computed)
     return spec.JobSpec(
         plan.name,
         __version__,
@@ -49,26 +55,38 @@ def _synopsis_job(plan: Plan, forced: str | None) -> spec.JobSpec:
         tuple(table for table in tables if isinstance(table, spec.Relation)),
         _columns(plan.columns),
         plan.time_type.name,
-        synopsis_plan(plan, forced),
+        _operator(plan, forced, (*tables, *(query.relation for query in queries))),
         spec.Saved(plan.query_sha256, plan.contract_sha256, layout_sha256(plan)),
         _sink(plan),
         _target(plan.sink.quarantine) if plan.sink is not None and plan.sink.quarantine is not None else None,
         None if plan.kept is None else spec.ResultColumns(_columns(plan.kept.columns), plan.kept.expressions),
-        tuple(_computed(item, declared(item), relations) for item in plan.computed),
+        queries,
         plan.quarantine,
     )
+
+
+def _operator(
+    plan: Plan, forced: str | None, tables: Sequence[spec.Stream | spec.Relation]
+) -> SynopsisPlan | CircuitPlan:
+    """The columnar kernel's plan; where it does not run the query, a circuit of one operator."""
+    synopsis = synopsis_plan(plan, forced)
+    if sql_reason(plan) is None:
+        return synopsis
+    types = tuple(engine_type(column.type.name) for column in plan.kept_columns)
+    return circuit_of_block(synopsis, types, {table.name: table for table in tables})
 
 
 def _circuit_job(plan: PlannedCircuit, forced: str | None, tick: str) -> spec.JobSpec:
     relations = {item.name.lower(): item.name for item in plan.relations}
     tables = [_judged(declared_table(one, relations=relations), plan.judged.get(one.name, ())) for one in plan.inputs]
-    streams = tuple(table for table in tables if isinstance(table, spec.Stream))
-    circuit = on_engine(nodes_with_engine(plan.circuit), plan.facts, streams, tick)
+    queries = tuple(_computed(i, declared_table(i, relations=relations), relations) for i in plan.computed)
+    known = (*tables, *(query.relation for query in queries))
+    circuit = on_engine(nodes_with_engine(plan.circuit), plan.facts, known, tick)
     layout = "\n".join((printed(circuit.operators), *(item.query for item in plan.computed)))
     job = spec.JobSpec(
         plan.name,
         __version__,
-        streams,
+        tuple(table for table in tables if isinstance(table, spec.Stream)),
         tuple(table for table in tables if isinstance(table, spec.Relation)),
         _columns(plan.columns),
         plan.time_type.name,
@@ -76,7 +94,7 @@ def _circuit_job(plan: PlannedCircuit, forced: str | None, tick: str) -> spec.Jo
         spec.Saved(plan.query_sha256, plan.contract_sha256, sha256(layout.encode()).hexdigest()),
         _sink(plan),
         _target(plan.sink.quarantine) if plan.sink is not None and plan.sink.quarantine is not None else None,
-        queries=tuple(_computed(i, declared_table(i, relations=relations), relations) for i in plan.computed),
+        queries=queries,
         quarantine_limit=plan.quarantine,
     )
     return placed(job, plan, forced)

@@ -1,4 +1,4 @@
-"""Which kernel a job gets: whole columns at a time, or rows timestamp by timestamp where columns cannot do it."""
+"""What keeps a block's tables: the kernel of whole columns, or SQL where their entries are more than counts."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ MOST_AGING = 6
 """Timestamps of one table that may grow too old to be told apart; entries are counted per subset of them."""
 
 
-def row_kernel_reason(plan: Plan) -> str | None:
-    """Why a query needs the kernel of rows; None when the kernel of columns runs it."""
+def sql_reason(plan: Plan) -> str | None:
+    """Why SQL keeps a query's tables; None where the kernel of columns does."""
     if plan.sums:
         return "its entries hold sums, not counts alone"
     if not plan.in_columns:
@@ -27,6 +27,6 @@ def row_kernel_reason(plan: Plan) -> str | None:
 
 
 def kernel_in_words(plan: Plan) -> str:
-    """The kernel and, for that of rows, the reason."""
-    reason = row_kernel_reason(plan)
-    return f"rows, timestamp by timestamp, because {reason}" if reason else "columns, many timestamps at once"
+    """What keeps the tables and, where it is SQL, why."""
+    reason = sql_reason(plan)
+    return f"SQL over its tables, because {reason}" if reason else "columns, many timestamps at once"

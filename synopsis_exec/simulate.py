@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -17,15 +18,15 @@ from streambound.analyzer.expressions.reading import read
 from streambound.analyzer.types import parse_type
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.engine.arrow import delta_of, table_of
+from streambound_runtime.engine.block import SqlBlock, state_name
 from streambound_runtime.engine.loop import Engine
 from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.engine.tables import engine_type
 from streambound_runtime.operators.by_tick import Changes, delta_of_rows, rows_by_time
 from streambound_runtime.operators.circuit_plan import MapNode
 from streambound_runtime.operators.delta import Delta
-from streambound_runtime.operators.entries import column_of
-from streambound_runtime.operators.interpreter import RowSynopsis
-from streambound_runtime.operators.sums import times
+from streambound_runtime.operators.entries import column_of, pairs_of_arrow
+from streambound_runtime.operators.synopsis import SynopsisJoin
 from streambound_runtime.row_values import Value
 from streambound_runtime.spec import JobSpec, Stream
 
@@ -66,12 +67,47 @@ def replay(
     if isinstance(job.plan, CircuitPlan):
         yield from _replay_circuit(job, job.plan, relations, batches, ends)
         return
-    synopsis = RowSynopsis(job.plan, relations)
-    names = job.plan.columns
+    synopsis, names = SynopsisJoin(job.plan, relations), job.plan.columns
     for now in sorted(batches):
-        results = tuple((dict(zip(names, key, strict=True)), times(n)) for key, n in synopsis.close(now, batches[now]))
-        tables = {name: {key: times(n) for key, n in found.items()} for name, found in synopsis.tables().items()}
-        yield ClosedTimestamp(now, results, tables, synopsis.entries())
+        found = rows_by_time(synopsis.step(deltas_of(job.streams, [now], batches))).get(now, ())
+        results = tuple((dict(zip(names, row, strict=True)), n) for row, n in found)
+        yield ClosedTimestamp(now, results, tables_of(synopsis), synopsis.entries())
+
+
+def deltas_of(
+    streams: Sequence[Stream], tick: Sequence[int], batches: Mapping[int, Mapping[str, list[Row]]]
+) -> dict[str, Delta]:
+    """The rows of some timestamps as what a job closes."""
+    deltas = {}
+    for stream in streams:
+        if rows := [(now, row) for now in tick for row in batches[now].get(stream.name, ())]:
+            deltas[stream.name] = rows_as_delta([now for now, _ in rows], [row for _, row in rows], stream)
+    return deltas
+
+
+def tables_of(operator: SynopsisJoin | Engine) -> dict[str, dict[Key, int]]:
+    """The tables of a block, by name, with their entries; a circuit of more operators has none."""
+    if isinstance(operator, SynopsisJoin):
+        kept = operator.dump().items()
+        return {name: dict(pairs_of_arrow(entries)) for name, entries in kept}
+    block = operator.plan.operators[-1]
+    if not isinstance(block, SqlBlock):
+        return {}
+    names = {state_name(number, place): table.name for number, branch in enumerate(block.synopsis.branches)
+             for place, table in enumerate(branch.tables)}  # fmt: skip
+    found, dumped = {}, operator.dump()
+    for state in block.states:
+        rows = dumped[f"{block.name}: {state.name}"].to_pylist()
+        columns = [name for name in state.names if name not in (*block.weights.names, "there")]
+        found[names.get(state.name, state.name)] = {
+            tuple(_whole(row[name]) for name in columns): int(row.get("n", 1)) for row in rows
+        }
+    return found
+
+
+def _whole(value: Value | Decimal) -> Value:
+    """A value of a state, in which integers beyond 64 bits are decimals."""
+    return int(value) if isinstance(value, Decimal) else value
 
 
 def _replay_circuit(
@@ -83,20 +119,23 @@ def _replay_circuit(
 ) -> Iterator[ClosedTimestamp]:
     """A circuit, tick by tick; at the end all is closed."""
     operator = operator_of_circuit(circuit, relations, job.streams)
-    streams = {stream.name: stream for stream in job.streams}
-    found: dict[int, tuple[list[tuple[Row, int]], int]] = {}
+    found: dict[int, tuple[list[tuple[Row, int]], dict[str, dict[Key, int]], int]] = {}
     times = sorted(batches)
     last = len(times)
     stops = {bisect_right(times, end) for end in (times if ends is None else ends)}
     for start, stop in pairwise(sorted({0, last, *stops})):
-        tick, deltas = times[start:stop], {}
-        for name in dict.fromkeys(name for now in tick for name in batches[now]):
-            rows = [(now, row) for now in tick for row in batches[now].get(name, ())]
-            deltas[name] = rows_as_delta([now for now, _ in rows], [row for _, row in rows], streams[name])
-        _note(found, circuit, operator.step(deltas), tick[-1], operator.entries())
-    _note(found, circuit, operator.step({}, None, over=True), max(batches, default=0), operator.entries())
-    for now, (results, entries) in sorted(found.items()):
-        yield ClosedTimestamp(now, tuple(results), {}, entries)
+        deltas = deltas_of(job.streams, times[start:stop], batches)
+        _note(found, operator, operator.step(deltas), times[stop - 1])
+    _note(found, operator, operator.step({}, None, over=True), max(batches, default=0))
+    for now, (results, tables, entries) in sorted(found.items()):
+        yield ClosedTimestamp(now, tuple(results), tables, entries)
+
+
+def operator_in_process(job: JobSpec, relations: Mapping[str, list[Row]]) -> SynopsisJoin | Engine:
+    """What runs a job in this process."""
+    if isinstance(job.plan, CircuitPlan):
+        return operator_of_circuit(job.plan, relations, job.streams)
+    return SynopsisJoin(job.plan, relations)
 
 
 def operator_of_circuit(
@@ -123,12 +162,16 @@ def rows_as_delta(times: Sequence[int], rows: list[Row], stream: Stream) -> Delt
 
 
 def _note(
-    found: dict[int, tuple[list[tuple[Row, int]], int]], circuit: CircuitPlan, delta: Delta, now: int, entries: int
+    found: dict[int, tuple[list[tuple[Row, int]], dict[str, dict[Key, int]], int]],
+    operator: Engine,
+    delta: Delta,
+    now: int,
 ) -> None:
-    found.setdefault(now, ([], entries))
+    tables, entries = tables_of(operator), operator.entries()
+    found.setdefault(now, ([], tables, entries))
     for time, rows in rows_by_time(delta).items():
-        found.setdefault(time, ([], entries))[0].extend(
-            (dict(zip(circuit.columns, row, strict=True)), n) for row, n in rows
+        found.setdefault(time, ([], tables, entries))[0].extend(
+            (dict(zip(operator.plan.columns, row, strict=True)), n) for row, n in rows
         )
 
 

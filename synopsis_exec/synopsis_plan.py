@@ -10,7 +10,7 @@ from streambound.analyzer.types import Family
 from streambound.criteria.size import Addition, Maximum, Minimum, Number, Size, Symbol
 from streambound.synopsis_exec.branch_plan import BranchLowering
 from streambound.synopsis_exec.family_plan import FamilyLowering
-from streambound.synopsis_exec.kernel_choice import row_kernel_reason
+from streambound.synopsis_exec.kernel_choice import sql_reason
 from streambound.synopsis_exec.placement import BUCKETS, placement
 from streambound.synopsis_exec.plan_ir import BranchPlan, Plan
 from streambound_runtime.operators import formula, plan
@@ -18,7 +18,7 @@ from streambound_runtime.operators import formula, plan
 
 def synopsis_plan(query: Plan, forced: str | None = None) -> plan.SynopsisPlan:
     """The synopsis of a bounded query as data; raises UsageError for a ``forced`` placement that it cannot have."""
-    reason, placed = row_kernel_reason(query), placement(query, forced)
+    reason, placed = sql_reason(query), placement(query, forced)
     return plan.SynopsisPlan(
         tuple(column.name for column in query.kept_columns),
         tuple(_branch(query, branch) for branch in query.branches),
@@ -26,7 +26,7 @@ def synopsis_plan(query: Plan, forced: str | None = None) -> plan.SynopsisPlan:
         query.distinct,
         tuple(place for place, column in enumerate(query.kept_columns) if column.type.family is Family.STRING),
         query.counters.most,
-        "rows" if reason else "columns",
+        "sql" if reason else "columns",
         reason or "",
         placed.where,
         placed.because,

@@ -26,13 +26,11 @@ from streambound.reports.witness_report import json_rows
 from streambound.synopsis_exec.adversary import floods
 from streambound.synopsis_exec.plan import make_plan
 from streambound.synopsis_exec.plan_ir import Plan
-from streambound.synopsis_exec.synopsis_plan import synopsis_plan
-from streambound_runtime.operators.interpreter import RowSynopsis
 from support.certificates import assert_certified
 from support.choices import Choices
 from support.encoding import encode_rows
 from support.grown import SIZE, grown_plan
-from support.kernel import sizes_of
+from support.kernel import Kernel, sizes_of, synopsis_of
 from support.keyed_queries import make_keyed_statement
 from support.product import NotAnalysed, lowered, parsed
 from support.profiles import MORE
@@ -97,12 +95,11 @@ def _stays_within(statement: Statement, decision: Decision, number: int) -> bool
         plan = make_plan(decision, catalog)
     except NotExecutableError:
         return False
-    data = synopsis_plan(plan)
     for relations, streams in _inputs(statement, plan, number):
         known = sizes_of(plan, relations, streams)
         if symbols_in(found.entries.text) <= set(known):  # else a relation or a finite stream brings no value
             limit = eval(found.entries.text, {"__builtins__": {}, "max": max, "min": min}, known)
-            peak = _peak(plan, RowSynopsis(data, relations), streams)
+            peak = _peak(plan, synopsis_of(plan, relations), streams)
             assert peak <= limit, (statement.sql, found.entries.text, peak)
     return True
 
@@ -124,7 +121,7 @@ def _inputs(statement: Statement, plan: Plan, number: int) -> Iterator[tuple[Row
         yield from ((flood.relations, flood.streams) for flood in floods(plan, rate=4, timestamps=6))
 
 
-def _peak(plan: Plan, synopsis: RowSynopsis, streams: Rows) -> int:
+def _peak(plan: Plan, synopsis: Kernel, streams: Rows) -> int:
     by_time: dict[int, Rows] = {}
     for stream in plan.streams:
         for row in streams[stream.name]:

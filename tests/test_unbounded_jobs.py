@@ -21,7 +21,7 @@ from support.choices import Choices, drawn
 from support.command_line import call
 from support.kernel import actual_sizes
 from support.kernel_cases import Case, make_case
-from support.operators import kernels_of, steps
+from support.operators import kernel_of, steps
 from support.oracle import Oracle
 from support.product import decided
 from support.profiles import examples
@@ -42,19 +42,18 @@ QUERIES = {
 
 
 def check(case: Case, plan: Plan) -> tuple[int, bool]:
-    """Each kernel prints what SQL says; how many results there were, and whether the plan says that it grows."""
+    """The job prints what SQL says; how many results there were, and whether the plan says that it grows."""
     relations, encoded = case.encoded()
     expected = Oracle(case.catalog, case.rows).prefix_expected(case.sql)
     known = actual_sizes(case.catalog, case.rows, plan.ends)
     known |= {symbol("n", stream): len(encoded.get(stream, ())) for stream in case.catalog["streams"]}
     limit = eval(plan.bound.entries.text, {"__builtins__": {}}, {**known, "max": max, "min": min})
-    for kernel in kernels_of(plan):
-        printed: dict[int, Counter[tuple[Any, ...]]] = {now: Counter() for now in expected}
-        for step in steps(plan, kernel, relations, encoded, case.cuts):
-            assert step.peak <= limit
-            for now, weight, values in step.results:
-                printed[now][values] += weight
-        assert printed == expected, case.sql
+    printed: dict[int, Counter[tuple[Any, ...]]] = {now: Counter() for now in expected}
+    for step in steps(plan, kernel_of(plan), relations, encoded, case.cuts):
+        assert step.peak <= limit
+        for now, weight, values in step.results:
+            printed[now][values] += weight
+    assert printed == expected, case.sql
     return sum(map(len, expected.values())), plan.bound.grows
 
 

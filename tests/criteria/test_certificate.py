@@ -10,13 +10,11 @@ from streambound.criteria.bound import bound
 from streambound.criteria.certificate import certificate
 from streambound.criteria.vocabulary import Tier
 from streambound.recheck.certificates.validate import faults
-from streambound.synopsis_exec.synopsis_plan import synopsis_plan
-from streambound_runtime.operators.synopsis_by_rows import SynopsisByRows
 from support.catalogs import PLAIN, Catalog, streams, with_domain, with_relation
 from support.certificates import plain
 from support.choices import Choices
 from support.encoding import encode_rows
-from support.kernel import actual_sizes, formula_value, plan_of, run_kernel
+from support.kernel import actual_sizes, formula_value, plan_of, run_kernel, synopsis_of
 from support.product import decided
 from support.profiles import MORE
 from support.queries import Features, make_statement
@@ -148,12 +146,12 @@ def _state_bytes(decision: Any, catalog: Catalog, rows: Any) -> int:
     """The most bytes that the tables of a run take, as the job reports them."""
     encoded = encode_rows(catalog, rows)
     relations = {name: encoded.get(name, []) for name in catalog.get("relations", {})}
-    synopsis = SynopsisByRows(synopsis_plan(plan_of(decision, catalog)), relations)
+    synopsis = synopsis_of(plan_of(decision, catalog), relations)
     times = {name: body["timestamp"] for name, body in catalog["streams"].items()}
     most = 0
     for now in sorted({row[time] for name, time in times.items() for row in encoded.get(name, [])}):
         batch = {n: [row for row in encoded.get(n, []) if row[time] == now] for n, time in times.items()}
-        synopsis.rows.close(now, batch)
+        synopsis.close(now, batch)
         most = max(most, sum(table.nbytes for table in synopsis.dump().values()))
     return most
 

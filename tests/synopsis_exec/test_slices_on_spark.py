@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from streambound_runtime.placement import on_driver, state_owner
+from streambound_runtime.operators.synopsis import SynopsisJoin
+from streambound_runtime.placement import state_owner
 from streambound_runtime.spec import JobSpec
 from support.jobs import job_of, run_with, write
 
@@ -27,7 +28,6 @@ QUERIES = {
     "windows of a set": (
         "SELECT DISTINCT S.a FROM S, T WHERE S.ts >= T.ts AND S.ts <= T.ts + 3 AND S.b = T.b AND S.a BETWEEN 0 AND 9"
     ),
-    "least text": "SELECT DISTINCT T.a FROM S, T WHERE T.ts > S.ts AND T.b > S.b",  # only the interpreter keeps it
     "timestamps": "SELECT S.b FROM S, T WHERE S.ts >= T.ts + 3 AND S.b = T.b AND T.b IN ('x', 'y')",
 }
 
@@ -69,14 +69,13 @@ def test_slices_of_a_batch_are_the_batch(
     job = job_of(QUERIES[name], CATALOG)
     whole = ran(spark, job, tmp_path / "whole")
     sizes: list[int] = []
-    operator = on_driver.OPERATORS[job.plan.kernel]
-    step = operator.step
+    step = SynopsisJoin.step
 
     def noted(self: Any, deltas: Any) -> Any:
         sizes.append(sum(delta.size for delta in deltas.values()))
         return step(self, deltas)
 
-    monkeypatch.setattr(operator, "step", noted)
+    monkeypatch.setattr(SynopsisJoin, "step", noted)
     monkeypatch.setitem(state_owner.AT_ONCE, job.plan.kernel, 10)
     assert ran(spark, job, tmp_path / "slices") == whole
     assert len(sizes) > 20
@@ -90,10 +89,10 @@ def test_a_batch_that_fails_between_slices_is_done_again(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arrived(tmp_path / "in")
-    job = job_of(QUERIES["least text"], CATALOG)
+    job = job_of(QUERIES["counts"], CATALOG)
     whole = ran(spark, job, tmp_path / "whole")
-    monkeypatch.setitem(state_owner.AT_ONCE, "rows", 10)
-    step, calls = on_driver.OPERATORS["rows"].step, list[int]()
+    monkeypatch.setitem(state_owner.AT_ONCE, "columns", 10)
+    step, calls = SynopsisJoin.step, list[int]()
 
     def failing(self: Any, deltas: Any) -> Any:
         calls.append(1)
@@ -102,7 +101,7 @@ def test_a_batch_that_fails_between_slices_is_done_again(
         return step(self, deltas)
 
     with monkeypatch.context() as patch, pytest.raises(RuntimeError, match="the machine is gone"):
-        patch.setattr(on_driver.OPERATORS["rows"], "step", failing)
+        patch.setattr(SynopsisJoin, "step", failing)
         ran(spark, job, tmp_path / "slices")
     output, bad, reports = ran(spark, job, tmp_path / "slices")
     assert (output, bad, reports[-1]) == (*whole[:2], whole[2][-1])

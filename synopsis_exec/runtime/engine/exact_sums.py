@@ -17,7 +17,6 @@ import pyarrow.compute as pc
 
 from streambound_runtime.arrays import Doubles, Integers, Numbers
 from streambound_runtime.operators.exact import greatest
-from streambound_runtime.operators.sums import Number, exact
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -68,6 +67,11 @@ def exact_total(texts: pa.ChunkedArray) -> pa.Array:
     return _as_texts(_added(map(_read, filter(None, several or ()))) for several in texts.to_pylist())
 
 
+def exact_product(texts: pa.ChunkedArray) -> pa.Array:
+    """The product of each list of exact sums."""
+    return _as_texts(_multiplied(map(_read, several)) for several in texts.to_pylist())
+
+
 def exact_quotient(totals: pa.ChunkedArray, divisors: pa.ChunkedArray) -> pa.Array:
     """The doubles nearest to exact sums by integers; NULL for a divisor of 0."""
     pairs = zip(totals.to_pylist(), _integers(divisors).tolist(), strict=True)
@@ -96,6 +100,7 @@ _FUNCTIONS: tuple[tuple[str, Callable[..., pa.Array], tuple[str, ...], str], ...
     ("exact_sum", exact_sum, ("DOUBLE[]", "HUGEINT[]"), "VARCHAR"),
     ("exact_squares", exact_squares, ("DOUBLE[]", "HUGEINT[]"), "VARCHAR"),
     ("exact_total", exact_total, ("VARCHAR[]",), "VARCHAR"),
+    ("exact_product", exact_product, ("VARCHAR[]",), "VARCHAR"),
     ("exact_quotient", exact_quotient, ("VARCHAR", "HUGEINT"), "DOUBLE"),
     ("exact_variance", exact_variance, ("HUGEINT", "VARCHAR", "VARCHAR", "HUGEINT"), "DOUBLE"),
     ("exact_frames", exact_frames, ("DOUBLE[]", "BIGINT[]", "BIGINT[]"), "VARCHAR[]"),
@@ -105,7 +110,7 @@ _FUNCTIONS: tuple[tuple[str, Callable[..., pa.Array], tuple[str, ...], str], ...
 # --- numbers of Python's ---------------------------------------------------------------------------------------------
 
 
-def exact_text(number: Number) -> str:
+def exact_text(number: int | Fraction) -> str:
     """An exact number whose denominator is a power of two as a text.
 
     >>> exact_text(Fraction(3, 8)), exact_text(-40), exact_text(0)
@@ -134,6 +139,13 @@ def _added(several: Iterable[Dyadic]) -> Dyadic:
             total, least = total << (least - exponent), exponent
         total += number << (exponent - least)
     return total, least
+
+
+def _multiplied(several: Iterable[Dyadic]) -> Dyadic:
+    product, exponents = 1, 0
+    for number, exponent in several:
+        product, exponents = product * number, exponents + exponent
+    return product, exponents
 
 
 def _variance(number: int, total: str, squares: str, least: int) -> float | None:
@@ -233,7 +245,10 @@ def _terms(values: Doubles) -> Terms:
     plain = values.view(np.int64)
     exponents = (plain >> _FRACTION) & _SPECIAL
     for place in np.flatnonzero(exponents == _SPECIAL)[:1]:
-        exact(float(values[place]))
+        way = "leave it out in WHERE, or declare a domain of its column, outside of which rows are quarantined"
+        raise OverflowError(
+            f"a number that is added up is {float(values[place])}, and sums are of finite numbers: {way}"
+        )
     bits = (plain & ((1 << _FRACTION) - 1)) | (np.minimum(exponents, 1) << _FRACTION)
     return np.where(plain < 0, -bits, bits), np.maximum(exponents, 1) + (_LEAST - 1)
 

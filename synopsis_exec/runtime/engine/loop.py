@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from streambound_runtime.arrays import Integers
 from streambound_runtime.engine.arrow import delta_of, table_of
+from streambound_runtime.engine.block import RESULTS, SqlBlock
 from streambound_runtime.engine.plan import (
     CircuitPlan,
     ComputedRows,
@@ -22,14 +22,12 @@ from streambound_runtime.engine.plan import (
 from streambound_runtime.engine.session import KnownStatement, Session, as_decimal, statement, within_types
 from streambound_runtime.engine.tables import BIGINT, HUGEINT, LAST, StateTable, TickTables, listed, places, summed
 from streambound_runtime.operators.block import BlockOperator
-from streambound_runtime.operators.by_key import ByKey
 from streambound_runtime.operators.by_tick import Ticks
 from streambound_runtime.operators.changing_relation import ChangingRelation
 from streambound_runtime.operators.circuit_plan import (
     BlockNode,
     ChangesNode,
     FixpointNode,
-    KeyedBlock,
     PeriodNode,
     RelationNode,
 )
@@ -51,7 +49,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Relations = Mapping[str, list[dict[str, Value]]]
-NativeOperator = BlockOperator | ChangingRelation | StandingRelation | LeastFixpoint | PeriodOperator | ByKey
+NativeOperator = BlockOperator | ChangingRelation | StandingRelation | LeastFixpoint | PeriodOperator
 
 _TOGETHER = "valid together"
 _NEVER = 2**63 - 1
@@ -81,10 +79,24 @@ class Engine:
         self.session = Session()
         self.begun = bool(self._periods())  # the time of rows with periods is there before the first of them
         self.history: tuple[Integers, Integers] = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+        for one in self.plan.operators:
+            if isinstance(one, SqlBlock):
+                self._join_relations(one, relations)
         self.statements = {one.name: self._statements(one) for one in self.plan.operators}
         for one in self.plan.operators:
             for state in states_of(one):
                 self.session.create(self.tables[one.name].state(state.name), state)
+
+    def _join_relations(self, block: SqlBlock, relations: Relations) -> None:
+        """Join the relations of a block with each other."""
+        at = self.tables[block.name]
+        for number, table in enumerate(block.relations):
+            rows = [(0, 1, tuple(row[name] for name in table.columns)) for row in relations[table.name]]
+            given = table_of(no_rows(rows, table.columns), table.types)
+            columns = [*zip(places(len(table.types)), table.types, strict=True), ("w", HUGEINT)]
+            self.session.put(at.temporary(f"relation_{number}"), columns, given)
+        for step in block.related(at):
+            self.session.run(statement(step))
 
     @property
     def peak(self) -> int:
@@ -163,8 +175,6 @@ class Engine:
 
     def _native(self, one: NativeNode, deltas: Mapping[str, Delta], ticks: Ticks) -> Delta:
         native = self.natives[one.name]
-        if isinstance(native, ByKey):
-            return native.step_of(deltas, self.ended[one.inputs[0]])
         if isinstance(native, BlockOperator):
             return native.step_of({**deltas, **end_before(ticks.until)})
         if isinstance(native, ChangingRelation):
@@ -209,6 +219,14 @@ class Engine:
         columns = tuple(columns or places(len(one.types)))
         some = self.session.rows[self.tables[one.name].delta]
         return delta_of(self._table(name, ordered=True), columns) if some else no_rows([], columns)
+
+    def remembered(self) -> Delta:
+        """The results of a set, its only operator, that it has returned, as far as they may come again."""
+        block = self.plan.operators[-1]
+        assert isinstance(block, SqlBlock), "a circuit of more operators computes its results itself"
+        shown = [as_decimal(f"c{place}", kind) for place, kind in enumerate(block.types)]
+        rows = f"SELECT {listed('0::BIGINT AS t', *shown, '1 AS w')} FROM {self.tables[block.name].state(RESULTS)}"
+        return delta_of(self.session.read(rows), self.plan.columns)
 
     # --- state ------------------------------------------------------------------------------------------------------
 
@@ -315,5 +333,3 @@ def _native(one: NativeNode, relations: Relations, compute: Compute) -> NativeOp
             return LeastFixpoint(node)
         case PeriodNode() as node:
             return PeriodOperator(node, relations, compute)
-        case KeyedBlock(node=block) as node:
-            return ByKey(node, partial(BlockOperator, block, relations))

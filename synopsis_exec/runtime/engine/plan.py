@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from streambound_runtime.engine.block import SqlBlock
 from streambound_runtime.engine.counts import SqlCounts
 from streambound_runtime.engine.group import SqlGroup
 from streambound_runtime.engine.join import SqlAsOf, SqlJoin
@@ -16,7 +17,6 @@ from streambound_runtime.operators.circuit_plan import (
     ChangesNode,
     EndedKeysNode,
     FixpointNode,
-    KeyedBlock,
     MapNode,
     PeriodNode,
     RelationNode,
@@ -31,7 +31,7 @@ class NativeNode:
     ``types`` are those of its columns.
     """
 
-    node: BlockNode | ChangesNode | RelationNode | FixpointNode | PeriodNode | KeyedBlock
+    node: BlockNode | ChangesNode | RelationNode | FixpointNode | PeriodNode
     types: tuple[str, ...]
     timed: bool
 
@@ -48,8 +48,6 @@ class NativeNode:
                 return (base, *inputs)
             case PeriodNode(inputs=inputs):
                 return inputs
-            case KeyedBlock(keys=keys):
-                return (keys,)
         return ()
 
 
@@ -111,7 +109,17 @@ class ComputedRows:
 
 
 SqlOperator = (
-    SqlPick | SqlUnion | SqlBucket | SqlCounts | SqlGroup | SqlJoin | SqlAsOf | SqlOver | SqlRunning | SqlStreamJoin
+    SqlBlock
+    | SqlPick
+    | SqlUnion
+    | SqlBucket
+    | SqlCounts
+    | SqlGroup
+    | SqlJoin
+    | SqlAsOf
+    | SqlOver
+    | SqlRunning
+    | SqlStreamJoin
 )
 OtherOperator = NativeNode | ComputedRows | RowsOfStream | EndedKeyRows
 """Operators whose rows come from elsewhere, each tick as a table."""

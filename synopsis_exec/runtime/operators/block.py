@@ -1,4 +1,4 @@
-"""A select-project-join block: its synopsis, by the kernel that its plan says."""
+"""A select-project-join block whose synopsis the columnar kernel keeps."""
 
 from __future__ import annotations
 
@@ -6,20 +6,18 @@ from collections.abc import Mapping
 
 from streambound_runtime.operators.circuit_plan import BlockNode
 from streambound_runtime.operators.delta import Delta
-from streambound_runtime.operators.protocol import State, StatefulOperator
+from streambound_runtime.operators.protocol import State
 from streambound_runtime.operators.synopsis import SynopsisJoin
-from streambound_runtime.operators.synopsis_by_rows import SynopsisByRows
 from streambound_runtime.row_values import Value
 
 Relations = Mapping[str, list[dict[str, Value]]]
-KERNELS: dict[str, type[SynopsisJoin] | type[SynopsisByRows]] = {"columns": SynopsisJoin, "rows": SynopsisByRows}
 
 
 class BlockOperator:
     """The synopsis of a block; it reads streams. Of what has no name only the timestamps count, which are closed."""
 
     def __init__(self, plan: BlockNode, relations: Relations) -> None:
-        self.synopsis: StatefulOperator = KERNELS[plan.synopsis.kernel](plan.synopsis, relations)
+        self.synopsis = SynopsisJoin(plan.synopsis, relations)
         self.streams = {scan.table for branch in plan.synopsis.branches for scan in branch.scans}
 
     def step_of(self, deltas: Mapping[str, Delta]) -> Delta:

@@ -61,7 +61,7 @@ class ChangingRelation:
 
     def load(self, state: State) -> None:
         """Take over what `dump` returned."""
-        self.rows = {row: n for row, n in pairs_of_arrow(state[_ROWS]) if isinstance(n, int)}
+        self.rows = dict(pairs_of_arrow(state[_ROWS]))
         self.by_key = {self._key(row): row for row in self.rows} if self.plan.key else {}
 
     def _key(self, row: Row) -> Row:

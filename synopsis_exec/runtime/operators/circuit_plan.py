@@ -213,17 +213,3 @@ class PeriodNode:
     inputs: tuple[str, ...]
     query: EpochQuery | EpochLineage
     columns: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class KeyedBlock:
-    """A block of which there is one for each key of an `EndedKeysNode`, until the key is over.
-
-    ``streams`` says in which columns the streams have the key that the ``node`` reads. Its state has no row of another
-    key.
-    """
-
-    name: str
-    node: BlockNode
-    keys: str
-    streams: tuple[KeyMember, ...] = ()

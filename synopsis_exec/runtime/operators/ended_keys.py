@@ -25,7 +25,6 @@ from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.entries import arrow_of_pairs, pairs_of_arrow
 from streambound_runtime.operators.protocol import State
 from streambound_runtime.operators.rejected_row import RejectedRow
-from streambound_runtime.operators.sums import times
 
 OPEN, ENDED = "open", "ended"
 
@@ -119,7 +118,7 @@ class EndedKeys:
 
     def load(self, state: State) -> None:
         """Take over what `dump` returned."""
-        self.open = {key: int(times(bits)) for key, bits in pairs_of_arrow(state[OPEN])}
+        self.open = dict(pairs_of_arrow(state[OPEN]))
         self.ended = {key: None for key, _ in pairs_of_arrow(state[ENDED])}
 
 

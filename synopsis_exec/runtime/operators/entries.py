@@ -11,7 +11,6 @@ import numpy as np
 from streambound_runtime.arrays import Mask, Numbers, Values
 from streambound_runtime.operators.exact import LARGEST, integers
 from streambound_runtime.operators.frame import ColumnFrame
-from streambound_runtime.operators.sums import Sums, Weight, as_text, of_text, times
 from streambound_runtime.operators.values import integer
 from streambound_runtime.row_values import Value
 
@@ -20,9 +19,7 @@ if TYPE_CHECKING:
 
 COUNT = "#"
 """The column of the numbers."""
-SUM = "#{}"
-"""The column of a sum, by its place from 1, as texts: it may be of any size, or a fraction."""
-Pairs = Iterable[tuple[tuple[Value, ...], Weight]]
+Pairs = Iterable[tuple[tuple[Value, ...], int]]
 
 
 def frame_of_pairs(pairs: Pairs, names: tuple[str, ...], texts: Collection[str]) -> ColumnFrame:
@@ -33,7 +30,7 @@ def frame_of_pairs(pairs: Pairs, names: tuple[str, ...], texts: Collection[str])
         columns[name], null = column_of([key[place] for key, _ in found], name in texts)
         if null is not None:
             nulls[name] = null
-    return ColumnFrame(np.zeros(len(found), dtype=np.int64), integers([times(n) for _, n in found]), columns, nulls)
+    return ColumnFrame(np.zeros(len(found), dtype=np.int64), integers([n for _, n in found]), columns, nulls)
 
 
 def column_of(values: Sequence[Value], text: bool = False) -> tuple[Values, Mask | None]:
@@ -98,17 +95,11 @@ def _numbers(column: pa.ChunkedArray) -> Numbers:
     return found
 
 
-def pairs_of_arrow(table: pa.Table) -> list[tuple[tuple[Value, ...], Weight]]:
-    """The keys of an Arrow table with their numbers, and sums."""
-    names = table.column_names
-    end = names.index(COUNT)
-    keys = [_plain(table.column(name)) for name in names[:end]]
-    counts: list[Weight] = [integer(n) for n in _plain(table.column(COUNT))]
+def pairs_of_arrow(table: pa.Table) -> list[tuple[tuple[Value, ...], int]]:
+    """The keys of an Arrow table with their numbers."""
+    *keys, counts = [_plain(column) for column in table.columns]
     rows = list(zip(*keys, strict=True)) if keys else [()] * table.num_rows
-    if names[end + 1 :]:
-        sums = [[of_text(text) for text in table.column(name).to_pylist()] for name in names[end + 1 :]]
-        counts = [Sums(found) for found in zip(counts, *sums, strict=True)]
-    return list(zip(rows, counts, strict=True))
+    return list(zip(rows, map(integer, counts), strict=True))
 
 
 def _plain(column: pa.ChunkedArray) -> list[Value]:
@@ -120,17 +111,14 @@ def _plain(column: pa.ChunkedArray) -> list[Value]:
     return values
 
 
-def arrow_of_pairs(pairs: Pairs, names: tuple[str, ...], sums: int = 0) -> pa.Table:
-    """Keys of these columns with their numbers, and so many sums, as an Arrow table."""
+def arrow_of_pairs(pairs: Pairs, names: tuple[str, ...]) -> pa.Table:
+    """Keys of these columns with their numbers as an Arrow table."""
     import pyarrow as pa
 
     found = list(pairs)
     arrays = [_array_of_values([key[place] for key, _ in found]) for place in range(len(names))]
-    arrays.append(_array_of_values([times(n) for _, n in found]))
-    weights = [n for _, n in found if isinstance(n, Sums)]
-    places = range(1, sums + 1)
-    arrays += [pa.array([as_text(n[place]) for n in weights], pa.string()) for place in places]
-    return pa.table(arrays, names=[*names, COUNT, *map(SUM.format, places)])
+    arrays.append(_array_of_values([n for _, n in found]))
+    return pa.table(arrays, names=[*names, COUNT])
 
 
 def _array_of_values(values: list[Value]) -> pa.Array:

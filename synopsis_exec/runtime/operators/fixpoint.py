@@ -27,7 +27,6 @@ from streambound_runtime.operators.formula import Formula
 from streambound_runtime.operators.plan import Constant, Test
 from streambound_runtime.operators.protocol import State
 from streambound_runtime.operators.row_tests import Passes, ValueOf, moved, one_test, term_value
-from streambound_runtime.operators.sums import times
 from streambound_runtime.row_values import Value
 
 ROWS, BASE, INPUT = "rows", "base", "input {}"
@@ -129,7 +128,7 @@ class LeastFixpoint:
 
         def doubt(rows: Iterable[Row], above: int) -> None:
             for row in rows:
-                if (level := times(self.rows.entries.get(row, 0))) > above:
+                if (level := self.rows.entries.get(row, 0)) > above:
                     heapq.heappush(waiting, (level, next(number), row))
 
         doubt(doubted, 0)
@@ -200,7 +199,7 @@ def _changed(known: Counted, rows: list[Weighted]) -> _Change:
     """What some changes of rows make of them, which are there with these weights."""
     totals: dict[Row, int] = {}
     for row, weight in rows:
-        totals[row] = totals.get(row, times(known.entries.get(row, 0))) + weight
+        totals[row] = totals.get(row, known.entries.get(row, 0)) + weight
     assert all(weight >= 0 for weight in totals.values()), "what is not there is not taken back"
     come = [row for row, weight in totals.items() if weight and row not in known.entries]
     gone = [row for row, weight in totals.items() if not weight and row in known.entries]
@@ -298,7 +297,7 @@ class _Step:
                     return False
                 candidates = source.of(lookup.columns, key)
             for row, n in candidates.items():
-                reached = max(level, times(n)) if levelled else level
+                reached = max(level, n) if levelled else level
                 env[lookup.start : lookup.start + len(row)] = row
                 if reached < most and all(test(env) for test in lookup.tests) and extend(depth + 1, reached):
                     return True
@@ -306,7 +305,7 @@ class _Step:
 
         for row in fresh:
             env[way.start : way.start + len(row)] = row
-            level = times(rows.entries[row]) if way.participant < self.recursive else 0
+            level = rows.entries[row] if way.participant < self.recursive else 0
             if all(test(env) for test in way.tests) and extend(0, level):
                 break
         return found

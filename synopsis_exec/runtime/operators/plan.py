@@ -258,7 +258,8 @@ class Forgetting:
 class SynopsisPlan:
     """The operator that keeps a select-project-join query's synopsis.
 
-    ``kernel`` is "columns", many timestamps at once, or "rows", one after the other; ``because`` says why the second.
+    ``kernel`` is what keeps its tables, "columns" (`operators.synopsis`) or "sql" (`engine.block`), which ``because``
+    explains.
     ``bound`` is M: the most entries between two timestamps.
 
     ``sums`` are what its results carry beside how often they are there. A set that ``repeats`` does not remember what

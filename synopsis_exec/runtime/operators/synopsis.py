@@ -6,16 +6,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from streambound_runtime.arrays import Integers
+from streambound_runtime.arrays import Integers, Mask, Values
 from streambound_runtime.operators.delta import Delta, Times
 from streambound_runtime.operators.dictionary import Dictionary, usable
-from streambound_runtime.operators.entries import arrow_of_frame, frame_of_arrow, frame_of_pairs
+from streambound_runtime.operators.entries import arrow_of_frame, column_of, frame_of_arrow, frame_of_pairs
 from streambound_runtime.operators.exact import greatest, narrowed, plus, totals
+from streambound_runtime.operators.formula import resolved, value
 from streambound_runtime.operators.frame import ColumnFrame, coded, groups, stacked, summed
-from streambound_runtime.operators.interpreter import RowSynopsis
 from streambound_runtime.operators.log import Changes
-from streambound_runtime.operators.matches import Matches
-from streambound_runtime.operators.plan import SynopsisPlan, Table, age
+from streambound_runtime.operators.matches import Matches, passing
+from streambound_runtime.operators.plan import Relations, Subplan, SynopsisPlan, Table, Term, Transition, age
 from streambound_runtime.operators.protocol import State
 from streambound_runtime.row_values import Value
 
@@ -31,16 +31,12 @@ class SynopsisJoin:
     """
 
     def __init__(self, plan: SynopsisPlan, relations: Mapping[str, list[dict[str, Value]]]) -> None:
-        by_rows = RowSynopsis(plan, relations)
-        self.plan, self.limit = by_rows.plan, by_rows.limit
+        self.plan: SynopsisPlan = resolved(plan, relations)
+        self.limit = value(plan.bound, relations)
         self.output = tuple(map(str, range(len(plan.columns))))
         self.texts = tuple(map(str, plan.texts))
         self.related = [
-            [
-                frame_of_pairs(rows.entries.items(), group.columns, branch.texts)
-                for group, rows in zip(branch.relations, found.related, strict=True)
-            ]
-            for branch, found in zip(self.plan.branches, by_rows.branches, strict=True)
+            [joined_relations(branch, group, relations) for group in branch.relations] for branch in self.plan.branches
         ]
         self.tables = [
             [frame_of_pairs([], names_of(table), branch.texts) for table in branch.tables]
@@ -173,6 +169,34 @@ class SynopsisJoin:
         columns = {name: frame.columns[place] for name, place in named}
         nulls = {name: frame.nulls[place] for name, place in named if place in frame.nulls}
         return Delta(frame.time, narrowed(n), columns, nulls)
+
+
+def joined_relations(branch: Subplan, group: Relations, relations: Mapping[str, list[dict[str, Value]]]) -> ColumnFrame:
+    """The rows of some relations, joined with each other, with their number."""
+    texts, rows = Dictionary(), list[ColumnFrame]()
+    for scan in group.scans:
+        columns, nulls = dict[str, Values](), dict[str, Mask]()
+        for name, column in scan.columns:
+            columns[name], null = column_of([row[column] for row in relations[scan.table]], name in branch.texts)
+            nulls |= {} if null is None else {name: null}
+        rows.append(ColumnFrame(np.zeros(len(relations[scan.table]), dtype=np.int64), None, columns, nulls))
+        texts.add_columns(rows[-1], branch.texts)
+    every = Transition(target=None, joins=group.joins, values=tuple(map(Term, group.columns)))
+    joined = Subplan(group.scans, (), (), (every,))
+    texts.add_constants(joined)
+    arrived = []
+    for scan, frame in zip(group.scans, rows, strict=True):
+        frame = passing(texts.encoded(frame, branch.texts), tuple(map(texts.test, scan.tests)))
+        nulls = {name: null for name, null in frame.nulls.items() if name in scan.kept}
+        arrived.append(frame._replace(columns={name: frame.columns[name] for name in scan.kept}, nulls=nulls))
+    found = Matches(joined, arrived, [], [], False).results
+    if not found:
+        return frame_of_pairs([], group.columns, branch.texts)
+    names = {str(place): name for place, name in enumerate(group.columns)}
+    frame = summed(stacked(found), tuple(names), False)
+    columns = {names[place]: values for place, values in frame.columns.items()}
+    nulls = {names[place]: null for place, null in frame.nulls.items()}
+    return texts.decoded(frame._replace(columns=columns, nulls=nulls), branch.texts)
 
 
 def check_positive(deltas: Mapping[str, Delta]) -> None:

@@ -6,11 +6,9 @@ Values of one column have one type, so that Python's own operators serve; NULL i
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
-from fractions import Fraction
+from collections.abc import Callable
 from typing import cast
 
-from streambound_runtime.operators.sums import Number, exact
 from streambound_runtime.row_values import Value
 
 Comparison = Callable[[Value, Value], bool]
@@ -21,18 +19,9 @@ COMPARISONS = cast(
 """By the operators of `operators.plan.Test`."""
 plus: Callable[[Value, Value], Value] = operator.add
 minus: Callable[[Value, Value], Value] = operator.sub
-less = COMPARISONS["<"]
-least = cast("Callable[[Iterable[Value]], Value]", min)
-greatest = cast("Callable[[Iterable[Value]], Value]", max)
 
 
 def integer(value: object) -> int:
     """A value of a column of integers, such as a timestamp, that is not NULL."""
     assert isinstance(value, int), "the plan says that it is an integer"
     return value
-
-
-def factor(value: Value) -> Number:
-    """A value of a column of numbers, exactly: a double is a fraction."""
-    assert isinstance(value, int | float | Fraction), "only numbers are added up"
-    return exact(value)

@@ -16,10 +16,8 @@ from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.operators.delta import Delta, Times
 from streambound_runtime.operators.pending import Pending
 from streambound_runtime.operators.periods import Compute
-from streambound_runtime.operators.protocol import StatefulOperator
 from streambound_runtime.operators.rejected_row import RejectedRow
 from streambound_runtime.operators.synopsis import SynopsisJoin
-from streambound_runtime.operators.synopsis_by_rows import SynopsisByRows
 from streambound_runtime.placement.computed_rows import rows_computed, rows_computed_by_spark
 from streambound_runtime.placement.decoded_chunk import DecodedChunk, decoded_on_driver, unpacked_facts
 from streambound_runtime.placement.executors import decoded_on_executors, good_rows, with_errors
@@ -44,9 +42,6 @@ from streambound_runtime.spec import JobSpec
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
-
-OPERATORS: dict[str, type[SynopsisJoin] | type[SynopsisByRows]] = {"columns": SynopsisJoin, "rows": SynopsisByRows}
-"""Of each of a plan's kernels."""
 
 
 class OnDriver:
@@ -107,7 +102,7 @@ class OnDriver:
         refused = list[RejectedRow]()
         with self.run.checkpoint.store.lines(self._part(batch)) as file:
             for deltas in () if until is None else self.open.closed(until, AT_ONCE[self.job.plan.kernel]):
-                before = remembered(self.operator) if self.job.computed and self.job.plan.distinct else None
+                before = self.operator.remembered() if self.job.computed and self.job.plan.distinct else None
                 found = self.operator.step(deltas)
                 results += self._write(file, found, before)
                 closed += len(Times(deltas.values()).all)
@@ -173,20 +168,14 @@ class OnDriver:
         return f"results/{batch:09d}.jsonl" if self.run.settings.output else f"results/{batch % 2}.jsonl"
 
 
-def remembered(operator: StatefulOperator) -> Delta:
-    """The results that a set has returned."""
-    assert isinstance(operator, SynopsisJoin | SynopsisByRows), "a circuit computes its results itself"
-    return operator.remembered()
-
-
 def operator_of(
     job: JobSpec, relations: Mapping[str, list[dict[str, Value]]], spark: SparkSession | None = None
-) -> StatefulOperator:
+) -> Engine | SynopsisJoin:
     """The operator of a job's plan; without a session DuckDB computes what Spark does otherwise."""
     if isinstance(job.plan, CircuitPlan):
         compute: Compute = partial(rows_computed, job) if spark is None else partial(rows_computed_by_spark, spark, job)
         return Engine(job.plan, relations, compute, job.streams)
-    return OPERATORS[job.plan.kernel](job.plan, relations)
+    return SynopsisJoin(job.plan, relations)
 
 
 def state_of(kept: dict[str, pa.Table], open_rows: Pending) -> dict[str, pa.Table]:

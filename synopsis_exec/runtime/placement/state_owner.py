@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-AT_ONCE = {"columns": 1 << 20, "rows": 1 << 16, "engine": 1 << 62}
+AT_ONCE = {"columns": 1 << 20, "engine": 1 << 62}
 """How many rows each of a plan's kernels closes at a time, so that its memory does not grow with the batch.
 
 A tick of the engine has all that have closed.

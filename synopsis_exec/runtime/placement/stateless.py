@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from streambound_runtime.operators.pending import Pending
+from streambound_runtime.operators.synopsis import SynopsisJoin
 from streambound_runtime.placement.decoded_chunk import DecodedChunk, packed_facts
 from streambound_runtime.placement.executors import over_rows
-from streambound_runtime.placement.on_driver import OPERATORS
 from streambound_runtime.placement.on_executors import OnExecutors
 from streambound_runtime.placement.result_rows import batch_of, facts, facts_of, of_plan, results_of, schema_of
 from streambound_runtime.placement.state_owner import AT_ONCE, Closed
@@ -72,7 +72,7 @@ def _results(
     stream = job.streams[number]
 
     def made(chunks: Iterator[DecodedChunk]) -> Iterator[pa.RecordBatch]:
-        operator = OPERATORS[job.synopsis.kernel](job.synopsis, relations)
+        operator = SynopsisJoin(job.synopsis, relations)
         for chunk in chunks:
             late = 0 if late_before is None else int(np.count_nonzero(chunk.ts < late_before))
             yield facts(job, packed_facts(chunk, counted=False, late=late))

@@ -1,0 +1,395 @@
+"""The SQL of a branch of a block: rows as its scans take them, joins of its participants, and the log of each table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+
+from streambound_runtime.engine.block_tables import BlockTables
+from streambound_runtime.engine.predicates import one_test, term_sql
+from streambound_runtime.engine.tables import BIGINT, EXACT, HUGEINT, TickStatement, TickTables, listed, same
+from streambound_runtime.operators.plan import (
+    Bits,
+    FamilyPlan,
+    Growth,
+    Held,
+    JoinStep,
+    Relations,
+    Subplan,
+    TableScan,
+    Term,
+    Test,
+    Transition,
+    age,
+)
+
+Columns = Sequence[tuple[str, str]]
+"""Columns with their types."""
+LONG_AGO = -(2**62)
+"""The time in a log of entries that were there before the tick, and of those too old to be told apart."""
+_MEMBER, _FRESH, _GROWN = "member", "fresh", "grown"
+"""In the log of a family: the last member that an entry has got at its time, and its streams that came then."""
+
+
+@dataclass(frozen=True, slots=True)
+class JoinSetting:
+    """Where participants are joined: the ``scans``, and ``rows``, where theirs are if they have no times.
+
+    In a transition, which needs the times of the streams ``kept``, entries are looked up by what they have else. In a
+    family the table ``growing`` has its entries in ``log``; one of a timestamp meets those with members before the
+    number ``member``, which comes.
+    """
+
+    scans: Sequence[TableScan]
+    rows: Sequence[str] | None = None
+    kept: Sequence[int] | None = None
+    growing: int | None = None
+    member: int = 0
+    log: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Participants that are joined: FROM with its conditions, the variables in SQL, and who has the key.
+
+    The columns of each participant are ``called``, as ``j0.{0}``.
+    """
+
+    sql: str
+    env: Mapping[str, str]
+    called: tuple[str, ...]
+    keyed: str
+
+
+class BranchSql:
+    """A branch, number ``number`` of its block. Logs of tables are made as they are first asked for."""
+
+    def __init__(self, block: BlockTables, number: int, branch: Subplan, at: TickTables) -> None:
+        self.block, self.number, self.branch, self.at = block, number, branch, at
+        self.kinds = dict(block.kinds[number])
+        self.weights = block.weights
+        self.keys = tuple(f"k{place}" for place in range(len(block.key_types)))
+        self.families = {family.table: family for family in branch.families}
+        self.made, self.by_key = set[int](), set[int]()
+
+    # --- rows and relations -----------------------------------------------------------------------------------------
+
+    def arrived(self) -> list[TickStatement]:
+        """The rows that each scan can use, equal ones of a timestamp as one; none while some relation is empty."""
+        there = [f"EXISTS (FROM {self._related(place)})" for place in range(len(self.branch.relations))]
+        names = {one.name: place for place, one in enumerate(self.block.streams)}
+        steps = []
+        for place, scan in enumerate(self.branch.scans):
+            table = self.block.streams[names[scan.table]]
+            keys = [f"c{column} AS k{n}" for n, column in enumerate(table.keys)]
+            rows = self.at.inputs[names[scan.table]]
+            steps.append(TickStatement(self._scanned(scan, rows, [*keys, "t"], there), self._rows(place)))
+        return steps
+
+    def related(self) -> list[TickStatement]:
+        """The rows of each group of relations, joined with each other."""
+        return [step for place, group in enumerate(self.branch.relations) for step in self._group(place, group)]
+
+    def _group(self, place: int, group: Relations) -> list[TickStatement]:
+        numbers = {one.name: number for number, one in enumerate(self.block.relations)}
+        rows = [self.at.temporary(f"scan_{self.number}_{place}_{number}") for number in range(len(group.scans))]
+        steps = [
+            TickStatement(self._scanned(scan, self.at.temporary(f"relation_{numbers[scan.table]}"), [], []), table)
+            for scan, table in zip(group.scans, rows, strict=True)
+        ]
+        joined = self._joined(group.joins, JoinSetting(group.scans, rows))
+        values = [f"{joined.env[variable]} AS v{n}" for n, variable in enumerate(group.columns)] or ["true AS there"]
+        inner = f"SELECT {listed(*values, *self.weights.product(joined.called))} FROM {joined.sql}"
+        names = [value.rpartition(" AS ")[2] for value in values]
+        return [
+            *steps,
+            TickStatement(self.weights.grouped(names, inner), self._related(place)),
+        ]
+
+    def _scanned(self, scan: TableScan, rows: str, more: Sequence[str], conditions: Sequence[str]) -> str:
+        tables = (*self.block.streams, *self.block.relations)
+        table = next(one for one in tables if one.name == scan.table)
+        env = {variable: f"c{table.columns.index(column)}" for variable, column in scan.columns} | {"now": "t"}
+        types = {variable: table.types[table.columns.index(column)] for variable, column in scan.columns}
+        kept = [f"{env[variable]} AS v{n}" for n, variable in enumerate(scan.kept)]
+        kept += [] if kept or more else ["true AS there"]
+        factors = [[(env[variable], types[variable]) for variable in several] for several in scan.factors]
+        tests = [*(self._test(test, env) for test in (*scan.times, *scan.tests)), *conditions]
+        shown = listed(*kept, *more, *self.weights.of_rows(factors))
+        return f"SELECT {shown} FROM {rows} WHERE {' AND '.join(tests) or 'true'} GROUP BY ALL HAVING count(*) > 0"
+
+    def _rows(self, scan: int) -> str:
+        return self.at.temporary(f"rows_{self.number}_{scan}")
+
+    def _related(self, place: int) -> str:
+        return self.at.temporary(f"related_{self.number}_{place}")
+
+    def _log(self, table: int) -> str:
+        return self.at.temporary(f"log_{self.number}_{table}")
+
+    # --- joins ------------------------------------------------------------------------------------------------------
+
+    def _joined(self, joins: Sequence[JoinStep], setting: JoinSetting) -> Joined:
+        """Participants joined one after the other, each with its conditions."""
+        env = {} if setting.growing is None else {"streams": "0", "fresh": "0"}
+        called, parts, keyed, where = list[str](), list[str](), "", list[str]()
+        for place, join in enumerate(joins):
+            alias = f"j{place}"
+            source, own = self._participant(join, alias, setting)
+            on = self._moment(join, alias, env, setting)
+            if self.keys and join.relations is None and setting.rows is None:
+                on += [same(self.keys, keyed, alias)] if keyed else []
+                keyed = keyed or alias
+            on += [f"{own[name]} = {self._term(term, env)}" for name, term in join.equal]
+            env |= {variable: sql for variable, sql in own.items() if variable not in join.without}
+            for test in join.tests:
+                sides = (env[name] for name in (test.left, test.right) if name is not None)
+                (where if any(side.startswith(f"{alias}v.") for side in sides) else on).append(self._test(test, env))
+            if place:
+                parts.append(f" JOIN {source} {alias} ON {' AND '.join(on) or 'true'}")
+            else:
+                parts.append(f"{source} {alias}")
+                where += on
+            called.append(f"{alias}.{{0}}")
+            if self._by_key(join, setting):
+                more, called[-1], condition = self._looked_up(join, alias, env["now"])
+                parts.append(more)
+                where += condition
+        return Joined(f"{''.join(parts)} WHERE {' AND '.join(where) or 'true'}", env, tuple(called), keyed)
+
+    def _participant(self, join: JoinStep, alias: str, setting: JoinSetting) -> tuple[str, dict[str, str]]:
+        """Where the rows or entries of a participant are, and its variables in SQL."""
+        if join.scan is not None:
+            source = self._rows(join.scan) if setting.rows is None else setting.rows[join.scan]
+            return source, {variable: f"{alias}.v{n}" for n, variable in enumerate(setting.scans[join.scan].kept)}
+        if join.relations is not None:
+            columns = self.branch.relations[join.relations].columns
+            return self._related(join.relations), {variable: f"{alias}.v{n}" for n, variable in enumerate(columns)}
+        assert join.table is not None, "a participant is rows, relations or a table"
+        table = self.branch.tables[join.table]
+        entry = {variable: f"e{n}" for n, variable in enumerate(table.columns)}
+        entry |= {age(stream): f"a{stream}" for stream, *_ in table.ages}
+        if join.table == setting.growing:
+            return setting.log, {variable: f"{alias}.{name}" for variable, name in entry.items()}
+        if not self._by_key(join, setting):
+            return self._entries(join.table), {variable: f"{alias}.{name}" for variable, name in entry.items()}
+        last = self.block.best(self.number, join.table)
+        own = {variable: f"{alias}{'v' * (name in last)}.{name}" for variable, name in entry.items()}
+        return self._known(join.table), own
+
+    def _moment(self, join: JoinStep, alias: str, env: dict[str, str], setting: JoinSetting) -> list[str]:
+        """Which rows, or rows of a log, there are at the time of those that come, which the first of them says."""
+        if join.relations is not None or setting.rows is not None or self._by_key(join, setting):
+            return []
+        if join.scan is not None:
+            on = [f"{alias}.t = {env['now']}"] if "now" in env else []
+            env.setdefault("now", f"{alias}.t")
+            return on
+        on = [f"{alias}.t {'<=' if join.now else '<'} {env['now']}"] if not join.new else []
+        if join.new:
+            on += [f"{alias}.t = {env['now']}"] if "now" in env else [f"{alias}.t > {LONG_AGO}"]
+            env.setdefault("now", f"{alias}.t")
+        if join.table == setting.growing:
+            on += [f"{alias}.{_MEMBER} < {setting.member}"] if join.new else []
+            on += [_of_bits(test, f"{alias}.{_FRESH if test.fresh else 'e0'}") for test in join.bits]
+            env["fresh"] = f"{alias}.{_FRESH}" if join.new else "0"
+        for stream, low, high in join.ages:
+            on += [f"{env['now']} >= {alias}.a{stream} + {low}"] if low is not None else []
+            on += [f"{env['now']} <= {alias}.a{stream} + {high}"] if high is not None else []
+        return on
+
+    # --- entries by key ---------------------------------------------------------------------------------------------
+
+    def _by_key(self, join: JoinStep, setting: JoinSetting) -> bool:
+        """Whether entries need not be told apart by their times: what there is of a key is a running sum."""
+        if join.table is None or join.new or setting.kept is None or EXACT in self.weights.types:
+            return False
+        table = self.branch.tables[join.table]
+        limited = any(high is not None for *_, high in join.ages)
+        alone = len(table.best) < (1 if limited else 2) and (not join.ages or table.single)
+        return alone and join.table not in self.families and not any(s in setting.kept for s, *_ in table.ages)
+
+    def _looked_up(self, join: JoinStep, alias: str, now: str) -> tuple[str, str, list[str]]:
+        """The last sums of a key before a time, less those before a window; how they are called; the condition."""
+        assert join.table is not None, "entries are of a table"
+        versions = self._versions(join.table)
+        least = max((low for _, low, _ in join.ages if low is not None), default=0 if join.now else 1)
+        most = min((high for *_, high in join.ages if high is not None), default=None)
+        found = f" ASOF JOIN {versions} {alias}v ON {alias}.g = {alias}v.g AND {now} - {least} >= {alias}v.t"
+        if most is None:
+            return found, f"{alias}v.{{0}}", []
+        found += f" ASOF LEFT JOIN {versions} {alias}w ON {alias}.g = {alias}w.g AND {now} - {most + 1} >= {alias}w.t"
+        sums = f"({alias}v.{{0}} - coalesce({alias}w.{{0}}, 0))"
+        return found, sums, [f"{sums.format((*self.weights.names, 'm')[0])} > 0"]
+
+    def _numbered(self, table: int) -> list[TickStatement]:
+        """The keys of a log, each with a number, and at each time the sums of the key so far, with its best value."""
+        best, ages = self.block.best(self.number, table), self.branch.tables[table].ages
+        every = [name for name, _ in self.block.entry_columns(self.number, table)]
+        names = [name for name in every if name not in best and name[0] != "a"]
+        keys = f"SELECT DISTINCT {listed(*names) or 'true AS there'} FROM {self._entries(table)}"
+        time = f"l.a{ages[0][0]}" if self.branch.tables[table].single and ages else "l.t"
+        sums = dict(zip(self.weights.names, self.weights.totals, strict=True)) or {"m": "count(*)"}
+        inner = [f"{sum} AS {name}" for name, sum in sums.items()]
+        window = "OVER (PARTITION BY g ORDER BY t)"
+        shown = [f"sum({name}) {window} AS {name}" for name in sums]
+        for name, greatest in best.items():
+            how = "max" if greatest else "min"
+            inner += [f"{how}(l.{name}) AS {name}", f"bool_or(l.{name} IS NULL) AS none"]
+            shown.append(f"CASE WHEN NOT bool_or(none) {window} THEN {how}({name}) {window} END AS {name}")
+        alike = f"{self._entries(table)} l JOIN {self._known(table)} q ON {same(names, 'l', 'q')}"
+        once = f"SELECT {listed('q.g', f'{time} AS t', *inner)} FROM {alike} GROUP BY ALL"
+        return [
+            TickStatement(f"SELECT *, row_number() OVER () AS g FROM ({keys})", self._known(table)),
+            TickStatement(f"SELECT {listed('g', 't', *shown)} FROM ({once})", self._versions(table)),
+        ]
+
+    def _known(self, table: int) -> str:
+        return self.at.temporary(f"keys_{self.number}_{table}")
+
+    def _versions(self, table: int) -> str:
+        return self.at.temporary(f"versions_{self.number}_{table}")
+
+    # --- what is added ----------------------------------------------------------------------------------------------
+
+    def results(self, steps: list[TickStatement]) -> list[str]:
+        """The results as queries, once the logs that they read are among the steps."""
+        columns = self.block.result_columns
+        found = [self._extended(one, columns, steps) for one in self.branch.transitions if one.target is None]
+        for family in self.branch.families:
+            if family.full is None:
+                found += self._completed(family, columns, steps)
+        return found
+
+    def log(self, table: int, steps: list[TickStatement]) -> None:
+        """Make a table's log, if it is not yet among the steps."""
+        if table in self.made:
+            return
+        self.made.add(table)
+        columns = self.block.entry_columns(self.number, table)
+        names = [name for name, _ in columns]
+        if table in self.families:
+            grown = self._grown(self.families[table], columns, self._start(table))
+            steps.append(TickStatement(grown, self._log(table)))
+            return
+        parts = [self._extended(one, columns, steps) for one in self.branch.transitions if one.target == table]
+        for family in self.branch.families:
+            if family.full == table:
+                parts += self._completed(family, columns, steps)
+        steps.append(TickStatement(self.weights.grouped([*names, "t"], " UNION ALL ".join(parts)), self._log(table)))
+
+    def _start(self, table: int) -> str:
+        """The entries at the start of the tick, as rows of a log."""
+        names = (name for name, _ in self.block.entry_columns(self.number, table))
+        shown = listed(*names, *self.weights.names, f"{LONG_AGO}::BIGINT AS t")
+        return f"SELECT {shown} FROM {self.at.state(f'{self.number}_{table}')}"
+
+    def _entries(self, table: int) -> str:
+        """The entries at the start and what is added to them."""
+        return f"({self._start(table)} UNION ALL BY NAME FROM {self._log(table)})"
+
+    def _extended(self, one: Transition, columns: Columns, steps: list[TickStatement]) -> str:
+        """The matches of a transition: the columns, what they weigh, and their time."""
+        setting = JoinSetting(self.branch.scans, kept=one.kept)
+        for join in one.joins:
+            if join.table is not None:
+                self.log(join.table, steps)
+                if self._by_key(join, setting) and join.table not in self.by_key:
+                    self.by_key.add(join.table)
+                    steps += self._numbered(join.table)
+        joined = self._joined(one.joins, setting)
+        values = [self._term(term, joined.env) for term in one.values]
+        if one.target is not None:
+            ages = (stream for stream, *_ in self.branch.tables[one.target].ages)
+            values += [joined.env[age(stream) if stream in one.kept else "now"] for stream in ages]
+        return self._selected(joined, values, columns)
+
+    def _selected(
+        self, joined: Joined, values: Sequence[str], columns: Columns, where: Sequence[str] = (), more: str = ""
+    ) -> str:
+        """Matches as rows of these columns, with what they weigh and their time."""
+        keys = [f"{joined.keyed}.{name}" for name in self.keys]
+        every = [*values, *keys] or ["true"] * len(columns)
+        shown = [f"CAST({value} AS {kind}) AS {name}" for value, (name, kind) in zip(every, columns, strict=True)]
+        shown += [*self.weights.product(joined.called), f"{joined.env['now']} AS t"]
+        return f"SELECT {listed(*shown, more)} FROM {' AND '.join([joined.sql, *where])}"
+
+    # --- families ---------------------------------------------------------------------------------------------------
+
+    def _grown(self, family: FamilyPlan, columns: Columns, start: str) -> str:
+        """The log of a family: its entries, and what each member's rows make of entries, which have fewer members."""
+        shown = [*(name for name, _ in columns), "t", _MEMBER, _FRESH]
+        joins = [join for member in family.members for growth in member.growths for join in growth.joins]
+        watched = reduce(or_, (test.mask for join in joins for test in join.bits if test.fresh), 0)
+        alone, grown = [f"SELECT *, -1 AS {_MEMBER}, 0::BIGINT AS {_FRESH} FROM ({start})"], list[str]()
+        for number, member in enumerate(family.members):
+            for growth in member.growths:
+                if growth.values is None or (growth.result is not None and growth.bits is None):
+                    continue  # all that it makes is complete
+                setting = JoinSetting(self.branch.scans, growing=family.table, member=number, log=_GROWN)
+                joined = self._joined(growth.joins, setting)
+                env = joined.env
+                values = [f"{env['streams']} | {member.bits}"]
+                values += [self._held(held, env, member.bits) for held in growth.values]
+                rest = [] if growth.bits is None else [f"NOT {_of_bits(growth.bits, env['streams'])}"]
+                more = f"{number} AS {_MEMBER}, {env['fresh']} | {member.bits & watched} AS {_FRESH}"
+                row = self._selected(joined, values, columns, [*self._optional(growth, env), *rest], more)
+                (grown if any(join.table is not None for join in growth.joins) else alone).append(row)
+        base = " UNION ALL ".join(f"SELECT {listed(*shown, *self.weights.names)} FROM ({one})" for one in alone)
+        if not grown:
+            return base
+        more = self.weights.grouped(shown, " UNION ALL ".join(grown))
+        return f"WITH RECURSIVE {_GROWN} AS (SELECT * FROM ({base}) UNION ALL {more}) FROM {_GROWN}"
+
+    def _completed(self, family: FamilyPlan, columns: Columns, steps: list[TickStatement]) -> list[str]:
+        """The matches of all members of a family."""
+        self.log(family.table, steps)
+        found = []
+        for number, member in enumerate(family.members):
+            for growth in (one for one in member.growths if one.result is not None):
+                log = self._log(family.table)
+                setting = JoinSetting(self.branch.scans, growing=family.table, member=number, log=log)
+                joined = self._joined(growth.joins, setting)
+                complete = [] if growth.bits is None else [_of_bits(growth.bits, joined.env["streams"])]
+                values = [self._term(term, joined.env) for term in growth.result or ()]
+                found.append(self._selected(joined, values, columns, [*self._optional(growth, joined.env), *complete]))
+        return found
+
+    def _optional(self, growth: Growth, env: Mapping[str, str]) -> list[str]:
+        """Tests that are made where an entry has some of their streams."""
+        return [f"(({env['streams']} & {mask}) = 0 OR {self._test(test, env)})" for mask, test in growth.optional]
+
+    def _held(self, held: Held, env: Mapping[str, str], bits: int) -> str:
+        """What an entry holds of a value."""
+        parts = [self._term(term, env) for term in held.terms]
+        before = None if held.before is None else env[held.before]
+        parts += [before] if before is not None else []
+        found = "NULL" if not parts else parts[0]
+        if len(parts) > 1:
+            found = f"{'least' if held.greatest else 'greatest'}({', '.join(parts)})"  # of the others where one is NULL
+        if held.until:
+            there = f"(({env['streams']} | {bits}) & {held.until}) = {held.until}"
+            found = f"CASE WHEN {there} THEN NULL ELSE {found} END"
+        return found
+
+    # --- values -----------------------------------------------------------------------------------------------------
+
+    def _term(self, term: Term, env: Mapping[str, str]) -> str:
+        moved = term.offset or term.minus or term.lows or term.highs
+        return term_sql(term, self._wide(env) if moved and term.variable is not None else env)
+
+    def _test(self, test: Test, env: Mapping[str, str]) -> str:
+        return one_test(test, self._wide(env) if test.right is not None and test.offset else env)
+
+    def _wide(self, env: Mapping[str, str]) -> dict[str, str]:
+        """Variables as what is added to them needs: beyond 64 bits."""
+        return {
+            name: f"{sql}::HUGEINT" if self.kinds.get(name, BIGINT) in (BIGINT, HUGEINT) else sql
+            for name, sql in env.items()
+        }
+
+
+def _of_bits(test: Bits, bits: str) -> str:
+    return f"({bits} & {test.mask}) {'<>' if test.negated else '='} {test.equals}"

@@ -1,0 +1,120 @@
+"""The engine's operator of a select-project-join block that the columnar kernel does not run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from streambound_runtime.engine.block import SqlBlock
+from streambound_runtime.engine.block_tables import BlockTable
+from streambound_runtime.engine.plan import CircuitPlan, RowsOfStream
+from streambound_runtime.engine.tables import BIGINT, DOUBLE, HUGEINT, VARCHAR, engine_type
+from streambound_runtime.operators.circuit_plan import KeyMember
+from streambound_runtime.operators.plan import Held, Subplan, SynopsisPlan, TableScan, Term
+from streambound_runtime.spec import Relation, Stream
+
+Types = Mapping[str, str]
+
+
+def circuit_of_block(
+    synopsis: SynopsisPlan, types: tuple[str, ...], tables: Mapping[str, Stream | Relation]
+) -> CircuitPlan:
+    """A block as the only operator of a circuit."""
+    rows, block = sql_block("result", synopsis, types, tables)
+    return CircuitPlan(
+        synopsis.columns, (*rows, block), synopsis.bound, most=synopsis.most, because=synopsis.because,
+        placement=synopsis.placement, placed=synopsis.placed, key=synopsis.key, buckets=synopsis.buckets,
+        distinct=synopsis.distinct,
+    )  # fmt: skip
+
+
+def sql_block(
+    name: str,
+    synopsis: SynopsisPlan,
+    types: tuple[str, ...],
+    tables: Mapping[str, Stream | Relation],
+    members: Sequence[KeyMember] = (),
+    keys: str = "",
+) -> tuple[tuple[RowsOfStream, ...], SqlBlock]:
+    """The block, and the rows of its streams, which it reads; ``types`` are those of its results.
+
+    With ``keys`` it is one of each key, which the streams have as the ``members`` say.
+    """
+    by_key = {one.stream: one.attributes for one in members}
+    scans = [scan for branch in synopsis.branches for scan in branch.scans]
+    related = [scan for branch in synopsis.branches for group in branch.relations for scan in group.scans]
+    streams, relations = _read(scans, tables, by_key), _read(related, tables, {})
+    rows = tuple(RowsOfStream(f"{name}: {one.name}", one.name, one.columns, one.types) for one in streams)
+    inputs = (*(one.name for one in rows), *([keys] if keys else []))
+    every = {(table.name, column): kind for table in (*streams, *relations)
+             for column, kind in zip(table.columns, table.types, strict=True)}  # fmt: skip
+    kinds = tuple(tuple(sorted(_kinds(branch, every).items())) for branch in synopsis.branches)
+    return rows, SqlBlock(name, inputs, synopsis, types, kinds, streams, relations)
+
+
+def _read(
+    scans: Iterable[TableScan], tables: Mapping[str, Stream | Relation], keys: Mapping[str, tuple[str, ...]]
+) -> tuple[BlockTable, ...]:
+    """The tables of some scans, each once, with the columns that any scan needs and those of its key."""
+    columns: dict[str, dict[str, None]] = {}
+    for scan in scans:
+        columns.setdefault(scan.table, {}).update(dict.fromkeys(column for _, column in scan.columns))
+    found = []
+    for table, names in columns.items():
+        key = keys.get(table, ())
+        needed = (*names, *(name for name in key if name not in names))
+        types = types_of(tables[table])
+        kinds = tuple(engine_type(types[column]) for column in needed)
+        found.append(BlockTable(table, needed, kinds, tuple(needed.index(column) for column in key)))
+    return tuple(found)
+
+
+def types_of(table: Stream | Relation) -> dict[str, str]:
+    """The types of a table's columns, also those that are derived."""
+    declared = {column.name: column.type for column in table.columns}
+    return declared | {column.name: column.type for column in table.derived}
+
+
+def _kinds(branch: Subplan, columns: Mapping[tuple[str, str], str]) -> dict[str, str]:
+    """The engine's types of a branch's variables: those of rows, and of what is kept of them."""
+    scans = (*branch.scans, *(scan for group in branch.relations for scan in group.scans))
+    found = {variable: columns[scan.table, column] for scan in scans for variable, column in scan.columns}
+    found["streams"] = BIGINT
+    known = dict(found)
+    while True:
+        before = dict(found)
+        for place, terms in _kept(branch):
+            for variable, term in zip(branch.tables[place].columns, terms, strict=False):
+                kinds = [known[variable]] if variable in known else []
+                kinds += [found[variable]] if variable in found else []
+                found[variable] = _widest([*kinds, *_kinds_of(term, found)])
+        if found == before:
+            return found
+
+
+def _kept(branch: Subplan) -> Iterable[tuple[int, Sequence[Term | Held]]]:
+    """What entries of tables are made of."""
+    for transition in branch.transitions:
+        if transition.target is not None:
+            yield transition.target, transition.values
+    for family in branch.families:
+        for growth in (growth for member in family.members for growth in member.growths):
+            if growth.values is not None:
+                yield family.table, (Term(None, 0), *growth.values)
+            if growth.result is not None and family.full is not None:
+                yield family.full, growth.result
+
+
+def _kinds_of(term: Term | Held, known: Types) -> list[str]:
+    """The types of what a value is made of, as far as they are known."""
+    if isinstance(term, Held):
+        return [kind for one in term.terms for kind in _kinds_of(one, known)]
+    found = [HUGEINT] if isinstance(term.offset, int) and term.offset else []
+    found += [DOUBLE] if isinstance(term.offset, float) else []
+    found += [VARCHAR] if isinstance(term.offset, str) else []
+    found += [known.get(term.variable, BIGINT)] if term.variable is not None else []
+    limits = (part for limit in (*term.lows, *term.highs) for part in limit)
+    return [*found, *(kind for part in limits for kind in _kinds_of(part, known))]
+
+
+def _widest(kinds: Sequence[str]) -> str:
+    return next((kind for kind in (VARCHAR, DOUBLE, HUGEINT) if kind in kinds), BIGINT)
