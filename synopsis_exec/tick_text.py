@@ -6,7 +6,7 @@ import inspect
 
 import sqlglot
 
-from streambound.synopsis_exec.circuit_plan import PlannedCircuit
+from streambound.synopsis_exec.circuit_plan import PlannedCircuit, states_in_words
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound_runtime.engine.loop import delta_columns, states_of, tables_of
 from streambound_runtime.engine.plan import CircuitPlan, EngineOperator, NativeNode, OtherOperator
@@ -22,7 +22,9 @@ def tick_text(plan: PlannedCircuit) -> str:
     """The operators of a job, the tables that they keep, and the statements that they run in each tick."""
     tree = job_spec(plan, None).plan
     assert isinstance(tree, CircuitPlan), "the plan of a circuit"
-    return "\n\n".join([_HEAD.format(name=plan.name), *(_operator(one, tree) for one in tree.operators)])
+    kept = [f"-- It keeps {sentence}." for sentence in states_in_words(plan.bound)]
+    head = "\n".join([_HEAD.format(name=plan.name), *kept])
+    return "\n\n".join([head, *(_operator(one, tree) for one in tree.operators)])
 
 
 def _operator(one: EngineOperator, plan: CircuitPlan) -> str:

@@ -261,14 +261,14 @@ def test_comparisons_of_constants(spark: Any) -> None:
     dice = random.Random(11)
     pairs = [(dice.choice(CONSTANTS), dice.choice(CONSTANTS)) for _ in range(1000 * MORE)]
     asked = [one for a, b in pairs for one in conditions(f"{a} {dice.choice(OPERATORS)} {b}", rows)]
-    check(spark, asked, 300)
+    check(spark, asked, 150)
 
 
 def test_random_conditions(spark: Any) -> None:
     rows = view(spark, VALUES, ROWS)
     dice = random.Random(12)
     asked = [one for _ in range(1000 * MORE) for one in conditions(random_condition(dice), rows)]
-    check(spark, asked, 250)
+    check(spark, asked, 125)
 
 
 def random_condition(dice: random.Random) -> str:
@@ -293,7 +293,7 @@ def test_random_sums(spark: Any) -> None:
     rows = view(spark, {name: [MILD[name]] if name in MILD else [] for name in COLUMNS}, 1)
     dice = random.Random(13)
     asked = [one for _ in range(2000 * MORE) for one in conditions(random_sum(dice), rows, sums=True)]
-    check(spark, asked, 200)
+    check(spark, asked, 100)
 
 
 def random_sum(dice: random.Random) -> str:
