@@ -92,7 +92,7 @@ def test_random_families_are_certified_and_counted(language: str) -> None:
             seen["components"] += set(table.streams) != {source.alias for source in facts.branch.streams}
         seen["families"] += 1
     wanted = {"no windows": "clipped", "windows": "ages", "whole language": "finite"}[language]
-    assert min(seen["families"], seen["counted"], 5 * seen[wanted]) > 12, seen
+    assert min(seen["families"], seen["counted"], 5 * seen[wanted]) > 6, seen
     assert seen["components"] > 0, seen
 
 
@@ -207,7 +207,7 @@ def test_random_families_print_what_sql_says_within_their_bound(language: str) -
         seen["ran"] += 1
         seen["results"] += ran.results
         seen["several at once"] += any(len({r["ts"] for r in mine if "ts" in r}) < len(mine) for mine in rows.values())
-    assert min(seen["ran"], seen["results"], 2 * seen["several at once"]) > 7, seen
+    assert min(seen["ran"], seen["results"], 2 * seen["several at once"]) > 3, seen
 
 
 @pytest.mark.parametrize("distinct", [False, True])

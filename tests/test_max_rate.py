@@ -165,4 +165,4 @@ def test_random_queries_stay_within_their_bounds() -> None:
         seen["measured"] += limit is not None
         seen["filled"] += limit is not None and run.peak >= limit / 2 > 1
         seen["printed"] += any(run.printed.values())
-    assert seen["by rate"] > 20 and seen["measured"] > 10 and seen["filled"] > 2 and seen["printed"] > 4, seen
+    assert seen["by rate"] > 10 and seen["measured"] > 5 and seen["filled"] > 2 and seen["printed"] > 2, seen

@@ -110,4 +110,4 @@ def test_random_queries_print_what_sql_says_within_a_smaller_bound(monkeypatch: 
         ran = printed_as_sql_says(sql, decision, catalog, rows)
         seen["ran"] += ran is not None
         seen["results"] += ran is not None and bool(ran.results)
-    assert seen["ran"] > 10 and seen["results"] > 3 and seen["chosen"] > 5, seen
+    assert seen["ran"] > 5 and seen["results"] > 1 and seen["chosen"] > 2, seen

@@ -214,4 +214,4 @@ def test_no_random_run_takes_more_bytes_than_its_certificate_says() -> None:
         if limit is not None:
             assert _state_bytes(decision, statement.catalog, rows) <= limit, statement.sql
             compared += limit > 0
-    assert compared > 20
+    assert compared > 10

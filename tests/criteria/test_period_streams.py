@@ -152,7 +152,7 @@ def test_parts_are_whole_rows_that_are_summed_up(sql: str, restarts: bool) -> No
             assert all(row[-3] >= until or " u " in sql for row in rows), "its last row has just begun"
             until = until if frontier is None else frontier
         told += sum(found.all.values())
-    assert told > 3
+    assert told > 1
 
 
 def test_parts_of_other_operators_are_refused() -> None:

@@ -50,5 +50,5 @@ def test_nothing_that_matters_is_missed_where_finite_streams_limit_values() -> N
             assert reasons or not matters, (query.sql, mutation.name, mutation.layout)
             seen[f"{mutation.name}: {'wrong' if matters else 'too strict' if reasons else 'harmless'}"] += 1
     for name in ("forget an attribute", "move a clip inwards"):
-        assert seen[f"{name}: wrong"] > 5, (name, seen)
+        assert seen[f"{name}: wrong"] > 2, (name, seen)
     assert sum(n for name, n in seen.items() if name.endswith("too strict")) < 0.2 * seen.total(), seen

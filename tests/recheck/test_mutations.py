@@ -80,8 +80,8 @@ def test_nothing_that_matters_in_a_small_query_is_missed() -> None:
             matters, reasons = _matters(query, mutation), rejections(decision, mutation.bound)
             assert reasons or not matters, (query.sql, mutation.name, mutation.layout)
             seen[f"{mutation.name}: {'wrong' if matters else 'too strict' if reasons else 'harmless'}"] += 1
-    assert _sum(seen, "wrong") > 300, seen
-    assert _sum(seen, "harmless") > 50, seen
+    assert _sum(seen, "wrong") > 150, seen
+    assert _sum(seen, "harmless") > 25, seen
     assert _sum(seen, "too strict") < 0.01 * seen.total(), seen
     for name in ("forget an attribute", "move a clip inwards", "clip more", "forget an age", "expire earlier",
                  "saturate earlier", "drop a table"):  # fmt: skip
@@ -103,10 +103,10 @@ def test_nothing_that_matters_where_extrema_are_kept_is_missed() -> None:
             matters, reasons = _matters(query, mutation), rejections(decision, mutation.bound)
             assert reasons or not matters, (query.sql, mutation.name, mutation.layout)
             seen[f"{mutation.name}: {'wrong' if matters else 'too strict' if reasons else 'harmless'}"] += 1
-    assert _sum(seen, "wrong") > 200, seen
+    assert _sum(seen, "wrong") > 100, seen
     assert _sum(seen, "too strict") < 0.05 * seen.total(), seen
     for name in ("forget an extremum", "the other extremum", "another limit"):
-        assert seen[f"{name}: wrong"] > 10, (name, seen)
+        assert seen[f"{name}: wrong"] > 5, (name, seen)
 
 
 @pytest.mark.parametrize("distinct", [False, True])
@@ -120,8 +120,8 @@ def test_the_issued_layouts_have_no_twins(distinct: bool) -> None:
                 assert not stores_too_little(query, table.layout), (query.sql, table.layout)
                 checked += 1
                 extrema += bool(table.layout.extrema)
-    assert checked > 100
-    assert (extrema > 25) == distinct
+    assert checked > 50
+    assert (extrema > 12) == distinct
 
 
 def test_the_twins_find_what_is_missing() -> None:
@@ -146,4 +146,4 @@ def test_random_certificates_lose_nothing(features: Features) -> None:
                 assert rejected, (statement.sql, mutation.name)
             elif mutation.name not in HARMLESS:
                 counts["rejected" if rejected else "accepted"] += 1
-    assert counts["rejected"] > 0.9 * counts.total() > 10, counts
+    assert counts["rejected"] > 0.9 * counts.total() > 5, counts

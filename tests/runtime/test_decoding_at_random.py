@@ -86,9 +86,9 @@ def test_punctuations_and_partitions() -> None:
         lines.append(
             "{" + ", ".join(f'"{name}": {token}' for name, token in cells.items() if dice.random() < 0.9) + "}"
         )
-    assert min(compare(item, [line.encode() for line in lines])) > 50
+    assert min(compare(item, [line.encode() for line in lines])) > 25
     found = Decoder(declared_table(item)).decode(pa.table({"value": lines}))
-    assert len(found.ended) > 5
+    assert len(found.ended) > 2
 
 
 @pytest.mark.parametrize("number", [0, 1])

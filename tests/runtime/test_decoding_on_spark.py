@@ -92,7 +92,7 @@ def test_lines(spark: Any, tmp_path: Path) -> None:
     rows = spark_rows.rows_of_lines(stream, read_lines(spark, tmp_path / "S.jsonl"))
     told = told_of_lines(stream, written, codes=True)
     good, bad = compare(written, told, spark_rows.told(stream, rows))
-    assert good > 100 and len(bad) > 30
+    assert good > 50 and len(bad) > 15
     assert spark_rows.bad_texts(rows) == [
         text.decode("utf-8", "replace") for text, found in zip(written, told, strict=True) if isinstance(found, str)
     ]
@@ -111,7 +111,7 @@ def test_spoilt_lines(spark: Any, tmp_path: Path, number: int) -> None:
     (tmp_path / "S.jsonl").write_bytes(b"\n".join(written) + b"\n")
     rows = spark_rows.rows_of_lines(stream, read_lines(spark, tmp_path / "S.jsonl"))
     good, bad = compare(written, told_of_lines(stream, written, codes=True), spark_rows.told(stream, rows))
-    assert good > len(written) // 25 and len(bad) > 5
+    assert good > len(written) // 25 and len(bad) > 2
 
 
 def compare(rows: list[bytes], told: list[Any], by_spark: list[Any]) -> tuple[int, set[str]]:

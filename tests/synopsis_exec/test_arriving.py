@@ -85,8 +85,8 @@ def test_nothing_is_late_whatever_the_contract() -> None:
             seen["marked"] += bool(across and "punctuation" in body)
             strict = not {"lateness", "punctuation", "partitions"} & set(body) and body.get("order") != "none"
             assert not (strict and across)
-    assert min(seen[kind] for kind in ("late", "parts", "none", "marked")) > 3, seen
-    assert seen["closed"] > 100
+    assert min(seen[kind] for kind in ("late", "parts", "none", "marked")) > 1, seen
+    assert seen["closed"] > 50
 
 
 @pytest.mark.parametrize(

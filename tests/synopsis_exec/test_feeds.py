@@ -91,7 +91,7 @@ def test_random_queries() -> None:
         _check(plan, adversarial_feed(plan))
         rows = _check(plan, random_feed(plan, seed, few=8, timestamps=100))
         productive += bool(results(plan, rows))
-    assert done > 10
+    assert done > 5
     assert productive > 0.6 * done
 
 
