@@ -23,7 +23,7 @@ from support.streams import Rows, small_rows
 
 pytestmark = pytest.mark.xdist_group("rejected")  # the queries are found once, in one process
 FILE = "q.sql"
-SEEDS = range(50 * MORE)
+SEEDS = range(80 * MORE)
 NARROWER = ("condition", "bound", "window", "order", "simultaneous")
 """Changes that only add conditions: the results become fewer."""
 

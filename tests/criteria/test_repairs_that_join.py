@@ -105,7 +105,7 @@ def test_names_without_an_alias_and_subqueries_lose_no_repair() -> None:
             counts["qualified"] += any("." in edit.replacement and " " not in edit.replacement for edit in other.edits)
             counts["kept some"] += bool(now)
             counts["repeated some"] += not now <= before
-    assert min(counts[name] for name in ("joins", "qualified", "kept some", "repeated some")) > 2, counts
+    assert min(counts[name] for name in ("joins", "qualified", "kept some", "repeated some")) > 0, counts
 
 
 REFERENCES = [

@@ -248,5 +248,5 @@ def test_of_random_queries(features: Features) -> None:
         if (certified := _certified(statement.sql, statement.catalog)) is not None:
             certificates += 1
             refused += _refused(*certified, seen, SAMPLE)
-    assert certificates > 2
+    assert certificates > 1
     assert refused > 9 * seen.total()
