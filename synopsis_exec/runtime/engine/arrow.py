@@ -11,7 +11,7 @@ import numpy as np
 from streambound_runtime.arrays import Mask, Values
 from streambound_runtime.engine.tables import BIGINT, DOUBLE, EXACT, HUGEINT, VARCHAR, places
 from streambound_runtime.operators.delta import Delta
-from streambound_runtime.operators.exact import integers
+from streambound_runtime.operators.exact import LARGEST, greatest, integers
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,8 +43,9 @@ def delta_of(table: pa.Table, names: Sequence[str]) -> Delta:
         if values.null_count:
             nulls[name] = values.is_null().to_numpy(zero_copy_only=False)
         found[name] = _values(values)
-    weights = integers([int(n) for n in table.column(table.num_columns - 1).to_pylist()])
-    return Delta(table.column(0).to_numpy(), weights, found, nulls)
+    return Delta(
+        table.column(0).to_numpy(), _integers(table.column(table.num_columns - 1).combine_chunks()), found, nulls
+    )
 
 
 def _array(delta: Delta, name: str, kind: str) -> pa.Array:
@@ -83,11 +84,20 @@ def _values(column: pa.Array) -> Values:
     """Values as an array, with anything where they are NULL."""
     import pyarrow as pa
 
-    if pa.types.is_decimal(column.type):
-        return integers([0 if value is None else int(value) for value in column.to_pylist()])
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        return np.array(["" if value is None else value for value in column.to_pylist()], dtype=object)
     if column.null_count:
-        column = column.fill_null(0)
+        column = column.fill_null("" if pa.types.is_string(column.type) else 0)
+    if pa.types.is_decimal(column.type):
+        return _integers(column)
     found: Values = column.to_numpy(zero_copy_only=False)
     return found
+
+
+def _integers(column: pa.Array) -> Values:
+    """Decimals without fractions: in 64 bits, or as Python's integers where some do not fit."""
+    import pyarrow as pa
+
+    try:
+        found: Values = column.cast(pa.int64()).to_numpy(zero_copy_only=False)
+    except pa.ArrowInvalid:
+        return integers([int(value) for value in column.to_pylist()])
+    return found if not len(found) or greatest(found) <= LARGEST else found.astype(object)

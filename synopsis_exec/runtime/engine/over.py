@@ -95,6 +95,8 @@ class SqlOver:
         key = places_of(self.partition)
         touched, old, new = at.temporary("touched"), at.temporary("old"), at.temporary("new")
         both = f"SELECT * FROM {old} UNION ALL SELECT {listed(*names, 'w')} FROM {at.inputs[0]}"
+        every = summed(names, both)
+        first = self.keep == "first"  # nothing is asked of other rows
         before, after = at.temporary("before"), at.temporary("after")
         shown = places(len(self.types))
         changes = (
@@ -103,12 +105,12 @@ class SqlOver:
         made = [
             TickStatement(f"SELECT DISTINCT {listed(*key) or 'true'} FROM {at.inputs[0]}", touched),
             TickStatement(f"SELECT s.* FROM {at.state('rows')} s SEMI JOIN {touched} t ON {same(key, 's', 't')}", old),
-            TickStatement(summed(names, both), new),
+            TickStatement(self._kept(f"({every})") if first else every, new),
             TickStatement(self._values(old), before),
             TickStatement(self._values(new), after),
             TickStatement(summed(shown, changes), at.delta),
             TickStatement(f"DELETE FROM {at.state('rows')} s USING {touched} t WHERE {same(key, 's', 't')}"),
-            TickStatement(f"INSERT INTO {at.state('rows')} {self._kept(new)}"),
+            TickStatement(f"INSERT INTO {at.state('rows')} {f'SELECT * FROM {new}' if first else self._kept(new)}"),
             *deleted(state, at),
         ]
         if self.keep in ("open", "open first") and not state.expired:
@@ -187,11 +189,11 @@ class SqlOver:
         return f"SELECT {names} FROM {rows}"
 
     def _numbered(self, rows: str) -> str:
-        """Rows with how many are before them, by the rank that is asked for, and how many after."""
-        over = self._by(self._in_order)
-        total = f"sum(w) OVER ({over} ROWS UNBOUNDED PRECEDING)"
-        every = f"sum(w) OVER ({self._by(())})"
-        return f"SELECT *, {self._before()} AS before, {every} - {total} AS after FROM {rows}"
+        """Rows with how many are before them, by the rank that is asked for, or how many after, of the last ones."""
+        if self.keep in ("first", "open first"):
+            return f"SELECT *, {self._before()} AS before FROM {rows}"
+        total = f"sum(w) OVER ({self._by(self._in_order)} ROWS UNBOUNDED PRECEDING)"
+        return f"SELECT *, sum(w) OVER ({self._by(())}) - {total} AS after FROM {rows}"
 
     def _before(self) -> str:
         """How many rows, or values of the order, are before a row: one less than its rank."""
