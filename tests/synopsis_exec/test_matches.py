@@ -94,7 +94,7 @@ def test_results_come_of_every_query_that_can_have_any(language: str) -> None:
         else:
             assert results > 0, (seed, statement.sql, statement.catalog)
             seen["results"] += 1
-    assert seen["results"] > 2, seen
+    assert seen["results"] > 1, seen
 
 
 def _encoded(plan: Plan, made: Rows) -> dict[str, list[dict[str, Any]]]:

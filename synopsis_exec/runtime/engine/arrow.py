@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from streambound_runtime.arrays import Mask, Values
+from streambound_runtime.arrays import Integers, Mask, Numbers, Values
 from streambound_runtime.engine.tables import BIGINT, DOUBLE, EXACT, HUGEINT, VARCHAR, places
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.exact import LARGEST, greatest, integers
@@ -92,12 +92,12 @@ def _values(column: pa.Array) -> Values:
     return found
 
 
-def _integers(column: pa.Array) -> Values:
+def _integers(column: pa.Array) -> Numbers:
     """Decimals without fractions: in 64 bits, or as Python's integers where some do not fit."""
     import pyarrow as pa
 
     try:
-        found: Values = column.cast(pa.int64()).to_numpy(zero_copy_only=False)
+        found: Integers = column.cast(pa.int64()).to_numpy(zero_copy_only=False)
     except pa.ArrowInvalid:
         return integers([int(value) for value in column.to_pylist()])
     return found if not len(found) or greatest(found) <= LARGEST else found.astype(object)
