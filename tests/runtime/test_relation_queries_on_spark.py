@@ -111,9 +111,9 @@ def results(tmp_path: Path) -> Callable[[str], dict[int, Any]]:
     return written
 
 
-def ran(spark: Any, folder: Path, name: str, placement: str | None = None) -> dict[int, Any]:
+def ran(spark: Any, folder: Path, name: str, placement: str | None = None, *more: str) -> dict[int, Any]:
     files = [f"--{kind}={folder / kind}" for kind in ("output", "checkpoint")]
-    run_with(spark, job_checked(QUERIES[name], placement), ["--input", str(folder), "--files-per-batch", "1", *files])
+    run_with(spark, job_checked(QUERIES[name], placement), ["--input", str(folder), *files, *more])
     return by_timestamp(read(folder / "output"))
 
 
@@ -136,4 +136,4 @@ def test_workers_are_given_the_relations(
 ) -> None:
     monkeypatch.setattr(state_owner, "is_local", lambda spark: False)
     expected = results(name)
-    assert ran(spark, tmp_path, name, placement) == expected
+    assert ran(spark, tmp_path, name, placement, "--files-per-batch", "1") == expected
