@@ -19,9 +19,9 @@ import numpy as np
 import streambound
 from streambound.benchmarks.executor import README, Rows, show
 from streambound.benchmarks.measuring import rate
-from streambound.synopsis_exec.simulate import operator_in_process
 from streambound_runtime.engine.loop import Engine
 from streambound_runtime.operators.delta import Delta
+from streambound_runtime.placement.on_driver import operator_of
 
 START, END = "<!-- operators -->", "<!-- end of operators -->"
 COLUMNS = {"k": "bigint", "v": "bigint", "ts": "timestamp"}
@@ -83,7 +83,7 @@ def measured(one: Alone, keys: int, size: int, number: int) -> str:
     """How many rows a second a statement's operators take, and the most entries that they had."""
     emit = "-- streambound: emit final\n" if one.final else ""
     job = streambound.compile(emit + one.sql.format(width=2 * keys), catalog(keys)).compiled.job
-    operator = operator_in_process(job, {})
+    operator = operator_of(job, {})
     spent, most = [], 0
     for given, until in ticks(one, keys, size, number):
         begun = time.perf_counter()
