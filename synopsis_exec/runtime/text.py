@@ -97,7 +97,7 @@ def read(text: str, classes: Iterable[type]) -> object:
 
     >>> from streambound_runtime.operators.plan import Test
     >>> read("Test('t_b', '<', 's_a')", [Test])
-    Test(left='t_b', op='<', right='s_a', offset=None)
+    Test(left='t_b', op='<', right='s_a', offset=None, or_null=False)
     """
     try:
         parsed = ast.parse(text.strip(), mode="eval").body

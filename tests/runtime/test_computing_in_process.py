@@ -14,7 +14,7 @@ import pytest
 
 from streambound.analyzer.constants import kind_of
 from streambound.analyzer.expressions.engine_sql import engine_sql
-from streambound_runtime import expressions
+from streambound_runtime import database, expressions
 from streambound_runtime.embedded_limits import why_not_embedded
 from streambound_runtime.engine.arrow import table_of
 from streambound_runtime.engine.plan import CircuitPlan, ComputedRows
@@ -193,7 +193,7 @@ def test_a_letter_that_only_spark_knows_stops_the_job_whatever_else_is_wrong() -
 
 def test_what_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "duckdb", None)
-    expressions._database.cache_clear()
+    monkeypatch.setattr(database, "_instance", database._instance.__wrapped__)
     with pytest.raises(JobError, match="computed by DuckDB, which is not installed: pip install duckdb"):
         expressions.query("SELECT 1")
 
