@@ -84,22 +84,20 @@ class SqlBucket:
     def tick(self, at: TickTables) -> tuple[TickStatement, ...]:
         """The rows, each in as many buckets as it is in."""
         time, (rows,) = f"r.c{self.time}", at.inputs
-        ends = {"start": "b.start", "end": f"b.start + {self.size}", "last": f"b.start + {self.size - 1}"}
+        ends = {"start": "r.start", "end": f"r.start + {self.size}", "last": f"r.start + {self.size - 1}"}
         shown = (
             f"CAST({ends[item] if isinstance(item, str) else f'r.c{item}'} AS {kind}) AS c{number}"
             for number, (item, kind) in enumerate(zip(self.items, self.types, strict=True))
         )
         selected = listed(*shown, "r.w", "r.t" if self.timed else "")
-        if not self.slide:
-            session = f"(SELECT {time} AS start) b"
-            return (TickStatement(f"SELECT {selected} FROM {rows} r, {session} WHERE {time} IS NOT NULL", at.delta),)
-        since = f"({time} - {self.offset})"  # Euclid's remainder: that of a negative number is not negative
-        latest = f"{time} - (({since} % {self.slide}) + {self.slide}) % {self.slide}"
-        most = -(-self.size // self.slide)
-        starts = f"(SELECT {latest} - k * {self.slide} AS start FROM range({most}) q(k)) b"
-        return (
-            TickStatement(f"SELECT {selected} FROM {rows} r, {starts} WHERE {time} < b.start + {self.size}", at.delta),
-        )
+        start, more = time, ""
+        if self.slide:
+            since = f"({time} - {self.offset})"  # Euclid's remainder: that of a negative number is not negative
+            start = f"{time} - (({since} % {self.slide}) + {self.slide}) % {self.slide}"
+            if (most := -(-self.size // self.slide)) > 1:
+                start, more = f"{start} - k * {self.slide}", f", range({most}) q(k)"
+        started = f"(SELECT r.*, {start} AS start FROM {rows} r{more}) r"
+        return (TickStatement(f"SELECT {selected} FROM {started} WHERE {time} < r.start + {self.size}", at.delta),)
 
 
 def _rest(timed: bool) -> str:
