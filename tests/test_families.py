@@ -135,7 +135,7 @@ def test_sums_over_sets_against_all_of_them() -> None:
 def test_families_of_streams_with_a_key(distinct: bool) -> None:
     """Sets keep extrema in them, bags join a relation last: certified, and what SQL says within M."""
     seen: Counter[str] = Counter()
-    for seed in range(60 * MORE):
+    for seed in range(120 * MORE):
         choices = Choices.seeded(seed)
         statement = make_keyed_statement(choices, distinct)
         if (certified := certified_family(statement)) is None:
