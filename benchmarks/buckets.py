@@ -24,7 +24,7 @@ from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.analyzer.lower import lower
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import split_statements
-from streambound.benchmarks.executor import README
+from streambound.benchmarks.executor import table_lines, write_table
 from streambound.benchmarks.measuring import rate
 from streambound.criteria.verdict import decide
 from streambound.synopsis_exec.job_file import compiled
@@ -46,12 +46,9 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="streambound-bench-") as name:
         found = measured(Path(name), given.rows, given.batch, given.placement)
-    table = "\n".join(["| what | figure |", "| --- | --- |", *(f"| {what} | {figure} |" for what, figure in found)])
-    print(table)
+    print("\n".join(table_lines(found)))
     if given.write:
-        text = README.read_text(encoding="utf-8")
-        before, after = text[: text.index(START) + len(START)], text[text.index(END) :]
-        README.write_text(f"{before}\n{table}\n{after}", encoding="utf-8")
+        write_table(found, START, END)
 
 
 def make_streams(folder: Path, rows: int, batch: int) -> None:

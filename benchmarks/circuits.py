@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import streambound
-from streambound.benchmarks.executor import README, Rows, Watched, beside, run_job, show
+from streambound.benchmarks.executor import Rows, Watched, beside, run_job, show, write_table
 from streambound.benchmarks.measuring import in_turn, rate
 from streambound.benchmarks.native import drain, stream
 from streambound.benchmarks.workloads import Workload
@@ -184,10 +184,7 @@ def main() -> None:
         found += closure(1_000, 1_000) + closure(10_000, 1_000)
     show(found)
     if given.write:
-        lines = ["| what | figure |", "| --- | --- |", *(f"| {what} | {figure} |" for what, figure in found)]
-        text = README.read_text(encoding="utf-8")
-        before, after = text[: text.index(START) + len(START)], text[text.index(END) :]
-        README.write_text("\n".join([before, *lines, after]), encoding="utf-8")
+        write_table(found, START, END)
 
 
 if __name__ == "__main__":

@@ -254,14 +254,23 @@ def show(rows: Rows) -> None:
         print(f"| {what} | {figure} |", flush=True)
 
 
+def table_lines(rows: Rows) -> list[str]:
+    """A table of figures, with its head."""
+    return ["| what | figure |", "| --- | --- |", *(f"| {what} | {figure} |" for what, figure in rows)]
+
+
+def write_table(rows: Rows, start: str, end: str, *before: str) -> None:
+    """Put a table in the README, between two marks, below some lines."""
+    text = README.read_text(encoding="utf-8")
+    head, rest = text[: text.index(start) + len(start)], text[text.index(end) :]
+    README.write_text("\n".join([head, *before, *table_lines(rows), rest]), encoding="utf-8")
+
+
 def write(rows: Rows, options: argparse.Namespace) -> None:
     """Put the table in the README."""
-    text = README.read_text(encoding="utf-8")
     load = f"{os.getloadavg()[1]:.1f} processes at the end, of which the job and Spark are about two."
     how = f"Medians of {options.rounds}; the load of the machine was {load}"
-    table = [how, "", "| what | figure |", "| --- | --- |", *(f"| {what} | {figure} |" for what, figure in rows)]
-    before, after = text.split(START)[0], text.split(END)[1]
-    README.write_text(before + START + "\n" + "\n".join(table) + "\n" + END + after, encoding="utf-8")
+    write_table(rows, START, END, how, "")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import streambound
-from streambound.benchmarks.executor import README, Rows, show
+from streambound.benchmarks.executor import Rows, show, write_table
 from streambound.benchmarks.measuring import rate
 from streambound_runtime.engine.loop import Engine
 from streambound_runtime.operators.delta import Delta
@@ -110,10 +110,7 @@ def main() -> None:
             found.append((f"{one.name}, {what}, {size:,} rows a tick", measured(one, keys, size, given.ticks)))
     show(found)
     if given.write:
-        lines = ["| what | figure |", "| --- | --- |", *(f"| {what} | {figure} |" for what, figure in found)]
-        text = README.read_text(encoding="utf-8")
-        before, after = text[: text.index(START) + len(START)], text[text.index(END) :]
-        README.write_text("\n".join([before, *lines, after]), encoding="utf-8")
+        write_table(found, START, END)
 
 
 if __name__ == "__main__":
