@@ -39,7 +39,7 @@ def own_database(instance: DuckDBPyConnection, owner: object) -> DuckDBPyConnect
     """A session with an empty database in memory, which goes with its owner."""
     session, name = instance.cursor(), f"database_{next(_numbers)}"
     session.execute(f"ATTACH ':memory:' AS {name}; USE {name}")
-    weakref.finalize(owner, _let_go, session, instance, name).atexit = False
+    weakref.finalize(owner, _let_go, session, instance, name)  # at the latest when the process ends
     return session
 
 
