@@ -188,7 +188,7 @@ def _executor_stage(stage: str, catalog: Catalog, checked: Checked, input_dir: P
         if (circuit := planned_circuit(checked, catalog)) is None:
             raise UsageError(
                 f"{checked.statement.name} is computed by columns, not in SQL",
-                remedy="see --emit plan; SQL runs what is beyond joins",
+                remedy="use --emit plan: only operators beyond joins run as SQL",
             )
         return tick_text(circuit)
     if input_dir is None:

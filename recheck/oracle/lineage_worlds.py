@@ -18,7 +18,7 @@ from streambound.analyzer.errors import StreamboundError
 from streambound.recheck.oracle.spark_batch import BatchComparison, Cell
 
 MOST_POINTS, WORLDS = 16, 4
-"""Points of time that are compared; of more, that many at random. In each so many worlds: one has all rows."""
+"""At most so many points of time are compared, chosen at random, each in so many worlds; one of these has all rows."""
 MOST_VARIABLES = 14
 """Probabilities of lineages with more variables are not computed again, which takes all their worlds."""
 _VARIABLE = re.compile(r'(?:\w+|"(?:[^"]|"")*")\.(?:\w+|"(?:[^"]|"")*")')
@@ -91,7 +91,7 @@ class Worlds:
         return BatchComparison(results, len(chosen), *(self._improbable() or self._longest() or ()))
 
     def _chosen(self, point: int, random: Random) -> Iterator[dict[str, bool]]:
-        """Worlds of the rows that are valid: what is certain is in each."""
+        """Random worlds of the rows that are valid at a point of time; all of them have the rows that are certain."""
         valid = [one for one in self.variables if one.begin <= point < one.end]
         yield {one.name: True for one in valid}
         for _ in range(WORLDS - 1 if valid else 0):

@@ -22,7 +22,7 @@ _MICROSECONDS = 1_000_000
 
 
 def objects(place: Path) -> Iterator[Object]:
-    """The objects in a file of JSON lines, or in those of a directory."""
+    """The JSON objects of a file, one a line, or of all files of a directory."""
     for file in sorted(place.glob("*.jsonl")) if place.is_dir() else [place]:
         for line in file.read_bytes().split(b"\n"):
             if line.strip():

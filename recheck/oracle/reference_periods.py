@@ -173,7 +173,7 @@ class PeriodReference:
         return PrintedRow(self._fact(row), begin, end, str(line[_LINEAGE]), float(str(line[_P])))
 
     def _fact(self, row: Row) -> Fact:
-        """A row as texts, its doubles with so many digits."""
+        """A row as texts, with doubles rounded to so many digits."""
         cells = zip(row, self._kinds, strict=True)
         return tuple(
             f"{float(cell):.{_DIGITS}g}"
