@@ -17,7 +17,6 @@ from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.declared_table import declared_table, tests_of
 from streambound.synopsis_exec.engine_texts import nodes_with_engine, with_engine
 from streambound.synopsis_exec.from_parts import BATCH, on_engine
-from streambound.synopsis_exec.kernel_choice import sql_reason
 from streambound.synopsis_exec.layout import layout_sha256
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.sql_blocks import circuit_of_block
@@ -70,7 +69,7 @@ def _operator(
 ) -> SynopsisPlan | CircuitPlan:
     """The columnar kernel's plan; where it does not run the query, a circuit of one operator."""
     synopsis = synopsis_plan(plan, forced)
-    if sql_reason(plan) is None:
+    if synopsis.kernel == "columns":
         return synopsis
     types = tuple(engine_type(column.type.name) for column in plan.kept_columns)
     return circuit_of_block(synopsis, types, {table.name: table for table in tables})
