@@ -19,6 +19,7 @@ from streambound_runtime.engine.tables import (
     TickStatement,
     TickTables,
     deleted,
+    exchanged,
     listed,
     places,
     same,
@@ -143,11 +144,7 @@ class SqlBlock(BlockTables):
         old = f"SELECT {columns} FROM {state} s SEMI JOIN {added} a ON {same(group, 's', 'a')}"
         rows = f"{old} UNION ALL SELECT {columns} FROM {added}"
         kept = _best_of(rows, group, best) if best else self.weights.grouped(names, rows)
-        return [
-            TickStatement(kept, folded),
-            TickStatement(f"DELETE FROM {state} s USING {added} a WHERE {same(group, 's', 'a')}"),
-            TickStatement(f"INSERT INTO {state} SELECT {columns} FROM {folded}"),
-        ]
+        return [TickStatement(kept, folded), *exchanged(state, added, group, f"SELECT {columns} FROM {folded}")]
 
 
 def state_name(number: int, place: int) -> str:

@@ -17,6 +17,7 @@ from streambound_runtime.engine.tables import (
     TickStatement,
     TickTables,
     deleted,
+    exchanged,
     listed,
     places,
     same,
@@ -95,8 +96,7 @@ class SqlCounts:
             TickStatement(grouped, came),
             TickStatement(made, changed),
             TickStatement(self._delta(at, changed, row, tests[0]), at.delta),
-            TickStatement(f"DELETE FROM {at.state(state.name)} s USING {came} t WHERE {same(names, 's', 't')}"),
-            TickStatement(f"INSERT INTO {at.state(state.name)} {stored}"),
+            *exchanged(at.state(state.name), came, names, stored),
             *deleted(state, at),
         )
 

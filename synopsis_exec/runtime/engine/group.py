@@ -20,6 +20,7 @@ from streambound_runtime.engine.tables import (
     TickStatement,
     TickTables,
     deleted,
+    exchanged,
     key_is_over,
     listed,
     places,
@@ -106,19 +107,10 @@ class SqlGroup:
         made = [*self._came(at), *self._before(at), *self._changed(at)]
         if not self.final:
             made.append(TickStatement(self._changes(at), at.delta))
-        touched = same(self._apart, "s", "t")
-        using = f"USING {at.temporary('came')} t WHERE {touched}"
-        made += [
-            TickStatement(f"DELETE FROM {at.state(groups.name)} s {using}"),
-            TickStatement(f"INSERT INTO {at.state(groups.name)} SELECT * FROM {at.temporary('new')}"),
-        ]
-        for number in self._kept_apart:
-            made += [
-                TickStatement(f"DELETE FROM {at.state(f'values{number}')} s {using}"),
-                TickStatement(
-                    f"INSERT INTO {at.state(f'values{number}')} SELECT * FROM {at.temporary(f'new_values{number}')}"
-                ),
-            ]
+        kept = {groups.name: "new"} | {f"values{number}": f"new_values{number}" for number in self._kept_apart}
+        for state, new in kept.items():
+            rows = f"SELECT * FROM {at.temporary(new)}"
+            made += exchanged(at.state(state), at.temporary("came"), self._apart, rows)
         made += self._closed_values(at)
         if self.final:
             made.append(TickStatement(self._final(at), at.delta))

@@ -19,6 +19,7 @@ from streambound_runtime.engine.tables import (
     TickStatement,
     TickTables,
     deleted,
+    exchanged,
     listed,
     places,
     replaced,
@@ -146,13 +147,8 @@ class SqlJoin:
         if not self._asks:
             return made + replaced(at.state("left"), at.temporary("left"), at.temporary("new_left"), left)
         changed = at.temporary("changed")
-        return [
-            *made,
-            TickStatement(f"DELETE FROM {at.state('left')} s USING {changed} d WHERE {same(left, 's', 'd')}"),
-            TickStatement(
-                f"INSERT INTO {at.state('left')} SELECT {listed(*left, 'new_w, new_p')} FROM {changed} WHERE new_w <> 0"
-            ),
-        ]
+        rows = f"SELECT {listed(*left, 'new_w, new_p')} FROM {changed} WHERE new_w <> 0"
+        return [*made, *exchanged(at.state("left"), changed, left, rows)]
 
     def _clipped(self) -> list[str]:
         """The left columns as they are remembered: what is compared only, between the values that matter."""

@@ -20,6 +20,7 @@ from streambound_runtime.engine.tables import (
     TickStatement,
     TickTables,
     deleted,
+    exchanged,
     listed,
     places,
     same,
@@ -109,8 +110,7 @@ class SqlOver:
             TickStatement(self._values(old), before),
             TickStatement(self._values(new), after),
             TickStatement(summed(shown, changes), at.delta),
-            TickStatement(f"DELETE FROM {at.state('rows')} s USING {touched} t WHERE {same(key, 's', 't')}"),
-            TickStatement(f"INSERT INTO {at.state('rows')} {f'SELECT * FROM {new}' if first else self._kept(new)}"),
+            *exchanged(at.state("rows"), touched, key, f"SELECT * FROM {new}" if first else self._kept(new)),
             *deleted(state, at),
         ]
         if self.keep in ("open", "open first") and not state.expired:

@@ -28,6 +28,7 @@ from streambound_runtime.engine.tables import (
     TickStatement,
     TickTables,
     deleted,
+    exchanged,
     listed,
     places,
     same,
@@ -124,8 +125,7 @@ class SqlRunning:
             TickStatement(f"SELECT s.* FROM {at.state('rows')} s SEMI JOIN {touched} t ON {same(key, 's', 't')}", old),
             TickStatement(summed(names, both), new),
             TickStatement(summed(shown, changes), at.delta),
-            TickStatement(f"DELETE FROM {at.state('rows')} s USING {touched} t WHERE {same(key, 's', 't')}"),
-            TickStatement(f"INSERT INTO {at.state('rows')} SELECT {listed(*names, 'w')} FROM {new}"),
+            *exchanged(at.state("rows"), touched, key, f"SELECT {listed(*names, 'w')} FROM {new}"),
             TickStatement(f"SELECT * FROM {at.state('rows')} WHERE {self._over()}", closed),
             *self._taken(at, closed),
             TickStatement(f"DELETE FROM {at.state('rows')} WHERE {self._over()}"),
@@ -205,8 +205,7 @@ class SqlRunning:
         return (
             TickStatement(f"SELECT {listed(*key, *numbers)} FROM {single} {by_key}", more),
             TickStatement(joined, at.temporary("merged")),
-            TickStatement(f"DELETE FROM {partitions} s USING {more} m WHERE {same(key, 's', 'm')}"),
-            TickStatement(f"INSERT INTO {partitions} SELECT * FROM {at.temporary('merged')}"),
+            *exchanged(partitions, more, key, f"SELECT * FROM {at.temporary('merged')}"),
         )
 
     def _kept_type(self, place: int) -> str:

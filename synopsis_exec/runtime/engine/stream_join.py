@@ -21,6 +21,7 @@ from streambound_runtime.engine.tables import (
     TickStatement,
     TickTables,
     deleted,
+    exchanged,
     listed,
     same,
     summed,
@@ -300,8 +301,9 @@ class SqlStreamJoin:
         return [
             TickStatement(touched, at.temporary(f"{name}_touched")),
             TickStatement(folded, at.temporary(f"{name}_new")),
-            TickStatement(f"DELETE FROM {state} s USING {at.temporary(f'{name}_touched')} t WHERE {is_touched}"),
-            TickStatement(f"INSERT INTO {state} SELECT * FROM {at.temporary(f'{name}_new')}"),
+            *exchanged(
+                state, at.temporary(f"{name}_touched"), side.group, f"SELECT * FROM {at.temporary(f'{name}_new')}"
+            ),
         ]
 
     def _over(self, at: TickTables, name: str) -> str:

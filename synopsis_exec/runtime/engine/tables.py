@@ -146,16 +146,20 @@ def summed(names: Sequence[str], rows: str, weight: str = "w") -> str:
     return f"SELECT {listed(keys, f'sum({weight}) AS w')} FROM ({rows}) GROUP BY ALL HAVING sum({weight}) <> 0"
 
 
+def exchanged(state: str, touched: str, names: Sequence[str], rows: str) -> list[TickStatement]:
+    """The statements that put rows in the place of those of a state that agree with touched ones in some columns."""
+    return [
+        TickStatement(f"DELETE FROM {state} s USING {touched} t WHERE {same(names, 's', 't')}"),
+        TickStatement(f"INSERT INTO {state} {rows}"),
+    ]
+
+
 def replaced(state: str, came: str, new: str, names: Sequence[str]) -> list[TickStatement]:
     """The statements that add rows that came to the rows of a state: those that agree are made ``new``."""
-    agree = same(names, "s", "d")
     shown = listed(*names, "w")
-    rows = f"SELECT {shown} FROM {state} s SEMI JOIN {came} d ON {agree} UNION ALL SELECT {shown} FROM {came}"
-    return [
-        TickStatement(summed(names, rows), new),
-        TickStatement(f"DELETE FROM {state} s USING {came} d WHERE {agree}"),
-        TickStatement(f"INSERT INTO {state} SELECT * FROM {new}"),
-    ]
+    old = f"SELECT {shown} FROM {state} s SEMI JOIN {came} t ON {same(names, 's', 't')}"
+    rows = f"{old} UNION ALL SELECT {shown} FROM {came}"
+    return [TickStatement(summed(names, rows), new), *exchanged(state, came, names, f"SELECT * FROM {new}")]
 
 
 def deleted(state: StateTable, at: TickTables) -> tuple[TickStatement, ...]:
