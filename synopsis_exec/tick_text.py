@@ -8,9 +8,17 @@ import sqlglot
 
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit, states_in_words
 from streambound.synopsis_exec.job_spec import job_spec
-from streambound_runtime.engine.loop import delta_columns, states_of, tables_of
-from streambound_runtime.engine.plan import CircuitPlan, EngineOperator, NativeNode, OtherOperator
+from streambound_runtime.engine.plan import (
+    CircuitPlan,
+    EngineOperator,
+    NativeNode,
+    OtherOperator,
+    delta_columns,
+    states_of,
+    tables_of,
+)
 from streambound_runtime.engine.session import declared, statement
+from streambound_runtime.engine.tables import TickTables
 
 _HEAD = """\
 -- A tick of {name}, in DuckDB: the operators in turn, each with what it keeps and what it runs.
@@ -24,11 +32,11 @@ def tick_text(plan: PlannedCircuit) -> str:
     assert isinstance(tree, CircuitPlan), "the plan of a circuit"
     kept = [f"-- It keeps {sentence}." for sentence in states_in_words(plan.bound)]
     head = "\n".join([_HEAD.format(name=plan.name), *kept])
-    return "\n\n".join([head, *(_operator(one, tree) for one in tree.operators)])
+    tables = tables_of(tree)
+    return "\n\n".join([head, *(_operator(one, tables[one.name]) for one in tree.operators)])
 
 
-def _operator(one: EngineOperator, plan: CircuitPlan) -> str:
-    at = tables_of(one, plan)
+def _operator(one: EngineOperator, at: TickTables) -> str:
     read = f", of {', '.join(at.inputs)}" if at.inputs else ""
     lines = [f"-- {at.delta}: {one.name}{read}"]
     what = inspect.getdoc(one.node if isinstance(one, NativeNode) else one) or ""

@@ -18,9 +18,12 @@ from streambound_runtime.engine.plan import (
     NativeNode,
     OtherOperator,
     RowsOfStream,
+    delta_columns,
+    states_of,
+    tables_of,
 )
 from streambound_runtime.engine.session import KnownStatement, Session, as_decimal, statement, within_types
-from streambound_runtime.engine.tables import BIGINT, HUGEINT, LAST, StateTable, TickTables, listed, places, summed
+from streambound_runtime.engine.tables import HUGEINT, LAST, listed, places, summed
 from streambound_runtime.operators.block import BlockOperator
 from streambound_runtime.operators.by_tick import Ticks
 from streambound_runtime.operators.changing_relation import ChangingRelation
@@ -75,7 +78,7 @@ class Engine:
             stream.name: ValidTogether(stream, relations) for stream in streams if judged_together(stream)
         }
         self.operators = {one.name: one for one in self.plan.operators}
-        self.tables = {one.name: tables_of(one, self.plan) for one in self.plan.operators}
+        self.tables = tables_of(self.plan)
         self.session = Session()
         self.begun = bool(self._periods())  # the time of rows with periods is there before the first of them
         self.history: tuple[Integers, Integers] = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
@@ -280,23 +283,6 @@ class Engine:
                 self.natives[one.name].load(mine)
             for kept in states_of(one):
                 self.session.fill(self.tables[one.name].state(kept.name), mine[kept.name])
-
-
-def tables_of(one: EngineOperator, plan: CircuitPlan) -> TickTables:
-    """The names of an operator's tables."""
-    numbers = {each.name: number for number, each in enumerate(plan.operators)}
-    return TickTables(numbers[one.name], tuple(f"delta_{numbers[name]}" for name in one.inputs))
-
-
-def delta_columns(one: EngineOperator) -> list[tuple[str, str]]:
-    """The columns of an operator's delta, with their types."""
-    columns = [*((f"c{n}", kind) for n, kind in enumerate(one.types)), ("w", HUGEINT)]
-    return [*columns, *([("t", BIGINT)] if one.timed else [])]
-
-
-def states_of(one: EngineOperator) -> tuple[StateTable, ...]:
-    """The states of an operator that are tables of the database."""
-    return () if isinstance(one, OtherOperator) else one.states
 
 
 def _of_operator(state: DumpedState, name: str) -> DumpedState:

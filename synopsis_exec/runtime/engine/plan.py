@@ -12,6 +12,7 @@ from streambound_runtime.engine.linear import SqlBucket, SqlPick, SqlUnion
 from streambound_runtime.engine.over import SqlOver
 from streambound_runtime.engine.running import SqlRunning
 from streambound_runtime.engine.stream_join import SqlStreamJoin
+from streambound_runtime.engine.tables import BIGINT, HUGEINT, StateTable, TickTables
 from streambound_runtime.operators.circuit_plan import (
     BlockNode,
     ChangesNode,
@@ -158,3 +159,23 @@ class CircuitPlan:
     def timestamps(self) -> bool:
         """Whether results have application times of their own, and not that of their tick."""
         return self.operators[-1].timed
+
+
+def tables_of(plan: CircuitPlan) -> dict[str, TickTables]:
+    """The names of each operator's tables."""
+    numbers = {one.name: number for number, one in enumerate(plan.operators)}
+    return {
+        one.name: TickTables(numbers[one.name], tuple(f"delta_{numbers[name]}" for name in one.inputs))
+        for one in plan.operators
+    }
+
+
+def delta_columns(one: EngineOperator) -> list[tuple[str, str]]:
+    """The columns of an operator's delta, with their types."""
+    columns = [*((f"c{n}", kind) for n, kind in enumerate(one.types)), ("w", HUGEINT)]
+    return [*columns, *([("t", BIGINT)] if one.timed else [])]
+
+
+def states_of(one: EngineOperator) -> tuple[StateTable, ...]:
+    """The states of an operator that are tables of the database."""
+    return () if isinstance(one, OtherOperator) else one.states

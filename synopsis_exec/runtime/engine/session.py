@@ -117,9 +117,7 @@ class Session:
         """Make a temporary table of these columns, empty or with a table's rows."""
         if table is not None and table.num_rows:
             shown = ", ".join(f"CAST({column} AS {kind}) AS {column}" for column, kind in columns)
-            self.database.register(_GIVEN, table)
-            self.database.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT {shown} FROM {_GIVEN}")
-            self.database.unregister(_GIVEN)
+            self._given(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT {shown} FROM {_GIVEN}", table)
             self._changed(name, table.num_rows)
         elif self.rows.get(name) != 0:
             self.database.execute(f"CREATE OR REPLACE TEMP TABLE {name} ({declared(columns)})")
@@ -130,14 +128,18 @@ class Session:
         if self.rows[name]:
             self.database.execute(f"DELETE FROM {name}")
         if rows.num_rows:
-            self.database.register(_GIVEN, rows)
-            self.database.execute(f"INSERT INTO {name} SELECT * FROM {_GIVEN}")
-            self.database.unregister(_GIVEN)
+            self._given(f"INSERT INTO {name} SELECT * FROM {_GIVEN}", rows)
         self._changed(name, rows.num_rows)
 
     def read(self, sql: str) -> pa.Table:
         """The rows of a query."""
         return self.database.sql(sql).to_arrow_table()
+
+    def _given(self, sql: str, table: pa.Table) -> None:
+        """Run a statement that reads a table of Python's."""
+        self.database.register(_GIVEN, table)
+        self.database.execute(sql)
+        self.database.unregister(_GIVEN)
 
     def _changed(self, name: str, rows: int) -> None:
         self.rows[name] = rows
