@@ -28,7 +28,7 @@ DOMAINS = {"a": [0, 3], "b": [0, 3]}
 @pytest.mark.parametrize("sql", QUERIES)
 def test_the_rows_of_the_relation_are_there_from_the_first_timestamp_on(sql: str) -> None:
     ran = 0
-    for seed in range(6 * MORE):
+    for seed in range(12 * MORE):
         with World(Choices.seeded(seed)) as world:
             found = outcome(world, sql)
         assert not found.different, (seed, found.different)
