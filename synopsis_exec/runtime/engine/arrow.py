@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ from streambound_runtime.arrays import Integers, Mask, Numbers, Values
 from streambound_runtime.engine.tables import BIGINT, DOUBLE, EXACT, HUGEINT, VARCHAR, places
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.exact import LARGEST, greatest, integers
+from streambound_runtime.operators.frame import coded
+from streambound_runtime.operators.ordered import order_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,6 +49,38 @@ def delta_of(table: pa.Table, names: Sequence[str]) -> Delta:
     return Delta(
         table.column(0).to_numpy(), _integers(table.column(table.num_columns - 1).combine_chunks()), found, nulls
     )
+
+
+def consolidated(table: pa.Table, names: Sequence[str]) -> Delta:
+    """As `delta_of`, in order of time and of the values, NULL first; equal rows are one, and of weight 0 none.
+
+    A sort of codes of whole rows takes a fifth of DuckDB's GROUP BY and ORDER BY of all columns.
+    """
+    delta = delta_of(table, names)
+    values = [_comparable(delta, name, column) for name, column in zip(names, table.columns[1:-1], strict=True)]
+    codes, _ = coded([(delta.time, None), *values], delta.size)
+    order = order_of(codes)
+    codes, weights = codes[order], delta.weights()[order]
+    starts = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]]))
+    if len(starts) < delta.size:
+        fit = weights.dtype == object or greatest(weights) * len(weights) <= LARGEST
+        weights = np.add.reduceat(weights if fit else weights.astype(object), starts)
+    there = np.flatnonzero(weights != 0)
+    return replace(delta.take(order[starts[there]]), weight=weights[there])
+
+
+def _comparable(delta: Delta, name: str, column: pa.ChunkedArray) -> tuple[Values, Mask | None]:
+    """A column in which values are as large as they are in order: of texts their places among these."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_string(column.type):
+        return delta.columns[name], delta.nulls.get(name)
+    encoded = column.combine_chunks().dictionary_encode()
+    places = np.empty(len(encoded.dictionary), dtype=np.int64)
+    places[pc.sort_indices(encoded.dictionary).to_numpy()] = np.arange(len(places))
+    found = places[encoded.indices.fill_null(0).to_numpy()] if len(places) else np.zeros(delta.size, dtype=np.int64)
+    return found, delta.nulls.get(name)
 
 
 def _array(delta: Delta, name: str, kind: str) -> pa.Array:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from streambound_runtime.arrays import Integers
-from streambound_runtime.engine.arrow import delta_of, table_of
+from streambound_runtime.engine.arrow import consolidated, delta_of, table_of
 from streambound_runtime.engine.block import RESULTS, SqlBlock
 from streambound_runtime.engine.plan import (
     CircuitPlan,
@@ -23,7 +23,7 @@ from streambound_runtime.engine.plan import (
     tables_of,
 )
 from streambound_runtime.engine.session import KnownStatement, Session, as_decimal, statement, within_types
-from streambound_runtime.engine.tables import HUGEINT, LAST, listed, places, summed
+from streambound_runtime.engine.tables import HUGEINT, LAST, listed, places
 from streambound_runtime.operators.block import BlockOperator
 from streambound_runtime.operators.by_tick import Ticks
 from streambound_runtime.operators.changing_relation import ChangingRelation
@@ -203,25 +203,20 @@ class Engine:
         """Make an operator's delta of a table; None: of no rows."""
         self.session.put(self.tables[one.name].delta, delta_columns(one), table)
 
-    def _table(self, name: str, ordered: bool = False) -> pa.Table:
-        """An operator's delta: the time, the columns and the weight; in order, with equal rows of a time as one."""
+    def _table(self, name: str) -> pa.Table:
+        """An operator's delta: the time, the columns and the weight."""
         one = self.operators[name]
-        names = ("t", *places(len(one.types)))
-        rows = f"SELECT {listed(LAST + ' AS t' if not one.timed else '', '*')} FROM {self.tables[one.name].delta}"
-        if ordered:
-            rows = summed(names, f"SELECT {listed(*names, 'w')} FROM ({rows})")
-        shown = [as_decimal(column, kind) for column, kind in zip(names[1:], one.types, strict=True)]
-        order = "ORDER BY " + ", ".join(f"{column} NULLS FIRST" for column in names) if ordered else ""
-        sql = f"SELECT {listed('t', *shown, as_decimal('w', HUGEINT))} FROM ({rows}) {order}"
+        shown = (as_decimal(column, kind) for column, kind in zip(places(len(one.types)), one.types, strict=True))
+        columns = listed("t" if one.timed else f"{LAST} AS t", *shown, as_decimal("w", HUGEINT))
         with within_types(name):
-            return self.session.read(sql)
+            return self.session.read(f"SELECT {columns} FROM {self.tables[one.name].delta}")
 
     def _delta(self, name: str, columns: Sequence[str] | None = None) -> Delta:
         """An operator's delta as operators of rows read it, with columns of these names."""
         one = self.operators[name]
         columns = tuple(columns or places(len(one.types)))
         some = self.session.rows[self.tables[one.name].delta]
-        return delta_of(self._table(name, ordered=True), columns) if some else no_rows([], columns)
+        return consolidated(self._table(name), columns) if some else no_rows([], columns)
 
     def remembered(self) -> Delta:
         """The results of a set, its only operator, that it has returned, as far as they may come again."""

@@ -31,6 +31,8 @@ from streambound_runtime.operators.circuit_plan import GroupValue, OverValue, Ti
 
 RANKS = ("row_number", "rank", "dense_rank")
 _ENDS = ("first_value", "last_value")
+_MOST_BEST = 1_000_000
+"""DuckDB finds fewer best values than that."""
 _WHOLE = " ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
 
 
@@ -85,9 +87,10 @@ class SqlOver:
             gone = expired(self.bucket, f"c{key}", CLOSED, self.given[key] == VARCHAR)
         elif self.keep == "near":
             gone = f"c{self.order[0][0]} + {self.most} <= {CLOSED}"
-        return (
-            StateTable("rows", (*zip(names, self.given, strict=True), ("w", HUGEINT)), gone, places_of(self.ending)),
-        )
+        columns = [*zip(names, self.given, strict=True)]
+        if self.keep == "first":
+            columns += zip(self._value_names, self.call_types, strict=True)
+        return (StateTable("rows", (*columns, ("w", HUGEINT)), gone, places_of(self.ending)),)
 
     def tick(self, at: TickTables) -> tuple[TickStatement, ...]:
         """The rows of the partitions that change, with their values before and after."""
@@ -95,27 +98,66 @@ class SqlOver:
         (state,) = self.states
         key = places_of(self.partition)
         touched, old, new = at.temporary("touched"), at.temporary("old"), at.temporary("new")
-        both = f"SELECT * FROM {old} UNION ALL SELECT {listed(*names, 'w')} FROM {at.inputs[0]}"
-        every = summed(names, both)
-        first = self.keep == "first"  # nothing is asked of other rows
-        before, after = at.temporary("before"), at.temporary("after")
-        shown = places(len(self.types))
+        found = [
+            TickStatement(f"SELECT DISTINCT {listed(*key) or 'true'} FROM {at.inputs[0]}", touched),
+            TickStatement(f"SELECT s.* FROM {at.state('rows')} s SEMI JOIN {touched} t ON {same(key, 's', 't')}", old),
+        ]
+        if self.keep == "first":
+            before, after, kept = old, new, f"SELECT * FROM {new}"
+            found.append(TickStatement(self._first(at, old), new))
+        else:
+            before, after, kept = at.temporary("before"), at.temporary("after"), self._kept(new)
+            every = f"SELECT * FROM {old} UNION ALL SELECT {listed(*names, 'w')} FROM {at.inputs[0]}"
+            found += [
+                TickStatement(summed(names, every), new),
+                TickStatement(self._values(old), before),
+                TickStatement(self._values(new), after),
+            ]
+        shown = (*names[: self.width], *self._value_names)
         changes = (
             f"SELECT {listed(*shown, 'w')} FROM {after} UNION ALL SELECT {listed(*shown, '-w AS w')} FROM {before}"
         )
-        made = [
-            TickStatement(f"SELECT DISTINCT {listed(*key) or 'true'} FROM {at.inputs[0]}", touched),
-            TickStatement(f"SELECT s.* FROM {at.state('rows')} s SEMI JOIN {touched} t ON {same(key, 's', 't')}", old),
-            TickStatement(self._kept(f"({every})") if first else every, new),
-            TickStatement(self._values(old), before),
-            TickStatement(self._values(new), after),
-            TickStatement(summed(shown, changes), at.delta),
-            *exchanged(at.state("rows"), touched, key, f"SELECT * FROM {new}" if first else self._kept(new)),
+        renamed = [f"{name} AS c{place}" for place, name in enumerate(shown)]
+        found += [
+            TickStatement(f"SELECT {listed(*renamed, 'w')} FROM ({summed(shown, changes)})", at.delta),
+            *exchanged(at.state("rows"), touched, key, kept),
             *deleted(state, at),
         ]
         if self.keep in ("open", "open first") and not state.expired:
-            made += self._close(at)
-        return tuple(made)
+            found += self._close(at)
+        return tuple(found)
+
+    # --- the first rows ---------------------------------------------------------------------------------------------
+
+    def _first(self, at: TickTables, old: str) -> str:
+        """The first rows of partitions with their values, of those before and those that came: of others nothing is
+        asked. What has been printed of them is kept with them."""
+        names = places(len(self.given))
+        rows = f"SELECT {listed(*names, 'w')} FROM {old} UNION ALL SELECT {listed(*names, 'w')} FROM ({self._near(at)})"
+        values = [
+            f"{self._value(place, call, kind)} AS v{place}"
+            for place, (call, kind) in enumerate(zip(self.calls, self.call_types, strict=True))
+        ]
+        each = f"(SELECT r.* EXCLUDE (w) FROM ({rows}) r, range(CAST(r.w AS BIGINT)))"
+        rank = next(f"v{place}" for place, call in enumerate(self.calls) if call.function in RANKS)
+        found = f"SELECT {listed(*names, *values)} FROM {each}"
+        return f"SELECT *, count(*) AS w FROM ({found}) WHERE {rank} <= {self.most} GROUP BY ALL"
+
+    def _near(self, at: TickTables) -> str:
+        """The rows that came, without some that cannot be among the first ones of those that came."""
+        rows, (place, falls, _) = at.inputs[0], self.order[0]
+        rank = next(call.function for call in self.calls if call.function in RANKS)
+        if rank == "dense_rank" or self.most >= _MOST_BEST:
+            return f"SELECT * FROM {rows}"
+        key, best, better = places_of(self.partition), *(("max", ">=") if falls else ("min", "<="))
+        firsts = f"SELECT {listed(*key, f'{best}(c{place}, {self.most}) AS best')} FROM {rows} GROUP BY ALL"
+        is_near = f"d.c{place} IS NULL OR len(b.best) < {self.most} OR d.c{place} {better} b.best[{self.most}]"
+        return f"SELECT d.* FROM {rows} d JOIN ({firsts}) b ON {same(key, 'd', 'b')} WHERE {is_near}"
+
+    @property
+    def _value_names(self) -> tuple[str, ...]:
+        """The calls' values, beside a row's columns."""
+        return tuple(f"v{place}" for place in range(len(self.calls)))
 
     # --- values -----------------------------------------------------------------------------------------------------
 
@@ -123,17 +165,17 @@ class SqlOver:
         """The rows that are asked for, with the functions' values, each once."""
         listed_rows = f"(SELECT r.* EXCLUDE (w) FROM {rows} r, range(CAST(r.w AS BIGINT)) WHERE r.w > 0)"
         values = [
-            f"{self._value(place, call, kind)} AS c{self.width + place}"
+            f"{self._value(place, call, kind)} AS v{place}"
             for place, (call, kind) in enumerate(zip(self.calls, self.call_types, strict=True))
         ]
         row = places(self.width)
         found = f"SELECT {listed(*row, *values, self._rank())} FROM {with_sums(self, listed_rows)}"
-        shown = listed(*row, *(f"c{self.width + place}" for place in range(len(self.calls))))
+        shown = listed(*row, *self._value_names)
         return f"SELECT {listed(shown, 'count(*) AS w')} FROM ({found}) {self._asked} GROUP BY ALL"
 
     @property
     def _asked(self) -> str:
-        return f"WHERE place <= {self.most}" if self.keep in ("first", "open first") else ""
+        return f"WHERE place <= {self.most}" if self.keep == "open first" else ""
 
     def _rank(self) -> str:
         """The rank that decides which rows are asked for."""
@@ -181,8 +223,6 @@ class SqlOver:
     def _kept(self, rows: str) -> str:
         names = listed(*places(len(self.given)), "w")
         match self.keep:
-            case "first":
-                return f"SELECT {names} FROM ({self._numbered(rows)}) WHERE before < {self.most} AND w > 0"
             case "last":
                 shown = listed(*places(len(self.given)), f"least(w, {self.most} - after) AS w")
                 return f"SELECT {shown} FROM ({self._numbered(rows)}) WHERE after < {self.most}"
@@ -190,7 +230,7 @@ class SqlOver:
 
     def _numbered(self, rows: str) -> str:
         """Rows with how many are before them, by the rank that is asked for, or how many after, of the last ones."""
-        if self.keep in ("first", "open first"):
+        if self.keep == "open first":
             return f"SELECT *, {self._before()} AS before FROM {rows}"
         total = f"sum(w) OVER ({self._by(self._in_order)} ROWS UNBOUNDED PRECEDING)"
         return f"SELECT *, sum(w) OVER ({self._by(())}) - {total} AS after FROM {rows}"
@@ -259,8 +299,10 @@ def order_of(plan: WindowOrder, alias: str = "") -> tuple[str, ...]:
 
 
 def in_order(plan: WindowOrder, alias: str = "") -> tuple[str, ...]:
-    """The terms of an order that is total: after the order's, by the columns, NULL first."""
-    return (*order_of(plan, alias), *(f"{alias}{name} NULLS FIRST" for name in places(plan.width)))
+    """The terms of an order that is total in a partition: after the order's, by the other columns, NULL first."""
+    known = {*plan.partition, *(place for place, _, _ in plan.order)}
+    others = (place for place in range(plan.width) if place not in known)
+    return (*order_of(plan, alias), *(f"{alias}c{place} NULLS FIRST" for place in others))
 
 
 def by(plan: WindowOrder, order: Sequence[str], alias: str = "") -> str:

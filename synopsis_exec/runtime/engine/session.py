@@ -24,18 +24,22 @@ _GIVEN = "streambound_given"
 """What a table of Python's is called while it is read."""
 _TABLE = re.compile(r"\b(?:delta|state|tick)_\d+(?:_\w+)?\b")
 _VARIABLE = re.compile(r"getvariable\('(\w+)'\)")
-_DELETE, _INSERT = "DELETE", "INSERT"
+_CREATE, _DELETE, _INSERT, _UPDATE = "CREATE", "DELETE", "INSERT", "UPDATE"
 
 
 @dataclass(frozen=True, slots=True)
 class KnownStatement:
-    """A statement of a tick: what it does (a first word) to its ``target``, and the tables and variables it reads."""
+    """A statement of a tick: what it does (a first word) to its ``target``, and the tables and variables it reads.
+
+    Those ``needed`` are tables of which none may be empty if it is to have an effect.
+    """
 
     sql: str
     kind: str
     target: str
     tables: tuple[str, ...]
     variables: tuple[str, ...]
+    needed: tuple[str, ...] = ()
 
 
 def statement(step: TickStatement) -> KnownStatement:
@@ -48,9 +52,12 @@ def statement(step: TickStatement) -> KnownStatement:
     tables, variables = _TABLE.findall(step.sql), tuple(dict.fromkeys(_VARIABLE.findall(step.sql)))
     if step.table:
         sql = f"CREATE OR REPLACE TEMP TABLE {step.table} AS {step.sql}"
-        return KnownStatement(sql, "CREATE", step.table, tuple(dict.fromkeys(tables)), variables)
+        return KnownStatement(sql, _CREATE, step.table, tuple(dict.fromkeys(tables)), variables)
     kind, target = step.sql.split(None, 1)[0], tables[0]
-    return KnownStatement(step.sql, kind, target, tuple(dict.fromkeys(tables[kind == _INSERT :])), variables)
+    read = tuple(dict.fromkeys(tables[kind == _INSERT :]))
+    joins = kind == _UPDATE or " USING " in step.sql
+    needed = () if kind == _INSERT else read if joins else (target,)
+    return KnownStatement(step.sql, kind, target, read, variables, needed)
 
 
 def declared(columns: Sequence[tuple[str, str]]) -> str:
@@ -91,10 +98,10 @@ class Session:
         before = self.rows.get(one.target)
         if number:
             after = {_DELETE: -number, _INSERT: number}.get(one.kind, 0) + (before or 0)
-            self._changed(one.target, number if one.kind == "CREATE" else after)
+            self._changed(one.target, number if one.kind == _CREATE else after)
             self._without_effect.pop(one.sql, None)
             return
-        if one.kind == "CREATE" and before != 0:
+        if one.kind == _CREATE and before != 0:
             self._changed(one.target, 0)
         self._without_effect[one.sql] = self._changes_of(one)
 
@@ -103,7 +110,7 @@ class Session:
 
         Of no rows there are no more results than there once were.
         """
-        if one.kind == _DELETE and not self.rows[one.target]:
+        if not all(self.rows[name] for name in one.needed):
             return True
         before = self._without_effect.get(one.sql)
         if before is None:

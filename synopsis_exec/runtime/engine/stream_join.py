@@ -24,7 +24,6 @@ from streambound_runtime.engine.tables import (
     exchanged,
     listed,
     same,
-    summed,
 )
 from streambound_runtime.operators.plan import Table, Term, Test
 
@@ -103,10 +102,10 @@ class SqlStreamJoin:
         if self._pairs:
             parts.append(f"SELECT {listed(*self._shown, 'w')} FROM {at.temporary('meetings')}")
         found = at.temporary("found") if self.final else at.delta
-        made += [TickStatement(self._summed(parts), found), *folded]
+        made += [TickStatement(self._together(parts), found), *folded]
         if self.final:
             over = [self._over(at, name) for name in ("left", "right") if self._kept_back(name)]
-            made.append(TickStatement(self._summed([f"SELECT * FROM {found}", *over]), at.delta))
+            made.append(TickStatement(self._together([f"SELECT * FROM {found}", *over]), at.delta))
         for state in self.states:
             made += self._aged(at, state)
             made += deleted(state, at)
@@ -116,9 +115,9 @@ class SqlStreamJoin:
     def _shown(self) -> tuple[str, ...]:
         return (*(f"c{place}" for place in range(len(self.types))), *(("t",) if self.final else ()))
 
-    def _summed(self, parts: Sequence[str]) -> str:
+    def _together(self, parts: Sequence[str]) -> str:
         if parts:
-            return summed(self._shown, " UNION ALL ".join(parts))
+            return " UNION ALL ".join(parts)
         columns = [f"CAST(NULL AS {kind}) AS c{place}" for place, kind in enumerate(self.types)]
         return f"SELECT {listed(*columns, '0 AS w', '0::BIGINT AS t' if self.final else '')} WHERE false"
 
@@ -161,10 +160,12 @@ class SqlStreamJoin:
             meets = later.holds(env)
             came, old = at.temporary(name), at.state(other)
             if name == "left" and self._searches:
-                parts.append(self._met(later, env, self._found(at, later, env), "l.id", "NULL", weight="l.w"))
+                parts.append(self._met(later, env, self._found(at, later, env), "l.id", "NULL"))
             else:
                 on = f"{mine}.m AND {its}.m AND {its}.t < {mine}.t AND {meets}"
                 joined = f"{came} {mine} JOIN {at.temporary(other)} {its} ON {on}"
+                if (ends := later.window) is not None:
+                    joined = _near(came, mine, at.temporary(other), its, ends, on)
                 parts.append(self._met(later, env, joined, "l.id", "r.id"))
             ids = ("l.id", "NULL") if name == "left" else ("NULL", "r.id")
             key = [f"{its}.{column} AS {other}_{column}" for column in self._side(other).key]
@@ -172,7 +173,7 @@ class SqlStreamJoin:
             parts.append(self._met(later, env, joined, *ids, key, f"{mine}.w * {its}.n"))
         if not parts:
             parts.append(self._met(None, {}, f"{left} l, {right} r WHERE false", "l.id", "r.id"))
-        return " UNION ALL BY NAME ".join(parts)
+        return " UNION ALL ".join(parts)
 
     @property
     def _searches(self) -> bool:
@@ -225,13 +226,14 @@ class SqlStreamJoin:
                 f"CAST({value} AS {kind}) AS c{place}"
                 for place, (value, kind) in enumerate(zip(made, self.types, strict=True))
             ]
-        time = f"CAST({env.get('now', 'NULL')} AS BIGINT) AS t"
-        keys = {f"{name}_{column}": f"CAST(NULL AS {kind}) AS {name}_{column}" for name in ("left", "right")
+            values.append(f"{weight} AS w")
+            values += [f"CAST({env.get('now', 'NULL')} AS BIGINT) AS t"] if self.final else []
+        asked = [name for name in ("left", "right") if self._preserves(name)]
+        keys = {f"{name}_{column}": f"CAST(NULL AS {kind}) AS {name}_{column}" for name in asked
                 for column, kind in self._key_columns(self._side(name))}  # fmt: skip
-        for one in key:
-            keys[one.rpartition(" AS ")[2]] = one
-        ids = [f"CAST({left} AS BIGINT) AS left_id", f"CAST({right} AS BIGINT) AS right_id"]
-        return f"SELECT {listed(*ids, *keys.values(), *values, f'{weight} AS w', time)} FROM {joined}"
+        keys |= {name: one for one in key if (name := one.rpartition(" AS ")[2]) in keys}
+        ids = {"left": f"CAST({left} AS BIGINT) AS left_id", "right": f"CAST({right} AS BIGINT) AS right_id"}
+        return f"SELECT {listed(*(ids[name] for name in asked), *keys.values(), *values)} FROM {joined}"
 
     def _matched(self, at: TickTables, name: str) -> list[TickStatement]:
         """The rows of a side that have come and have a partner, and its entries that have one now."""
@@ -263,7 +265,7 @@ class SqlStreamJoin:
             return found
         old = f"{at.state(name)} r SEMI JOIN {at.temporary(f'{name}_met')} m ON {same(side.key, 'r', 'm')}"
         shown = self._result(side.remembered, side.entries("r."), "getvariable('last')")
-        return [*found, f"SELECT {listed(*shown, 'r.alone' if semi else '-r.alone AS w')} FROM {old}"]
+        return [*found, f"SELECT {listed(*shown, 'r.alone' if semi else '-r.alone AS w')} FROM {old} WHERE r.alone > 0"]
 
     def _result(self, terms: Sequence[Term | None], env: Env, time: str) -> list[str]:
         """A result of one side alone, with its time if results have one."""
@@ -281,29 +283,25 @@ class SqlStreamJoin:
             return []
         preserved = self._preserves(name)
         decided = preserved and not self._pairs
-        group = listed(*side.group) or "true AS there"
-        is_new, alone, waiting = "m", "0 AS alone", "0 AS alone"
-        met = f"EXISTS (FROM {at.temporary(f'{name}_met')} m WHERE {same(side.key, 's', 'm')})"
+        is_new, alone = "m", "0 AS alone"
         if preserved:
             waits = f"id NOT IN (FROM {at.temporary(f'{name}_ids')})"
             is_new = f"m AND {waits}" if decided else "m"
             alone = f"CASE WHEN {waits} THEN w ELSE 0 END AS alone"
-            waiting = f"CASE WHEN {met} THEN 0 ELSE s.alone END AS alone"
         rows = f"SELECT {listed(*side.key, 'w AS n', alone)} FROM {at.temporary(name)} WHERE {is_new}"
-        touched = f"SELECT DISTINCT {group} FROM ({rows})"
+        found = []
         if preserved:
-            touched += f" UNION SELECT {group} FROM {at.temporary(f'{name}_met')}"
-        is_touched = same(side.group, "s", "t")
-        kept = f"SELECT {listed(*(f's.{column}' for column in side.key), 's.n', waiting)} FROM {state} s"
-        kept += f" SEMI JOIN {at.temporary(f'{name}_touched')} t ON {is_touched}"
-        kept += f" WHERE NOT {met}" if decided else ""
-        folded = f"{_folded(side, f'{kept} UNION ALL {rows}')} HAVING sum(n) <> 0"
+            gone = "DELETE FROM {0} s USING {1} m" if decided else "UPDATE {0} s SET alone = 0 FROM {1} m"
+            met = gone.format(state, at.temporary(f"{name}_met"))
+            found.append(TickStatement(f"{met} WHERE {same(side.key, 's', 'm')}"))
+        if side.table.ages:  # an entry of rows of other times is another one
+            return [*found, TickStatement(f"INSERT INTO {state} {_folded(side, rows)}")]
+        new, key = at.temporary(f"{name}_new"), side.group
+        old = f"SELECT s.* FROM {state} s SEMI JOIN ({rows}) t ON {same(key, 's', 't')}"
         return [
-            TickStatement(touched, at.temporary(f"{name}_touched")),
-            TickStatement(folded, at.temporary(f"{name}_new")),
-            *exchanged(
-                state, at.temporary(f"{name}_touched"), side.group, f"SELECT * FROM {at.temporary(f'{name}_new')}"
-            ),
+            *found,
+            TickStatement(f"{_folded(side, f'{old} UNION ALL {rows}')} HAVING sum(n) > 0", new),
+            *exchanged(state, new, key, f"SELECT * FROM {new}"),
         ]
 
     def _over(self, at: TickTables, name: str) -> str:
@@ -333,6 +331,18 @@ def _folded(side: WaitingSide, rows: str) -> str:
     """Rows of a side's entries with those that agree as one."""
     columns = (f"{side.best[name]}({name}) AS {name}" if name in side.best else name for name in side.key)
     return f"SELECT {listed(*columns, 'sum(n) AS n', 'sum(alone) AS alone')} FROM ({rows}) GROUP BY ALL"
+
+
+def _near(later: str, mine: str, earlier: str, its: str, ends: tuple[int, int], on: str) -> str:
+    """Rows with those that came between so long before: those in the two spans of time of this length that these are in.
+
+    Of one key there may be many in a tick, each of which would be compared with all others.
+    """
+    least, most = ends
+    length = most - least + 1
+    span = "t - {0} - ((t - {0}) % {1} + {1}) % {1}"
+    twice = f"(SELECT *, unnest([b, b + {length}]) AS span FROM (SELECT *, {span.format(most, length)} AS b FROM {later}))"
+    return f"{twice} {mine} JOIN (SELECT *, {span.format(0, length)} AS span FROM {earlier}) {its} ON {mine}.span = {its}.span AND {on}"
 
 
 def _end(table: Table, alias: str) -> str:

@@ -23,6 +23,12 @@ class Meeting:
         """Whether two rows meet."""
         return " AND ".join(sql for _, sql in self.conditions(env)) or "true"
 
+    @property
+    def window(self) -> tuple[int, int] | None:
+        """How long before a row another one came that it meets, at least and at most; None where that has no end."""
+        found = [(max(1, low or 1), high) for join in self.joins for _, low, high in join.ages if high is not None]
+        return found[0] if found else None
+
     def conditions(self, env: Env) -> Iterator[tuple[set[str | None], str]]:
         """What has to hold, each condition with its variables."""
         for join in self.joins:
