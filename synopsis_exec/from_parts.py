@@ -26,7 +26,7 @@ from streambound_runtime.engine.block import SqlBlock
 from streambound_runtime.engine.counts import SqlCounts
 from streambound_runtime.engine.group import GroupArgument, SqlGroup
 from streambound_runtime.engine.join import SqlAsOf, SqlJoin
-from streambound_runtime.engine.linear import SqlBucket, SqlPick, SqlUnion
+from streambound_runtime.engine.linear import SqlBucket, SqlPick, SqlScan, SqlUnion
 from streambound_runtime.engine.over import SqlOver
 from streambound_runtime.engine.plan import (
     CircuitPlan,
@@ -39,7 +39,7 @@ from streambound_runtime.engine.plan import (
 from streambound_runtime.engine.running import SqlRunning
 from streambound_runtime.engine.stream_join import SqlStreamJoin
 from streambound_runtime.engine.stream_sides import Meeting, WaitingSide
-from streambound_runtime.engine.tables import BIGINT, EXACT, HUGEINT, engine_type
+from streambound_runtime.engine.tables import BIGINT, EXACT, HUGEINT, engine_type, places
 from streambound_runtime.operators.circuit_plan import (
     BlockNode,
     ChangesNode,
@@ -50,7 +50,7 @@ from streambound_runtime.operators.circuit_plan import (
     PeriodNode,
     RelationNode,
 )
-from streambound_runtime.operators.plan import JoinStep, SynopsisPlan, Test
+from streambound_runtime.operators.plan import JoinStep, Subplan, SynopsisPlan, Term, Test
 from streambound_runtime.spec import Relation, Stream
 
 BATCH, TIMESTAMP = TICKS = ("batch", "timestamp")
@@ -106,11 +106,15 @@ class _Making:
         match node:
             case BlockNode(synopsis=SynopsisPlan(kernel="sql")):
                 return self._sql_block(node.name, node)
+            case BlockNode() if is_scan(node.synopsis):
+                return self._scan(node.name, node.synopsis.branches[0])
             case BlockNode() | ChangesNode() | RelationNode() | FixpointNode() | PeriodNode():
                 return NativeNode(node, self._types(node), True)
             case MapNode():
                 types = tuple(engine_type(kind) for _, kind in node.columns)
                 timed = self.made[node.input].timed
+                if self._is_limited(node):
+                    node = replace(node, where="")
                 if node.picks is not None:
                     return SqlPick(node.name, node.input, node.picks, types, timed)
                 return ComputedRows(node, types, timed)
@@ -214,6 +218,34 @@ class _Making:
         self.made |= {one.name: one for one in rows}
         return block
 
+    def _scan(self, name: str, branch: Subplan) -> SqlScan:
+        """Rows of a stream that are only tested, and the operator of all of them."""
+        (scan,), (result,) = branch.scans, branch.transitions
+        declared = types_of(self.tables[scan.table])
+        columns = tuple(dict.fromkeys(column for _, column in scan.columns))
+        types = tuple(engine_type(declared[column]) for column in columns)
+        rows = RowsOfStream(f"{name}: {scan.table}", scan.table, columns, types)
+        self.made[rows.name] = rows
+        known = {variable: f"c{columns.index(column)}" for variable, column in scan.columns} | {"now": "t"}
+        tests = tuple(
+            replace(test, left=known[test.left], right=test.right and known[test.right])
+            for test in (*scan.times, *scan.tests)
+        )
+        picked = tuple(known[term.variable or ""] for term in result.values)
+        kinds = dict(zip(places(len(types)), types, strict=True)) | {"t": BIGINT}
+        return SqlScan(name, rows.name, tests, picked, tuple(kinds[column] for column in picked))
+
+    def _is_limited(self, node: MapNode) -> bool:
+        """Whether the condition is one of a rank that all rows below pass, as these are the first ones."""
+        for place, (name, _) in enumerate(node.given):
+            below = self.made[node.input]
+            while isinstance(below, SqlPick):
+                place, below = below.picked[place], self.made[below.input]
+            if isinstance(below, SqlOver) and below.keep == "first" and place == below.width + below.deciding:
+                limits = {f"`{name}` <= {below.most}", f"`{name}` < {below.most + 1}"}
+                return node.where in limits | ({f"`{name}` = 1"} if below.most == 1 else set())
+        return False
+
     def _bucket(self, node: BucketNode) -> SqlBucket:
         below = self.made[node.input]
         used = {node.time, *(item for item in node.items if isinstance(item, int))}
@@ -313,6 +345,19 @@ class _Making:
             if call.argument is not None and sql_type(call.argument.type.name).family == "float":
                 kinds |= dict.fromkeys((*call.sums[1:], *call.squares), EXACT)
         return tuple(kinds.values())
+
+
+def is_scan(synopsis: SynopsisPlan) -> bool:
+    """Whether a block's results are columns of one stream's rows, which are only tested, without any arithmetic."""
+    if synopsis.distinct or synopsis.sums or len(synopsis.branches) != 1:
+        return False
+    (branch,) = synopsis.branches
+    if len(branch.scans) != 1 or branch.relations or branch.tables or len(branch.transitions) != 1:
+        return False
+    (scan,), (result,) = branch.scans, branch.transitions
+    tested = all(test.right is None or not test.offset for test in (*scan.times, *scan.tests))
+    plain = all(term == Term(term.variable) and term.variable is not None for term in result.values)
+    return tested and plain and result.joins == (JoinStep(scan=0),)
 
 
 def _ending(node: GroupNode | SetNode) -> tuple[int, ...]:

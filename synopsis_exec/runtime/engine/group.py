@@ -188,8 +188,8 @@ class SqlGroup:
     def _before(self, at: TickTables) -> list[TickStatement]:
         """The groups that change, as they were, and their values."""
         changes = f"SEMI JOIN {at.temporary('came')} t ON {same(self._apart, 's', 't')}"
-        made = [TickStatement(f"SELECT s.* FROM {at.state('groups')} s {changes}", at.temporary("old"))]
-        return made + [
+        old = TickStatement(f"SELECT s.* FROM {at.state('groups')} s {changes}", at.temporary("old"), view=self.final)
+        return [old] + [
             TickStatement(f"SELECT s.* FROM {at.state(f'values{n}')} s {changes}", at.temporary(f"old_values{n}"))
             for n in self._kept_apart
         ]

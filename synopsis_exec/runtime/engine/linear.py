@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from streambound_runtime.engine.predicates import all_of
 from streambound_runtime.engine.tables import StateTable, TickStatement, TickTables, listed
+from streambound_runtime.operators.plan import Test
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,44 @@ class SqlPick:
     def tick(self, at: TickTables) -> tuple[TickStatement, ...]:
         """The delta's columns."""
         shown = (f"c{place} AS c{number}" for number, place in enumerate(self.picked))
-        return (TickStatement(f"SELECT {listed(*shown, _rest(self.timed))} FROM {at.inputs[0]}", at.delta),)
+        return (TickStatement(f"SELECT {listed(*shown, _rest(self.timed))} FROM {at.inputs[0]}", at.delta, view=True),)
+
+
+@dataclass(frozen=True, slots=True)
+class SqlScan:
+    """The rows of a stream that pass some ``tests``, with the columns that are ``picked``.
+
+    Both call columns ``c0``, ``c1`` … and the time ``t``.
+    """
+
+    name: str
+    input: str
+    tests: tuple[Test, ...]
+    picked: tuple[str, ...]
+    types: tuple[str, ...]
+
+    @property
+    def states(self) -> tuple[StateTable, ...]:
+        """Nothing is kept."""
+        return ()
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The one operator that it reads."""
+        return (self.input,)
+
+    @property
+    def timed(self) -> bool:
+        """Rows have their own times."""
+        return True
+
+    def tick(self, at: TickTables) -> tuple[TickStatement, ...]:
+        """The rows."""
+        names = {name for test in self.tests for name in (test.left, test.right) if name is not None}
+        passes = all_of(self.tests, {name: name for name in names})
+        shown = (f"{column} AS c{number}" for number, column in enumerate(self.picked))
+        rows = f"SELECT {listed(*shown, _rest(self.timed))} FROM {at.inputs[0]} WHERE {passes}"
+        return (TickStatement(rows, at.delta, view=True),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +89,8 @@ class SqlUnion:
     def tick(self, at: TickTables) -> tuple[TickStatement, ...]:
         """One delta after the other."""
         shown = listed(*(f"CAST(c{n} AS {kind}) AS c{n}" for n, kind in enumerate(self.types)), _rest(self.timed))
-        return (TickStatement(" UNION ALL ".join(f"SELECT {shown} FROM {name}" for name in at.inputs), at.delta),)
+        rows = " UNION ALL ".join(f"SELECT {shown} FROM {name}" for name in at.inputs)
+        return (TickStatement(rows, at.delta, view=True),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +137,8 @@ class SqlBucket:
             if (most := -(-self.size // self.slide)) > 1:
                 start, more = f"{start} - k * {self.slide}", f", range({most}) q(k)"
         started = f"(SELECT r.*, {start} AS start FROM {rows} r{more}) r"
-        return (TickStatement(f"SELECT {selected} FROM {started} WHERE {time} < r.start + {self.size}", at.delta),)
+        found = f"SELECT {selected} FROM {started} WHERE {time} < r.start + {self.size}"
+        return (TickStatement(found, at.delta, view=True),)
 
 
 def _rest(timed: bool) -> str:

@@ -168,7 +168,7 @@ class Engine:
                 found = no_rows([], one.columns) if given is None else _only(given, one.columns)
             case ComputedRows():
                 (name,) = one.inputs
-                some = self.session.rows[self.tables[name].delta]
+                some = self.session.size(self.tables[name].delta)
                 self._put(one, self.compute(one.node, self._table(name)) if some else None)
                 return
             case _:
@@ -215,7 +215,7 @@ class Engine:
         """An operator's delta as operators of rows read it, with columns of these names."""
         one = self.operators[name]
         columns = tuple(columns or places(len(one.types)))
-        some = self.session.rows[self.tables[one.name].delta]
+        some = self.session.size(self.tables[one.name].delta)
         return consolidated(self._table(name), columns) if some else no_rows([], columns)
 
     def remembered(self) -> Delta:
@@ -231,7 +231,7 @@ class Engine:
     def entries(self) -> int:
         """How many entries all states have."""
         kept = sum(
-            self.session.rows[self.tables[one.name].state(state.name)]
+            self.session.size(self.tables[one.name].state(state.name))
             for one in self.plan.operators
             for state in states_of(one)
         )

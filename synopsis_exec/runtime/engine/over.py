@@ -73,6 +73,11 @@ class SqlOver:
         return (*self.given[: self.width], *self.call_types)
 
     @property
+    def deciding(self) -> int:
+        """The place of the call whose rank decides which rows are the first ones."""
+        return next(place for place, call in enumerate(self.calls) if call.function in RANKS)
+
+    @property
     def timed(self) -> bool:
         """Values change as rows come."""
         return False
@@ -130,8 +135,10 @@ class SqlOver:
     # --- the first rows ---------------------------------------------------------------------------------------------
 
     def _first(self, at: TickTables, old: str) -> str:
-        """The first rows of partitions with their values, of those before and those that came: of others nothing is
-        asked. What has been printed of them is kept with them."""
+        """The first rows of partitions, of those before and those that came, with their values: these are kept, too.
+
+        Of other rows nothing is asked.
+        """
         names = places(len(self.given))
         rows = f"SELECT {listed(*names, 'w')} FROM {old} UNION ALL SELECT {listed(*names, 'w')} FROM ({self._near(at)})"
         values = [
@@ -139,15 +146,13 @@ class SqlOver:
             for place, (call, kind) in enumerate(zip(self.calls, self.call_types, strict=True))
         ]
         each = f"(SELECT r.* EXCLUDE (w) FROM ({rows}) r, range(CAST(r.w AS BIGINT)))"
-        rank = next(f"v{place}" for place, call in enumerate(self.calls) if call.function in RANKS)
         found = f"SELECT {listed(*names, *values)} FROM {each}"
-        return f"SELECT *, count(*) AS w FROM ({found}) WHERE {rank} <= {self.most} GROUP BY ALL"
+        return f"SELECT *, count(*) AS w FROM ({found}) WHERE v{self.deciding} <= {self.most} GROUP BY ALL"
 
     def _near(self, at: TickTables) -> str:
         """The rows that came, without some that cannot be among the first ones of those that came."""
         rows, (place, falls, _) = at.inputs[0], self.order[0]
-        rank = next(call.function for call in self.calls if call.function in RANKS)
-        if rank == "dense_rank" or self.most >= _MOST_BEST:
+        if self.calls[self.deciding].function == "dense_rank" or self.most >= _MOST_BEST:
             return f"SELECT * FROM {rows}"
         key, best, better = places_of(self.partition), *(("max", ">=") if falls else ("min", "<="))
         firsts = f"SELECT {listed(*key, f'{best}(c{place}, {self.most}) AS best')} FROM {rows} GROUP BY ALL"

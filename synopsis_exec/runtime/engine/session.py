@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from streambound_runtime.database import instance, own_database
+from streambound_runtime.engine.arrow import arrow_type
 from streambound_runtime.engine.tables import HUGEINT, StateTable, TickStatement
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ _GIVEN = "streambound_given"
 """What a table of Python's is called while it is read."""
 _TABLE = re.compile(r"\b(?:delta|state|tick)_\d+(?:_\w+)?\b")
 _VARIABLE = re.compile(r"getvariable\('(\w+)'\)")
-_CREATE, _DELETE, _INSERT, _UPDATE = "CREATE", "DELETE", "INSERT", "UPDATE"
+_CREATE, _DELETE, _INSERT, _UPDATE, _VIEW = "CREATE", "DELETE", "INSERT", "UPDATE", "VIEW"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +52,9 @@ def statement(step: TickStatement) -> KnownStatement:
     """
     tables, variables = _TABLE.findall(step.sql), tuple(dict.fromkeys(_VARIABLE.findall(step.sql)))
     if step.table:
-        sql = f"CREATE OR REPLACE TEMP TABLE {step.table} AS {step.sql}"
-        return KnownStatement(sql, _CREATE, step.table, tuple(dict.fromkeys(tables)), variables)
+        sql = f"CREATE OR REPLACE TEMP {'VIEW' if step.view else 'TABLE'} {step.table} AS {step.sql}"
+        kind = _VIEW if step.view else _CREATE
+        return KnownStatement(sql, kind, step.table, tuple(dict.fromkeys(tables)), variables)
     kind, target = step.sql.split(None, 1)[0], tables[0]
     read = tuple(dict.fromkeys(tables[kind == _INSERT :]))
     joins = kind == _UPDATE or " USING " in step.sql
@@ -70,10 +72,11 @@ class Session:
 
     def __init__(self) -> None:
         self.database = own_database(instance("operators are run", _NOT_RIGHT, _with_exact_sums), self)
-        self.rows: dict[str, int] = {}
-        """How many rows each table has."""
+        self._rows: dict[str, int] = {}
         self._changes: dict[str, int] = {}
         """How often each table, or variable, has changed."""
+        self._views: dict[str, tuple[str, ...]] = {}
+        """What the rows of a view are those of."""
         self._variables: dict[str, int] = {}
         self._without_effect: dict[str, list[int]] = {}
         """Statements that have had no effect when they were last run, with the changes of what they read."""
@@ -92,10 +95,15 @@ class Session:
 
     def run(self, one: KnownStatement) -> None:
         """Run a statement, unless it is known to have no effect."""
+        if one.kind == _VIEW:
+            if one.target not in self._views:
+                self.database.execute(one.sql)
+                self._views[one.target] = one.tables
+            return
         if self._has_no_effect(one):
             return
         ((number,),) = self.database.execute(one.sql).fetchall()
-        before = self.rows.get(one.target)
+        before = self._rows.get(one.target)
         if number:
             after = {_DELETE: -number, _INSERT: number}.get(one.kind, 0) + (before or 0)
             self._changed(one.target, number if one.kind == _CREATE else after)
@@ -110,47 +118,59 @@ class Session:
 
         Of no rows there are no more results than there once were.
         """
-        if not all(self.rows[name] for name in one.needed):
+        if not all(self.size(name) for name in one.needed):
             return True
         before = self._without_effect.get(one.sql)
         if before is None:
             return False
-        return not any(self.rows[name] for name in one.tables) or before == self._changes_of(one)
+        return not any(self.size(name) for name in one.tables) or before == self._changes_of(one)
 
     def _changes_of(self, one: KnownStatement) -> list[int]:
-        return [self._changes.get(name, 0) for name in (*one.tables, *one.variables, one.target)]
+        return [self._version(name) for name in (*one.tables, *one.variables, one.target)]
+
+    def _version(self, name: str) -> int:
+        """How often a table, a view's tables, or a variable has changed."""
+        return self._changes.get(name, 0) + sum(map(self._version, self._views.get(name, ())))
+
+    def size(self, name: str) -> int:
+        """How many rows a table has, or a view."""
+        return sum(map(self.size, self._views[name])) if name in self._views else self._rows[name]
 
     def put(self, name: str, columns: Sequence[tuple[str, str]], table: pa.Table | None = None) -> None:
-        """Make a temporary table of these columns, empty or with a table's rows."""
-        if table is not None and table.num_rows:
+        """Let a view of these columns have a table's rows, until others are put in their place; None: no rows."""
+        if table is None or not table.num_rows:
+            if self._rows.get(name) == 0:
+                return
+            table = _no_rows(columns)
+        self.database.register(f"given_{name}", table)
+        if name not in self._rows:
             shown = ", ".join(f"CAST({column} AS {kind}) AS {column}" for column, kind in columns)
-            self._given(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT {shown} FROM {_GIVEN}", table)
-            self._changed(name, table.num_rows)
-        elif self.rows.get(name) != 0:
-            self.database.execute(f"CREATE OR REPLACE TEMP TABLE {name} ({declared(columns)})")
-            self._changed(name, 0)
+            self.database.execute(f"CREATE TEMP VIEW {name} AS SELECT {shown} FROM given_{name}")
+        self._changed(name, table.num_rows)
 
     def fill(self, name: str, rows: pa.Table) -> None:
         """Give a state these rows."""
-        if self.rows[name]:
+        if self.size(name):
             self.database.execute(f"DELETE FROM {name}")
         if rows.num_rows:
-            self._given(f"INSERT INTO {name} SELECT * FROM {_GIVEN}", rows)
+            self.database.register(_GIVEN, rows)
+            self.database.execute(f"INSERT INTO {name} SELECT * FROM {_GIVEN}")
+            self.database.unregister(_GIVEN)
         self._changed(name, rows.num_rows)
 
     def read(self, sql: str) -> pa.Table:
         """The rows of a query."""
         return self.database.sql(sql).to_arrow_table()
 
-    def _given(self, sql: str, table: pa.Table) -> None:
-        """Run a statement that reads a table of Python's."""
-        self.database.register(_GIVEN, table)
-        self.database.execute(sql)
-        self.database.unregister(_GIVEN)
-
     def _changed(self, name: str, rows: int) -> None:
-        self.rows[name] = rows
+        self._rows[name] = rows
         self._changes[name] = self._changes.get(name, 0) + 1
+
+
+def _no_rows(columns: Sequence[tuple[str, str]]) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.table({name: pa.array([], arrow_type(kind)) for name, kind in columns})
 
 
 def as_decimal(column: str, kind: str) -> str:

@@ -334,15 +334,17 @@ def _folded(side: WaitingSide, rows: str) -> str:
 
 
 def _near(later: str, mine: str, earlier: str, its: str, ends: tuple[int, int], on: str) -> str:
-    """Rows with those that came between so long before: those in the two spans of time of this length that these are in.
+    """Rows with those that came between so long before, which are in one of two spans of time that have this length.
 
     Of one key there may be many in a tick, each of which would be compared with all others.
     """
     least, most = ends
     length = most - least + 1
     span = "t - {0} - ((t - {0}) % {1} + {1}) % {1}"
-    twice = f"(SELECT *, unnest([b, b + {length}]) AS span FROM (SELECT *, {span.format(most, length)} AS b FROM {later}))"
-    return f"{twice} {mine} JOIN (SELECT *, {span.format(0, length)} AS span FROM {earlier}) {its} ON {mine}.span = {its}.span AND {on}"
+    first = f"SELECT *, {span.format(most, length)} AS first FROM {later}"
+    rows = f"(SELECT * EXCLUDE (first), unnest([first, first + {length}]) AS span FROM ({first})) {mine}"
+    others = f"(SELECT *, {span.format(0, length)} AS span FROM {earlier}) {its}"
+    return f"{rows} JOIN {others} ON {mine}.span = {its}.span AND {on}"
 
 
 def _end(table: Table, alias: str) -> str:

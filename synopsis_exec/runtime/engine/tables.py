@@ -44,10 +44,14 @@ class StateTable:
 
 @dataclass(frozen=True, slots=True)
 class TickStatement:
-    """One step of a tick: a query whose result is kept as a table until the next tick, or what changes a state."""
+    """One step of a tick: a query whose result is kept as a table until the next tick, or what changes a state.
+
+    A ``view`` is not kept, but is the query of what it reads.
+    """
 
     sql: str
     table: str = ""
+    view: bool = False
 
 
 @dataclass(frozen=True, slots=True)
