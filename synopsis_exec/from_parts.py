@@ -348,8 +348,11 @@ class _Making:
 
 
 def is_scan(synopsis: SynopsisPlan) -> bool:
-    """Whether a block's results are columns of one stream's rows, which are only tested, without any arithmetic."""
-    if synopsis.distinct or synopsis.sums or len(synopsis.branches) != 1:
+    """Whether a block's results are columns of one stream's rows, which are only tested, without any arithmetic.
+
+    Of a set whose results may come again nobody asks how often they do.
+    """
+    if (synopsis.distinct and not synopsis.repeats) or synopsis.sums or len(synopsis.branches) != 1:
         return False
     (branch,) = synopsis.branches
     if len(branch.scans) != 1 or branch.relations or branch.tables or len(branch.transitions) != 1:

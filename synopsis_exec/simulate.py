@@ -147,17 +147,19 @@ def operator_of_circuit(
 
 def rows_as_delta(times: Sequence[int], rows: list[Row], stream: Stream) -> Delta:
     """Rows in order of their timestamps as what a job closes; a fraction is the nearest double."""
+    import pyarrow as pa
+
     rows = [{name: _in_jobs(value) for name, value in row.items()} for row in rows]
     kinds = {column.name: sql_type(column.type).family for column in stream.columns}
     kinds |= {column.name: sql_type(column.type).family for column in stream.derived}
     found = delta_of_rows(times, rows, {name: kinds[name] == "string" for name in stream.needs})
-    columns, dictionary = dict(found.columns), dict[str, list[str]]()
+    columns, dictionary = dict(found.columns), dict[str, pa.StringArray]()
     for name in stream.needs:
         if kinds[name] == "string":  # as a job has them, numbers of a dictionary
             texts = sorted({row[name] for row in rows if row[name] is not None})
             places = {text: place for place, text in enumerate(texts)}
             columns[name] = column_of([places.get(row[name], 0) for row in rows], False)[0]
-            dictionary[name] = texts
+            dictionary[name] = pa.array(texts, pa.string())
     return replace(found, columns=columns, dictionary=dictionary)
 
 

@@ -114,7 +114,9 @@ def test_columns_of_deltas() -> None:
     assert {name: str(values.dtype) for name, values in delta.columns.items()} == {
         "n": "int64", "wide": "object", "x": "float64", "s": "int64", "small": "int64", "list": "int64"
     }  # fmt: skip
-    assert delta.dictionary == {"s": ["b"]} and set(delta.nulls) == {*TYPES}
+    assert {name: texts.to_pylist() for name, texts in delta.dictionary.items()} == {"s": ["b"]} and set(
+        delta.nulls
+    ) == {*TYPES}
     assert delta.values("wide") == [None, 10**30, -7]
     pending.add("S", [open_rows(STREAMS[0], good(STREAMS[0], [rows[2]]))])
     (deltas,) = pending.closed(None, 10)

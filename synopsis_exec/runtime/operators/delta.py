@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from streambound_runtime.arrays import Integers, Mask, Numbers, Values
 from streambound_runtime.frontier.intervals import END
 from streambound_runtime.row_values import Value
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,7 @@ class Delta:
     weight: Numbers | None
     columns: Mapping[str, Values]
     nulls: Mapping[str, Mask] = field(default_factory=dict)
-    dictionary: Mapping[str, list[str]] = field(default_factory=dict)
+    dictionary: Mapping[str, pa.StringArray] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -44,7 +48,7 @@ class Delta:
         """A column as Python's values, with None for NULL."""
         found: list[Value] = self.columns[name].tolist()
         if name in self.dictionary:
-            texts, places = self.dictionary[name], self.columns[name].tolist()
+            texts, places = self.dictionary[name].to_pylist(), self.columns[name].tolist()
             found = [texts[place] if texts else None for place in places]
         if name in self.nulls:
             found = [None if null else value for value, null in zip(found, self.nulls[name], strict=True)]

@@ -30,7 +30,7 @@ class Dictionary:
         """Take in the texts of a batch; all texts are taken in before the first is asked for."""
         for rows in batch.values():
             for texts in rows.dictionary.values():
-                self.found.update(texts)
+                self.found.update(texts.to_pylist())
 
     def add_columns(self, frame: ColumnFrame, texts: Collection[str]) -> None:
         """Take in the texts of a frame."""
@@ -98,9 +98,7 @@ def usable(part: TableScan, batch: Mapping[str, Delta], texts: Dictionary) -> Co
     for name, column in part.columns:
         columns[name] = rows.columns[column]
         if column in rows.dictionary:
-            columns[name] = texts.numbers([*rows.dictionary[column], *[""] * (not rows.dictionary[column])])[
-                columns[name]
-            ]
+            columns[name] = texts.numbers(rows.dictionary[column].to_pylist() or [""])[columns[name]]
         if column in rows.nulls:
             nulls[name] = rows.nulls[column]
     found = where(

@@ -89,7 +89,7 @@ def delta_of_table(table: pa.Table, kinds: Mapping[str, SqlType]) -> Delta:
             nulls[name] = values.is_null().to_numpy(zero_copy_only=False)
         if kind.family == "string":
             found = values.dictionary_encode()
-            dictionary[name] = found.dictionary.to_pylist()
+            dictionary[name] = found.dictionary
             columns[name] = found.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
         else:
             columns[name] = _numbers(values, kind)

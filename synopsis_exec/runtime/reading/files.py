@@ -85,8 +85,8 @@ class LocalFiles:
 
         names, start = [own(self.table, "value"), own(self.table, "line")], 1
         for lines, length in lines_of(file):
-            numbers = pa.array(range(start, start + len(lines)), pa.int64())
-            rows = pa.Table.from_arrays([pa.array(lines, pa.binary()), numbers], names)
+            numbers = pa.array(np.arange(start, start + len(lines)))
+            rows = pa.Table.from_arrays([lines, numbers], names)
             if length > LONGEST_LINE:
                 rows = rows.append_column(own(self.table, "length"), [pa.array([length, *[None] * (len(lines) - 1)])])
             start += len(lines)

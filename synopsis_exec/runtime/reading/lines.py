@@ -6,9 +6,14 @@ import gzip
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+import numpy as np
 
 from streambound_runtime.decoding.raw import LONGEST_LINE
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _PLAIN = ("", ".json", ".jsonl", ".log", ".ndjson", ".txt")
 _GZIP = ".gz"
@@ -20,7 +25,7 @@ _SIZE_BYTES = 4
 """A file of gzip ends with the length of what it holds, modulo 2**32."""
 
 
-def lines_of(file: Path) -> Iterator[tuple[list[bytes], int]]:
+def lines_of(file: Path) -> Iterator[tuple[pa.BinaryArray, int]]:
     """The lines of a file in order, some at a time, and the length of the first of these; no mark of byte order.
 
     As in Spark they end at line feeds and carriage returns. Of one longer than `LONGEST_LINE` only the beginning is
@@ -37,27 +42,40 @@ def _blocks(opened: BinaryIO) -> Iterator[bytes]:
         yield block
 
 
-def split(blocks: Iterable[bytes]) -> Iterator[tuple[list[bytes], int]]:
+def split(blocks: Iterable[bytes]) -> Iterator[tuple[pa.BinaryArray, int]]:
     r"""The lines of a text that comes in blocks none of which is longer than `LONGEST_LINE`, as `lines_of` has them.
 
-    >>> list(split([b"a\r", b"\nb", b"c\n\nd"]))
+    >>> [(lines.to_pylist(), length) for lines, length in split([b"a\r", b"\nb", b"c\n\nd"])]
     [([b'a'], 1), ([b'bc', b''], 2), ([b'd'], 1)]
     """
     begun, length, returned = list[bytes](), 0, False
     for read in filter(None, blocks):
         block = read.removeprefix(b"\n") if returned else read
         returned = (block or b"\n").endswith(b"\r")
-        *lines, rest = [*block.splitlines(), b""] if block.endswith((b"\n", b"\r")) else block.splitlines() or [b""]
-        if lines:
-            length += len(lines[0])
-            lines[0] = b"".join([*begun, lines[0]])[:LONGEST_LINE]
-            yield lines, length
+        if b"\r" in block:
+            block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        first, last = block.find(b"\n"), block.rfind(b"\n")
+        if first >= 0:
+            length += first
+            start = b"".join([*begun, block[:first]])[:LONGEST_LINE] if begun else block[:first]
+            yield _lines(start + block[first : last + 1]), length
             begun, length = [], 0
+        rest = block[last + 1 :]
         if rest and length < LONGEST_LINE:
             begun.append(rest)
         length += len(rest)
     if length:
-        yield [b"".join(begun)[:LONGEST_LINE]], length
+        yield _lines(b"".join(begun)[:LONGEST_LINE] + b"\n"), length
+
+
+def _lines(text: bytes) -> pa.BinaryArray:
+    """The lines of a text, each of which ends with a line feed."""
+    import pyarrow as pa
+
+    ends = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n"))
+    offsets = np.concatenate([[0], ends - np.arange(len(ends))]).astype(np.int32)
+    parts = [None, pa.py_buffer(offsets), pa.py_buffer(text.replace(b"\n", b""))]
+    return pa.BinaryArray.from_buffers(pa.binary(), len(ends), parts)
 
 
 def expansion(file: Path) -> float:
