@@ -112,10 +112,8 @@ class _Dividing:
         """Raise _UndividedError where a state does not fall apart."""
         *_, last = self.query.circuit.nodes
         for node in self.query.circuit.nodes:
-            if isinstance(node, MapNode) and node is not last and not node.renames:
-                raise _UndividedError(
-                    f"Spark computes the rows of {node.name}, which other operators need, on the driver"
-                )
+            if isinstance(node, MapNode) and node is not last and node.picks is None:
+                raise _UndividedError(f"the driver computes the rows of {node.name}, which others need")
             self.places[node.name] = self._of(node)
 
     def _of(self, node: nodes.Node) -> Places:
@@ -125,7 +123,8 @@ class _Dividing:
             case nodes.PairNode():
                 return self._pair(node, self.query.plans[node.name])
             case MapNode():
-                return self.places[node.input] if node.renames else frozenset()
+                known = self.places[node.input]
+                return frozenset(number for number, place in enumerate(node.picks or ()) if place in known)
             case nodes.BucketNode():
                 return self._bucket(node)
             case nodes.UnionNode():

@@ -125,7 +125,7 @@ def test_buckets_print_what_one_circuit_does() -> None:
         (
             "SELECT x, COUNT(y) AS m FROM (SELECT S.k AS x, T.v AS y FROM S LEFT JOIN T ON S.k = T.k AND T.ts = S.ts) "
             "GROUP BY x",
-            "Spark computes the rows of .*, which other operators need",
+            "the driver computes the rows of .*, which others need",
         ),
     ],
 )

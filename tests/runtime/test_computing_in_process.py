@@ -226,23 +226,23 @@ def node_rows(*rows: tuple[Any, ...]) -> pa.Table:
 
 def test_rows_of_a_node_are_computed_and_filtered() -> None:
     rows = node_rows((1, 2, 0.5, "b", 1), (1, 3, None, None, 2), (1, -2, 1.0, "x", 1), (2, 2, -0.0, "é", -1))
-    found = rows_computed(circuit(NODE), NODE, rows)
+    found = rows_computed(circuit(NODE), None, NODE, rows)
     assert [tuple(row.values()) for row in found.to_pylist()] == [
         (1, 1, 0.5, "b", 1), (1, 1, None, None, 2), (2, 1, 0.0, "é", -1),
     ]  # fmt: skip
     assert str(found.column("c1").to_pylist()[2]) == "0.0"
     assert found.column_names == ["t", "c0", "c1", "c2", "w"]
-    assert rows_computed(circuit(NODE), NODE, node_rows()).num_rows == 0
+    assert rows_computed(circuit(NODE), None, NODE, node_rows()).num_rows == 0
 
 
 def test_an_error_above_operators_stops_the_job_with_the_column_and_its_text() -> None:
     node = replace(NODE, expressions=("`k` DIV 0", "`x`", "`t`"), engine=(DIVIDED.replace("b", "0", 1), '"x"', '"t"'))
     node = replace(node, engine=("CASE WHEN k > 1 THEN CAST('DIVIDE_BY_ZERO' AS BIGINT) END", '"x"', '"t"'))
     with pytest.raises(JobError) as told:
-        rows_computed(circuit(node), node, node_rows((1, 2, 0.5, "b", 1)))
+        rows_computed(circuit(node), None, node, node_rows((1, 2, 0.5, "b", 1)))
     words = "n cannot be computed of a result: it raises DIVIDE_BY_ZERO, and try_divide gives NULL instead"
     assert (told.value.kind, str(told.value)) == ("expression", f"{words}; in k DIV 0")
-    assert rows_computed(circuit(node), node, node_rows((1, -2, 0.5, "b", 1))).num_rows == 0
+    assert rows_computed(circuit(node), None, node, node_rows((1, -2, 0.5, "b", 1))).num_rows == 0
 
 
 def test_an_operator_without_a_session_computes_by_duckdb() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from streambound_runtime.expressions import NEEDS_SPARK
 from streambound_runtime.operators.circuit_plan import MapNode, NamedTypes
 from streambound_runtime.placement.result_rows import (
     FACTS,
@@ -22,20 +23,21 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def rows_computed(job: JobSpec, node: MapNode, rows: pa.Table) -> pa.Table:
-    """The rows of a node of the engine, by DuckDB; raises JobError where an expression raises an error."""
+def rows_computed(job: JobSpec, spark: SparkSession | None, node: MapNode, rows: pa.Table) -> pa.Table:
+    """The rows of a node of the engine, by DuckDB, or else by Spark; raises JobError where an expression raises one."""
     mine = _job_of(job, node)
+    texts = (*node.engine, *([node.engine_where] if node.where else []))
+    if spark is not None and not all(text and NEEDS_SPARK not in text for text in texts or [""]):
+        return _computed_by_spark(spark, mine, rows)
     found = made_in_process(mine, as_results(rows))
     return found.rename_columns(["t", *(f"c{place}" for place in range(len(node.columns))), "w"])
 
 
-def rows_computed_by_spark(spark: SparkSession, job: JobSpec, node: MapNode, rows: pa.Table) -> pa.Table:
-    """As `rows_computed`, by Spark."""
-    mine = _job_of(job, node)
+def _computed_by_spark(spark: SparkSession, job: JobSpec, rows: pa.Table) -> pa.Table:
     frame = spark.createDataFrame(as_results(rows).drop_columns([FACTS]))
-    with computing(frame, mine):
-        found = computed(frame, mine).toArrow()
-    return found.rename_columns(["t", *(f"c{place}" for place in range(len(node.columns))), "w"])
+    with computing(frame, job):
+        found = computed(frame, job).toArrow()
+    return found.rename_columns(["t", *(f"c{place}" for place in range(len(job.columns))), "w"])
 
 
 def as_results(rows: pa.Table) -> pa.Table:

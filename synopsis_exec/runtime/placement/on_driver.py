@@ -15,10 +15,9 @@ from streambound_runtime.engine.loop import Engine
 from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.operators.delta import Delta, Times
 from streambound_runtime.operators.pending import Pending
-from streambound_runtime.operators.periods import Compute
 from streambound_runtime.operators.rejected_row import RejectedRow
 from streambound_runtime.operators.synopsis import SynopsisJoin
-from streambound_runtime.placement.computed_rows import rows_computed, rows_computed_by_spark
+from streambound_runtime.placement.computed_rows import rows_computed
 from streambound_runtime.placement.decoded_chunk import DecodedChunk, decoded_on_driver, unpacked_facts
 from streambound_runtime.placement.executors import decoded_on_executors, good_rows, with_errors
 from streambound_runtime.placement.result_rows import (
@@ -173,8 +172,7 @@ def operator_of(
 ) -> Engine | SynopsisJoin:
     """The operator of a job's plan; without a session DuckDB computes what Spark does otherwise."""
     if isinstance(job.plan, CircuitPlan):
-        compute: Compute = partial(rows_computed, job) if spark is None else partial(rows_computed_by_spark, spark, job)
-        return Engine(job.plan, relations, compute, job.streams)
+        return Engine(job.plan, relations, partial(rows_computed, job, spark), job.streams)
     return SynopsisJoin(job.plan, relations)
 
 
