@@ -45,7 +45,7 @@ def plain_columns(lines: pa.Array, kinds: Mapping[str, SqlType]) -> tuple[dict[s
         return None
     data = pc.binary_join(pa.ListArray.from_arrays(pa.array([0, len(texts)], pa.int32()), texts), "\n")[0]
     parse = arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
-    read = arrow_json.ReadOptions(use_threads=False, block_size=len(data.as_buffer()) + 1)
+    read = arrow_json.ReadOptions(block_size=1 << 20)
     try:
         table = arrow_json.read_json(io.BytesIO(data.as_buffer()), read, parse)
     except (pa.ArrowException, UnicodeDecodeError):
