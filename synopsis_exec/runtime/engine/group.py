@@ -107,10 +107,9 @@ class SqlGroup:
         made = [*self._came(at), *self._before(at), *self._changed(at)]
         if not self.final:
             made.append(TickStatement(self._changes(at), at.delta))
-        kept = {groups.name: "new"} | {f"values{number}": f"new_values{number}" for number in self._kept_apart}
-        for state, new in kept.items():
-            rows = f"SELECT * FROM {at.temporary(new)}"
-            made += exchanged(at.state(state), at.temporary("came"), self._apart, rows)
+        new = f"SELECT * FROM {at.temporary('new')}"
+        made += exchanged(at.state(groups.name), at.temporary("came"), self._apart, new)
+        made += [one for number in self._kept_apart for one in self._kept_values(at, number)]
         made += self._closed_values(at)
         if self.final:
             made.append(TickStatement(self._final(at), at.delta))
@@ -231,6 +230,16 @@ class SqlGroup:
         within = f"{same(self._apart, 'v', 'g')} AND v.{start} >= g.{start} AND v.{end} <= g.{end}"
         joined = f"({every}) v JOIN {at.temporary('new')} g ON {within}"
         return f"SELECT {shown} FROM {joined} GROUP BY ALL HAVING sum(v.w) <> 0"
+
+    def _kept_values(self, at: TickTables, number: int) -> list[TickStatement]:
+        """The statements that keep an argument's values: of a group those that change, and all where sessions merge."""
+        (state,) = (one for one in self.states if one.name == f"values{number}")
+        new, came = at.temporary(f"new_values{number}"), at.temporary(f"values{number}")
+        if self.session is not None:
+            return exchanged(at.state(state.name), at.temporary("came"), self._apart, f"SELECT * FROM {new}")
+        value = state.names[:-1]
+        changed = f"SELECT n.* FROM {new} n SEMI JOIN {came} t ON {same(value, 'n', 't')}"
+        return exchanged(at.state(state.name), came, value, changed)
 
     # --- what is shown ----------------------------------------------------------------------------------------------
 

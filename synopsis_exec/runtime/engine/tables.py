@@ -7,6 +7,7 @@ everywhere (`streambound_runtime.spec`): as BIGINT, as HUGEINT beyond 64 bits, a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -168,12 +169,17 @@ def replaced(state: str, came: str, new: str, names: Sequence[str]) -> list[Tick
 
 def deleted(state: StateTable, at: TickTables) -> tuple[TickStatement, ...]:
     """The statements that delete a state's expired entries, and those of keys that are over: the last input."""
-    found = []
+    found, kinds, table = [], dict(state.columns), at.state(state.name)
     if state.expired:
-        found.append(f"DELETE FROM {at.state(state.name)} WHERE {state.expired}")
+        which, asked = state.expired, [name for name in state.names if re.search(rf"\b{name}\b", state.expired)]
+        if [kinds[name] for name in asked] == [VARCHAR]:  # a text of a time is read once, not of each entry
+            (name,), texts = asked, at.temporary(f"{state.name}_times")
+            found.append(TickStatement(f"SELECT DISTINCT {name} FROM {table}", texts))
+            which = f"{name} IN (SELECT {name} FROM {texts} WHERE {which})"
+        found.append(TickStatement(f"DELETE FROM {table} WHERE {which}"))
     if state.ending:
-        found.append(f"DELETE FROM {at.state(state.name)} s WHERE {key_is_over(state.ending, 's', at)}")
-    return tuple(map(TickStatement, found))
+        found.append(TickStatement(f"DELETE FROM {table} s WHERE {key_is_over(state.ending, 's', at)}"))
+    return tuple(found)
 
 
 def key_is_over(columns: Sequence[str], alias: str, at: TickTables) -> str:
