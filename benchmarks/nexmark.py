@@ -1,4 +1,4 @@
-"""Nexmark's bounded queries beside Flink SQL, DuckDB in batch, and the job on Spark: `python benchmarks/nexmark.py DIR`.
+"""Nexmark's bounded queries beside Flink SQL and DuckDB in batch: `python benchmarks/nexmark.py DIR`.
 
 Each system reads the same files of JSON in DIR, which are written first. A time is that of a run less that of one over
 the first hundred events, so that starting counts nowhere, but for DuckDB's, which is one query in batch. What comes out
@@ -88,8 +88,8 @@ DUCKDB_HOPS = (
 QUERIES = {
     "q5": Peer(_hot(f"TABLE({HOPS})", "window_start, window_end"), _hot(DUCKDB_HOPS, "window_start, window_end")),
     "q7": Peer(
-        "SELECT b.auction, b.price, b.bidder, CAST(b.`dateTime` AS TIMESTAMP(3)), b.extra FROM bid b JOIN (SELECT MAX(price) AS most, "
-        f"window_end FROM TABLE({TUMBLE.format('bid', 'SECOND')}) GROUP BY window_start, window_end) m "
+        "SELECT b.auction, b.price, b.bidder, CAST(b.`dateTime` AS TIMESTAMP(3)), b.extra FROM bid b JOIN (SELECT "
+        f"MAX(price) AS most, window_end FROM TABLE({TUMBLE.format('bid', 'SECOND')}) GROUP BY window_start, window_end) m "
         f"ON b.price = m.most AND b.`dateTime` BETWEEN m.window_end - {TEN} AND m.window_end",
         f"SELECT b.auction, b.price, b.bidder, b.dateTime, b.extra FROM bid b JOIN (SELECT MAX(price) AS most, "
         f"{BUCKET.format('dateTime', 'seconds')} + {TEN} AS e FROM bid GROUP BY e) m "
@@ -156,7 +156,7 @@ def _text(value: Any) -> str:
     return text.replace("T", " ").rstrip("Z")[:19] if moment else text
 
 
-# --- systems -----------------------------------------------------------------------------------------------------------
+# --- systems ----------------------------------------------------------------------------------------------------------
 
 
 def data(folder: Path, events: int) -> Path:
@@ -172,13 +172,19 @@ def ours(name: str, folder: Path, engine: str) -> Found:
     """A query's job over the files, with its results; less starting."""
     with tempfile.NamedTemporaryFile(suffix=".jsonl") as output:
         command = [sys.executable, __file__, str(folder.parent), "--child", name, "--events", folder.name]
-        done = subprocess.run([*command, "--engine", engine, "--output", output.name], capture_output=True, text=True)
-        if done.returncode:
-            raise SystemExit(f"{name} on {engine}: {done.stderr[-2000:]}")
+        seconds = float(_said([*command, "--engine", engine, "--output", output.name]))
         lines = map(json.loads, Path(output.name).read_text(encoding="utf-8").splitlines())
         without = {"_ts", "_mult", OURS_WITHOUT.get(name)}
         rows = (([v for key, v in line.items() if key not in without], line.get("_mult", 1)) for line in lines)
-        return Found(float(done.stdout), *checksum(rows))
+        return Found(seconds, *checksum(rows))
+
+
+def _said(command: list[str]) -> str:
+    """The last line that a command prints."""
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)}: {done.stderr[-2000:]}")
+    return done.stdout.splitlines()[-1]
 
 
 def child(name: str, folder: Path, events: int, engine: str, output: Path) -> float:
@@ -222,10 +228,7 @@ def flink(name: str, folder: Path, python: str) -> Found:
 
 def _flink(name: str, folder: Path, python: str, sink: str) -> dict[str, Any]:
     command = [python, __file__, str(folder.parent), "--flink-child", name, "--events", folder.name, "--output", sink]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise SystemExit(f"{name} in Flink: {done.stderr[-2000:]}")
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    found: dict[str, Any] = json.loads(_said(command))
     return found
 
 

@@ -262,7 +262,8 @@ class _Making:
         shown = tuple(types[name] for name in node.shown)
         given = (node.name, (node.left, node.right), node.kind, left.types, right.types, node.tests)
         if not node.as_of:
-            return SqlJoin(*given, node.open, node.shown, shown, (node.buckets[0], node.buckets[1]), node.clips)
+            buckets, grows = (node.buckets[0], node.buckets[1]), (left.timed, right.timed)
+            return SqlJoin(*given, node.open, node.shown, shown, buckets, node.clips, grows=grows)
         standing = isinstance(right, NativeNode) and isinstance(right.node, RelationNode)
         assert right.timed and (left.timed or standing), "versions of a relation are as of a stream's rows"
         return SqlAsOf(*given, node.shown, shown, left.timed, node.buckets[1])

@@ -91,7 +91,9 @@ class SqlCounts:
         )
         grouped = f"SELECT {listed(row, both)} FROM ({' UNION ALL '.join(sides)})"
         grouped += f" GROUP BY {row}" if names else " HAVING count(*) > 0"
-        stored = f"SELECT {listed(row, 'new_l, new_r')} FROM {changed} WHERE new_l <> 0 OR new_r <> 0"
+        stored = (
+            f"SELECT {listed(row, 'new_l, new_r')} FROM {changed} WHERE (new_l <> 0 OR new_r <> 0) AND {state.lasts}"
+        )
         return (
             TickStatement(grouped, came),
             TickStatement(made, changed),

@@ -38,7 +38,7 @@ class SqlJoin:
     ``tests`` are of columns ``l0`` …, ``r0`` …; so are ``open``, alternatives that a left row passes while it can have
     a partner, and ``shown``, the results' columns. Rows of a side go with the bucket that one of their columns is. Left
     rows are remembered with their ``clips``. Rows of a side go with the key at its ``ending`` places, of which the last
-    input has those that are over.
+    input has those that are over. A side that ``grows`` takes no row back.
     """
 
     name: str
@@ -53,6 +53,7 @@ class SqlJoin:
     buckets: tuple[TimeBucket | None, TimeBucket | None] = (None, None)
     clips: tuple[ColumnClip, ...] = ()
     ending: tuple[tuple[int, ...], ...] = ((), ())
+    grows: tuple[bool, bool] = (False, False)
 
     @property
     def timed(self) -> bool:
@@ -83,9 +84,13 @@ class SqlJoin:
         on = all_of(self.tests, names_of_sides(len(self.left), len(self.right)))
         opens = any_of(self.open, {f"l{place}": f"c{place}" for place in range(len(left))})
         rows = f"SELECT {listed(*self._clipped(), 'w')} FROM {at.inputs[0]} WHERE {opens}"
+        others = f"SELECT {listed(*right, 'w')} FROM {at.inputs[1]}"
         made = [
-            TickStatement(summed(left, rows), came_left),
-            TickStatement(summed(right, f"SELECT {listed(*right, 'w')} FROM {at.inputs[1]}"), came_right),
+            TickStatement(sql if is_view else summed(names, sql), came, is_view)
+            for sql, names, came, is_view in (
+                (rows, left, came_left, self.grows[0] and not self._asks),
+                (others, right, came_right, self.grows[1]),
+            )
         ]
         parts = []
         if self.kind in ("inner", "left"):
@@ -143,11 +148,12 @@ class SqlJoin:
 
     def _kept(self, at: TickTables, left: Sequence[str], right: Sequence[str]) -> list[TickStatement]:
         """Both sides with what came."""
-        made = replaced(at.state("right"), at.temporary("right"), at.temporary("new_right"), right)
+        lefts, rights = self.states
+        made = replaced(rights, at.temporary("right"), at, right)
         if not self._asks:
-            return made + replaced(at.state("left"), at.temporary("left"), at.temporary("new_left"), left)
+            return made + replaced(lefts, at.temporary("left"), at, left)
         changed = at.temporary("changed")
-        rows = f"SELECT {listed(*left, 'new_w, new_p')} FROM {changed} WHERE new_w <> 0"
+        rows = f"SELECT {listed(*left, 'new_w, new_p')} FROM {changed} WHERE new_w <> 0 AND {lefts.lasts}"
         return [*made, *exchanged(at.state("left"), changed, left, rows)]
 
     def _clipped(self) -> list[str]:
@@ -200,7 +206,7 @@ class SqlAsOf:
             TickStatement(f"SELECT row_number() OVER () AS number, * FROM {at.inputs[0]}", came),
             TickStatement(summed(("number", *right), several), partners),
             TickStatement(self._delta(at), at.delta),
-            *replaced(at.state("right"), at.inputs[1], at.temporary("new_right"), right),
+            *replaced(self.states[0], at.inputs[1], at, right),
             *(one for state in self.states for one in deleted(state, at)),
         )
 

@@ -288,7 +288,10 @@ class SqlStreamJoin:
             waits = f"id NOT IN (FROM {at.temporary(f'{name}_ids')})"
             is_new = f"m AND {waits}" if decided else "m"
             alone = f"CASE WHEN {waits} THEN w ELSE 0 END AS alone"
+        (kept,) = (one for one in self.states if one.name == name)
         rows = f"SELECT {listed(*side.key, 'w AS n', alone)} FROM {at.temporary(name)} WHERE {is_new}"
+        if not self._kept_back(name):
+            rows = f"SELECT * FROM ({rows}) WHERE {kept.lasts}"
         found = []
         if preserved:
             gone = "DELETE FROM {0} s USING {1} m" if decided else "UPDATE {0} s SET alone = 0 FROM {1} m"

@@ -42,6 +42,17 @@ class StateTable:
         """The columns' names."""
         return tuple(name for name, _ in self.columns)
 
+    @property
+    def text_of_time(self) -> str:
+        """The column, if it is a text, that says when an entry goes; empty where none does."""
+        found = [name for name, kind in self.columns if kind == VARCHAR and re.search(rf"\b{name}\b", self.expired)]
+        return found[0] if found else ""
+
+    @property
+    def lasts(self) -> str:
+        """Whether an entry is still there after the tick, as far as that is asked quickly."""
+        return f"({self.expired}) IS NOT TRUE" if self.expired and not self.text_of_time else "true"
+
 
 @dataclass(frozen=True, slots=True)
 class TickStatement:
@@ -159,21 +170,22 @@ def exchanged(state: str, touched: str, names: Sequence[str], rows: str) -> list
     ]
 
 
-def replaced(state: str, came: str, new: str, names: Sequence[str]) -> list[TickStatement]:
-    """The statements that add rows that came to the rows of a state: those that agree are made ``new``."""
-    shown = listed(*names, "w")
-    old = f"SELECT {shown} FROM {state} s SEMI JOIN {came} t ON {same(names, 's', 't')}"
-    rows = f"{old} UNION ALL SELECT {shown} FROM {came}"
-    return [TickStatement(summed(names, rows), new), *exchanged(state, came, names, f"SELECT * FROM {new}")]
+def replaced(state: StateTable, came: str, at: TickTables, names: Sequence[str]) -> list[TickStatement]:
+    """The statements that add rows that came, and last, to the rows of a state."""
+    table, new = at.state(state.name), at.temporary(f"new_{state.name}")
+    shown, rows = listed(*names, "w"), f"(SELECT * FROM {came} WHERE {state.lasts})"
+    old = f"SELECT {shown} FROM {table} s SEMI JOIN {rows} t ON {same(names, 's', 't')}"
+    made = TickStatement(summed(names, f"{old} UNION ALL SELECT {shown} FROM {rows}"), new)
+    return [made, *exchanged(table, rows, names, f"SELECT * FROM {new}")]
 
 
 def deleted(state: StateTable, at: TickTables) -> tuple[TickStatement, ...]:
     """The statements that delete a state's expired entries, and those of keys that are over: the last input."""
-    found, kinds, table = [], dict(state.columns), at.state(state.name)
+    found, table = [], at.state(state.name)
     if state.expired:
-        which, asked = state.expired, [name for name in state.names if re.search(rf"\b{name}\b", state.expired)]
-        if [kinds[name] for name in asked] == [VARCHAR]:  # a text of a time is read once, not of each entry
-            (name,), texts = asked, at.temporary(f"{state.name}_times")
+        which = state.expired
+        if name := state.text_of_time:  # it is read once, not of each entry
+            texts = at.temporary(f"{state.name}_times")
             found.append(TickStatement(f"SELECT DISTINCT {name} FROM {table}", texts))
             which = f"{name} IN (SELECT {name} FROM {texts} WHERE {which})"
         found.append(TickStatement(f"DELETE FROM {table} WHERE {which}"))
