@@ -89,7 +89,8 @@ QUERIES = {
     "q5": Peer(_hot(f"TABLE({HOPS})", "window_start, window_end"), _hot(DUCKDB_HOPS, "window_start, window_end")),
     "q7": Peer(
         "SELECT b.auction, b.price, b.bidder, CAST(b.`dateTime` AS TIMESTAMP(3)), b.extra FROM bid b JOIN (SELECT "
-        f"MAX(price) AS most, window_end FROM TABLE({TUMBLE.format('bid', 'SECOND')}) GROUP BY window_start, window_end) m "
+        f"MAX(price) AS most, window_end FROM TABLE({TUMBLE.format('bid', 'SECOND')}) "
+        "GROUP BY window_start, window_end) m "
         f"ON b.price = m.most AND b.`dateTime` BETWEEN m.window_end - {TEN} AND m.window_end",
         f"SELECT b.auction, b.price, b.bidder, b.dateTime, b.extra FROM bid b JOIN (SELECT MAX(price) AS most, "
         f"{BUCKET.format('dateTime', 'seconds')} + {TEN} AS e FROM bid GROUP BY e) m "
