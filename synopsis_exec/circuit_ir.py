@@ -242,6 +242,7 @@ class NodePlan:
     ``bound`` is M: the most entries of all nodes between two timestamps. ``final`` says that results are printed when
     they no longer change, instead of their changes; ``retracts`` that a change may take a row back. ``watched`` are the
     punctuations that nodes use; ``timed`` says that results have a `_ts`, ``counted`` that they have a `_mult`.
+    ``kept`` are the states by their names, each with its part of M, also in words.
     """
 
     columns: tuple[str, ...]
@@ -254,3 +255,4 @@ class NodePlan:
     watched: tuple[EndedKeysNode, ...] = ()
     timed: bool = True
     counted: bool = True
+    kept: tuple[tuple[str, Formula, str], ...] = ()

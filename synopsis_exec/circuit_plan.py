@@ -117,6 +117,12 @@ def make_circuit_plan(
         watched=tuple(node for item in inputs if item.ends_keys for node in watching(item, inputs)),
         timed="_ts" in added,
         counted="_mult" in added,
+        kept=()
+        if grows
+        else tuple(
+            (state.name, as_formula(state.size, known), f"at most {state.size.text}, by {state.proposition}")
+            for state in bound.states
+        ),
     )
     assert statement.tree is not None, "what was decided has been parsed"
     contracts = contracts_as_of(read_as_of(statement.tree, catalog), catalog)

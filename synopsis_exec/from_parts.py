@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from streambound.analyzer.columns import Column
-from streambound.criteria.operators.parts import GroupPart, Part
+from streambound.criteria.operators.parts import GroupPart, PairPart, Part
 from streambound.synopsis_exec.circuit_ir import (
     BucketNode,
     GroupNode,
@@ -33,8 +33,10 @@ from streambound_runtime.engine.plan import (
     ComputedRows,
     EndedKeyRows,
     EngineOperator,
+    Kept,
     NativeNode,
     RowsOfStream,
+    states_of,
 )
 from streambound_runtime.engine.running import SqlRunning
 from streambound_runtime.engine.stream_join import SqlStreamJoin
@@ -84,6 +86,7 @@ def on_engine(plan: NodePlan, facts: NodeFacts, tables: Sequence[Stream | Relati
         watched=plan.watched,
         timed=plan.timed,
         counted=plan.counted,
+        kept=tuple(making.kept()),
     )
 
 
@@ -95,6 +98,32 @@ class _Making:
         self.tables = {table.name: table for table in tables}
         self.made: dict[str, EngineOperator] = {}
         self.printed = _printed(plan)
+
+    def kept(self) -> Iterator[Kept]:
+        """What the operators' states keep at most."""
+        for name, at_most, words in self.plan.kept:
+            if (found := self._state(name)) is not None:
+                yield Kept(*found, at_most, words)
+
+    def _state(self, name: str) -> tuple[str, str] | None:
+        """The operator and its state that the criterion calls so; None for one that is no table."""
+        for part in self.facts.parts.values():
+            if isinstance(part, PairPart) and name.startswith(f"{part.joint.name} "):
+                join = self.made[part.name]
+                assert isinstance(join, SqlStreamJoin), "a join of two streams"
+                sides = (("left", join.left.table), ("right", join.right.table))
+                found = [side for side, table in sides if table is not None and name.endswith(f" {table.name}")]
+                return (part.name, found[0]) if len(found) == 1 else None
+        mine = [one for one in self.made.values() if name == one.name or name.startswith(f"{one.name} ")]
+        if not mine:
+            return None
+        operator = max(mine, key=lambda one: len(one.name))
+        rest, states = name.removeprefix(operator.name).strip(), [state.name for state in states_of(operator)]
+        if isinstance(operator, SqlGroup) and rest.startswith("values"):
+            return operator.name, states[int(rest.removeprefix("values") or 1)]
+        if rest in states:
+            return operator.name, rest
+        return (operator.name, states[0]) if states and not rest else None
 
     def add_keys(self, node: EndedKeysNode) -> None:
         """The keys that a stream's punctuations end."""

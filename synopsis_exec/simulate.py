@@ -39,12 +39,16 @@ Key = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class ClosedTimestamp:
-    """What happened when a timestamp closed: its results, and the tables after it."""
+    """What happened when a timestamp closed: its results, and the tables after it.
+
+    ``beyond`` are states that had more entries than is said of them, at any timestamp, in words.
+    """
 
     timestamp: int
     results: tuple[tuple[Row, int], ...]
     tables: dict[str, dict[Key, int]]
     entries: int
+    beyond: tuple[str, ...] = ()
 
 
 def replay(
@@ -120,15 +124,16 @@ def _replay_circuit(
     """A circuit, tick by tick; at the end all is closed."""
     operator = operator_of_circuit(circuit, relations, job.streams)
     found: dict[int, tuple[list[tuple[Row, int]], dict[str, dict[Key, int]], int]] = {}
-    times = sorted(batches)
+    times, beyond = sorted(batches), list[str]()
     last = len(times)
     stops = {bisect_right(times, end) for end in (times if ends is None else ends)}
     for start, stop in pairwise(sorted({0, last, *stops})):
         deltas = deltas_of(job.streams, times[start:stop], batches)
         _note(found, operator, operator.step(deltas), times[stop - 1])
+        beyond += operator.beyond()
     _note(found, operator, operator.step({}, None, over=True), max(batches, default=0))
     for now, (results, tables, entries) in sorted(found.items()):
-        yield ClosedTimestamp(now, tuple(results), tables, entries)
+        yield ClosedTimestamp(now, tuple(results), tables, entries, tuple(beyond))
 
 
 def operator_in_process(job: JobSpec, relations: Mapping[str, list[Row]]) -> SynopsisJoin | Engine:

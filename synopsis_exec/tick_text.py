@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 
 import sqlglot
 
@@ -33,10 +34,11 @@ def tick_text(plan: PlannedCircuit) -> str:
     kept = [f"-- It keeps {sentence}." for sentence in states_in_words(plan.bound)]
     head = "\n".join([_HEAD.format(name=plan.name), *kept])
     tables = tables_of(tree)
-    return "\n\n".join([head, *(_operator(one, tables[one.name]) for one in tree.operators)])
+    limits = {(one.operator, one.state): one.words for one in tree.kept}
+    return "\n\n".join([head, *(_operator(one, tables[one.name], limits) for one in tree.operators)])
 
 
-def _operator(one: EngineOperator, at: TickTables) -> str:
+def _operator(one: EngineOperator, at: TickTables, limits: Mapping[tuple[str, str], str]) -> str:
     read = f", of {', '.join(at.inputs)}" if at.inputs else ""
     lines = [f"-- {at.delta}: {one.name}{read}"]
     what = inspect.getdoc(one.node if isinstance(one, NativeNode) else one) or ""
@@ -44,8 +46,10 @@ def _operator(one: EngineOperator, at: TickTables) -> str:
     if isinstance(one, OtherOperator):
         return "\n".join([*lines, f"CREATE TEMP TABLE {at.delta} ({declared(delta_columns(one))});"])
     for state in states_of(one):
-        goes = f"  -- an entry goes when {state.expired}" if state.expired else ""
-        lines.append(f"CREATE TABLE {at.state(state.name)} ({declared(state.columns)});{goes}")
+        said = [limits[one.name, state.name]] if (one.name, state.name) in limits else []
+        said += [f"an entry goes when {state.expired}"] if state.expired else []
+        comment = f"  -- {'; '.join(said)}" if said else ""
+        lines.append(f"CREATE TABLE {at.state(state.name)} ({declared(state.columns)});{comment}")
     lines += [f"{_pretty(statement(step).sql)};" for step in one.tick(at)]
     return "\n".join(lines)
 

@@ -129,6 +129,7 @@ def run_plan(plan: Plan | PlannedCircuit, rows: Rows, ticks: Ticks = 3) -> Circu
     ends = times if ticks is None else random_ends(times, ticks) if isinstance(ticks, int) else ticks
     for closed in replay(job, relations, {stream.name: given[stream.name] for stream in job.streams}, ends):
         peak = max(peak, closed.entries)
+        assert not closed.beyond
         for row, n in closed.results:
             found[(*map(rounded, row.values()), closed.timestamp)] += n
     return CircuitRun(Counter({row: n for row, n in found.items() if n}), peak, tuple(ends))

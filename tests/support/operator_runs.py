@@ -226,6 +226,7 @@ def run(plan: PlannedCircuit, rows: Rows, ends: Sequence[int], tick: str) -> tup
     entries, retracted = [], False
     for closed in replay(job, relations, {stream.name: given[stream.name] for stream in job.streams}, ends):
         entries.append(closed.entries)
+        assert not closed.beyond
         now = found.setdefault(closed.timestamp, Counter())
         for row, number in closed.results:
             now[_plain(tuple(row.values()))] += number

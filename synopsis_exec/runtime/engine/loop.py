@@ -68,6 +68,8 @@ class Engine:
         self.plan: CircuitPlan = resolved(plan, dict(relations))
         self.compute = compute
         self.limit = value(plan.bound, dict(relations))
+        limits = ((one, value(one.at_most, dict(relations))) for one in plan.kept)
+        self.limits = [(one, most) for one, most in limits if most is not None]
         self.rejected: list[RejectedRow] = []
         """Rows that the last step has found to be bad."""
         self.watched = WatchedStreams(plan.watched)
@@ -237,6 +239,14 @@ class Engine:
         )
         others = (*self.natives.values(), *self.watched.operators.values(), *self.contracts.values())
         return kept + sum(one.entries() for one in others)
+
+    def beyond(self) -> list[str]:
+        """The states that have more entries than is said of them, in words."""
+        return [
+            f"{one.operator} has {found} in {one.state}: {one.words}"
+            for one, most in self.limits
+            if (found := self.session.size(self.tables[one.operator].state(one.state))) > most
+        ]
 
     def open_since(self) -> int | None:
         """When the oldest result row of a SEQ block has begun that is not printed, as it has not ended."""

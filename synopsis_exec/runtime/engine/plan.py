@@ -129,13 +129,23 @@ EngineOperator = SqlOperator | OtherOperator
 
 
 @dataclass(frozen=True, slots=True)
+class Kept:
+    """How many entries a state of an operator has at most: its part of M, also in words, with the proposition."""
+
+    operator: str
+    state: str
+    at_most: Formula
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
 class CircuitPlan:
     """The operators of a query beyond select-project-join; the last one's results are the query's.
 
-    ``bound`` is M: the most entries of all states after a tick. ``by_timestamp`` says that each timestamp is a tick of
-    its own, ``final`` that results are printed when they no longer change, instead of their changes; ``retracts`` that
-    a change may take a row back. ``watched`` are the punctuations that operators use; ``timed`` says that results have
-    a `_ts`, ``counted`` that they have a `_mult`.
+    ``bound`` is M: the most entries of all states after a tick; ``kept`` are its parts, as far as states are tables.
+    ``by_timestamp`` says that each timestamp is a tick of its own, ``final`` that results are printed when they no
+    longer change, instead of their changes; ``retracts`` that a change may take a row back. ``watched`` are the
+    punctuations that operators use; ``timed`` says that results have a `_ts`, ``counted`` that they have a `_mult`.
     """
 
     columns: tuple[str, ...]
@@ -155,6 +165,7 @@ class CircuitPlan:
     watched: tuple[EndedKeysNode, ...] = ()
     timed: bool = True
     counted: bool = True
+    kept: tuple[Kept, ...] = ()
 
     @property
     def timestamps(self) -> bool:

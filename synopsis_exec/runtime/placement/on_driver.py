@@ -109,7 +109,8 @@ class OnDriver:
                 if isinstance(self.operator, Engine):
                     refused += self.operator.rejected
                 if self.limit is not None and self.operator.peak > self.limit:
-                    raise too_many(self.limit, *self.operator.history)
+                    states = self.operator.beyond() if isinstance(self.operator, Engine) else ()
+                    raise too_many(self.limit, *self.operator.history, states)
             if isinstance(self.operator, Engine):
                 results += self._write(file, self.operator.step({}, until, last), None)
                 highest = max(highest, self.operator.peak)

@@ -142,8 +142,14 @@ class StateOwner(Protocol):
         ...
 
 
-def too_many(limit: int, times: Sequence[int] | Integers, sizes: Sequence[int] | Integers) -> JobError:
-    """The error for more entries than the bound says, by how many there are from each timestamp on."""
+def too_many(
+    limit: int, times: Sequence[int] | Integers, sizes: Sequence[int] | Integers, states: Sequence[str] = ()
+) -> JobError:
+    """The error for more entries than the bound says, by how many there are from each timestamp on.
+
+    ``states`` are those that have more than their part of it, in words.
+    """
     first = int((np.asarray(sizes) > limit).argmax())
     where = f"{int(sizes[first])} entries at timestamp {int(times[first])}"
-    return JobError("limit", f"the synopsis has {where}, more than its bound M = {limit}", 1)
+    which = "".join(f"; {state}" for state in states)
+    return JobError("limit", f"the synopsis has {where}, more than its bound M = {limit}{which}", 1)
