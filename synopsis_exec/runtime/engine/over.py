@@ -151,9 +151,10 @@ class SqlOver:
 
     def _near(self, at: TickTables) -> str:
         """The rows that came, without some that cannot be among the first ones of those that came."""
-        rows, (place, falls, _) = at.inputs[0], self.order[0]
-        if self.calls[self.deciding].function == "dense_rank" or self.most >= _MOST_BEST:
+        rows = at.inputs[0]
+        if not self.order or self.calls[self.deciding].function == "dense_rank" or self.most >= _MOST_BEST:
             return f"SELECT * FROM {rows}"
+        place, falls, _ = self.order[0]
         key, best, better = places_of(self.partition), *(("max", ">=") if falls else ("min", "<="))
         firsts = f"SELECT {listed(*key, f'{best}(c{place}, {self.most}) AS best')} FROM {rows} GROUP BY ALL"
         is_near = f"d.c{place} IS NULL OR len(b.best) < {self.most} OR d.c{place} {better} b.best[{self.most}]"
