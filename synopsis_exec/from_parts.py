@@ -20,6 +20,7 @@ from streambound.synopsis_exec.circuit_ir import (
     UnionNode,
     ViewJoinNode,
 )
+from streambound.synopsis_exec.shared_operators import shared
 from streambound.synopsis_exec.sql_blocks import sql_block, types_of
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.engine.block import SqlBlock
@@ -74,9 +75,11 @@ def on_engine(plan: NodePlan, facts: NodeFacts, tables: Sequence[Stream | Relati
         making.add_keys(keys)
     for node in plan.nodes:
         making.made[node.name] = making.operator(node)
+    operators = shared(tuple(making.made.values()))
+    there = {operator.name for operator in operators}
     return CircuitPlan(
         plan.columns,
-        tuple(making.made.values()),
+        operators,
         plan.bound,
         tick == TIMESTAMP,
         plan.final,
@@ -86,7 +89,7 @@ def on_engine(plan: NodePlan, facts: NodeFacts, tables: Sequence[Stream | Relati
         watched=plan.watched,
         timed=plan.timed,
         counted=plan.counted,
-        kept=tuple(making.kept()),
+        kept=tuple(kept for kept in making.kept() if kept.operator in there),
     )
 
 
