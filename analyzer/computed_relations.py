@@ -1,4 +1,4 @@
-"""Relations that a query computes of relations alone, in FROM: Spark computes them once, when a job starts.
+"""Relations that a query computes of relations alone, in FROM: they are computed once, when a job starts.
 
 FROM S JOIN (SELECT k, COUNT(*) AS n FROM R GROUP BY k) AS c ON …  ->  FROM S JOIN c ON …, c a relation like any other
 

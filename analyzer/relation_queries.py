@@ -1,6 +1,6 @@
 """Subqueries that read relations alone: they are decided when a row of a stream arrives.
 
-EXISTS (SELECT 1 FROM R WHERE R.k = S.a)  ->  a boolean of S's row, computed by Spark
+EXISTS (SELECT 1 FROM R WHERE R.k = S.a)  ->  a boolean of S's row, one more column of it
 
 A subquery in a subquery may name columns of that one, and no others: so it is in Spark.
 """

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
+from functools import partial
+from itertools import count
 
 from streambound.analyzer.constants import BOOLEAN, kind_of
+from streambound.analyzer.engine_queries import Relations, engine_asking, engine_query
 from streambound.analyzer.expressions.engine_sql import NotInEngine, engine_sql
+from streambound.analyzer.types import DataType
 from streambound.synopsis_exec.circuit_ir import Node, NodePlan
 from streambound_runtime import spec
+from streambound_runtime.decoding.raw import own
 from streambound_runtime.operators.circuit_plan import MapNode, NamedTypes, PeriodNode
 from streambound_runtime.operators.epochs.plan import EpochJoin, EpochMap, EpochPlan
+from streambound_runtime.operators.plan import TableScan, Test
+from streambound_runtime.reading.relation_views import view_of
 
 
 def with_engine(job: spec.JobSpec) -> spec.JobSpec:
     """A job whose expressions have a text for DuckDB, if there is one."""
+    views = {view_of(one.name).lower(): _view(one) for one in job.relations}
+    derived = partial(_derived, views=views, more=_asked_more_of(job.plan))
     return replace(
         job,
-        streams=tuple(replace(table, derived=_derived(table)) for table in job.streams),
-        relations=tuple(replace(table, derived=_derived(table)) for table in job.relations),
+        streams=tuple(replace(table, derived=derived(table)) for table in job.streams),
+        relations=tuple(replace(table, derived=derived(table)) for table in job.relations),
+        queries=tuple(_query(query, derived(query.relation), views) for query in job.queries),
         computed=None if job.computed is None else _results(job.computed, job.columns),
     )
 
@@ -28,11 +39,63 @@ def nodes_with_engine(plan: NodePlan) -> NodePlan:
     return replace(plan, nodes=tuple(map(_node, plan.nodes)))
 
 
-def _derived(table: spec.Stream | spec.Relation) -> tuple[spec.Derived, ...]:
-    given = tuple((column.name, column.type) for column in table.columns)
-    return tuple(
-        replace(column, engine=_texts(given, [column.expression], [column.type])[0]) for column in table.derived
-    )
+def _view(relation: spec.Relation) -> dict[str, DataType]:
+    """The columns of a relation's view."""
+    kinds = {column.name: kind_of(column.type) for column in relation.columns}
+    return {name: kinds[name] for name in relation.needs if name in kinds}
+
+
+def _asked_more_of(plan: object) -> frozenset[str]:
+    """The columns of tables of which a plan may ask more than whether they are true.
+
+    Where they are split off an OR, as many rows are taken of which one is false as of which it is NULL.
+    """
+    parts, balance = list(_scans_and_names(plan)), Counter[str]()
+    found = {part for part in parts if isinstance(part, str)}
+    for scan in (part for part in parts if isinstance(part, TableScan)):
+        for variable, name in scan.columns:
+            tests = [test for test in scan.tests if test.left == variable and test.right is None]
+            values = [test.offset for test in tests if test.op == "=="]
+            balance[name] += (0 in values) - any(test.op == "is null" for test in tests)
+            other = any(test.or_null or test.op not in ("==", "is null", "is not null") for test in tests)
+            if variable in scan.kept or other or (tests and not values and tests[0].op == "is not null"):
+                found.add(name)
+    return frozenset(found | {name for name, number in balance.items() if number})
+
+
+def _scans_and_names(plan: object) -> Iterator[TableScan | str]:
+    """The scans of a plan, and all texts elsewhere in it."""
+    match plan:
+        case str() | TableScan():
+            yield plan
+        case tuple():
+            yield from (found for part in plan for found in _scans_and_names(part))
+        case _ if is_dataclass(plan) and not isinstance(plan, Test):
+            yield from (found for field in fields(plan) for found in _scans_and_names(getattr(plan, field.name)))
+
+
+def _query(query: spec.RelationQuery, derived: tuple[spec.Derived, ...], views: Relations) -> spec.RelationQuery:
+    found = engine_query(query.query, views)
+    engine = "" if isinstance(found, NotInEngine) else found
+    return replace(query, relation=replace(query.relation, derived=derived), engine=engine)
+
+
+def _derived(table: spec.Stream | spec.Relation, views: Relations, more: frozenset[str]) -> tuple[spec.Derived, ...]:
+    given = {column.name: kind_of(column.type) for column in table.columns}
+    names = (own(table, f"subquery {number}") for number in count(1))
+
+    def in_engine(column: spec.Derived) -> spec.Derived:
+        kind = kind_of(column.type)
+        if not column.asks:
+            made = engine_sql(column.expression, given, kind)
+            return replace(column, engine="" if isinstance(made, NotInEngine) else made)
+        tested = column.name not in more
+        found = engine_asking(column.expression, given, kind, views, partial(next, names), tested)
+        if isinstance(found, NotInEngine):
+            return column
+        return replace(column, engine=found.sql, subqueries=found.subqueries)
+
+    return tuple(map(in_engine, table.derived))
 
 
 def _node(node: Node) -> Node:

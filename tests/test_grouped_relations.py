@@ -13,6 +13,9 @@ from streambound.analyzer.spans import SourceText
 from streambound.criteria.check import Checked, check_source
 from streambound.jobs import planned_circuit
 from streambound.synopsis_exec.job_spec import job_spec
+from streambound_runtime import usage
+from streambound_runtime.embedded import run_embedded
+from streambound_runtime.settings import settings_of
 from support.choices import Choices
 from support.jobs import read, run_with, write
 from support.oracle import Oracle, by_timestamp
@@ -128,20 +131,34 @@ def with_results(sql: str) -> tuple[Rows, dict[int, Any]]:
     raise AssertionError("no rows give results")
 
 
-@pytest.mark.spark
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", QUERIES)
-def test_changes_are_those_of_batch_sql_on_every_prefix(spark: Any, tmp_path: Path, name: str) -> None:
+def ran(spark: Any, folder: Path, name: str) -> None:
+    """Run a statement, on Spark or, without it, in this process; the changes are those of batch SQL."""
     found = checked(QUERIES[name])
     assert found.verdict == "bounded" and found.catalog is not None, found.diagnostics
     rows, expected = with_results(QUERIES[name])
     for table in (*"ST", *"RQ"):
-        write(tmp_path / f"{table}.jsonl", *sorted(rows[table], key=lambda row: row.get("ts", 0)))
+        write(folder / f"{table}.jsonl", *sorted(rows[table], key=lambda row: row.get("ts", 0)))
     plan = planned_circuit(found, found.catalog)
     assert plan is not None
-    files = [f"--{kind}={tmp_path / kind}" for kind in ("output", "checkpoint")]
-    run_with(spark, job_spec(plan, tick="timestamp"), ["--input", str(tmp_path), *files])
-    assert by_timestamp(read(tmp_path / "output")) == expected
+    job, files = job_spec(plan, tick="timestamp"), [f"--{kind}={folder / kind}" for kind in ("output", "checkpoint")]
+    options = ["--input", str(folder), *files]
+    if spark is None:
+        run_embedded(job, usage.checked(job, settings_of(job, options)), lambda event: None)
+    else:
+        run_with(spark, job, options)
+    assert by_timestamp(read(folder / "output")) == expected
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_changes_are_those_of_batch_sql_on_every_prefix(tmp_path: Path, name: str) -> None:
+    ran(None, tmp_path, name)
+
+
+@pytest.mark.spark
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["computed, left", "above groups, not in"])
+def test_changes_on_spark_are_the_same(spark: Any, tmp_path: Path, name: str) -> None:
+    ran(spark, tmp_path, name)
 
 
 @pytest.mark.parametrize(

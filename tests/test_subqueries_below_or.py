@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from streambound.jobs import planned_circuit
+from streambound.synopsis_exec.job_spec import job_spec
 from support.circuits import (
+    Printed,
     certificate_of,
     checked_circuit,
     in_duckdb,
@@ -15,6 +19,8 @@ from support.circuits import (
     random_rows,
     run_circuit,
 )
+from support.embedded import run_here, write_input
+from support.jobs import read
 from support.profiles import MORE
 
 COLUMNS = {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"}
@@ -72,7 +78,7 @@ OF_A_JOIN = {
     "in of a join": "SELECT S.a, S.v FROM S WHERE S.v > 0 OR S.b IN (SELECT T.b FROM T JOIN R ON R.k = T.a "
     "WHERE T.ts BETWEEN S.ts - 2 AND S.ts)",
 }
-"""A relation is asked in Spark only."""
+RELATION = [{"k": 1, "x": 1}, {"k": 2, "x": -1}, {"k": 2, "x": 3}, {"k": None, "x": 2}]
 
 
 @pytest.mark.parametrize("sql", [*BELOW_OR.values(), *CASES.values()], ids=[*BELOW_OR, *CASES])
@@ -115,9 +121,20 @@ def test_of_a_subquery_inside_an_expression_the_message_says_so() -> None:
 
 
 @pytest.mark.parametrize("sql", OF_A_JOIN.values(), ids=list(OF_A_JOIN))
-def test_of_a_join_with_a_relation_only_the_stream_is_remembered(sql: str) -> None:
+def test_of_a_join_with_a_relation_only_the_stream_is_remembered(sql: str, tmp_path: Path) -> None:
     checked = checked_circuit(sql, CATALOG)
     assert str(checked.verdict) == "bounded", checked.diagnostics
-    assert checked.circuit_bound is not None
+    assert checked.circuit_bound is not None and checked.catalog is not None
     assert "c_T" in str(checked.circuit_bound.entries) and "rows_R" not in str(checked.circuit_bound.entries)
     assert proof_of(checked, certificate_of(checked)).faults == ()
+    plan = planned_circuit(checked, checked.catalog)
+    assert plan is not None
+    job, rows = job_spec(plan), random_rows(1, 3)
+    write_input(job, tmp_path, {**rows, "R": RELATION})
+    run_here(job, tmp_path)
+    printed = Printed()
+    for row in read(tmp_path / "output"):
+        printed[tuple(row.values())[:-1]] += row["_mult"]
+    values = ", ".join(f"({row['k'] or 'NULL'}, {row['x']})" for row in RELATION)
+    assert in_the_end(printed) == in_duckdb(f"WITH R(k, x) AS (VALUES {values}) {sql}", rows)
+    assert printed

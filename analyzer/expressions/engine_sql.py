@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from functools import lru_cache, reduce
 from re import sub
-from typing import cast
+from typing import TypeVar, cast
 
 from sqlglot import ParseError, TokenError, exp, parse_one
 
@@ -27,6 +27,7 @@ _LARGEST = 2_000
 """The most operators that a text may have: some arguments are written more than once."""
 _DIGITS = 38
 _SPARK_DIGITS = 34
+_Text = TypeVar("_Text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +43,16 @@ class NotInEngine:
         return f"{self.construct}: {self.why}"
 
 
-class _Outside(Exception):
+class Outside(Exception):
+    """DuckDB does not compute an expression."""
+
     def __init__(self, construct: str, why: str) -> None:
         super().__init__(construct)
         self.refusal = NotInEngine(construct, why)
 
 
 @dataclass(frozen=True, slots=True)
-class _EnginePart:
+class EnginePart:
     """A part of an expression in DuckDB's SQL: whether it may raise an error, or give a time beyond the years."""
 
     node: exp.Expr
@@ -61,6 +64,7 @@ class _EnginePart:
 
     @property
     def folded(self) -> Folded:
+        """Its value where that is a constant, and its type."""
         return self.constant or Folded(None, self.kind)
 
 
@@ -73,29 +77,48 @@ def engine_sql(text: str, columns: Mapping[str, DataType], kind: DataType) -> st
     >>> engine_sql("rand(`n`)", {"n": BIGINT}, BIGINT).construct
     'rand'
     """
+
+    def made() -> str:
+        given = {name: column_part(name, one) for name, one in columns.items()}
+        return converted(translated(parsed(text), given), plain(kind), "the column's type").node.sql("duckdb")
+
+    return attempted(made)
+
+
+def attempted(make: Callable[[], _Text]) -> _Text | NotInEngine:
+    """A text for DuckDB, or why there is none."""
     try:
-        found = _converted(_translated(read(parsed(text), columns)), plain(kind), "the column's type")
+        return make()
     except Refused as refused:
         return NotInEngine(refused.node.sql("spark"), str(refused))
     except (ParseError, TokenError, KeyError) as error:
         return NotInEngine("its syntax", str(error))
-    except _Outside as outside:
+    except Outside as outside:
         return outside.refusal
-    return found.node.sql("duckdb")
 
 
 # --- parts of an expression -------------------------------------------------------------------------------------------
 
 
-def _translated(expression: Expression) -> _EnginePart:
+def column_part(name: str, kind: DataType) -> EnginePart:
+    """A column of the row."""
+    return EnginePart(exp.column(exp.to_identifier(name, quoted=True)), plain(kind))
+
+
+def translated(node: exp.Expr, given: Mapping[str, EnginePart]) -> EnginePart:
+    """An expression over a row's columns in DuckDB's SQL, ``given`` for their names; raises Outside or Refused."""
+    return _translated(read(node, {name: part.kind for name, part in given.items()}), given)
+
+
+def _translated(expression: Expression, given: Mapping[str, EnginePart]) -> EnginePart:
     match expression:
         case Field(name, kind):
             if kind.family is Family.OTHER:
-                raise _Outside(f"the column {name}", f"DuckDB is given no {kind.name}")
-            return _EnginePart(exp.column(exp.to_identifier(name, quoted=True)), kind)
+                raise Outside(f"the column {name}", f"DuckDB is given no {kind.name}")
+            return given[name]
         case Literal(constant):
             return _constant(constant)
-    arguments = tuple(map(_translated, expression.arguments))
+    arguments = tuple(_translated(argument, given) for argument in expression.arguments)
     if expression.function.name in ("cast", "try_cast", "negative") and arguments[0].constant:
         return _folded(expression)
     if expression.function.name in ("cast", "try_cast"):
@@ -103,18 +126,18 @@ def _translated(expression: Expression) -> _EnginePart:
     arguments = _read_texts(expression, arguments)
     entry = next((one for one in _named(expression.function.name) if _takes(one, expression, arguments)), None)
     if entry is None:
-        raise _Outside(*_refusal(expression))
+        raise Outside(*_refusal(expression))
     if entry.raises and all(one.constant for one in arguments):
         return _folded(expression)
     return _sized(_by(entry, expression, arguments))
 
 
-def _folded(call: Call) -> _EnginePart:
+def _folded(call: Call) -> EnginePart:
     """The value of an expression of constants that may raise an error: Spark then raises it before there is any row."""
     try:
         return _constant(value_of(call, {}))
     except (Fails, NotKnown) as error:
-        raise _Outside(f"{call.function.name} of constants", f"write its value: {error}") from error
+        raise Outside(f"{call.function.name} of constants", f"write its value: {error}") from error
 
 
 @lru_cache(maxsize=256)
@@ -122,9 +145,9 @@ def _named(name: str) -> tuple[Rewriting, ...]:
     return tuple(one for one in REWRITINGS if one.name == name)
 
 
-def _sized(part: _EnginePart) -> _EnginePart:
+def _sized(part: EnginePart) -> EnginePart:
     if part.size > _LARGEST:
-        raise _Outside("its length", "DuckDB's text of it is too long: split it")
+        raise Outside("its length", "DuckDB's text of it is too long: split it")
     return part
 
 
@@ -137,11 +160,13 @@ def _refusal(call: Call) -> tuple[str, str]:
     return f"{name} of {kinds}", "it was not compared with Spark's for these types, or for constants only"
 
 
-def _constant(constant: Folded) -> _EnginePart:
+def _constant(constant: Folded) -> EnginePart:
     """A literal with Spark's type."""
     kind, value = plain(constant.kind), constant.value
     if value is None:
-        return _EnginePart(exp.null() if kind == VOID else exp.cast(exp.null(), _type(kind)), kind, constant=constant)
+        return EnginePart(
+            exp.null() if kind == VOID else exp.cast(exp.null(), engine_type(kind)), kind, constant=constant
+        )
     match kind.family:
         case Family.STRING:
             node: exp.Expr = exp.Literal.string(str(value))
@@ -150,21 +175,21 @@ def _constant(constant: Folded) -> _EnginePart:
         case Family.INTEGER:
             node = exp.Literal.number(int(constant.exact))
             if kind != INT and (kind.bits != 64 or fits(constant.exact, INT)):
-                node = exp.cast(node, _type(kind))
+                node = exp.cast(node, engine_type(kind))
         case Family.DECIMAL:
             scale = kind.scale or 0
             digits = f"{abs(int(constant.exact * 10**scale)):0{scale + 1}d}"
             written = (
                 f"{'-' if constant.exact < 0 else ''}{digits[: len(digits) - scale]}.{digits[len(digits) - scale :]}"
             )
-            node = exp.cast(exp.Literal.string(written), _type(kind))
+            node = exp.cast(exp.Literal.string(written), engine_type(kind))
         case Family.FLOAT if kind.name == "double":
-            node = exp.cast(exp.Literal.string(repr(float(constant.exact))), _type(kind))
+            node = exp.cast(exp.Literal.string(repr(float(constant.exact))), engine_type(kind))
         case Family.DATE | Family.TIMESTAMP:
-            node = exp.cast(exp.Literal.string(_moment(int(constant.exact), kind)), _type(kind))
+            node = exp.cast(exp.Literal.string(_moment(int(constant.exact), kind)), engine_type(kind))
         case _:  # an interval, which only some entries take
             node = exp.Literal.number(int(constant.exact)) if not isinstance(value, str) else exp.null()
-    return _EnginePart(node, kind, constant=constant)
+    return EnginePart(node, kind, constant=constant)
 
 
 def _moment(value: int, kind: DataType) -> str:
@@ -174,16 +199,16 @@ def _moment(value: int, kind: DataType) -> str:
             return (date(1970, 1, 1) + timedelta(days=value)).isoformat()
         return (datetime(1970, 1, 1) + timedelta(microseconds=value)).isoformat(" ")
     except OverflowError as error:
-        raise _Outside(f"a constant {kind.name}", "it is beyond the years 1 to 9999") from error
+        raise Outside(f"a constant {kind.name}", "it is beyond the years 1 to 9999") from error
 
 
-def _type(kind: DataType) -> exp.DataType:
+def engine_type(kind: DataType) -> exp.DataType:
     """A type in DuckDB; a timestamp is one in UTC."""
     name = {Family.TIMESTAMP: "timestamp", Family.STRING: "text"}.get(kind.family, kind.name)
     return exp.DataType.build(name, dialect="duckdb")
 
 
-def _read_texts(call: Call, arguments: tuple[_EnginePart, ...]) -> tuple[_EnginePart, ...]:
+def _read_texts(call: Call, arguments: tuple[EnginePart, ...]) -> tuple[EnginePart, ...]:
     """``day > '2024-01-01'  ->  day > DATE '2024-01-01'``: Spark casts a text beside another type."""
     if call.function.name not in ("=", "<>", "<", "<=", ">", ">=", "<=>", "in"):
         return arguments
@@ -196,13 +221,13 @@ def _read_texts(call: Call, arguments: tuple[_EnginePart, ...]) -> tuple[_Engine
             for one in arguments
         )
     except ConstantError as error:
-        raise _Outside(f"{call.function.name} of a text and a {others[0].name}", str(error)) from error
+        raise Outside(f"{call.function.name} of a text and a {others[0].name}", str(error)) from error
 
 
 # --- which entry ------------------------------------------------------------------------------------------------------
 
 
-def _takes(entry: Rewriting, call: Call, arguments: tuple[_EnginePart, ...]) -> bool:
+def _takes(entry: Rewriting, call: Call, arguments: tuple[EnginePart, ...]) -> bool:
     wanted = _classes(entry, len(arguments))
     if len(wanted) != len(arguments) or call.kind == ANY:
         return False
@@ -211,12 +236,12 @@ def _takes(entry: Rewriting, call: Call, arguments: tuple[_EnginePart, ...]) -> 
     return entry.name != "regexp_extract" or _has_group(arguments)
 
 
-def _has_group(arguments: tuple[_EnginePart, ...]) -> bool:
+def _has_group(arguments: tuple[EnginePart, ...]) -> bool:
     wanted = arguments[2].folded.value if len(arguments) > 2 else 1
     return wanted is not None and int(wanted) <= groups_of(str(arguments[1].folded.value))
 
 
-def _is(name: str, part: _EnginePart, entry: Rewriting, call: Call) -> bool:
+def _is(name: str, part: EnginePart, entry: Rewriting, call: Call) -> bool:
     """Whether an argument is of a kind that an entry takes."""
     kind = part.kind
     if name in CONSTANTS:
@@ -250,7 +275,7 @@ def _is(name: str, part: _EnginePart, entry: Rewriting, call: Call) -> bool:
     return kind.family == name
 
 
-def _fits(part: _EnginePart, entry: Rewriting, call: Call) -> bool:
+def _fits(part: EnginePart, entry: Rewriting, call: Call) -> bool:
     """Whether Spark rounds nothing, and the argument's digits fit beside the result's places."""
     places = [
         one.constant.digits if isinstance(one, Literal) else Folded(None, one.kind).digits for one in call.arguments
@@ -264,11 +289,11 @@ def _fits(part: _EnginePart, entry: Rewriting, call: Call) -> bool:
 # --- rewriting --------------------------------------------------------------------------------------------------------
 
 
-def _by(entry: Rewriting, call: Call, arguments: tuple[_EnginePart, ...]) -> _EnginePart:
+def _by(entry: Rewriting, call: Call, arguments: tuple[EnginePart, ...]) -> EnginePart:
     if entry.sql in _OWN:
         return _OWN[entry.sql](entry, call, arguments)
     if entry.texts and any(one.wide for one in arguments):
-        raise _Outside(f"{entry.name} of a computed time", "texts of times beyond the years 1 to 9999 differ")
+        raise Outside(f"{entry.name} of a computed time", "texts of times beyond the years 1 to 9999 differ")
     classes = _classes(entry, len(arguments))
     given = tuple(
         _written(name, one) if name in CONSTANTS else one
@@ -287,7 +312,7 @@ def _classes(entry: Rewriting, number: int) -> tuple[str, ...]:
     return (*single, *[last.removesuffix("*")] * (number - len(single)))
 
 
-def _written(name: str, part: _EnginePart) -> _EnginePart:
+def _written(name: str, part: EnginePart) -> EnginePart:
     """A constant as DuckDB has it: its units, patterns and formats for Spark's; operands are left as they are."""
     if part.constant is None or name in _NUMBERS:
         return part
@@ -295,7 +320,7 @@ def _written(name: str, part: _EnginePart) -> _EnginePart:
     return replace(part, node=exp.Literal.string(value) if isinstance(value, str) else exp.Literal.number(value or 0))
 
 
-def _operands(entry: Rewriting, call: Call, arguments: tuple[_EnginePart, ...]) -> tuple[_EnginePart, ...]:
+def _operands(entry: Rewriting, call: Call, arguments: tuple[EnginePart, ...]) -> tuple[EnginePart, ...]:
     """The arguments, cast to what the entry says."""
     match entry.operands:
         case "own":
@@ -308,7 +333,7 @@ def _operands(entry: Rewriting, call: Call, arguments: tuple[_EnginePart, ...]) 
             kinds = [common([one.folded for one in arguments])] * len(arguments)
             if kinds[0] == ANY:
                 names = " and ".join(dict.fromkeys(one.kind.name for one in arguments))
-                raise _Outside(f"{entry.name} of {names}", "cast one side to the type of the other")
+                raise Outside(f"{entry.name} of {names}", "cast one side to the type of the other")
         case name:
             kinds = [kind_of(name)] * len(arguments)
     words = _classes(entry, len(arguments))
@@ -319,9 +344,9 @@ def _operands(entry: Rewriting, call: Call, arguments: tuple[_EnginePart, ...]) 
     return _together(arguments, kinds, entry.name)
 
 
-def _together(parts: Sequence[_EnginePart], kinds: Sequence[DataType], where: str) -> tuple[_EnginePart, ...]:
+def _together(parts: Sequence[EnginePart], kinds: Sequence[DataType], where: str) -> tuple[EnginePart, ...]:
     """Parts cast to types; a whole number is left as it is written where another part has that type, not a constant."""
-    found = [_converted(one, kind, where) for one, kind in zip(parts, kinds, strict=False)]
+    found = [converted(one, kind, where) for one, kind in zip(parts, kinds, strict=False)]
     typed = {one.kind for one, part in zip(found, parts, strict=True) if part.constant is None}
     return tuple(
         replace(part, kind=new.kind, raises=False)
@@ -331,17 +356,17 @@ def _together(parts: Sequence[_EnginePart], kinds: Sequence[DataType], where: st
     )
 
 
-def _digits(part: _EnginePart) -> tuple[int, int]:
+def _digits(part: EnginePart) -> tuple[int, int]:
     return part.folded.digits
 
 
-def _guarded(arguments: tuple[_EnginePart, ...], last: bool) -> tuple[_EnginePart, ...]:
+def _guarded(arguments: tuple[EnginePart, ...], last: bool) -> tuple[EnginePart, ...]:
     """Arguments of which Spark evaluates none after one that is NULL, in order, or from the last one on.
 
     ``a, 1 / b  ->  a, CASE WHEN a IS NOT NULL THEN 1 / b END``
     """
     order = arguments[::-1] if last else arguments
-    found: list[_EnginePart] = []
+    found: list[EnginePart] = []
     for part in order:
         nullable = [one for one in found if one.constant is None]
         if part.raises and nullable:
@@ -352,23 +377,23 @@ def _guarded(arguments: tuple[_EnginePart, ...], last: bool) -> tuple[_EnginePar
     return tuple(found[::-1] if last else found)
 
 
-def _is_there(part: _EnginePart) -> exp.Expr:
+def _is_there(part: EnginePart) -> exp.Expr:
     return exp.Not(this=exp.Is(this=_wrapped(part.node), expression=exp.null()))
 
 
-def _converted(part: _EnginePart, kind: DataType, where: str) -> _EnginePart:
+def converted(part: EnginePart, kind: DataType, where: str) -> EnginePart:
     """A cast that Spark makes itself; raises an error for one of which it is not known that both do the same."""
     if part.kind == kind:
         return part
     if part.kind == VOID:
-        return replace(part, node=exp.cast(exp.null(), _type(kind)), kind=kind)
+        return replace(part, node=exp.cast(exp.null(), engine_type(kind)), kind=kind)
     if kind.family is Family.OTHER:
-        raise _Outside(f"a {kind.name}", "DuckDB is given none")
+        raise Outside(f"a {kind.name}", "DuckDB is given none")
     entry = next((one for one in CASTS if _of(one.source, part.kind) and _of(one.target, kind)), None)
     if entry is None:
-        raise _Outside(f"a cast of {part.kind.name} to {kind.name} for {where}", "it was not compared with Spark's")
+        raise Outside(f"a cast of {part.kind.name} to {kind.name} for {where}", "it was not compared with Spark's")
     if kind.family is Family.STRING and part.wide:
-        raise _Outside("a computed time as a text", "texts of times beyond the years 1 to 9999 differ")
+        raise Outside("a computed time as a text", "texts of times beyond the years 1 to 9999 differ")
     found = _filled(entry.sql, kind, (part,), entry.raises and not _holds(kind, part.folded), False)
     return replace(found, wide=part.wide, constant=None)
 
@@ -387,17 +412,17 @@ def _holds(kind: DataType, value: Folded) -> bool:
     return False
 
 
-def _cast(call: Call, part: _EnginePart) -> _EnginePart:
+def _cast(call: Call, part: EnginePart) -> EnginePart:
     """CAST, and TRY_CAST of what raises no error itself."""
     if call.function.name == "cast":
-        return _sized(_converted(part, call.kind, "CAST"))
+        return _sized(converted(part, call.kind, "CAST"))
     if part.raises:
-        raise _Outside("try_cast", "its argument may raise an error itself")
-    found = _converted(part, call.kind, "TRY_CAST")
+        raise Outside("try_cast", "its argument may raise an error itself")
+    found = converted(part, call.kind, "TRY_CAST")
     return replace(found, node=exp.Anonymous(this="TRY", expressions=[found.node]), raises=False)
 
 
-def _filled(sql: str, kind: DataType, given: Sequence[_EnginePart], raises: bool, wide: bool) -> _EnginePart:
+def _filled(sql: str, kind: DataType, given: Sequence[EnginePart], raises: bool, wide: bool) -> EnginePart:
     """A text of the table with its arguments; a decimal has the digits of its type."""
     uses = [0] * len(given)
 
@@ -409,9 +434,9 @@ def _filled(sql: str, kind: DataType, given: Sequence[_EnginePart], raises: bool
                 alone = one.parent is None or isinstance(one.parent, exp.Anonymous | exp.Cast)
                 return given[place].node.copy() if alone else _wrapped(given[place].node)
             case exp.DataType() if one.sql("duckdb") == "KIND":
-                return _type(kind)
+                return engine_type(kind)
             case exp.Anonymous() if one.name == "RAISE":
-                return _raising(one.expressions[0], kind)
+                return raising(one.expressions[0], kind)
             case exp.Anonymous(expressions=[exp.Column() as only]) if only.name == "more":
                 uses[:] = [1] * len(given)
                 return exp.Anonymous(this=one.this, expressions=[part.node.copy() for part in given])
@@ -419,10 +444,12 @@ def _filled(sql: str, kind: DataType, given: Sequence[_EnginePart], raises: bool
 
     node = cast(exp.Expr, _template(sql).transform(put))
     if kind.family is Family.DECIMAL and not isinstance(node, exp.Column):
-        node = node if isinstance(node, exp.Cast) and node.to == _type(kind) else exp.cast(node, _type(kind))
+        node = (
+            node if isinstance(node, exp.Cast) and node.to == engine_type(kind) else exp.cast(node, engine_type(kind))
+        )
     size = 1 + sum(max(times, 1) * part.size for times, part in zip(uses, given, strict=True))
     beyond = wide or (any(one.wide for one in given if one.kind.family in _CALENDAR) and kind.family in _CALENDAR)
-    return _EnginePart(node, kind, raises or any(one.raises for one in given), beyond, size)
+    return EnginePart(node, kind, raises or any(one.raises for one in given), beyond, size)
 
 
 @lru_cache(maxsize=512)
@@ -434,11 +461,11 @@ def _template(sql: str) -> exp.Expr:
     return node
 
 
-def _raising(name: exp.Expr, kind: DataType) -> exp.Expr:
+def raising(name: exp.Expr, kind: DataType) -> exp.Expr:
     """What raises an error that has Spark's name for it: a cast of the name, which is no value of the type."""
     target = BOOLEAN if kind.family is Family.STRING else kind
-    found = exp.cast(name.copy(), _type(target))
-    return exp.cast(found, _type(kind)) if target != kind else found
+    found = exp.cast(name.copy(), engine_type(target))
+    return exp.cast(found, engine_type(kind)) if target != kind else found
 
 
 def _wrapped(node: exp.Expr) -> exp.Expr:
@@ -449,25 +476,25 @@ def _wrapped(node: exp.Expr) -> exp.Expr:
 # --- what evaluates only some of its arguments ------------------------------------------------------------------------
 
 
-def _connective(entry: Rewriting, call: Call, arguments: tuple[_EnginePart, ...]) -> _EnginePart:
+def _connective(entry: Rewriting, call: Call, arguments: tuple[EnginePart, ...]) -> EnginePart:
     """``a AND b  ->  CASE WHEN NOT a THEN FALSE ELSE a AND b END`` where b may raise an error; OR in the same way."""
     conjunction = entry.sql == "AND"
 
-    def joined(left: _EnginePart, right: _EnginePart) -> _EnginePart:
+    def joined(left: EnginePart, right: EnginePart) -> EnginePart:
         sides = {"this": _wrapped(left.node), "expression": _wrapped(right.node)}
         node: exp.Expr = exp.And(**sides) if conjunction else exp.Or(**sides)
         if right.raises:
             decides = exp.Not(this=_wrapped(left.node)) if conjunction else left.node.copy()
             node = exp.Case(ifs=[exp.If(this=decides, true=exp.Boolean(this=not conjunction))], default=node)
         size = left.size * (1 + right.raises) + right.size + 1
-        return _EnginePart(node, BOOLEAN, left.raises or right.raises, False, size)
+        return EnginePart(node, BOOLEAN, left.raises or right.raises, False, size)
 
-    return reduce(joined, (_converted(one, BOOLEAN, entry.name) for one in arguments))
+    return reduce(joined, (converted(one, BOOLEAN, entry.name) for one in arguments))
 
 
 def _chosen(
-    branches: Sequence[tuple[_EnginePart, _EnginePart]], default: _EnginePart | None, kind: DataType, where: str
-) -> _EnginePart:
+    branches: Sequence[tuple[EnginePart, EnginePart]], default: EnginePart | None, kind: DataType, where: str
+) -> EnginePart:
     """``CASE WHEN … THEN … ELSE … END`` of a type."""
     values = _together([value for _, value in branches] + ([default] if default else []), [kind] * 9_999, where)
     results = list(zip((test for test, _ in branches), values, strict=False))
@@ -478,35 +505,35 @@ def _chosen(
         default=None if other is None else other.node.copy(),
     )
     wide = any(part.wide for part in parts if part.kind == kind)
-    return _EnginePart(node, kind, any(part.raises for part in parts), wide, 1 + sum(part.size for part in parts))
+    return EnginePart(node, kind, any(part.raises for part in parts), wide, 1 + sum(part.size for part in parts))
 
 
-def _case(entry: Rewriting, call: Call, arguments: tuple[_EnginePart, ...]) -> _EnginePart:
+def _case(entry: Rewriting, call: Call, arguments: tuple[EnginePart, ...]) -> EnginePart:
     """Conditions and results in turn, and at last the result of ELSE, if there is one."""
-    tests = [_converted(one, BOOLEAN, entry.name) for one in arguments[: len(arguments) // 2 * 2 : 2]]
+    tests = [converted(one, BOOLEAN, entry.name) for one in arguments[: len(arguments) // 2 * 2 : 2]]
     default = arguments[-1] if len(arguments) % 2 else None
     return _chosen(list(zip(tests, arguments[1::2], strict=True)), default, call.kind, entry.name)
 
 
-def _there(part: _EnginePart) -> _EnginePart:
-    return _EnginePart(_is_there(part), BOOLEAN, part.raises, False, part.size)
+def _there(part: EnginePart) -> EnginePart:
+    return EnginePart(_is_there(part), BOOLEAN, part.raises, False, part.size)
 
 
-def _coalesce(entry: Rewriting, call: Call, arguments: tuple[_EnginePart, ...]) -> _EnginePart:
+def _coalesce(entry: Rewriting, call: Call, arguments: tuple[EnginePart, ...]) -> EnginePart:
     """COALESCE; where a later argument may raise an error, CASE, which evaluates no more than it needs."""
     parts = _together(arguments, [call.kind] * len(arguments), entry.name)
     if any(part.raises for part in parts[1:]):
         return _chosen([(_there(part), part) for part in parts[:-1]], parts[-1], call.kind, entry.name)
     node = exp.Anonymous(this="coalesce", expressions=[part.node.copy() for part in parts])
     wide = any(part.wide for part in parts)
-    return _EnginePart(node, call.kind, parts[0].raises, wide, 1 + sum(part.size for part in parts))
+    return EnginePart(node, call.kind, parts[0].raises, wide, 1 + sum(part.size for part in parts))
 
 
-def _nvl2(entry: Rewriting, call: Call, arguments: tuple[_EnginePart, ...]) -> _EnginePart:
+def _nvl2(entry: Rewriting, call: Call, arguments: tuple[EnginePart, ...]) -> EnginePart:
     return _chosen([(_there(arguments[0]), arguments[1])], arguments[2], call.kind, entry.name)
 
 
-def _nullif(entry: Rewriting, call: Call, arguments: tuple[_EnginePart, ...]) -> _EnginePart:
+def _nullif(entry: Rewriting, call: Call, arguments: tuple[EnginePart, ...]) -> EnginePart:
     """``NULLIF(a, b)  ->  CASE WHEN a = b THEN NULL ELSE a END``."""
     first, *_ = arguments
     equal = next(one for one in REWRITINGS if one.name == "=")
@@ -514,21 +541,21 @@ def _nullif(entry: Rewriting, call: Call, arguments: tuple[_EnginePart, ...]) ->
     return _chosen([(test, _constant(Folded(None, call.kind)))], first, call.kind, entry.name)
 
 
-def _listed(entry: Rewriting, call: Call, arguments: tuple[_EnginePart, ...]) -> _EnginePart:
+def _listed(entry: Rewriting, call: Call, arguments: tuple[EnginePart, ...]) -> EnginePart:
     if any(one.raises for one in arguments[1:]):
-        raise _Outside("in", "a value of the list may raise an error itself")
+        raise Outside("in", "a value of the list may raise an error itself")
     value, *items = _operands(entry, call, arguments)
     node = exp.In(this=_wrapped(value.node), expressions=[item.node.copy() for item in items])
-    return _EnginePart(node, BOOLEAN, value.raises, False, 1 + value.size + sum(item.size for item in items))
+    return EnginePart(node, BOOLEAN, value.raises, False, 1 + value.size + sum(item.size for item in items))
 
 
-def _concatenated(entry: Rewriting, call: Call, arguments: tuple[_EnginePart, ...]) -> _EnginePart:
+def _concatenated(entry: Rewriting, call: Call, arguments: tuple[EnginePart, ...]) -> EnginePart:
     parts = _operands(entry, call, arguments)
     node = reduce(lambda a, b: exp.DPipe(this=a, expression=b), (_wrapped(part.node) for part in parts))
-    return _EnginePart(node, STRING, any(part.raises for part in parts), False, 1 + sum(part.size for part in parts))
+    return EnginePart(node, STRING, any(part.raises for part in parts), False, 1 + sum(part.size for part in parts))
 
 
-_Own = Callable[[Rewriting, Call, tuple[_EnginePart, ...]], _EnginePart]
+_Own = Callable[[Rewriting, Call, tuple[EnginePart, ...]], EnginePart]
 _OWN: dict[str, _Own] = {
     "AND": _connective, "OR": _connective, "CASE": _case, "COALESCE": _coalesce, "NVL2": _nvl2, "NULLIF": _nullif,
     "IN": _listed, "CONCAT": _concatenated,

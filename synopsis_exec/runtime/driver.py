@@ -27,11 +27,8 @@ from streambound_runtime.placement.stateless_embedded import StatelessEmbedded
 from streambound_runtime.progress import set_figures
 from streambound_runtime.quarantine import BadRows, check_limit, json_lines
 from streambound_runtime.reading.batch import Arrived, Batch
-from streambound_runtime.reading.relation_views import make_relation_views
-from streambound_runtime.reading.relations import computed_rows, relation_rows
-from streambound_runtime.reading.sources import failing
+from streambound_runtime.reading.relations import read_relations
 from streambound_runtime.results import json_value
-from streambound_runtime.row_values import Value
 from streambound_runtime.settings import Settings
 from streambound_runtime.sinks import NoSinks, Sinks
 from streambound_runtime.spec import JobSpec
@@ -89,21 +86,11 @@ class Driver:
         self.checkpoint = Checkpoint(store_of(spark, settings.checkpoint), "embedded" if spark is None else "spark")
         self.sinks = NoSinks() if spark is None else Sinks(spark, job, settings)
         self.failure: Exception | None = None
-        self.relations: dict[str, list[dict[str, Value]]] = {}
-        self.relation_sizes: dict[str, int] = {}
         self.bad_relation_rows = BadRows(job.quarantine_limit.most)
-        for relation in job.relations:
-            before = self.bad_relation_rows.counts.total()
-            with failing(relation, job, settings):
-                good = relation_rows(spark, relation, settings, frames, self.bad_relation_rows)
-            self.relations[relation.name] = good
-            self.relation_sizes[relation.name] = len(good) + self.bad_relation_rows.counts.total() - before
-        self.bad_relation_rows.stop()
-        if spark is not None:
-            make_relation_views(spark, job, self.relations)
-            self.relations |= {query.relation.name: computed_rows(spark, query) for query in job.queries}
-        self.checkpoint.claim(job, settings, self.relations, self.sinks.check_new)
-        self.context = RunContext(spark, job, settings, self.checkpoint, self.sinks, self.relations)
+        relations = read_relations(spark, job, settings, frames, self.bad_relation_rows)
+        self.relation_sizes = relations.sizes
+        self.checkpoint.claim(job, settings, relations.rows, self.sinks.check_new)
+        self.context = RunContext(spark, job, settings, self.checkpoint, self.sinks, relations.rows, relations.views)
         placements = PLACEMENTS if spark is not None else EMBEDDED
         self.owner: StateOwner = placements[job.plan.placement](self.context)
         last = self.checkpoint.committed() if spark is not None else self.checkpoint.newest()

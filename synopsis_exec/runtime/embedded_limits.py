@@ -17,12 +17,13 @@ def why_not_embedded(job: JobSpec) -> str | None:
 
 
 def _only_spark(job: JobSpec) -> Iterator[str]:
-    for table in job.tables:
+    for table in (*job.tables, *(query.relation for query in job.queries)):
         for column in table.derived:
             if not column.engine:
                 yield f"{shown(column.expression)}, of each row of {table.name}, is computed by Spark only"
     for query in job.queries:
-        yield f"the relation {query.relation.name} is computed of others by Spark only"
+        if not query.engine:
+            yield f"the relation {query.relation.name} is computed of others by Spark only"
     if job.computed is not None:
         made = job.computed
         yield from _of_results([*made.expressions, made.where], [*made.engine, made.engine_where])

@@ -6,7 +6,7 @@ What the expressions are was decided at compile time: those that DuckDB computes
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from streambound_runtime.database import instance
@@ -17,10 +17,13 @@ if TYPE_CHECKING:
 
 _ROWS = "streambound rows"
 """What the rows are called: DuckDB finds other tables and Python's variables by name, and none has this one."""
+_NUMBER = "streambound number"
 _NOT_EXACT = "expression_rewriter, common_subexpressions, statistics_propagation, filter_pullup, filter_pushdown"
 """Of DuckDB's optimizers those that may move an expression, or leave one out that raises an error."""
 _NAMED = re.compile(r"['\"]([A-Z][A-Z_]+_[A-Z_]+)['\"]")
 _ERRORS = (
+    ("More than one row returned by a subquery", "SCALAR_SUBQUERY_TOO_MANY_ROWS", ""),
+    ("Type INT128", "ARITHMETIC_OVERFLOW", "try_sum"),
     ("Overflow in addition", "ARITHMETIC_OVERFLOW", "try_add"),
     ("Overflow in subtraction", "ARITHMETIC_OVERFLOW", "try_subtract"),
     ("Overflow in multiplication", "ARITHMETIC_OVERFLOW", "try_multiply"),
@@ -45,6 +48,13 @@ class Raises(Exception):
     def __init__(self, place: int, words: str) -> None:
         super().__init__(words)
         self.place, self.words = place, words
+
+
+def without_value(what: str, error: Raises) -> str:
+    """Why there is no value of something, in words."""
+    if NEEDS_SPARK in error.words:
+        return f"{what} is computed by Spark only: run the job on Spark"
+    return f"{what} cannot be computed: {error.words}"
 
 
 def query(sql: str, **tables: pa.Table) -> pa.Table:
@@ -78,6 +88,44 @@ def tried(rows: pa.Table, expressions: Sequence[str], kinds: Sequence[str]) -> t
     values = _values(_selected(given, [f"TRY({text})" for text in expressions]), kinds)
     raising = _selected(given, [f"TRY(({text}) IS NULL) IS NULL" for text in expressions])
     return values, [column.combine_chunks() for column in raising.columns]
+
+
+def with_subqueries(
+    rows: pa.Table, called: str, subqueries: Sequence[tuple[str, str]], relations: Mapping[str, pa.Table]
+) -> pa.Table:
+    """Rows with a column more for each subquery, by its name: what it says of the row, which is ``called`` so there.
+
+    Raises `Raises` where it has no value.
+    """
+    import pyarrow as pa
+
+    if not subqueries:
+        return rows
+    given = without_zones(rows)
+    numbered = given.append_column(_NUMBER, pa.array(range(rows.num_rows), pa.int64()))
+    values = ", ".join(f'{text} AS "{name}"' for name, text in subqueries)
+    text = f'SELECT {values} FROM "{_ROWS}" AS "{called}" ORDER BY "{called}"."{_NUMBER}"'
+    found = _queried(text, {_ROWS: numbered, **relations})
+    for (name, _), column in zip(subqueries, found.columns, strict=True):
+        given = given.append_column(name, column)
+    return given
+
+
+def selected(sql: str, kinds: Sequence[str], relations: Mapping[str, pa.Table]) -> pa.Table:
+    """The rows of a query over relations, of types by their names in Spark; raises `Raises` where one has no value."""
+    import pyarrow as pa
+
+    found = _queried(sql, relations)
+    return pa.table(_values(found, kinds), names=found.column_names)
+
+
+def _queried(sql: str, tables: Mapping[str, pa.Table]) -> pa.Table:
+    import duckdb
+
+    try:
+        return query(sql, **tables)
+    except duckdb.Error as error:
+        raise Raises(0, in_words(error)) from error
 
 
 def error_of(rows: pa.Table, expression: str) -> str:

@@ -44,10 +44,10 @@ ROW = "_row"
 class Derived:
     """A column that Spark computes of a row's declared ones: ``CAST((expression) AS type)``, in Spark SQL.
 
-    ``engine`` is the same in DuckDB's SQL, empty where it does not compute that as Spark does.
-    ``when`` are the conjunctions of those uses of the row that need it. A row that satisfies none of them, as far as
-    its declared columns say, has NULL instead. ``asks`` are the relations that it reads in subqueries, as views
-    (`reading.relation_views`); there the row is called `ROW`.
+    ``engine`` is the same in DuckDB's SQL, empty where it does not compute that as Spark does; in it the ``subqueries``
+    are columns of the row, by their names. ``when`` are the conjunctions of those uses of the row that need it. A row
+    that satisfies none of them, as far as its declared columns say, has NULL instead. ``asks`` are the relations that
+    it reads in subqueries, as views (`reading.relation_views`); there the row is called `ROW`.
     """
 
     name: str
@@ -56,6 +56,7 @@ class Derived:
     when: tuple[tuple[Test, ...], ...] = ((),)
     asks: tuple[str, ...] = ()
     engine: str = ""
+    subqueries: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +129,14 @@ class Relation:
 class RelationQuery:
     """A static relation that is computed of others when a job starts.
 
-    ``query`` is Spark SQL over the views of the relations that it ``asks`` (`reading.relation_views`).
+    ``query`` is Spark SQL over the views of the relations that it ``asks`` (`reading.relation_views`), ``engine`` the
+    same in DuckDB's SQL, empty where it does not compute that as Spark does.
     """
 
     relation: Relation
     query: str
     asks: tuple[str, ...]
+    engine: str = ""
 
 
 @dataclass(frozen=True, slots=True)

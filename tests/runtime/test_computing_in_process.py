@@ -56,7 +56,7 @@ def stream(*derived: Derived, needs: tuple[str, ...] = ()) -> Stream:
 
 
 def decoded(table: Stream | Relation, *rows: dict[str, Any]) -> Any:
-    return decoder_of(None, table, True, 100).decode(raw(*rows))
+    return decoder_of(None, table, True, 100, {}).decode(raw(*rows))
 
 
 # --- expressions over a table -----------------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ def test_every_expression_has_its_own_error() -> None:
 
 
 def test_no_rows_and_no_derived_columns() -> None:
-    assert not isinstance(decoder_of(None, replace(stream(needs=("a",)), derived=()), True, 100), DerivingDecoder)
+    assert not isinstance(decoder_of(None, replace(stream(needs=("a",)), derived=()), True, 100, {}), DerivingDecoder)
     found = decoded(stream(Derived("share", "`a` DIV `b`", "bigint", engine=DIVIDED)), {"a": "x", "ts": 1})
     assert found.good.num_rows == 0
     assert found.rejected.column("reason").to_pylist() == ["wrong-type"]

@@ -69,6 +69,14 @@ def test_results_of_a_stateless_job_are_in_order_of_time_and_added_up(tmp_path: 
     assert lines == [(3, 4, None, 2), (3, 4, "y", 1), (9, 5, "x", 1)]
 
 
+def test_a_relation_without_rows_has_no_partners(tmp_path: Path) -> None:
+    """Though the results of none have texts."""
+    catalog = {**CATALOG, "relations": {"R": {"columns": {"a": "bigint", "c": "string"}}}}
+    job = streambound.compile("SELECT S.a, S.b, R.c FROM S JOIN R ON R.a = S.a", catalog).compiled.job
+    write_input(job, tmp_path, {"S": [{"a": 5, "b": "x", "ts": 9}]})
+    assert run_here(job, tmp_path)["results"] == 0
+
+
 # --- crashes ---------------------------------------------------------------------------------------------------------
 
 

@@ -210,11 +210,11 @@ def deltas_of(table: pa.Table, job: JobSpec) -> Iterator[Delta]:
 
 
 def _column(found: Delta, name: str, kind: pa.DataType) -> pa.Array:
-    """A column of results; what the interpreter gives are Python's values."""
+    """A column of results; what the interpreter gives are Python's values, and no rows have no type of their own."""
     import pyarrow as pa
 
     values, null = found.columns[name], found.nulls.get(name)
-    if values.dtype == object or pa.types.is_decimal(kind):
+    if not len(values) or values.dtype == object or pa.types.is_decimal(kind):
         return pa.array([None if gone else value for value, gone in _cells(values, null)], kind)
     return pa.array(values, kind, mask=null)
 

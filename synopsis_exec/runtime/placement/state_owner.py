@@ -18,6 +18,7 @@ from streambound_runtime.placement.decoded_chunk import DecodedChunk
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.reading.computing import decoder_of
 from streambound_runtime.reading.files import Files
+from streambound_runtime.reading.relation_views import Views
 from streambound_runtime.row_values import Value
 from streambound_runtime.session import is_local
 from streambound_runtime.settings import Settings
@@ -39,6 +40,7 @@ A tick of the engine has all that have closed.
 class RunContext:
     """What a run of a job has; ``relations`` are the encoded good rows of each, ``spark`` is None in one without it.
 
+    ``views`` are those relations that subqueries ask, where DuckDB computes them.
     ``ends`` are those to which each stream's values may be clipped (`operators.clipping`).
     """
 
@@ -48,13 +50,14 @@ class RunContext:
     checkpoint: Checkpoint
     sinks: Sinks | NoSinks
     relations: dict[str, list[dict[str, Value]]]
+    views: Views
     files: dict[str, Files] = field(init=False)
     decoders: dict[str, Decoder] = field(init=False)
     ends: tuple[dict[str, Ends], ...] = field(init=False)
 
     def __post_init__(self) -> None:
         streams, lines, most = self.job.streams, bool(self.settings.input), self.job.quarantine_limit.most
-        found = {each.name: decoder_of(self.spark, each, lines, most) for each in streams}
+        found = {each.name: decoder_of(self.spark, each, lines, most, self.views) for each in streams}
         object.__setattr__(self, "files", {each.name: Files(self.spark, each, self.settings) for each in streams})
         object.__setattr__(self, "ends", clips(self.job, self.relations))
         object.__setattr__(self, "decoders", found)

@@ -13,6 +13,7 @@ from streambound_runtime.decoding.decoder import Decoded, Decoder, Place
 from streambound_runtime.decoding.derived import ComputedColumns, cast
 from streambound_runtime.decoding.reasons import shown
 from streambound_runtime.errors import JobError
+from streambound_runtime.reading.relation_views import Views
 from streambound_runtime.session import pinned
 from streambound_runtime.spec import ROW, Relation, Stream
 
@@ -29,11 +30,15 @@ Computed = tuple["pa.Table", Mapping[str, str]]
 """The values of derived columns, and the errors of those that raise one on some row."""
 
 
-def decoder_of(spark: SparkSession | None, table: Stream | Relation, lines: bool, most: int) -> Decoder:
-    """A decoder of raw rows that tells ``most`` bad ones; derived columns Spark computes, or without it DuckDB."""
+def decoder_of(spark: SparkSession | None, table: Stream | Relation, lines: bool, most: int, views: Views) -> Decoder:
+    """A decoder of raw rows that tells ``most`` bad ones; derived columns Spark computes, or without it DuckDB.
+
+    These may ask ``views``, which Spark has by their names.
+    """
     if not table.derived:
         return Decoder(table, lines, most)
-    return DerivingDecoder(in_process if spark is None else partial(by_spark, spark), table, lines, most)
+    compute = partial(in_process, views) if spark is None else partial(by_spark, spark)
+    return DerivingDecoder(compute, table, lines, most)
 
 
 class DerivingDecoder(Decoder):
@@ -64,11 +69,12 @@ class DerivingDecoder(Decoder):
         return self.derivation.finished(first, *found, texts_of)
 
 
-def in_process(derivation: ComputedColumns, given: pa.Table) -> Computed:
-    """What DuckDB computes, and the errors of expressions that raise one."""
+def in_process(views: Views, derivation: ComputedColumns, given: pa.Table) -> Computed:
+    """What DuckDB computes, and the errors of expressions that raise one; raises JobError where a subquery does."""
     import pyarrow as pa
 
     columns, texts = derivation.table.derived, derivation.engine()
+    given = _with_subqueries(views, derivation, given)
     kinds = [column.type for column in columns]
     names = [derivation.own("value", place) for place in range(len(columns))]
     try:
@@ -87,6 +93,16 @@ def in_process(derivation: ComputedColumns, given: pa.Table) -> Computed:
         if rows.true_count
     }
     return pa.table(found), messages
+
+
+def _with_subqueries(views: Views, derivation: ComputedColumns, given: pa.Table) -> pa.Table:
+    for column in derivation.table.derived:
+        try:
+            given = expressions.with_subqueries(given, ROW, column.subqueries, views)
+        except expressions.Raises as error:
+            what = f"{derivation.table.name}: {shown(column.expression)}"
+            raise JobError("expression", expressions.without_value(what, error), 1) from error
+    return given
 
 
 def by_spark(spark: SparkSession, derivation: ComputedColumns, given: pa.Table) -> Computed:

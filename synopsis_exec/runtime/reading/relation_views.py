@@ -1,8 +1,9 @@
-"""Relations as views: derived columns may ask them, in subqueries."""
+"""Relations as views: derived columns, and queries, may ask them in subqueries."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from streambound_runtime.decoding.derived import typed_values
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
+Views = Mapping[str, "pa.Table"]
+"""The good rows of the relations that are asked, in the columns that are needed, by the names of their views."""
+
 
 def view_of(relation: str) -> str:
     """What a relation is called in expressions: a name that a session's own views hardly have.
@@ -24,18 +28,21 @@ def view_of(relation: str) -> str:
     return f"streambound_{relation if relation.isidentifier() and relation.isascii() else relation.encode().hex()}"
 
 
-def make_relation_views(spark: SparkSession, job: JobSpec, relations: Mapping[str, list[dict[str, Value]]]) -> None:
-    """Make views of the good rows of the relations that expressions and queries ask, in the columns that are needed."""
+def asked_relations(job: JobSpec) -> set[str]:
+    """The names of the relations that expressions and queries ask."""
     tables = (*job.tables, *(query.relation for query in job.queries))
     asked = {name for table in tables for column in table.derived for name in column.asks}
-    asked |= {name for query in job.queries for name in query.asks}
-    for relation in job.relations:
-        if relation.name in asked:
-            rows = _typed(relation, relations[relation.name])
-            spark.createDataFrame(rows).createOrReplaceTempView(view_of(relation.name))
+    return asked | {name for query in job.queries for name in query.asks}
 
 
-def _typed(relation: Relation, rows: Iterable[dict[str, Value]]) -> pa.Table:
+def declared_part(relation: Relation) -> Relation:
+    """A relation without derived columns: these may ask the relation itself."""
+    names = {column.name for column in relation.columns}
+    return replace(relation, needs=tuple(name for name in relation.needs if name in names), derived=())
+
+
+def view_rows(relation: Relation, rows: Iterable[Mapping[str, Value]]) -> pa.Table:
+    """Good rows of a relation as its view has them: the declared columns that are needed, with their types."""
     import pyarrow as pa
 
     rows, kinds = list(rows), {column.name: sql_type(column.type) for column in relation.columns}
@@ -44,3 +51,9 @@ def _typed(relation: Relation, rows: Iterable[dict[str, Value]]) -> pa.Table:
         return pa.table({"_": pa.nulls(len(rows), pa.bool_())})
     values = {name: pa.array([row[name] for row in rows], kinds[name].encoded) for name in names}
     return pa.table({name: typed_values(found, kinds[name]) for name, found in values.items()})
+
+
+def make_relation_views(spark: SparkSession, views: Views) -> None:
+    """Make views of Spark's session."""
+    for name, rows in views.items():
+        spark.createDataFrame(rows).createOrReplaceTempView(name)

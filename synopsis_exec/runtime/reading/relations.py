@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from streambound_runtime import expressions
 from streambound_runtime.decoding.decoder import Decoded
 from streambound_runtime.decoding.reasons import detail
 from streambound_runtime.errors import JobError
@@ -15,18 +16,72 @@ from streambound_runtime.reading.computing import decoder_of, in_words, is_of_sp
 from streambound_runtime.reading.files import Files, Raw
 from streambound_runtime.reading.input_log import local_files
 from streambound_runtime.reading.random_rows import conflicts
-from streambound_runtime.reading.sources import by_path, paths_now, raw_rows
+from streambound_runtime.reading.relation_views import (
+    Views,
+    asked_relations,
+    declared_part,
+    make_relation_views,
+    view_of,
+    view_rows,
+)
+from streambound_runtime.reading.sources import by_path, failing, paths_now, raw_rows
 from streambound_runtime.row_values import Value
 from streambound_runtime.session import pinned
 from streambound_runtime.settings import Settings
-from streambound_runtime.spec import Relation, RelationQuery, SourceSpec
+from streambound_runtime.spec import JobSpec, Relation, RelationQuery, SourceSpec
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 
 COMPUTED = "query"
 """The format of a source that is a query."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRelations:
+    """The encoded good rows of a job's relations, those that it computes among them, and how many rows each has.
+
+    ``views`` are those that subqueries ask in this process.
+    """
+
+    rows: dict[str, list[dict[str, Value]]]
+    sizes: dict[str, int]
+    views: Views
+
+
+def read_relations(
+    spark: SparkSession | None, job: JobSpec, settings: Settings, frames: Mapping[str, DataFrame], bad: BadRows
+) -> ReadRelations:
+    """Read the static relations of a job, and compute others of them; bad rows are added. Raises JobError."""
+    views: dict[str, pa.Table] = {}
+    found, asked = ReadRelations({}, {}, views), asked_relations(job)
+
+    def read(relation: Relation) -> None:
+        before = bad.counts.total()
+        with failing(relation, job, settings):
+            good = relation_rows(spark, relation, settings, frames, bad, views)
+        found.rows[relation.name], found.sizes[relation.name] = good, len(good) + bad.counts.total() - before
+
+    asking = [relation for relation in job.relations if any(column.asks for column in relation.derived)]
+    for relation in job.relations:
+        if relation not in asking:
+            read(relation)
+        if relation.name in asked:
+            good = found.rows.get(relation.name)
+            if good is None:
+                with failing(relation, job, settings):
+                    good = relation_rows(spark, declared_part(relation), settings, frames, BadRows(0), {})
+            rows = view_rows(relation, good)
+            views[view_of(relation.name)] = rows if spark is not None else expressions.without_zones(rows)
+    if spark is not None:
+        make_relation_views(spark, views)
+    for relation in asking:
+        read(relation)
+    bad.stop()
+    found.rows.update({query.relation.name: computed_rows(spark, query, views) for query in job.queries})
+    return found
 
 
 def relation_rows(
@@ -35,9 +90,10 @@ def relation_rows(
     settings: Settings,
     frames: Mapping[str, DataFrame],
     bad: BadRows,
+    views: Views,
 ) -> list[dict[str, Value]]:
     """The good rows of a static relation, encoded; bad ones are added. Raises JobError for more than it may have."""
-    decoder, good = decoder_of(spark, relation, bool(settings.input), bad.most), list[dict[str, Value]]()
+    decoder, good = decoder_of(spark, relation, bool(settings.input), bad.most, views), list[dict[str, Value]]()
     if spark is None:
         raws = Files(None, relation, settings).raws(local_files(relation, settings))
     elif by_path(relation, settings):
@@ -60,23 +116,34 @@ def relation_rows(
     return [row for place, row in enumerate(good) if place not in wrong]
 
 
-def computed_rows(spark: SparkSession, query: RelationQuery) -> list[dict[str, Value]]:
+def computed_rows(spark: SparkSession | None, query: RelationQuery, views: Views) -> list[dict[str, Value]]:
     """The rows of a relation that is computed of others, encoded, in order; raises JobError where there are none."""
     relation = replace(query.relation, source=SourceSpec(COMPUTED))
-    try:
-        with pinned(spark):
-            raw = spark.sql(query.query).toArrow()
-    except Exception as error:
-        if not is_of_spark(error):
-            raise
-        raise JobError(
-            "expression", f"the relation {relation.name} cannot be computed: {in_words(error)}", 1
-        ) from error
-    found = decoder_of(spark, relation, False, 1).decode(raw)
+    raw = _computed_in_process(query, views) if spark is None else _computed_by_spark(spark, query)
+    found = decoder_of(spark, relation, False, 1, views).decode(raw)
     for bad in found.rejected.to_pylist()[:1]:
         what = f"the relation {relation.name}, which the query computes, has a row that is none: {bad['detail']}"
         raise JobError("expression", f"{what}: {bad['row']}", 1)
     return sorted(_good(found, relation), key=lambda row: [(value is not None, value) for value in row.values()])
+
+
+def _computed_by_spark(spark: SparkSession, query: RelationQuery) -> pa.Table:
+    try:
+        with pinned(spark):
+            return spark.sql(query.query).toArrow()
+    except Exception as error:
+        if not is_of_spark(error):
+            raise
+        why = f"the relation {query.relation.name} cannot be computed: {in_words(error)}"
+        raise JobError("expression", why, 1) from error
+
+
+def _computed_in_process(query: RelationQuery, views: Views) -> pa.Table:
+    try:
+        return expressions.selected(query.engine, [column.type for column in query.relation.columns], views)
+    except expressions.Raises as error:
+        what = f"the relation {query.relation.name}"
+        raise JobError("expression", expressions.without_value(what, error), 1) from error
 
 
 def _good(found: Decoded, relation: Relation) -> list[dict[str, Value]]:

@@ -13,14 +13,15 @@ from streambound.analyzer.spans import SourceText
 from streambound.criteria.check import check_source
 from streambound.synopsis_exec.job_file import compiled
 from streambound.synopsis_exec.plan import make_plan
+from streambound_runtime.embedded import run_embedded
 from streambound_runtime.placement import state_owner
+from streambound_runtime.settings import settings_of
 from streambound_runtime.spec import JobSpec
+from streambound_runtime.usage import checked
 from support.choices import Choices
 from support.jobs import read, run_with, write
 from support.oracle import Oracle, by_timestamp
 from support.streams import Rows, small_rows
-
-pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore")]
 
 CATALOG: dict[str, Any] = {
     "streams": {name: {"timestamp": "ts", "columns": {"a": "bigint", "s": "string", "ts": "bigint"}} for name in "ST"},
@@ -83,14 +84,13 @@ def with_results(sql: str) -> tuple[Rows, dict[int, Any]]:
 def job_checked(sql: str, placement: str | None) -> JobSpec:
     """The job of a statement as `check` decides it."""
     catalog = catalog_from_mapping(CATALOG)
-    (checked,) = check_source(SourceText("q.sql", sql), catalog)
-    assert checked.decision is not None
-    return compiled(make_plan(checked.decision, catalog), placement).job
+    (found,) = check_source(SourceText("q.sql", sql), catalog)
+    assert found.decision is not None
+    return compiled(make_plan(found.decision, catalog), placement).job
 
 
-ON_A_CLUSTER = {
-    "left": "driver", "nested, exists": "driver", "left, using": "driver", "nested, of two streams": "buckets",
-}  # fmt: skip
+ON_SPARK = ("left", "nested, values", "computed, a difference")
+ON_A_CLUSTER = {"nested, exists": "driver", "nested, of two streams": "buckets"}
 
 
 @pytest.fixture
@@ -112,19 +112,37 @@ def results(tmp_path: Path) -> Callable[[str], dict[int, Any]]:
 
 
 def ran(spark: Any, folder: Path, name: str, placement: str | None = None, *more: str) -> dict[int, Any]:
+    """The results of a job, on Spark or, without it, in this process."""
+    job = job_checked(QUERIES[name], placement)
     files = [f"--{kind}={folder / kind}" for kind in ("output", "checkpoint")]
-    run_with(spark, job_checked(QUERIES[name], placement), ["--input", str(folder), *files, *more])
+    options = ["--input", str(folder), *files, *more]
+    if spark is None:
+        run_embedded(job, checked(job, settings_of(job, options)), lambda event: None)
+    else:
+        run_with(spark, job, options)
     return by_timestamp(read(folder / "output"))
 
 
 @pytest.mark.parametrize("name", QUERIES)
 def test_results_are_those_of_batch_sql_on_every_prefix(
+    results: Callable[[str], dict[int, Any]], tmp_path: Path, name: str
+) -> None:
+    expected = results(name)
+    assert ran(None, tmp_path, name, None, "--files-per-batch", "1") == expected
+
+
+@pytest.mark.spark
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ON_SPARK)
+def test_results_on_spark_are_the_same(
     spark: Any, results: Callable[[str], dict[int, Any]], tmp_path: Path, name: str
 ) -> None:
     expected = results(name)
     assert ran(spark, tmp_path, name) == expected
 
 
+@pytest.mark.spark
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("name", "placement"), ON_A_CLUSTER.items())
 def test_workers_are_given_the_relations(
     spark: Any,
