@@ -15,6 +15,8 @@ from streambound.analyzer.types import DataType
 from streambound.synopsis_exec.circuit_ir import Node, NodePlan
 from streambound_runtime import spec
 from streambound_runtime.decoding.raw import own
+from streambound_runtime.engine.linear import SqlScan
+from streambound_runtime.engine.plan import CircuitPlan, EngineOperator, RowsOfStream
 from streambound_runtime.operators.circuit_plan import MapNode, NamedTypes, PeriodNode
 from streambound_runtime.operators.epochs.plan import EpochJoin, EpochMap, EpochPlan
 from streambound_runtime.operators.plan import TableScan, Test
@@ -70,8 +72,23 @@ def _scans_and_names(plan: object) -> Iterator[TableScan | str]:
             yield plan
         case tuple():
             yield from (found for part in plan for found in _scans_and_names(part))
+        case CircuitPlan(operators=operators):
+            yield from (found for one in operators for found in _scans_and_names(_as_scans(one, operators)))
         case _ if is_dataclass(plan) and not isinstance(plan, Test):
             yield from (found for field in fields(plan) for found in _scans_and_names(getattr(plan, field.name)))
+
+
+def _as_scans(one: EngineOperator, operators: Sequence[EngineOperator]) -> object:
+    """An operator, or the scans that are all that is made of a stream's rows."""
+    if isinstance(one, SqlScan):
+        return ()
+    readers = [other for other in operators if one.name in other.inputs]
+    if not isinstance(one, RowsOfStream) or not all(isinstance(reader, SqlScan) for reader in readers):
+        return one
+    columns = tuple((f"c{place}", column) for place, column in enumerate(one.columns))
+    return tuple(
+        TableScan(one.stream, columns, scan.picked, scan.tests) for scan in readers if isinstance(scan, SqlScan)
+    )
 
 
 def _query(query: spec.RelationQuery, derived: tuple[spec.Derived, ...], views: Relations) -> spec.RelationQuery:
