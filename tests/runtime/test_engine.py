@@ -207,8 +207,8 @@ def test_a_sum_beyond_its_type_is_an_error_in_words(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_random_statements_are_what_duckdb_returns_after_each_tick() -> None:
     tally = Tally(tick="batch")
-    for seed in range(100, 100 + 2 * MORE):
+    for seed in range(100, 100 + MORE):
         tally.seed(seed)
     assert tally.wrong == []
-    assert tally.counts["counted"] > 10 * MORE
+    assert tally.counts["counted"] > 5 * MORE
     assert tally.counts["bounded"] and tally.counts["retired"] and tally.counts["retracted"], tally.told
