@@ -15,7 +15,7 @@ from support.operator_queries import random_catalog
 from support.operator_runs import World, outcome
 from support.profiles import MORE
 
-PARTS = 2
+PARTS = 1
 EACH = 2 * MORE
 """Seeds of a part: of fewer one cannot say what they have met."""
 
