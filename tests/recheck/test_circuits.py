@@ -221,6 +221,7 @@ def proof(checked: Checked, document: Any) -> Proof:
     return circuit_proved(checked.statement, checked.catalog, document)
 
 
+@pytest.mark.xdist_group("corpus")
 def test_certificates_of_the_corpus_hold_or_are_not_known() -> None:
     found: Counter[str] = Counter()
     for case in CASES:
