@@ -95,7 +95,7 @@ def test_bounded(name: str) -> None:
     assert decision.bound.entries.text == formula
     found = 0
     for seed in range(2):
-        rows = (adversarial_rows if seed % 2 else small_rows)(Choices.seeded(seed), CATALOG, 30)
+        rows = (adversarial_rows if seed % 2 else small_rows)(Choices.seeded(seed), CATALOG, 15)
         printed = printed_as_sql_says(sql, decision, CATALOG, rows)
         assert printed is not None
         found += printed.results
