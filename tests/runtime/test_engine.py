@@ -39,6 +39,7 @@ def bounded(case: dict[str, Any]) -> bool:
 BOUNDED = [case for case in CASES if case["verdict"] == "bounded"]
 
 
+@pytest.mark.xdist_group("corpus")
 @pytest.mark.parametrize("case", BOUNDED, ids=lambda case: case["name"])
 def test_public_cases_in_ticks(case: dict[str, Any]) -> None:
     """Restarts change nothing; there never are more entries than M, and in the end they are the same for all ticks.
@@ -51,7 +52,7 @@ def test_public_cases_in_ticks(case: dict[str, Any]) -> None:
     checked = checked_once(case["sql"], case["catalog"])
     assert checked.circuit_bound is not None
     random, left, times = Random(case["name"]), set[int](), circuit.times
-    several = [[[time] for time in times]] if BOUNDED.index(case) % 4 == 0 else []
+    several = [[[time] for time in times]] if BOUNDED.index(case) % 8 == 0 else []
     several += [cut_at_random(random, times) for _ in range(2 * bool(times))]
     for cuts in several:
         printed, peak, entries = circuit.run(cuts, restart=random.random() < 0.5)
