@@ -94,7 +94,9 @@ def test_a_submitted_job_in_buckets_that_is_killed_goes_on_on_a_cluster(tmp_path
     dice, made = random.Random(3), streambound.compile(GROUPS, CATALOG, placement="buckets", unbounded=True)
     made.write(tmp_path)
     for part in range(3):
-        rows = ({"k": dice.choice([*range(12), None]), "v": dice.randrange(7), "ts": 20 * part + n} for n in range(20))
+        rows = (
+            {"k": dice.choice([*range(12), None]), "v": dice.randrange(7), "ts": 9 * part + n // 7} for n in range(20)
+        )
         write(tmp_path / "in" / "S" / f"{part}.jsonl", *rows, "bad", modified=1_600_000_000 + part)
     here = streambound.compile(GROUPS, CATALOG, placement="driver", unbounded=True).compiled.job
     options = [f"--{name}={tmp_path / 'here' / name}" for name in ("output", "quarantine", "checkpoint")]
