@@ -28,6 +28,9 @@ run_java_quickly()
 _path = [str(Path(__file__).parent), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
 os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(_path))
 
+# Syntax trees are garbage that refers to itself, but there is room for much of it.
+gc.set_threshold(200_000, 20, 100)
+
 SHARED = ("spark", "page")
 """Fixtures that take longer than the tests that use them: a Spark session, a browser."""
 _numbers = itertools.count()

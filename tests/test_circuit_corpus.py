@@ -11,6 +11,8 @@ import pytest
 import streambound
 from support.circuits import checked_once, expected, run_circuit, run_plan
 
+pytestmark = pytest.mark.xdist_group("corpus")  # its cases are checked once, in one process
+
 CASES: list[dict[str, Any]] = [
     json.loads(line) for line in (Path(__file__).parent / "data" / "circuits.jsonl").read_text().splitlines()
 ]

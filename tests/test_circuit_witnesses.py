@@ -14,6 +14,8 @@ from streambound.reports.witness_report import json_rows
 from support.circuits import checked_once
 from support.command_line import call
 
+pytestmark = pytest.mark.xdist_group("corpus")  # its cases are checked once, in one process
+
 CASES = [
     case
     for line in (Path(__file__).parent / "data" / "circuits.jsonl").read_text().splitlines()

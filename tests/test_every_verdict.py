@@ -39,7 +39,7 @@ from support.relation_queries import make_relation_statement
 from support.streams import adversarial_rows, small_rows
 
 pytestmark = pytest.mark.xdist_group("decisions")  # made once, in one process
-STATEMENTS = 250 * MORE
+STATEMENTS = 126 * MORE
 KINDS: tuple[Callable[[Choices], Statement], ...] = (
     partial(make_statement, features=Features()),
     partial(make_statement, features=MANY_ALTERNATIVES),
@@ -144,7 +144,7 @@ def test_no_rejected_query_lacks_a_witness_that_sql_confirms(record_property: Ca
             assert grown_plan(decision, LARGER), statement.sql
             assert _confirmed(statement, decision, _small(decision.witness)), statement.sql
     sets = sum(n for name, n in counts.items() if name.startswith("set"))
-    assert counts["bag unbounded"] > 0.04 * STATEMENTS and counts["set unbounded"] > 0.1 * STATEMENTS, counts
+    assert counts["bag unbounded"] > 0.02 * STATEMENTS and counts["set unbounded"] > 0.05 * STATEMENTS, counts
     assert counts["set unknown"] < 0.02 * sets, counts
     assert not counts["bag unknown"], counts
 

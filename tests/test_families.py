@@ -135,7 +135,7 @@ def test_sums_over_sets_against_all_of_them() -> None:
 def test_families_of_streams_with_a_key(distinct: bool) -> None:
     """Sets keep extrema in them, bags join a relation last: certified, and what SQL says within M."""
     seen: Counter[str] = Counter()
-    for seed in range(120 * MORE):
+    for seed in range(60 * MORE) if distinct else range(60 * MORE, 120 * MORE):
         choices = Choices.seeded(seed)
         statement = make_keyed_statement(choices, distinct)
         if (certified := certified_family(statement)) is None:
@@ -151,7 +151,7 @@ def test_families_of_streams_with_a_key(distinct: bool) -> None:
         seen["lapses"] += any(table.lapses for table in tables)
         seen["late relations"] += any(b.synopsis.late_relations(s) for b in found.branches for s in b.synopsis.streams)
     often, seldom = (["extrema", "several"], "of several streams") if distinct else (["late relations"], "lapses")
-    assert min(seen["results"], *(seen[name] for name in often)) > 5 * MORE and seen[seldom] > 1, seen
+    assert min(seen["results"], *(seen[name] for name in often)) > 3 * MORE and seen[seldom], seen
 
 
 # --- wide queries ----------------------------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ def test_any_width_has_a_bound(shape: str) -> None:
 def test_random_families_print_what_sql_says_within_their_bound(language: str) -> None:
     """After each timestamp, against DuckDB; and the same from a saved state."""
     seen: Counter[str] = Counter()
-    for seed, sql, catalog, decision, _ in _random(18 * MORE, LANGUAGES[language]):
+    for seed, sql, catalog, decision, _ in _random(12 * MORE, LANGUAGES[language]):
         choices = Choices.seeded(seed + 1)
         rows = (adversarial_rows if choices.chance(40) else small_rows)(choices, catalog)
         ran = printed_as_sql_says(sql, decision, catalog, rows)
@@ -225,7 +225,7 @@ def test_a_wide_query_prints_what_sql_says(shape: str, distinct: bool) -> None:
     plan = plan_of(decision, catalog)
     relations = {name: [{"k": 1}, {"k": 2}, {"k": 2}] for name in catalog["relations"]}
     results, made = 0, partial(_some_rows, shape)
-    for seed in range(3):
+    for seed in range(2):
         rows = {name: made(100 * seed + i, i) for i, name in enumerate(catalog["streams"])}
         expected = Oracle(catalog, {**rows, **relations}).prefix_expected(sql)
         kernel = synopsis_of(plan, relations)
@@ -252,7 +252,7 @@ def test_a_wide_set_keeps_an_extremum_per_key() -> None:
     assert found is not None and found.entries.value == WIDE["star"][1] + 4
     assert not rejections(decision, found)
     printed = 0
-    for seed in range(4):
+    for seed in range(2):
         choices, rows = Choices.seeded(seed), {}
         for place, name in enumerate(catalog["streams"]):
             times = [1, 3] if not place else [choices.integer(1, 3), choices.integer(4, 6)]

@@ -18,7 +18,9 @@ from streambound_runtime.engine.loop import Engine
 from support.circuits import Circuit, Rows, certificate_of, checked_once, run_plan
 from support.profiles import MORE
 
-TICKS, PART = 40_000, 2_500
+pytestmark = pytest.mark.xdist_group("corpus")  # its cases are checked once, in one process
+
+TICKS, PART = 20_000, 2_500
 CASES: dict[str, dict[str, Any]] = {
     (case := json.loads(line))["name"]: case
     for line in (Path(__file__).parent / "data" / "circuits.jsonl").read_text().splitlines()

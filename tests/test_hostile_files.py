@@ -43,7 +43,7 @@ def checked(folder: Path, text: str) -> dict[str, object]:
 
 
 @given(family=st.sampled_from(sorted(FAMILIES)), length=st.integers(1, 100_000), seed=st.integers(0, 2**32))
-@settings(max_examples=10 * MORE, suppress_health_check=[HealthCheck.function_scoped_fixture], database=None)
+@settings(max_examples=5 * MORE, suppress_health_check=[HealthCheck.function_scoped_fixture], database=None)
 def test_any_file_is_decided_or_refused_with_words(tmp_path: Path, family: str, length: int, seed: int) -> None:
     text = FAMILIES[family](length, random.Random(seed))
     assert len(text) <= length or length < 1_000, "no family is longer than asked for"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import grimp
@@ -17,11 +17,11 @@ FOLDERS = {"streambound": ROOT, "streambound_runtime": ROOT / "synopsis_exec" / 
 PACKAGES = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
 
 
-def _modules() -> Iterator[tuple[Path, ast.Module]]:
-    for name in PACKAGES:
-        package, *folders = name.split(".")
-        for file in FOLDERS[package].joinpath(*folders).glob("*.py"):
-            yield file, ast.parse(file.read_text(encoding="utf-8"))
+@cache
+def _modules() -> list[tuple[Path, ast.Module]]:
+    folders = [FOLDERS[package].joinpath(*below) for package, *below in (name.split(".") for name in PACKAGES)]
+    files = [file for folder in folders for file in folder.glob("*.py")]
+    return [(file, ast.parse(file.read_text(encoding="utf-8"))) for file in files]
 
 
 def test_there_are_no_import_circles() -> None:

@@ -169,7 +169,7 @@ def test_extremes_of_independent_streams() -> None:
     assert found is not None
     assert found.entries.value == LEAVES + 1
     printed = []
-    for seed in range(12):
+    for seed in range(6):
         choices = Choices.seeded(seed)
         rows = {x: [{"a": choices.integer(0, 3), "ts": choices.integer(0, 4)}] for x in names[1:]}
         rows["X0"] = [{"a": choices.integer(-1, 1), "ts": now} for now in (2, 4, 5)]
@@ -183,7 +183,7 @@ def test_extremes_of_independent_streams() -> None:
 def test_the_ways_of_whole_sets_are_all_that_the_timestamps_allow() -> None:
     """Against every subset of small random queries' streams, tried one by one."""
     seen: Counter[int] = Counter()
-    for seed in range(75 * MORE):
+    for seed in range(40 * MORE):
         statement = make_statement(Choices.seeded(seed), replace(EXECUTABLE, windows=50))
         for branch in decided(statement.sql, statement.catalog).derivation.split.branches:
             facts = Facts.of(branch)

@@ -203,15 +203,16 @@ def check(spark: Any, asked: list[Asked], least: int) -> None:
 
 
 def test_every_constant_with_every_type(spark: Any) -> None:
+    """By ``=`` and by ``>=`` in turn; random conditions have all operators."""
     rows = view(spark, VALUES, ROWS)
     asked = [
         one
-        for constant in CONSTANTS
-        for column in COLUMNS
-        for op in ("=", ">=")
+        for number, constant in enumerate(CONSTANTS)
+        for place, column in enumerate(COLUMNS)
+        for op in (("=", ">=") if MORE > 1 else ("=", ">=")[(number + place) % 2 :][:1])
         for one in conditions(f"{column} {op} {constant}", rows)
     ]
-    check(spark, asked, 1600)
+    check(spark, asked, 800)
 
 
 TEXTS = {
@@ -292,8 +293,8 @@ def constant(dice: random.Random) -> str:
 def test_random_sums(spark: Any) -> None:
     rows = view(spark, {name: [MILD[name]] if name in MILD else [] for name in COLUMNS}, 1)
     dice = random.Random(13)
-    asked = [one for _ in range(2000 * MORE) for one in conditions(random_sum(dice), rows, sums=True)]
-    check(spark, asked, 100)
+    asked = [one for _ in range(1000 * MORE) for one in conditions(random_sum(dice), rows, sums=True)]
+    check(spark, asked, 50)
 
 
 def random_sum(dice: random.Random) -> str:

@@ -131,8 +131,8 @@ def test_each_entry_computes_what_spark_does(frame: Any, table: pa.Table, record
 
 
 def test_letters_beyond_those_that_stop_a_job_are_those_of_spark(spark: Any, tmp_path: Path) -> None:
-    """All letters, alone and between others."""
-    letters = pa.table({"c": [chr(code) for code in range(1, 0x110000) if not 0xD800 <= code < 0xE000]})
+    """All letters that have cases, and others, alone and between others."""
+    letters = pa.table({"c": [chr(code) for code in range(1, 0x20000) if not 0xD800 <= code < 0xE000]})
     texts = ("lower(c)", "upper(c)", "lower('aB' || c || 'cD')", "upper('aB' || c || 'cD')")
     ours = [engine_sql(text, {"c": kind_of("string")}, kind_of("string")) for text in texts]
     values, raising = tried(letters, [str(sql) for sql in ours], ["string"] * len(texts))

@@ -81,7 +81,7 @@ def _bounded(sql: str) -> bool:
 def test_names_without_an_alias_and_subqueries_lose_no_repair() -> None:
     """And in DuckDB the patches return the same; a join with a relation's key keeps what it does not repeat."""
     counts: Counter[str] = Counter()
-    for seed in range(75 * MORE):
+    for seed in range(50 * MORE):
         choices = Choices.seeded(seed)
         columns = [column for column in ("a_id", "b", "c_id", "d") if choices.chance(40)] or ["a_id"]
         conditions = [condition for condition in CONDITIONS if choices.chance(25)] or [CONDITIONS[4]]

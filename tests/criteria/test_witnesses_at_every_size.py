@@ -16,6 +16,8 @@ from streambound.criteria.operators.constants import DAY, Constants
 from support.circuits import checked_circuit, checked_once
 from support.grown import SAMPLED, SIZE, grown
 
+pytestmark = pytest.mark.xdist_group("corpus")  # its cases are checked once, in one process
+
 DATA = Path(__file__).parent.parent / "data"
 CASES = [
     case

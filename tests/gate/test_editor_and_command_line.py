@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -70,12 +71,22 @@ QUERIES = {
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A workspace with the codes that its settings name, and one that several files have together."""
+    return workspace(tmp_path, monkeypatch, ["SB210", "SB301", "SB402"])
+
+
+@pytest.fixture
+def every(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A workspace with all codes."""
+    return workspace(tmp_path, monkeypatch, [rule for rule in Code if rule not in NOT_HERE])
+
+
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, codes: Iterable[str]) -> Path:
     monkeypatch.chdir(tmp_path)
     settings, texts = SETTINGS, dict(QUERIES)
-    for rule in Code:
-        if rule not in NOT_HERE:
-            tables, texts[f"codes/{rule}.sql"] = example(rule)
-            settings += tables
+    for rule in codes:
+        tables, texts[f"codes/{rule}.sql"] = example(rule)
+        settings += tables
     for name, text in texts.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(text.encode())
@@ -192,9 +203,9 @@ async def equal(editor: Editor, folder: Path, files: list[str]) -> None:
         assert stale_shown(editor) == stale
 
 
-def test_the_workspace_has_every_kind_of_finding(folder: Path) -> None:
-    rows, stale = printed(folder)
-    assert printed(folder, "--no-repairs", "--no-cache") == (rows, stale)
+def test_the_workspace_has_every_kind_of_finding(every: Path) -> None:
+    rows, stale = printed(every)
+    assert printed(every, "--no-repairs", "--no-cache") == (rows, stale)
     found = {code for items in rows.values() for code, *_ in items}
     assert found == set(Code) - NOT_HERE.keys()
     assert {severity for items in rows.values() for _, severity, *_ in items} == {1, 2, 3, 4}
@@ -202,24 +213,24 @@ def test_the_workspace_has_every_kind_of_finding(folder: Path) -> None:
     assert sum(code == "SB402" for items in rows.values() for code, *_ in items) > 3
 
 
-def test_an_editor_shows_what_the_command_line_prints(folder: Path) -> None:
-    files = [str(file.relative_to(folder)) for file in registered(folder)]
+def test_an_editor_shows_what_the_command_line_prints(every: Path) -> None:
+    files = [str(file.relative_to(every)) for file in registered(every)]
 
     async def scene(editor: Editor) -> None:
         for name in files:
-            editor.open(name, (folder / name).read_bytes().decode("utf-8-sig"))
-        await equal(editor, folder, files)
-        editor.open("other/alone.sql", (folder / "other/alone.sql").read_text(encoding="utf-8"))
+            editor.open(name, (every / name).read_bytes().decode("utf-8-sig"))
+        await equal(editor, every, files)
+        editor.open("other/alone.sql", (every / "other/alone.sql").read_text(encoding="utf-8"))
         uri = editor.uri("other/alone.sql")
         await editor.until(lambda: bool(editor.shown.get(uri)))
-        alone, _ = printed(folder, "other/alone.sql")
-        assert shown(editor, folder, "other/alone.sql") == alone["other/alone.sql"], "it is a run of its own"
+        alone, _ = printed(every, "other/alone.sql")
+        assert shown(editor, every, "other/alone.sql") == alone["other/alone.sql"], "it is a run of its own"
         (needless,) = editor.shown[editor.uri("streams.toml")]
         said = call("check", "--no-repairs").stderr
         line = needless.range.start.line + 1
         assert f"streambound: note: streams.toml:{line}: {needless.message}\n" in said
 
-    play(folder, scene)
+    play(every, scene)
 
 
 def test_what_one_file_changes_in_others_is_shown_at_once(folder: Path) -> None:

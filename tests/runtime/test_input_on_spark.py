@@ -336,7 +336,6 @@ def written(file: Path, number: int) -> None:
     ("placement", "forms", "uri"),
     [
         ("stateless", ["csv"], True),
-        ("stateless", ["parquet"], False),
         ("driver", ["json", "csv"], False),
         ("buckets", ["parquet", "json.bz2"], True),
     ],

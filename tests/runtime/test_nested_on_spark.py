@@ -92,9 +92,7 @@ def test_results_are_those_of_batch_sql_in_every_placement(
     assert {one["reason"] for one in bad} == {"expression"}
 
 
-@pytest.mark.parametrize(
-    ("name", "placement"), [("elements", "stateless"), ("elements", "driver"), ("two streams", "buckets")]
-)
+@pytest.mark.parametrize(("name", "placement"), [("elements", "stateless"), ("two streams", "buckets")])
 def test_files_of_parquet_give_what_json_gives(
     spark: Any, recorded: Path, tmp_path: Path, name: str, placement: str
 ) -> None:

@@ -91,10 +91,10 @@ def check(case: Case, both: bool = False) -> Counter[str] | None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_fixed_sample_equals_sql(kind: str) -> None:
     counts: Counter[str] = Counter()
-    for seed in range(24):
+    for seed in range(24 if kind == "extrema" else 12):
         counts += check(KINDS[kind](Choices.seeded(5000 + seed)), seed % 6 == 0) or Counter()
-    assert counts["run"] > 10 and counts["printed something"] > 4, counts
-    assert kind == "extrema" or counts["columns"] > 8, counts
+    assert counts["run"] > 5 and counts["printed something"] > 2, counts
+    assert kind == "extrema" or counts["columns"] > 4, counts
 
 
 @pytest.mark.parametrize("kind", FAMILIES)
@@ -103,9 +103,9 @@ def test_a_fixed_sample_of_families_equals_sql(kind: str, monkeypatch: pytest.Mo
     monkeypatch.setattr(synopsis_module, "MOST_WHOLE", 0)
     monkeypatch.setattr(synopsis_module, "MOST_TABLES", 0)
     counts: Counter[str] = Counter()
-    for seed in range(24):
+    for seed in range(12):
         counts += check(with_rows(FAMILIES[kind])(Choices.seeded(6000 + seed))) or Counter()
-    assert counts["run"] > 10 and counts["printed something"] > 2, counts
+    assert counts["run"] > 5 and counts["printed something"] > 1, counts
 
 
 def _unequal(choices: Choices) -> Case:
@@ -126,10 +126,10 @@ def test_a_fixed_sample_of_what_may_take_fewer_entries_equals_sql(kind: str, mon
         monkeypatch.setattr(module, "fewer", lambda one, other: True)
     counts: Counter[str] = Counter()
     bound_module.counted.cache_clear()
-    for seed in range(48):
+    for seed in range(24):
         counts += check(FEWER[kind](Choices.seeded(7000 + seed))) or Counter()
     bound_module.counted.cache_clear()
-    assert counts["run"] > 5 and counts["printed something"] > 1 and counts["columns"] > 5, counts
+    assert counts["run"] > 3 and counts["printed something"] and counts["columns"] > 3, counts
 
 
 @examples(30)

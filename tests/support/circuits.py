@@ -305,12 +305,11 @@ class Circuit:
 
 def restarts_and_other_ticks_change_nothing(circuit: Circuit) -> None:
     """Assert that restarts change nothing, and other ticks only when something is printed."""
-    whole = circuit.run(circuit.cuts(12), restart=False)
+    whole = circuit.run(circuit.cuts(7), restart=False)
     assert len(whole[0]) > 3
-    assert circuit.run(circuit.cuts(12), restart=True) == whole
-    for number in (2, 5):
-        other = circuit.run(circuit.cuts(number), restart=True)
-        assert (added_up(other[0]), other[2]) == (added_up(whole[0]), whole[2])
+    assert circuit.run(circuit.cuts(7), restart=True) == whole
+    other = circuit.run(circuit.cuts(3), restart=True)
+    assert (added_up(other[0]), other[2]) == (added_up(whole[0]), whole[2])
 
 
 def added_up(printed: InOrder) -> Counter[tuple[Any, ...]]:

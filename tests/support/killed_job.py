@@ -10,7 +10,6 @@ from typing import Any
 
 from streambound.synopsis_exec.job_file import job_in
 from streambound_runtime import results
-from streambound_runtime.checkpoint.checkpoint import Checkpoint
 from streambound_runtime.driver import Driver
 from streambound_runtime.main import main as run
 from streambound_runtime.sinks import Sinks
@@ -71,8 +70,6 @@ def main() -> int:
     assert job is not None
     fatal = int(batch)
     match point:
-        case "when the state is saved":
-            after(Checkpoint, "save", fatal, lambda a: a[1])
         case "amid the results":
             amid_results(fatal)
         case "amid the sink":

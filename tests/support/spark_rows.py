@@ -51,6 +51,7 @@ def rows_of_lines(table: Table, lines: DataFrame, records: bool = False) -> Data
         lines.selectExpr("*", f"{_from_json(f'STRUCT<{schema}>')} AS parsed")
         .selectExpr("*", f"CASE WHEN get(parsed, 0) IS NOT NULL THEN struct({', '.join(cells)}) END AS row")
         .selectExpr("*", f"get({_from_json('MAP<STRING,STRING>')}, 0) AS fields")
+        .cache()  # else Spark parses an object anew for each test of a column
     )
     raw = "struct(value, metadata)" if metadata else "value"
     return rows.selectExpr(f"{raw} AS raw", "row", f"{_first({**tests, **_contract(table, metadata)})} AS reason")

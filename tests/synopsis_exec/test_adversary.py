@@ -89,7 +89,7 @@ def tightness(decision: Decision, catalog: Catalog, timestamps: int) -> float:
 
 def _enough(decision: Decision) -> int:
     """Timestamps to fill tables; a timestamp of a dozen streams, which meet thousands of entries, takes long."""
-    return 100 if max(len(branch.sources) for branch in decision.query.branches) < 10 else 10
+    return 60 if max(len(branch.sources) for branch in decision.query.branches) < 10 else 10
 
 
 DOCUMENTED = _documented()
@@ -115,15 +115,15 @@ def test_made_queries_reach_half_of_their_bound(name: str) -> None:
 @pytest.mark.parametrize("features", [Features(timestamps=0), Features(windows=70, finite=30, timestamps=0)], ids=str)
 def test_random_queries_stay_within_their_bound_and_mostly_reach_half_of_it(features: Features) -> None:
     reached = []
-    for seed in range(20 * MORE):
+    for seed in range(12 * MORE):
         statement = make_statement(Choices.seeded(seed), features)
         decision = decided(statement.sql, statement.catalog)
         if bounded(decision):
             try:
-                reached.append(tightness(decision, catalog_from_mapping(statement.catalog), timestamps=60))
+                reached.append(tightness(decision, catalog_from_mapping(statement.catalog), timestamps=30))
             except NotExecutableError:
                 continue
-    assert len(reached) > 11
+    assert len(reached) > 6
     assert sum(share >= 0.5 for share in reached) > 0.9 * len(reached), sorted(reached)[:9]
 
 

@@ -48,7 +48,6 @@ DIVIDED = {
     "top two": "SELECT k, v FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY v DESC) AS r FROM S) q "
     "WHERE r <= 2",
 }
-ON_SPARK = ("groups", "an outer join", "top two")
 TOGETHER = f"SELECT k AS x, COUNT(*) AS y FROM S GROUP BY k UNION ALL {OUTER} UNION ALL {CHANGING}"
 """An aggregate, an outer join and a relation that changes: all of them take back what they have said."""
 
@@ -122,7 +121,7 @@ def outputs(spark: Any, recorded: Path, folder: Path, made: JobSpec) -> tuple[st
 def options(recorded: Path, folder: Path) -> list[str]:
     folder.mkdir()
     files = [f"--{name}={folder / name}" for name in ("output", "quarantine", "checkpoint")]
-    return ["--input", str(recorded), "--files-per-batch", "1", *files]
+    return ["--input", str(recorded), "--files-per-batch", "2", *files]
 
 
 def outputs_here(recorded: Path, folder: Path, made: JobSpec) -> tuple[str, dict[str, Any]]:
@@ -142,7 +141,7 @@ def test_a_run_without_spark_gives_what_batch_sql_gives(recorded: Path, tmp_path
     assert summary["peak"] <= summary["limit"]
 
 
-@pytest.mark.parametrize(("what", "tick"), [*((what, "timestamp") for what in ON_SPARK), ("an outer join", "batch")])
+@pytest.mark.parametrize(("what", "tick"), [("groups", "timestamp"), ("an outer join", "batch")])
 def test_buckets_give_what_the_driver_gives(spark: Any, recorded: Path, tmp_path: Path, what: str, tick: str) -> None:
     """Of all operators in one process in `test_circuits_in_buckets`."""
     made = {placement: job(DIVIDED[what], placement, tick) for placement in ("driver", "buckets")}
@@ -168,7 +167,7 @@ def test_a_sum_beyond_its_type_stops_the_run_in_buckets(spark: Any, tmp_path: Pa
 def test_a_job_that_takes_back_is_killed(recorded: Path, tmp_path: Path) -> None:
     """Started again it prints what one run does, byte for byte, and quarantines the same rows.
 
-    `test_kill` has the other steps, `test_embedded` every write of a checkpoint of groups.
+    `test_kill` has the other steps, `test_embedded` a process that is killed when its state is saved.
     """
     compiled = streambound.compile(TOGETHER, CATALOG).compiled
     whole, _ = outputs_here(recorded, tmp_path / "whole", compiled.job)
@@ -179,12 +178,11 @@ def test_a_job_that_takes_back_is_killed(recorded: Path, tmp_path: Path) -> None
     compiled.write(folder)
     (folder / "in").symlink_to(recorded)
     steps = (
-        ("when the state is saved", 1),
-        ("amid the results", 3),
+        ("amid the results", 1),
         ("never", -1),
     )
     for point, number in steps:
-        process = started(folder, point, number)
+        process = started(folder, point, number, "--files-per-batch", "2")
         said, _ = process.communicate(timeout=550)
         assert process.returncode == (0 if point == "never" else -signal.SIGKILL), (point, said)
         assert (folder / "out.jsonl").exists() == (point == "never")

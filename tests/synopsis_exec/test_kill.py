@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import signal
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -81,49 +79,24 @@ def check_output(folder: Path, expected: Counter[str], summary: dict[str, Any]) 
 
 
 def test_a_job_killed_at_steps_of_a_batch(tmp_path: Path) -> None:
-    """One job, killed as it sends, and at the end, with a function as a sink.
+    """One job, killed as it sends, and at the end, with a function as a sink and a checkpoint without renames.
 
-    `test_circuits_on_spark` has other steps, and `test_embedded` crashes a job at every write of its checkpoint.
+    `test_circuits_on_spark` has another step, `test_soak` a job that is killed at any moment and has a sink of files,
+    and `test_embedded` crashes a job at every write of its checkpoint.
     """
-    expected = prepare(tmp_path, {"call": "sink:write"})
+    quarantine = {"format": "parquet", "path": "quarantined"}
+    expected = prepare(tmp_path, {"call": "sink:write", "quarantine": quarantine})
     steps = (
         ("amid the sink", 1),
         ("after the last batch is handed over", BATCHES),
         ("never", -1),
     )
     for point, batch in steps:
-        done = started(tmp_path, point, batch)
+        done = started(tmp_path, point, batch, "--checkpoint", f"file:{tmp_path}/checkpoint")
         output, _ = done.communicate(timeout=550)
         assert done.returncode == (0 if point == "never" else -signal.SIGKILL), (point, output)
         assert (tmp_path / "out.jsonl").exists() == (point == "never")
     check_output(tmp_path, expected, json.loads(output.splitlines()[-1]))
     assert lines([row for file in (tmp_path / "sent").glob("*.jsonl") for row in read(file)]) == expected
-
-
-def test_a_job_killed_at_a_random_moment(tmp_path: Path) -> None:
-    """Results in Parquet, a checkpoint without renames; the moment is seeded, and what it hits is not.
-
-    `test_embedded` crashes a job at every write of its checkpoint.
-    """
-    sink = {"format": "parquet", "path": "out", "quarantine": {"format": "json", "path": "quarantined"}}
-    expected = prepare(tmp_path, sink)
-    anywhere = ("--checkpoint", f"file:{tmp_path}/checkpoint")
-    process = started(tmp_path, "never", -1, *anywhere)
-    assert process.stdout is not None
-    for line in process.stdout:
-        if '"batch"' in line:
-            break
-    time.sleep(random.Random(11).random() / 2)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate(timeout=60)
-    process = started(tmp_path, "never", -1, *anywhere)
-    output, _ = process.communicate(timeout=550)
-    assert process.returncode == 0, output
-    check_output(tmp_path, expected, json.loads(output.splitlines()[-1]))
-    columns = '"a", "name", "_ts", "_mult"'
-    files = f"read_parquet('{tmp_path}/out/batch=*/*.parquet', hive_partitioning = true)"
-    found = duckdb.sql(f"SELECT {columns} FROM {files}")
-    assert lines([dict(zip(found.columns, row, strict=True)) for row in found.fetchall()]) == expected
-    assert [str(kind) for kind in found.types] == ["BIGINT", "VARCHAR", "BIGINT", "BIGINT"]
-    quarantined = duckdb.sql(f"SELECT count(*) FROM read_json('{tmp_path}/quarantined/batch=*/*.json')").fetchall()
-    assert quarantined == [(2 * BATCHES + 1,)]
+    quarantined = f"read_parquet('{tmp_path}/quarantined/batch=*/*.parquet')"
+    assert duckdb.sql(f"SELECT count(*) FROM {quarantined}").fetchall() == [(2 * BATCHES + 1,)]

@@ -116,7 +116,7 @@ def _encoded(plan: Plan, made: Rows) -> dict[str, list[dict[str, Any]]]:
 def test_entries_are_dropped_where_windows_pass() -> None:
     """In every table with an age that expires entries come, and go again."""
     seen: Counter[str] = Counter()
-    for seed in range(25 * MORE):
+    for seed in range(18 * MORE):
         statement = make_statement(Choices.seeded(seed), Features(windows=80))
         found = _plan(statement.sql, statement.catalog)
         if found is None or never_joins(found[1]):
@@ -133,7 +133,7 @@ def test_entries_are_dropped_where_windows_pass() -> None:
                 kept = [frozenset(step.tables.get(name, ())) for step in steps]
                 gone = sum(bool(before - after) for before, after in pairwise(kept))
                 seen["retired" if gone else "filled" if any(kept) else "never filled"] += 1
-    assert seen["retired"] > 5, seen
+    assert seen["retired"] > 3, seen
     assert seen["retired"] > 0.9 * seen.total(), seen
 
 

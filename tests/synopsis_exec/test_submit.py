@@ -1,20 +1,29 @@
-"""`spark-submit` runs a generated job as it is: on this machine, then on a cluster, where it goes on."""
+"""`spark-submit` runs a generated job as it is: on this machine, where it is killed, then on a cluster.
+
+It goes on there where it was. That other jobs and placements give the same is tested without a cluster.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import random
 import re
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+import streambound
 from streambound.synopsis_exec.job_file import RUNTIME
-from support.jobs import FIGURE2, batches, figure2, read
+from streambound_runtime.embedded import run_embedded
+from streambound_runtime.settings import settings_of
+from streambound_runtime.usage import checked
+from support.jobs import read, write
 from support.quick_java import QUICKLY
 from support.submitting import environment, program, spark_submit
 
@@ -22,20 +31,29 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 SECONDS = 300
 """Until a process is taken to hang."""
+CATALOG = {"streams": {"S": {"timestamp": "ts", "columns": {"k": "bigint", "v": "int", "ts": "bigint"}}}}
+GROUPS = "SELECT k, COUNT(*) AS n, SUM(v) AS s, MAX(v) AS v FROM S GROUP BY k HAVING COUNT(*) > 1"
 
 
-def submit(folder: Path, master: str, *more: str, settings: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Submit the job; its summary."""
-    command = spark_submit(master, *settings)
+def command(folder: Path, master: str, *settings: str) -> list[str]:
+    """How the job is submitted."""
     files = {"input": str(folder / "in"), "checkpoint": f"file:{folder}/checkpoint", "output": str(folder / "output")}
     options = [part for name, value in files.items() for part in (f"--{name}", value)]
-    command += ["--py-files", str(folder / RUNTIME), str(folder / "job.py"), *options, "--report", "json", *more]
-    done = subprocess.run(
-        command, env=environment(folder), capture_output=True, text=True, timeout=SECONDS, check=False, cwd=folder
-    )
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
-    summary: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return summary
+    job = ["--py-files", str(folder / RUNTIME), str(folder / "job.py"), *options]
+    return [*spark_submit(master, *settings), *job, "--files-per-batch", "1", "--report", "json"]
+
+
+def killed(folder: Path) -> None:
+    """Submit the job on this machine, and kill it, with Spark, after its first batch."""
+    with (folder / "log").open("w", encoding="utf-8") as log:
+        process = subprocess.Popen(
+            command(folder, "local[2]"), env=environment(folder), cwd=folder, text=True, start_new_session=True,
+            stdout=subprocess.PIPE, stderr=log,
+        )  # fmt: skip
+        assert process.stdout is not None
+        assert any('"batch": 0' in line for line in process.stdout), (folder / "log").read_text(encoding="utf-8")
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
 
 
 @contextmanager
@@ -71,26 +89,32 @@ def cluster(folder: Path) -> Iterator[str]:
             process.wait()
 
 
-def bring(folder: Path, parts: str) -> None:
-    """Some parts of figure 2's streams."""
-    for file in sorted((folder / "all").glob(f"*/part-[{parts}].jsonl")):
-        (folder / "in" / file.parent.name).mkdir(parents=True, exist_ok=True)
-        file.rename(folder / "in" / file.parent.name / file.name)
-
-
-def test_a_submitted_job_goes_on_on_a_cluster(tmp_path: Path) -> None:
-    """The same file and checkpoint: the first two batches with local[2], the last one with a master and a worker."""
-    figure2().write(tmp_path)
-    batches(tmp_path / "all")
-    bring(tmp_path, "01")
-    summary = submit(tmp_path, "local[2]", "--trigger", "available")
-    assert summary["rows"] == {"S": 2, "T": 4, "U": 2}
-    assert read(tmp_path / "output") != read(FIGURE2 / "expected.jsonl")
-    bring(tmp_path, "2")
+def test_a_submitted_job_in_buckets_that_is_killed_goes_on_on_a_cluster(tmp_path: Path) -> None:
+    """The same files and checkpoint: the first batch with local[2], the others with a master and a worker."""
+    dice, made = random.Random(3), streambound.compile(GROUPS, CATALOG, placement="buckets", unbounded=True)
+    made.write(tmp_path)
+    for part in range(3):
+        rows = (
+            {"k": dice.choice([*range(12), None]), "v": dice.randrange(7), "ts": 9 * part + n // 7} for n in range(20)
+        )
+        write(tmp_path / "in" / "S" / f"{part}.jsonl", *rows, "bad", modified=1_600_000_000 + part)
+    here = streambound.compile(GROUPS, CATALOG, placement="driver", unbounded=True).compiled.job
+    options = [f"--{name}={tmp_path / 'here' / name}" for name in ("output", "quarantine", "checkpoint")]
+    (tmp_path / "here").mkdir()
+    options += ["--input", str(tmp_path / "in"), "--files-per-batch", "1"]
+    run_embedded(here, checked(here, settings_of(here, options)), lambda event: None)
+    killed(tmp_path)
+    assert not (tmp_path / "output").exists()
     with cluster(tmp_path) as master:
         java = f"spark.executor.extraJavaOptions={QUICKLY}"
         settings = ("spark.executor.memory=512m", "spark.driver.host=127.0.0.1", java)
-        summary = submit(tmp_path, master, settings=settings)
+        done = subprocess.run(
+            command(tmp_path, master, *settings), env=environment(tmp_path), cwd=tmp_path, text=True,
+            capture_output=True, timeout=SECONDS, check=False,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
     assert "Launching executor app-" in (tmp_path / "Master.log").read_text()
-    assert summary["rows"] == {"S": 4, "T": 5, "U": 3}
-    assert read(tmp_path / "output") == read(FIGURE2 / "expected.jsonl")
+    summary = json.loads(done.stdout.splitlines()[-1])
+    assert (summary["rows"], summary["quarantined"]) == ({"S": 63}, {"not a JSON object": 3})
+    assert read(tmp_path / "output") == read(tmp_path / "here" / "output") != []
+    assert (tmp_path / "checkpoint" / "buckets").is_dir()

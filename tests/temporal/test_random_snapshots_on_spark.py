@@ -42,7 +42,7 @@ def answered(spark: Any, given: Generated) -> Counter[tuple[Any, ...]]:
     return Counter(map(plain, t.sql(f"SEQ VT ({given.sql})").collect()))
 
 
-@pytest.mark.parametrize("seed", range(12 * MORE))
+@pytest.mark.parametrize("seed", range(6 * MORE))
 def test_it_is_what_the_snapshots_are(seed: int, spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of every other seed keys are said to have many rows, so that both ways of finding pairs are taken."""
     if seed % 2:
