@@ -7,7 +7,6 @@ caller parses line by line, and so it does lines of which a value is NULL, since
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -47,7 +46,7 @@ def plain_columns(lines: pa.Array, kinds: Mapping[str, SqlType]) -> tuple[dict[s
     parse = arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
     read = arrow_json.ReadOptions(block_size=1 << 20)
     try:
-        table = arrow_json.read_json(io.BytesIO(data.as_buffer()), read, parse)
+        table = arrow_json.read_json(pa.BufferReader(data.as_buffer()), read, parse)
     except (pa.ArrowException, UnicodeDecodeError):
         return None
     if table.num_rows != len(lines):
