@@ -3,8 +3,8 @@
 Each system reads the same files of JSON in DIR, which are written first. A time is that of a run less that of one over
 the first hundred events, so that starting counts nowhere, but for DuckDB's, which is one query in batch. What comes out
 of the first 50,000 events is compared by the number of rows and the sum of their checksums, in runs that do not count.
-`--flink PYTHON` is the Python of an environment with apache-flink; `--spark` runs our jobs on Spark, too; `--write` puts
-the table in benchmarks/README.md.
+`--flink PYTHON` is the Python of an environment with apache-flink; `--spark` runs our jobs on Spark, too; `--write`
+puts the table in benchmarks/README.md.
 """
 
 from __future__ import annotations
