@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from streambound.analyzer.expressions.values import derived_value
 from streambound.synopsis_exec.job_spec import job_spec
@@ -123,8 +124,8 @@ def delta_of_rows(rows: list[Row], time: str, names: tuple[str, ...]) -> Delta:
     for name in names:
         values = [row[name] for row in rows]
         if any(isinstance(value, str) for value in values):
-            dictionary[name] = sorted({value for value in values if value is not None}, reverse=True)
-            places = {word: place for place, word in enumerate(dictionary[name])}
+            words = sorted({value for value in values if value is not None}, reverse=True)
+            places, dictionary[name] = {word: place for place, word in enumerate(words)}, pa.array(words, pa.string())
             columns[name] = np.array([places.get(value, 0) for value in values], dtype=np.int64)
             if None in values:
                 nulls[name] = np.array([value is None for value in values])

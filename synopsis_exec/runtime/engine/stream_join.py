@@ -242,6 +242,7 @@ class SqlStreamJoin:
             TickStatement(
                 f"SELECT DISTINCT {name}_id AS id FROM {meetings} WHERE {name}_id IS NOT NULL",
                 at.temporary(f"{name}_ids"),
+                view=side.table is None,
             )
         ]
         if side.table is not None:
