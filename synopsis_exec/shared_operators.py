@@ -8,12 +8,16 @@ from typing import Any
 
 from streambound_runtime.engine.plan import ComputedRows, EngineOperator, NativeNode
 
-_READ = ("input", "inputs", "keys", "base")
-"""The fields in which operators, and nodes, name what they read."""
+_READ = ("input", "inputs", "keys")
+"""The fields in which operators name what they read."""
 
 
 def shared(operators: Sequence[EngineOperator]) -> tuple[EngineOperator, ...]:
-    """Operators in order, without those that are earlier ones but for their names; the last one stays."""
+    """Operators in order, without those that are earlier ones but for their names.
+
+    The last one stays, and those that operators which are no SQL call by their names.
+    """
+    called = {name for one in operators if isinstance(one, NativeNode) for name in one.inputs}
     found: dict[EngineOperator, str] = {}
     names: dict[str, str] = {}
     kept = list[EngineOperator]()
@@ -21,17 +25,19 @@ def shared(operators: Sequence[EngineOperator]) -> tuple[EngineOperator, ...]:
     for operator in others:
         mine = _reading(operator, names)
         alike = mine if isinstance(mine, NativeNode | ComputedRows) else replace(mine, name="")
-        if alike in found:
+        if alike in found and operator.name not in called:
             names[operator.name] = found[alike]
         else:
-            found[alike] = operator.name
+            found.setdefault(alike, operator.name)
             kept.append(mine)
     return (*kept, _reading(last, names))
 
 
 def _reading(operator: EngineOperator, names: Mapping[str, str]) -> EngineOperator:
     """An operator that calls what it reads by the names that it has now."""
-    if isinstance(operator, NativeNode | ComputedRows):
+    if isinstance(operator, NativeNode):
+        return operator
+    if isinstance(operator, ComputedRows):
         return replace(operator, node=_renamed(operator.node, names))
     found: EngineOperator = _renamed(operator, names)
     return found
