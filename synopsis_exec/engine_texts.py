@@ -15,7 +15,7 @@ from streambound.analyzer.types import DataType
 from streambound.synopsis_exec.circuit_ir import Node, NodePlan
 from streambound_runtime import spec
 from streambound_runtime.decoding.raw import own
-from streambound_runtime.engine.linear import SqlScan
+from streambound_runtime.engine.linear import SqlPick
 from streambound_runtime.engine.plan import CircuitPlan, EngineOperator, RowsOfStream
 from streambound_runtime.operators.circuit_plan import MapNode, NamedTypes, PeriodNode
 from streambound_runtime.operators.epochs.plan import EpochJoin, EpochMap, EpochPlan
@@ -80,14 +80,12 @@ def _scans_and_names(plan: object) -> Iterator[TableScan | str]:
 
 def _as_scans(one: EngineOperator, operators: Sequence[EngineOperator]) -> object:
     """An operator, or the scans that are all that is made of a stream's rows."""
-    if isinstance(one, SqlScan):
-        return ()
     readers = [other for other in operators if one.name in other.inputs]
-    if not isinstance(one, RowsOfStream) or not all(isinstance(reader, SqlScan) for reader in readers):
+    if not isinstance(one, RowsOfStream) or not all(isinstance(reader, SqlPick) for reader in readers):
         return one
     columns = tuple((f"c{place}", column) for place, column in enumerate(one.columns))
     return tuple(
-        TableScan(one.stream, columns, scan.picked, scan.tests) for scan in readers if isinstance(scan, SqlScan)
+        TableScan(one.stream, columns, scan.picked, scan.tests) for scan in readers if isinstance(scan, SqlPick)
     )
 
 

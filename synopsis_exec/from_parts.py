@@ -27,7 +27,7 @@ from streambound_runtime.engine.block import SqlBlock
 from streambound_runtime.engine.counts import SqlCounts
 from streambound_runtime.engine.group import GroupArgument, SqlGroup
 from streambound_runtime.engine.join import SqlAsOf, SqlJoin
-from streambound_runtime.engine.linear import SqlBucket, SqlPick, SqlScan, SqlUnion
+from streambound_runtime.engine.linear import SqlBucket, SqlPick, SqlUnion
 from streambound_runtime.engine.over import SqlOver
 from streambound_runtime.engine.plan import (
     CircuitPlan,
@@ -148,7 +148,7 @@ class _Making:
                 if self._is_limited(node):
                     node = replace(node, where="")
                 if node.picks is not None:
-                    return SqlPick(node.name, node.input, node.picks, types, timed)
+                    return SqlPick(node.name, node.input, tuple(f"c{place}" for place in node.picks), types, timed)
                 return ComputedRows(node, types, timed)
             case UnionNode():
                 timed = all(self.made[name].timed for name in node.inputs)
@@ -250,7 +250,7 @@ class _Making:
         self.made |= {one.name: one for one in rows}
         return block
 
-    def _scan(self, name: str, branch: Subplan) -> SqlScan:
+    def _scan(self, name: str, branch: Subplan) -> SqlPick:
         """Rows of a stream that are only tested, and the operator of all of them."""
         (scan,), (result,) = branch.scans, branch.transitions
         declared = types_of(self.tables[scan.table])
@@ -265,15 +265,15 @@ class _Making:
         )
         picked = tuple(known[term.variable or ""] for term in result.values)
         kinds = dict(zip(places(len(types)), types, strict=True)) | {"t": BIGINT}
-        return SqlScan(name, rows.name, tests, picked, tuple(kinds[column] for column in picked))
+        return SqlPick(name, rows.name, picked, tuple(kinds[column] for column in picked), True, tests)
 
     def _is_limited(self, node: MapNode) -> bool:
         """Whether the condition is one of a rank that all rows below pass, as these are the first ones."""
         for place, (name, _) in enumerate(node.given):
-            below = self.made[node.input]
-            while isinstance(below, SqlPick):
-                place, below = below.picked[place], self.made[below.input]
-            if isinstance(below, SqlOver) and below.keep == "first" and place == below.width + below.deciding:
+            below, column = self.made[node.input], f"c{place}"
+            while isinstance(below, SqlPick) and column != "t":
+                column, below = below.picked[int(column[1:])], self.made[below.input]
+            if isinstance(below, SqlOver) and below.keep == "first" and column == f"c{below.width + below.deciding}":
                 limits = {f"`{name}` <= {below.most}", f"`{name}` < {below.most + 1}"}
                 return node.where in limits | ({f"`{name}` = 1"} if below.most == 1 else set())
         return False

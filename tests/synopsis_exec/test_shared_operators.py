@@ -38,7 +38,7 @@ def test_a_subquery_that_is_there_twice(sql: str) -> None:
 
 def test_the_last_operator_stays() -> None:
     rows = RowsOfStream("a", "S", ("x",), ("BIGINT",)), RowsOfStream("b", "S", ("x",), ("BIGINT",))
-    picks = SqlPick("c", "a", (0,), ("BIGINT",), True), SqlPick("d", "b", (0,), ("BIGINT",), True)
+    picks = SqlPick("c", "a", ("c0",), ("BIGINT",), True), SqlPick("d", "b", ("c0",), ("BIGINT",), True)
     union = SqlUnion("e", ("c", "d"), ("BIGINT",), True)
     assert shared((*rows, *picks, union)) == (rows[0], picks[0], SqlUnion("e", ("c", "c"), ("BIGINT",), True))
-    assert shared((*rows, *picks)) == (rows[0], picks[0], SqlPick("d", "a", (0,), ("BIGINT",), True))
+    assert shared((*rows, *picks)) == (rows[0], picks[0], SqlPick("d", "a", ("c0",), ("BIGINT",), True))

@@ -11,42 +11,17 @@ from streambound_runtime.operators.plan import Test
 
 @dataclass(frozen=True, slots=True)
 class SqlPick:
-    """Some columns of the rows, by their places, in this order."""
+    """Some columns of the rows that pass some ``tests``, in the order in which they are ``picked``.
 
-    name: str
-    input: str
-    picked: tuple[int, ...]
-    types: tuple[str, ...]
-    timed: bool
-
-    @property
-    def states(self) -> tuple[StateTable, ...]:
-        """Nothing is kept."""
-        return ()
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """The one operator that it reads."""
-        return (self.input,)
-
-    def tick(self, at: TickTables) -> tuple[TickStatement, ...]:
-        """The delta's columns."""
-        shown = (f"c{place} AS c{number}" for number, place in enumerate(self.picked))
-        return (TickStatement(f"SELECT {listed(*shown, _rest(self.timed))} FROM {at.inputs[0]}", at.delta, view=True),)
-
-
-@dataclass(frozen=True, slots=True)
-class SqlScan:
-    """The rows of a stream that pass some ``tests``, with the columns that are ``picked``.
-
-    Both call columns ``c0``, ``c1`` … and the time ``t``.
+    Both call columns ``c0``, ``c1`` …, and the time ``t``.
     """
 
     name: str
     input: str
-    tests: tuple[Test, ...]
     picked: tuple[str, ...]
     types: tuple[str, ...]
+    timed: bool
+    tests: tuple[Test, ...] = ()
 
     @property
     def states(self) -> tuple[StateTable, ...]:
@@ -58,17 +33,12 @@ class SqlScan:
         """The one operator that it reads."""
         return (self.input,)
 
-    @property
-    def timed(self) -> bool:
-        """Rows have their own times."""
-        return True
-
     def tick(self, at: TickTables) -> tuple[TickStatement, ...]:
         """The rows."""
         names = {name for test in self.tests for name in (test.left, test.right) if name is not None}
-        passes = all_of(self.tests, {name: name for name in names})
+        where = f" WHERE {all_of(self.tests, {name: name for name in names})}" if self.tests else ""
         shown = (f"{column} AS c{number}" for number, column in enumerate(self.picked))
-        rows = f"SELECT {listed(*shown, _rest(self.timed))} FROM {at.inputs[0]} WHERE {passes}"
+        rows = f"SELECT {listed(*shown, _rest(self.timed))} FROM {at.inputs[0]}{where}"
         return (TickStatement(rows, at.delta, view=True),)
 
 

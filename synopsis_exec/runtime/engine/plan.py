@@ -8,7 +8,7 @@ from streambound_runtime.engine.block import SqlBlock
 from streambound_runtime.engine.counts import SqlCounts
 from streambound_runtime.engine.group import SqlGroup
 from streambound_runtime.engine.join import SqlAsOf, SqlJoin
-from streambound_runtime.engine.linear import SqlBucket, SqlPick, SqlScan, SqlUnion
+from streambound_runtime.engine.linear import SqlBucket, SqlPick, SqlUnion
 from streambound_runtime.engine.over import SqlOver
 from streambound_runtime.engine.running import SqlRunning
 from streambound_runtime.engine.stream_join import SqlStreamJoin
@@ -112,7 +112,6 @@ class ComputedRows:
 SqlOperator = (
     SqlBlock
     | SqlPick
-    | SqlScan
     | SqlUnion
     | SqlBucket
     | SqlCounts
