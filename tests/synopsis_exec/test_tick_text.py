@@ -50,7 +50,7 @@ def test_they_are_those_that_an_engine_runs_and_duckdb_takes_them(tmp_path: Path
     assert isinstance(plan, CircuitPlan)
     run = [one.target for statements in Engine(plan, {}, nothing).statements.values() for one in statements]
     made = re.findall(
-        r"^(?:CREATE OR REPLACE TEMPORARY TABLE|INSERT INTO|DELETE FROM) (\w+)", "\n".join(statements), re.M
+        r"^(?:CREATE OR REPLACE TEMPORARY (?:TABLE|VIEW)|INSERT INTO|DELETE FROM) (\w+)", "\n".join(statements), re.M
     )
     assert made == run
     assert len(made) > 5
