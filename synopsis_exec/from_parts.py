@@ -34,9 +34,9 @@ from streambound_runtime.engine.plan import (
     ComputedRows,
     EndedKeyRows,
     EngineOperator,
-    Kept,
     NativeNode,
     RowsOfStream,
+    StateBound,
     states_of,
 )
 from streambound_runtime.engine.running import SqlRunning
@@ -102,11 +102,11 @@ class _Making:
         self.made: dict[str, EngineOperator] = {}
         self.printed = _printed(plan)
 
-    def kept(self) -> Iterator[Kept]:
+    def kept(self) -> Iterator[StateBound]:
         """What the operators' states keep at most."""
         for name, at_most, words in self.plan.kept:
             if (found := self._state(name)) is not None:
-                yield Kept(*found, at_most, words)
+                yield StateBound(*found, at_most, words)
 
     def _state(self, name: str) -> tuple[str, str] | None:
         """The operator and its state that the criterion calls so; None for one that is no table."""

@@ -225,7 +225,7 @@ def test_a_wide_query_prints_what_sql_says(shape: str, distinct: bool) -> None:
     plan = plan_of(decision, catalog)
     relations = {name: [{"k": 1}, {"k": 2}, {"k": 2}] for name in catalog["relations"]}
     results, made = 0, partial(_some_rows, shape)
-    for seed in range(2):
+    for seed in range(3):
         rows = {name: made(100 * seed + i, i) for i, name in enumerate(catalog["streams"])}
         expected = Oracle(catalog, {**rows, **relations}).prefix_expected(sql)
         kernel = synopsis_of(plan, relations)

@@ -128,7 +128,7 @@ EngineOperator = SqlOperator | OtherOperator
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StateBound:
     """How many entries a state of an operator has at most: its part of M, also in words, with the proposition."""
 
     operator: str
@@ -164,7 +164,7 @@ class CircuitPlan:
     watched: tuple[EndedKeysNode, ...] = ()
     timed: bool = True
     counted: bool = True
-    kept: tuple[Kept, ...] = ()
+    kept: tuple[StateBound, ...] = ()
 
     @property
     def timestamps(self) -> bool:
