@@ -4,8 +4,8 @@ NOT EXISTS(SELECT 1 FROM `R` AS `R` WHERE k = `_row`.`a`)
 ->  NOT "subquery 1", and EXISTS(SELECT 1 FROM "R" AS "R" WHERE "R"."k" = "_row"."a")
 
 Every column has its table's name, and what an expression means is found once more here: so a name means one column.
-Windows, orders, recursion, USING and what is no sum, count, mean of whole numbers or extremum are left to Spark. So is
-IN where more is asked of it than whether it is true: Spark makes FALSE of its NULL (`RewritePredicateSubquery`).
+Spark computes what has windows, ORDER BY, recursion or USING, and aggregates other than COUNT, SUM, MIN, MAX and the
+AVG of integers. It also computes IN as a value, whose NULL it turns into FALSE (`RewritePredicateSubquery`).
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ class _Reader:
         return EngineQuery(made, tuple((name, part.kind) for name, part in columns))
 
     def _from(self, node: exp.Select, around: tuple[EngineField, ...]) -> tuple[exp.Select, tuple[EngineField, ...]]:
-        """A SELECT without a list over what is in FROM, and the columns there."""
+        """A SELECT that has its FROM but no select list yet, and the columns of FROM."""
         if node.args.get("from_") is None:
             raise Outside("SELECT", "it has no FROM")
         table, fields = self._table(node.args["from_"].this)
@@ -279,7 +279,7 @@ class _Reader:
         return exp.and_(*(part.node for part in found), copy=False)
 
     def _equality(self, node: exp.EQ, scope: QueryScope) -> EnginePart:
-        """An equality, both sides of which are computed of any row, as where Spark joins by it."""
+        """An equality. Spark may join by it, and computes both sides of all rows then."""
         sides = [replace(self._expression(side, scope), raises=False) for side in (node.this, node.expression)]
         return _over(sides, lambda left, right: exp.EQ(this=left, expression=right))
 
@@ -353,15 +353,17 @@ def _asked(holder: exp.Expr) -> list[exp.Expr]:
 
 
 def _check_tested(node: exp.Expr, condition: bool) -> None:
-    """Raises Outside for an IN of which more is asked than whether it is true, in an expression in parentheses."""
+    """Raises Outside for an IN whose NULL matters; ``condition`` says that the whole expression is only tested."""
+    if not isinstance(node, exp.In):
+        return
     above: exp.Expr = node
-    while isinstance(node, exp.In) and above.parent is not None:
+    while above.parent is not None:
         under, above = above, above.parent
         if isinstance(above, exp.If) and under.arg_key == "this" and getattr(above.parent, "this", None) is None:
             return
         if not isinstance(above, exp.And | exp.Or | exp.Not | exp.Paren):
             condition = False
-    if isinstance(node, exp.In) and not condition:
+    if not condition:
         raise Outside("IN", "it is a value, and Spark makes FALSE of its NULL")
 
 

@@ -44,7 +44,7 @@ class EngineQuery:
         return self.columns[0][1]
 
     def cast(self, kinds: Sequence[DataType]) -> EngineQuery:
-        """The query with columns of these types, each of which has all values of the column's."""
+        """The query with its columns cast to these types, which have room for all of their values."""
         if [kind for _, kind in self.columns] == list(kinds):
             return self
         names = [f"c{place}" for place in range(len(kinds))]
@@ -58,9 +58,9 @@ class EngineQuery:
 
 @dataclass(frozen=True, slots=True)
 class QueryScope:
-    """The columns that an expression may name: those of FROM, and those ``around`` the query.
+    """The columns that an expression may name: those of FROM, and those of the queries ``around`` it.
 
-    ``keys`` are those of a query's groups, with what each stands for there; None where it has no groups.
+    ``keys`` are the expressions in GROUP BY, each with its translation; None for a query without groups.
     """
 
     fields: tuple[EngineField, ...]

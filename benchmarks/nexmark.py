@@ -56,7 +56,7 @@ FLINK_DAY, DUCKDB_DAY = "DATE_FORMAT(`dateTime`, 'yyyy-MM-dd')", "strftime(dateT
 
 @dataclass(frozen=True)
 class Peer:
-    """A query as Flink and DuckDB have it; of our file results are the first ``columns``."""
+    """A query as Flink and DuckDB have it."""
 
     flink: str
     duckdb: str
@@ -161,7 +161,7 @@ def _text(value: Any) -> str:
 
 
 def data(folder: Path, events: int) -> Path:
-    """The files of so many events, a thousand a second, written if they are not there."""
+    """The folder with the streams of so many events, a thousand a second; it is made if it is missing."""
     found = folder / str(events)
     if not found.exists():
         command = [sys.executable, str(NEXMARK / "generate.py"), "--events", str(events), "--rate", "1000"]
