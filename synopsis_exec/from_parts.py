@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from streambound.analyzer.columns import Column
@@ -214,9 +214,7 @@ class _Making:
         scan = node.joint.scans[side.scan]
         columns = tuple(dict.fromkeys(column for _, column in (*side.alone.columns, *scan.columns)))
         declared = types_of(self.tables[scan.table])
-        types = tuple(engine_type(declared[column]) for column in columns)
-        rows = f"{node.name} {name}"
-        self.made[rows] = RowsOfStream(rows, scan.table, columns, types)
+        rows = self._rows(f"{node.name} {name}", scan.table, columns).name
         if side.table is None:
             return WaitingSide(rows, columns, side.alone, scan, side.padded)
         (into,) = (one for one in node.joint.transitions if one.target == side.table)
@@ -250,21 +248,22 @@ class _Making:
         self.made |= {one.name: one for one in rows}
         return block
 
+    def _rows(self, name: str, stream: str, columns: tuple[str, ...]) -> RowsOfStream:
+        """Make the operator of a stream's rows with these columns."""
+        types = types_of(self.tables[stream])
+        rows = RowsOfStream(name, stream, columns, tuple(engine_type(types[column]) for column in columns))
+        self.made[name] = rows
+        return rows
+
     def _scan(self, name: str, branch: Subplan) -> SqlPick:
         """Rows of a stream that are only tested, and the operator of all of them."""
         (scan,), (result,) = branch.scans, branch.transitions
-        declared = types_of(self.tables[scan.table])
         columns = tuple(dict.fromkeys(column for _, column in scan.columns))
-        types = tuple(engine_type(declared[column]) for column in columns)
-        rows = RowsOfStream(f"{name}: {scan.table}", scan.table, columns, types)
-        self.made[rows.name] = rows
+        rows = self._rows(f"{name}: {scan.table}", scan.table, columns)
         known = {variable: f"c{columns.index(column)}" for variable, column in scan.columns} | {"now": "t"}
-        tests = tuple(
-            replace(test, left=known[test.left], right=test.right and known[test.right])
-            for test in (*scan.times, *scan.tests)
-        )
+        tests = _named((*scan.times, *scan.tests), known)
         picked = tuple(known[term.variable or ""] for term in result.values)
-        kinds = dict(zip(places(len(types)), types, strict=True)) | {"t": BIGINT}
+        kinds = dict(zip(places(len(columns)), rows.types, strict=True)) | {"t": BIGINT}
         return SqlPick(name, rows.name, picked, tuple(kinds[column] for column in picked), True, tests)
 
     def _is_limited(self, node: MapNode) -> bool:
@@ -326,9 +325,7 @@ class _Making:
         stream = side.scan.table
         columns = tuple(dict.fromkeys((*side.columns, *keys[stream])))
         types = types_of(self.tables[stream])
-        rows = self.made[side.rows]
-        assert isinstance(rows, RowsOfStream), "a side reads a stream"
-        self.made[rows.name] = replace(rows, columns=columns, types=tuple(engine_type(types[name]) for name in columns))
+        self._rows(side.rows, stream, columns)
         more = tuple(engine_type(types[name]) for name in keys[stream])
         return replace(side, columns=columns, key_columns=keys[stream], entry_types=(*side.entry_types, *more))
 
@@ -408,10 +405,12 @@ def _by_place(
     if alternatives is None:
         return None
     known = {name: f"c{place}" for place, name in enumerate(columns)}
-    return tuple(
-        tuple(replace(test, left=known[test.left], right=test.right and known[test.right]) for test in tests)
-        for tests in alternatives
-    )
+    return tuple(_named(tests, known) for tests in alternatives)
+
+
+def _named(tests: Iterable[Test], known: Mapping[str, str]) -> tuple[Test, ...]:
+    """Tests that call columns by other names."""
+    return tuple(replace(test, left=known[test.left], right=test.right and known[test.right]) for test in tests)
 
 
 def _printed(plan: NodePlan) -> set[str]:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 LONGEST = 1000
 """Characters of a line; longer ones may be nested deeper than any stack, or have numbers of thousands of digits."""
 
+_BLOCK = 1 << 20
+"""Bytes that one of Arrow's threads reads at a time, many more than a line has."""
+
 
 def plain_columns(lines: pa.Array, kinds: Mapping[str, SqlType]) -> tuple[dict[str, pa.Array], Mask] | None:
     """The members of some names, and the lines of which all are there; None where a line is not plain.
@@ -44,7 +47,7 @@ def plain_columns(lines: pa.Array, kinds: Mapping[str, SqlType]) -> tuple[dict[s
         return None
     data = pc.binary_join(pa.ListArray.from_arrays(pa.array([0, len(texts)], pa.int32()), texts), "\n")[0]
     parse = arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
-    read = arrow_json.ReadOptions(block_size=1 << 20)
+    read = arrow_json.ReadOptions(block_size=_BLOCK)
     try:
         table = arrow_json.read_json(pa.BufferReader(data.as_buffer()), read, parse)
     except (pa.ArrowException, UnicodeDecodeError):

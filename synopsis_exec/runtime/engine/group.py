@@ -128,6 +128,10 @@ class SqlGroup:
     def _kept_apart(self) -> list[int]:
         return [number for number, one in enumerate(self.arguments) if one.apart]
 
+    def _values_state(self, number: int) -> StateTable:
+        """The state of an argument's values."""
+        return next(state for state in self.states if state.name == f"values{number}")
+
     # --- what came --------------------------------------------------------------------------------------------------
 
     def _came(self, at: TickTables) -> list[TickStatement]:
@@ -219,7 +223,7 @@ class SqlGroup:
 
     def _new_values(self, at: TickTables, number: int) -> str:
         """An argument's values of the groups that change, as they are now."""
-        (state,) = (one for one in self.states if one.name == f"values{number}")
+        state = self._values_state(number)
         old, came = at.temporary(f"old_values{number}"), at.temporary(f"values{number}")
         every = f"SELECT * FROM {old} UNION ALL SELECT * FROM {came}"
         names = state.names[:-1]
@@ -233,7 +237,7 @@ class SqlGroup:
 
     def _kept_values(self, at: TickTables, number: int) -> list[TickStatement]:
         """The statements that keep an argument's values: of a group those that change, and all where sessions merge."""
-        (state,) = (one for one in self.states if one.name == f"values{number}")
+        state = self._values_state(number)
         new, came = at.temporary(f"new_values{number}"), at.temporary(f"values{number}")
         if self.session is not None:
             return exchanged(at.state(state.name), at.temporary("came"), self._apart, f"SELECT * FROM {new}")

@@ -141,12 +141,7 @@ class SqlOver:
         """
         names = places(len(self.given))
         rows = f"SELECT {listed(*names, 'w')} FROM {old} UNION ALL SELECT {listed(*names, 'w')} FROM ({self._near(at)})"
-        values = [
-            f"{self._value(place, call, kind)} AS v{place}"
-            for place, (call, kind) in enumerate(zip(self.calls, self.call_types, strict=True))
-        ]
-        each = f"(SELECT r.* EXCLUDE (w) FROM ({rows}) r, range(CAST(r.w AS BIGINT)))"
-        found = f"SELECT {listed(*names, *values)} FROM {each}"
+        found = f"SELECT {listed(*names, *self._named_values)} FROM {_each_once(f'({rows})')}"
         return f"SELECT *, count(*) AS w FROM ({found}) WHERE v{self.deciding} <= {self.most} GROUP BY ALL"
 
     def _near(self, at: TickTables) -> str:
@@ -161,6 +156,12 @@ class SqlOver:
         return f"SELECT d.* FROM {rows} d JOIN ({firsts}) b ON {same(key, 'd', 'b')} WHERE {is_near}"
 
     @property
+    def _named_values(self) -> list[str]:
+        """What the calls' values are in SQL, with their names."""
+        calls = zip(self._value_names, self.calls, self.call_types, strict=True)
+        return [f"{self._value(place, call, kind)} AS {name}" for place, (name, call, kind) in enumerate(calls)]
+
+    @property
     def _value_names(self) -> tuple[str, ...]:
         """The calls' values, beside a row's columns."""
         return tuple(f"v{place}" for place in range(len(self.calls)))
@@ -169,24 +170,14 @@ class SqlOver:
 
     def _values(self, rows: str) -> str:
         """The rows that are asked for, with the functions' values, each once."""
-        listed_rows = f"(SELECT r.* EXCLUDE (w) FROM {rows} r, range(CAST(r.w AS BIGINT)) WHERE r.w > 0)"
-        values = [
-            f"{self._value(place, call, kind)} AS v{place}"
-            for place, (call, kind) in enumerate(zip(self.calls, self.call_types, strict=True))
-        ]
         row = places(self.width)
-        found = f"SELECT {listed(*row, *values, self._rank())} FROM {with_sums(self, listed_rows)}"
+        found = f"SELECT {listed(*row, *self._named_values)} FROM {with_sums(self, _each_once(rows))}"
         shown = listed(*row, *self._value_names)
         return f"SELECT {listed(shown, 'count(*) AS w')} FROM ({found}) {self._asked} GROUP BY ALL"
 
     @property
     def _asked(self) -> str:
-        return f"WHERE place <= {self.most}" if self.keep == "open first" else ""
-
-    def _rank(self) -> str:
-        """The rank that decides which rows are asked for."""
-        rank = next((call for call in self.calls if call.function in RANKS), None)
-        return f"{self._ranked(rank.function)} AS place" if rank is not None else ""
+        return f"WHERE v{self.deciding} <= {self.most}" if self.keep == "open first" else ""
 
     def _value(self, place: int, call: OverValue, kind: str) -> str:
         if call.function in RANKS:
@@ -228,10 +219,9 @@ class SqlOver:
 
     def _kept(self, rows: str) -> str:
         names = listed(*places(len(self.given)), "w")
-        match self.keep:
-            case "last":
-                shown = listed(*places(len(self.given)), f"least(w, {self.most} - after) AS w")
-                return f"SELECT {shown} FROM ({self._numbered(rows)}) WHERE after < {self.most}"
+        if self.keep == "last":
+            shown = listed(*places(len(self.given)), f"least(w, {self.most} - after) AS w")
+            return f"SELECT {shown} FROM ({self._numbered(rows)}) WHERE after < {self.most}"
         return f"SELECT {names} FROM {rows}"
 
     def _numbered(self, rows: str) -> str:
@@ -265,6 +255,11 @@ class SqlOver:
             TickStatement(over, at.temporary("over")),
             TickStatement(f"DELETE FROM {rows} s USING {at.temporary('over')} o WHERE {same(names, 's', 'o')}"),
         ]
+
+
+def _each_once(rows: str) -> str:
+    """Rows as often as they are there."""
+    return f"(SELECT r.* EXCLUDE (w) FROM {rows} r, range(CAST(r.w AS BIGINT)) WHERE r.w > 0)"
 
 
 class WindowOrder(Protocol):
