@@ -17,7 +17,6 @@ from streambound.analyzer.query import Comparison
 from streambound.analyzer.types import Family
 from streambound.synopsis_exec.adversary import RATE, Row, first_timestamp, pools
 from streambound.synopsis_exec.changing_rows import GeneratedChanges, some_value
-from streambound.synopsis_exec.circuit_ir import GroupNode, SetNode
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.circuit_rows import different_blocks, fill
 from streambound.synopsis_exec.ended_rows import EndlessKeys
@@ -75,7 +74,7 @@ def _rows(
     steps = max(1, total // at_once)
     allowed = pace(plan, rate, -(-_TIMES * _longest(plan) // steps))
     makers = {item.name: _made(plan, item, tuples[item.name], random) for item in plan.streams}
-    changes = {node.table: _changes(plan, node, random) for node in plan.circuit.nodes if isinstance(node, ChangesNode)}
+    changes = {node.table: _changes(plan, node, random) for node in plan.changing}
     most = max(shares.get(item.name, 1.0) for item in plan.streams)
     now = _start(plan)
     while True:
@@ -120,11 +119,7 @@ def _changes(plan: PlannedCircuit, node: ChangesNode, random: Random | None) -> 
 
 def _longest(plan: PlannedCircuit) -> int:
     """The longest bucket or interval that the query speaks of, in the units of its time; 1 where there is none."""
-    buckets = [
-        node.bucket.size + node.bucket.delay
-        for node in plan.circuit.nodes
-        if isinstance(node, GroupNode | SetNode) and node.bucket is not None
-    ]
+    buckets = [bucket.size + bucket.delay for bucket in plan.closing]
     return max([1, *buckets, *(length for block in plan.blocks for length in lengths(block))])
 
 

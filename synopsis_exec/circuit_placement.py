@@ -1,14 +1,14 @@
 """Whether the states of a circuit fall apart by a column of each stream, so that rows that agree may meet anywhere.
 
-Of each node it is asked which columns of its rows always are that of the streams' rows that they were made of, the
-*key*. An operator divides where rows that it has to compare agree in such a column: the groups of an aggregate, equal
+Of each operator it is asked which columns of its rows always are that of the streams' rows that they were made of, the
+*key*. It divides where rows that it has to compare agree in such a column: the groups of an aggregate, equal
 rows of a set operation, partitions, partners of a join.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, product
 
@@ -16,13 +16,18 @@ from streambound.analyzer.catalog import Kind
 from streambound.analyzer.errors import UsageError
 from streambound.analyzer.query import Attribute, OutputValue
 from streambound.criteria.size import Size
-from streambound.synopsis_exec import circuit_ir as nodes
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.placement import BUCKETS, LARGE, equal
 from streambound.synopsis_exec.plan_ir import BranchPlan, Plan
 from streambound_runtime.decoding.sql_types import sql_type
-from streambound_runtime.engine.plan import CircuitPlan
-from streambound_runtime.operators.circuit_plan import BlockNode, MapNode
+from streambound_runtime.engine.counts import SqlCounts
+from streambound_runtime.engine.group import SqlGroup
+from streambound_runtime.engine.join import SqlAsOf, SqlJoin
+from streambound_runtime.engine.linear import SqlBucket, SqlPick, SqlUnion
+from streambound_runtime.engine.over import SqlOver
+from streambound_runtime.engine.plan import CircuitPlan, ComputedRows, EngineOperator, RowsOfStream
+from streambound_runtime.engine.running import SqlRunning
+from streambound_runtime.engine.stream_join import SqlStreamJoin
 from streambound_runtime.spec import JobSpec, Stream
 
 _TRIED = 4096
@@ -33,7 +38,7 @@ Places = frozenset[int]
 
 
 class _UndividedError(Exception):
-    """A node whose state does not fall apart by a key."""
+    """An operator whose state does not fall apart by a key."""
 
 
 def placed(job: JobSpec, query: PlannedCircuit, forced: str | None) -> JobSpec:
@@ -102,7 +107,7 @@ def _encoding(stream: Stream, name: str) -> str:
 
 @dataclass
 class _Dividing:
-    """The nodes of a circuit for one key: the places of each one's columns that are the key of its rows."""
+    """The operators of a circuit for one key: the places of each one's columns that are the key of its rows."""
 
     query: PlannedCircuit
     key: Key
@@ -110,36 +115,42 @@ class _Dividing:
 
     def check(self) -> None:
         """Raise _UndividedError where a state does not fall apart."""
-        *_, last = self.query.circuit.nodes
-        for node in self.query.circuit.nodes:
-            if isinstance(node, MapNode) and node is not last and node.picks is None:
-                raise _UndividedError(f"the driver computes the rows of {node.name}, which others need")
-            self.places[node.name] = self._of(node)
+        *_, last = self.query.circuit.operators
+        for one in self.query.circuit.operators:
+            if isinstance(one, ComputedRows) and one is not last:
+                raise _UndividedError(f"the driver computes the rows of {one.name}, which others need")
+            self.places[one.name] = self._of(one)
 
-    def _of(self, node: nodes.Node) -> Places:
-        match node:
-            case BlockNode():
-                return self._block(self.query.plans[node.name])
-            case nodes.PairNode():
-                return self._pair(node, self.query.plans[node.name])
-            case MapNode():
-                known = self.places[node.input]
-                return frozenset(number for number, place in enumerate(node.picks or ()) if place in known)
-            case nodes.BucketNode():
-                return self._bucket(node)
-            case nodes.UnionNode():
-                return frozenset.intersection(*(self.places[name] for name in node.inputs))
-            case nodes.GroupNode():
-                return self._group(node)
-            case nodes.SetNode():
-                sides = [self.places[name] for name in (node.left, node.right) if name is not None]
-                return _some(frozenset.intersection(*sides), node.name, "equal rows")
-            case nodes.OverNode():
-                places = _some(self.places[node.input] & frozenset(node.partition), node.name, "partitions")
-                return frozenset(place for place in places if place < node.width)
-            case nodes.ViewJoinNode():
-                return self._view_join(node)
-        raise _UndividedError(f"{node.name} is one")
+    def _of(self, one: EngineOperator) -> Places:
+        match one:
+            case SqlStreamJoin():
+                return self._stream_join(one, self.query.plans[one.name])
+            case _ if one.name in self.query.plans:
+                return self._block(self.query.plans[one.name])
+            case RowsOfStream() | ComputedRows():
+                return frozenset()
+            case SqlPick():
+                columns = {f"c{place}" for place in self.places[one.input]}
+                return frozenset(place for place, column in enumerate(one.picked) if column in columns)
+            case SqlBucket():
+                known = self.places[one.input]
+                return frozenset(place for place, item in enumerate(one.items) if item in known)
+            case SqlUnion():
+                return self._same(one.inputs)
+            case SqlGroup():
+                same = self._same(one.inputs) & frozenset(range(len(one.keys)))
+                return _some(same - frozenset(one.session or ()), one.name, "groups")
+            case SqlCounts():
+                return _some(self._same(one.inputs), one.name, "equal rows")
+            case SqlOver() | SqlRunning():
+                same = _some(self.places[one.input] & frozenset(one.partition), one.name, "partitions")
+                return frozenset(place for place in same if place < one.width)
+            case SqlJoin() | SqlAsOf():
+                return self._join(one)
+        raise _UndividedError(f"{one.name} is one")
+
+    def _same(self, names: Sequence[str]) -> Places:
+        return frozenset.intersection(*(self.places[name] for name in names))
 
     def _block(self, plan: Plan) -> Places:
         if not plan.branches:
@@ -161,41 +172,31 @@ class _Dividing:
             raise _UndividedError("best values of a join are compared with each other")
         return [Attribute(source.alias, self.key[source.table]) for source in streams]
 
-    def _pair(self, node: nodes.PairNode, plan: Plan) -> Places:
+    def _stream_join(self, join: SqlStreamJoin, plan: Plan) -> Places:
         """A side that may be without a partner is known by its own column only: the other's is NULL then."""
         (branch,) = plan.branches
         self._branch(branch)
         keys = self._attributes(branch)
-        mine = [keys[side.scan] for side in (node.left, node.right)]
-        kept = {"full": [], "right": mine[1:]}.get(node.kind, mine[:1])
-        return frozenset(n for n, output in enumerate(branch.outputs) if output.value in kept)
-
-    def _bucket(self, node: nodes.BucketNode) -> Places:
-        known = self.places[node.input]
-        used = {node.time, *(item for item in node.items if isinstance(item, int))}
-        return frozenset(n for n, item in enumerate(node.items) if item in known) | frozenset(
-            len(node.items) + place - sum(one < place for one in used) for place in known - used
+        alone = {"full": (join.left, join.right), "right": (join.right,)}.get(join.kind, (join.left,))
+        return frozenset(
+            place
+            for place, output in enumerate(branch.outputs)
+            if output.value in keys and all(side.padded[place] is not None for side in alone)
         )
 
-    def _group(self, node: nodes.GroupNode) -> Places:
-        inputs = [self.places[node.rows], *(self.places[argument.block] for argument in node.arguments)]
-        same = frozenset.intersection(*inputs) & frozenset(range(len(node.keys)))
-        return _some(same - frozenset(node.session or ()), node.name, "groups")
-
-    def _view_join(self, node: nodes.ViewJoinNode) -> Places:
-        left, right = self.places[node.left], self.places[node.right]
-        names = {node.left_columns[n] for n in left} | {node.right_columns[n] for n in right}
-        pairs = [{test.left, test.right} for test in node.tests if test.op == "==" and not test.offset]
-        sides = (frozenset(node.left_columns), frozenset(node.right_columns))
-        if not any(pair <= names and all(pair & side for side in sides) for pair in pairs):
-            raise _UndividedError(f"partners of {node.name} do not agree in a column that their streams have")
-        shown = names if node.kind == "inner" else {node.left_columns[n] for n in left}
-        return frozenset(n for n, name in enumerate(node.shown) if name in shown)
+    def _join(self, join: SqlJoin | SqlAsOf) -> Places:
+        left, right = self.places[join.inputs[0]], self.places[join.inputs[1]]
+        sides = {f"l{place}" for place in left}, {f"r{place}" for place in right}
+        pairs = [{test.left, test.right} for test in join.tests if test.op == "==" and not test.offset]
+        if not any(all(pair & side for side in sides) for pair in pairs):
+            raise _UndividedError(f"partners of {join.name} do not agree in a column that their streams have")
+        shown = sides[0] | (sides[1] if join.kind == "inner" else set())
+        return frozenset(place for place, name in enumerate(join.shown) if name in shown)
 
 
-def _some(places: Places, node: str, what: str) -> Places:
+def _some(places: Places, name: str, what: str) -> Places:
     if not places:
-        raise _UndividedError(f"{what} of {node} do not agree in one column of each stream")
+        raise _UndividedError(f"{what} of {name} do not agree in one column of each stream")
     return places
 
 

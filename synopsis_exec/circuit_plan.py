@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
@@ -18,15 +18,20 @@ from streambound.criteria.operators.parts import (
     Part,
     PeriodPart,
 )
-from streambound.criteria.operators.states import CircuitBound, Judged
-from streambound.synopsis_exec.circuit_ir import NodePlan
-from streambound.synopsis_exec.circuit_nodes import CircuitNodes, keys_of, relation_input
+from streambound.criteria.operators.states import CircuitBound, Judged, State
 from streambound.synopsis_exec.declared_table import told
-from streambound.synopsis_exec.from_parts import NodeFacts
+from streambound.synopsis_exec.from_parts import Operators, keys_of
 from streambound.synopsis_exec.period_contracts import contracts_as_of, contracts_of_block, judged_by
+from streambound.synopsis_exec.plan import relation_input
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.result_columns import ADDED, check_columns, refused
+from streambound.synopsis_exec.shared_operators import shared
+from streambound.synopsis_exec.sql_blocks import types_of
 from streambound.synopsis_exec.synopsis_plan import as_formula, quantities
+from streambound_runtime.engine.counts import SqlCounts
+from streambound_runtime.engine.group import SqlGroup
+from streambound_runtime.engine.plan import CircuitPlan, EndedKeyRows, NativeNode, StateBound
+from streambound_runtime.engine.tables import engine_type
 from streambound_runtime.operators import circuit_plan, formula
 from streambound_runtime.operators.epochs.plan import EpochLineage
 from streambound_runtime.promises import KEPT_BY_DEFAULT, PeriodContract, QuarantineLimit
@@ -36,7 +41,7 @@ from streambound_runtime.promises import KEPT_BY_DEFAULT, PeriodContract, Quaran
 class PlannedCircuit:
     """Everything that the job of a circuit does: what it reads, and the circuit, of which ``blocks`` are the plans.
 
-    ``computed`` are the relations that Spark computes of those that it reads; ``plans`` the blocks of nodes, by name.
+    ``computed`` are the relations that Spark computes of those that it reads; ``plans`` the operators' blocks, by name.
     ``empty`` says that it is decided that there never is a result.
     """
 
@@ -47,7 +52,7 @@ class PlannedCircuit:
     columns: tuple[Column, ...]
     inputs: tuple[Input, ...]
     blocks: tuple[Plan, ...]
-    circuit: NodePlan
+    circuit: CircuitPlan
     bound: CircuitBound
     computed: tuple[Input, ...] = ()
     sink: Sink | None = None
@@ -55,7 +60,18 @@ class PlannedCircuit:
     plans: Mapping[str, Plan] = field(default_factory=dict)
     empty: bool = False
     quarantine: QuarantineLimit = KEPT_BY_DEFAULT
-    facts: NodeFacts = field(default_factory=NodeFacts, repr=False)
+
+    @property
+    def changing(self) -> list[circuit_plan.ChangesNode]:
+        """The relations that change."""
+        nodes = [one.node for one in self.circuit.operators if isinstance(one, NativeNode)]
+        return [node for node in nodes if isinstance(node, circuit_plan.ChangesNode)]
+
+    @property
+    def closing(self) -> list[circuit_plan.TimeBucket]:
+        """The buckets of time after which groups, or rows of a set, are forgotten."""
+        buckets = [one.bucket for one in self.circuit.operators if isinstance(one, SqlGroup | SqlCounts)]
+        return [bucket for bucket in buckets if bucket is not None]
 
     @property
     def distinct(self) -> bool:
@@ -90,13 +106,12 @@ def make_circuit_plan(
 ) -> PlannedCircuit:
     """The plan of a circuit, of which ``grows`` says that it has no M; raises NotExecutableError."""
     assert judged.part is not None, "what was refused has no plan"
-    nodes = CircuitNodes(catalog)
-    nodes.add(judged.part)
-    blocks, bound = tuple(nodes.blocks), CircuitBound(judged.states, grows)
-    read = [*(item for block in blocks for item in block.inputs), *nodes.changing, *nodes.standing]
-    inputs = tuple(map(nodes.watched, inputs_of([*read, *nodes.marking(read, judged.clocks)])))
+    made = Operators(catalog, judged.part, final)
+    blocks, bound = tuple(made.blocks), CircuitBound(judged.states, grows)
+    read = [*(item for block in blocks for item in block.inputs), *made.changing, *made.standing]
+    inputs = tuple(map(made.watched, inputs_of([*read, *made.marking(read, judged.clocks)])))
     columns = judged.part.columns
-    known = known_sizes(blocks) | {symbol("rows", name): formula.RowCount(name) for name in nodes.relations}
+    known = known_sizes(blocks) | {symbol("rows", name): formula.RowCount(name) for name in made.relations}
     if isinstance(judged.part, PeriodPart):
         known |= {symbol("rows", table.name): formula.RowCount(table.name) for table, _ in judged.part.relations}
     file, line, sink = statement.source.file, statement.span.line, catalog.sink(statement.name)
@@ -105,24 +120,21 @@ def make_circuit_plan(
         raise refused(statement.name, what, "run it as a batch query", file, line)
     added = _added(judged.part)
     check_columns(statement.name, columns, sink, file, line, added)
-    nodes.check_names()
-    circuit = NodePlan(
+    made.check_names()
+    watched = tuple(node for item in inputs if item.ends_keys for node in watching(item, inputs))
+    operators = shared((*(_ended(keys, inputs) for keys in watched), *made.made.values()))
+    circuit = CircuitPlan(
         tuple(column.name for column in columns),
-        tuple(nodes.found),
+        operators,
         as_formula(bound.entries, known),
-        final,
-        catalog.counters.most,
+        final=final,
+        most=catalog.counters.most,
         because="its operators are more than joins",
         retracts=judged.retracts and not final,
-        watched=tuple(node for item in inputs if item.ends_keys for node in watching(item, inputs)),
+        watched=watched,
         timed="_ts" in added,
         counted="_mult" in added,
-        kept=()
-        if grows
-        else tuple(
-            (state.name, as_formula(state.size, known), f"at most {state.size.text}, by {state.proposition}")
-            for state in bound.states
-        ),
+        kept=() if grows else tuple(_kept(judged.states, made, {one.name for one in operators}, known)),
     )
     assert statement.tree is not None, "what was decided has been parsed"
     contracts = contracts_as_of(read_as_of(statement.tree, catalog), catalog)
@@ -139,14 +151,31 @@ def make_circuit_plan(
         blocks,
         circuit,
         bound,
-        inputs_of([*(item for block in blocks for item in block.computed), *nodes.computed]),
+        inputs_of([*(item for block in blocks for item in block.computed), *made.computed]),
         sink,
         dict(judged.part.judged) if isinstance(judged.part, PeriodPart) else {},
-        nodes.plans,
+        made.plans,
         bool(judged.empty),
         catalog.quarantine,
-        NodeFacts(nodes.parts, nodes.columns),
     )
+
+
+def _ended(keys: circuit_plan.EndedKeysNode, inputs: Iterable[Input]) -> EndedKeyRows:
+    """The keys that a stream's punctuations end, as rows."""
+    kinds = types_of(inputs)[keys.stream]
+    return EndedKeyRows(keys.name, tuple(engine_type(kinds[name]) for name in keys.attributes))
+
+
+def _kept(
+    states: Iterable[State], made: Operators, operators: Collection[str], known: dict[str, formula.Formula]
+) -> Iterator[StateBound]:
+    """What the operators' states keep at most, as far as they are tables."""
+    for state in states:
+        found = made.state(state.name)
+        if found is not None and found[0] in operators:
+            yield StateBound(
+                *found, as_formula(state.size, known), f"at most {state.size.text}, by {state.proposition}"
+            )
 
 
 def _added(part: Part) -> tuple[str, ...]:

@@ -8,13 +8,11 @@ from typing import Any
 
 from streambound.analyzer.types import Family
 from streambound.synopsis_exec.changing_rows import changing_rows, some_value
-from streambound.synopsis_exec.circuit_ir import GroupNode, SetNode
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.ended_rows import with_punctuations
 from streambound.synopsis_exec.feeds import matching_rows
 from streambound.synopsis_exec.pace import within_rates
 from streambound.synopsis_exec.plan_ir import Plan
-from streambound_runtime.operators.circuit_plan import ChangesNode
 
 Row = dict[str, Any]
 FEW = 6
@@ -72,10 +70,11 @@ def _changes(
     """Changes of relations among the rows of the streams."""
     moments = sorted({row[times[name]] for name, row in rows}) or list(range(1, MOMENTS))
     inputs = {item.name: item for item in plan.inputs}
-    changing = [node for node in plan.circuit.nodes if isinstance(node, ChangesNode)]
     few = _shared(plan, rows, random)
     return [
-        (node.table, row) for node in changing for row in changing_rows(node, inputs[node.table], few, moments, random)
+        (node.table, row)
+        for node in plan.changing
+        for row in changing_rows(node, inputs[node.table], few, moments, random)
     ]
 
 
@@ -107,7 +106,7 @@ def different_blocks(plan: PlannedCircuit) -> list[Plan]:
 
 def _stretch(plan: PlannedCircuit, times: list[int]) -> int:
     """By how much times are too close together for several buckets."""
-    buckets = [n.bucket.size for n in plan.circuit.nodes if isinstance(n, GroupNode | SetNode) and n.bucket is not None]
+    buckets = [bucket.size for bucket in plan.closing]
     if not buckets or not times or (plan.time_type.family is Family.INTEGER and max(times) > 2**31):
         return 1
     return max(1, max(buckets) * BUCKETS // max(1, max(times) - min(times)))

@@ -12,12 +12,11 @@ from streambound.analyzer.constants import BOOLEAN, kind_of
 from streambound.analyzer.engine_queries import Relations, engine_asking, engine_query
 from streambound.analyzer.expressions.engine_sql import NotInEngine, engine_sql
 from streambound.analyzer.types import DataType
-from streambound.synopsis_exec.circuit_ir import Node, NodePlan
 from streambound_runtime import spec
 from streambound_runtime.decoding.raw import own
 from streambound_runtime.engine.linear import SqlPick
-from streambound_runtime.engine.plan import CircuitPlan, EngineOperator, RowsOfStream
-from streambound_runtime.operators.circuit_plan import MapNode, NamedTypes, PeriodNode
+from streambound_runtime.engine.plan import CircuitPlan, ComputedRows, EngineOperator, NativeNode, RowsOfStream
+from streambound_runtime.operators.circuit_plan import NamedTypes, PeriodNode
 from streambound_runtime.operators.epochs.plan import EpochJoin, EpochMap, EpochPlan
 from streambound_runtime.operators.plan import TableScan, Test
 from streambound_runtime.reading.relation_views import view_of
@@ -36,9 +35,9 @@ def with_engine(job: spec.JobSpec) -> spec.JobSpec:
     )
 
 
-def nodes_with_engine(plan: NodePlan) -> NodePlan:
+def circuit_with_engine(plan: CircuitPlan) -> CircuitPlan:
     """A circuit whose expressions have a text for DuckDB, if there is one."""
-    return replace(plan, nodes=tuple(map(_node, plan.nodes)))
+    return replace(plan, operators=tuple(map(_operator, plan.operators)))
 
 
 def _view(relation: spec.Relation) -> dict[str, DataType]:
@@ -113,14 +112,15 @@ def _derived(table: spec.Stream | spec.Relation, views: Relations, more: frozens
     return tuple(map(in_engine, table.derived))
 
 
-def _node(node: Node) -> Node:
-    match node:
-        case MapNode() if node.picks is None:
+def _operator(one: EngineOperator) -> EngineOperator:
+    match one:
+        case ComputedRows(node=node):
             engine = _texts(node.given, node.expressions, [kind for _, kind in node.columns])
-            return replace(node, engine=engine, engine_where=_condition(node.given, node.where))
-        case PeriodNode(query=query):
-            return replace(node, query=replace(query, plan=_epochs(query.plan)))  # type: ignore[arg-type]  # as it was
-    return node
+            return replace(one, node=replace(node, engine=engine, engine_where=_condition(node.given, node.where)))
+        case NativeNode(node=PeriodNode(query=query) as node):
+            found = replace(query, plan=_epochs(query.plan))  # type: ignore[arg-type]  # as it was
+            return replace(one, node=replace(node, query=found))
+    return one
 
 
 def _epochs(plan: EpochPlan) -> EpochPlan:

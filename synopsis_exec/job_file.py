@@ -11,8 +11,7 @@ from streambound.analyzer.errors import NotExecutableError
 from streambound.analyzer.version import __version__
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit, promises_in_words, states_in_words
 from streambound.synopsis_exec.emit import Lines
-from streambound.synopsis_exec.from_parts import BATCH
-from streambound.synopsis_exec.job_spec import job_spec
+from streambound.synopsis_exec.job_spec import BATCH, job_spec
 from streambound.synopsis_exec.kernel_choice import kernel_in_words
 from streambound.synopsis_exec.plan_ir import Plan
 from streambound.synopsis_exec.plan_text import derived_in_words, inputs_in_words, tables_in_words

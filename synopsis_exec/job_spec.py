@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -15,11 +14,10 @@ from streambound.synopsis_exec.asked_relations import asked_relations, over_view
 from streambound.synopsis_exec.circuit_placement import placed
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.declared_table import declared_table, tests_of
-from streambound.synopsis_exec.engine_texts import nodes_with_engine, with_engine
-from streambound.synopsis_exec.from_parts import BATCH, on_engine
+from streambound.synopsis_exec.engine_texts import circuit_with_engine, with_engine
 from streambound.synopsis_exec.layout import layout_sha256
 from streambound.synopsis_exec.plan_ir import Input, Plan
-from streambound.synopsis_exec.sql_blocks import circuit_of_block
+from streambound.synopsis_exec.sql_blocks import circuit_of_block, types_of
 from streambound.synopsis_exec.synopsis_plan import synopsis_plan
 from streambound.synopsis_exec.useful import useful, uses
 from streambound_runtime import spec
@@ -30,6 +28,9 @@ from streambound_runtime.engine.tables import engine_type
 from streambound_runtime.operators.formula import Members
 from streambound_runtime.operators.plan import JudgedKeys, PartnerTest, SynopsisPlan
 from streambound_runtime.text import printed
+
+BATCH, TIMESTAMP = "batch", "timestamp"
+"""What a circuit does at a time, and prints the changes of: what a micro-batch closes, or a timestamp."""
 
 
 def job_spec(plan: Plan | PlannedCircuit, forced: str | None = None, tick: str = BATCH) -> spec.JobSpec:
@@ -54,7 +55,7 @@ def _synopsis_job(plan: Plan, forced: str | None) -> spec.JobSpec:
         tuple(table for table in tables if isinstance(table, spec.Relation)),
         _columns(plan.columns),
         plan.time_type.name,
-        _operator(plan, forced, (*tables, *(query.relation for query in queries))),
+        _operator(plan, forced),
         spec.Saved(plan.query_sha256, plan.contract_sha256, layout_sha256(plan)),
         _sink(plan),
         _target(plan.sink.quarantine) if plan.sink is not None and plan.sink.quarantine is not None else None,
@@ -64,23 +65,20 @@ def _synopsis_job(plan: Plan, forced: str | None) -> spec.JobSpec:
     )
 
 
-def _operator(
-    plan: Plan, forced: str | None, tables: Sequence[spec.Stream | spec.Relation]
-) -> SynopsisPlan | CircuitPlan:
+def _operator(plan: Plan, forced: str | None) -> SynopsisPlan | CircuitPlan:
     """The columnar kernel's plan; where it does not run the query, a circuit of one operator."""
     synopsis = synopsis_plan(plan, forced)
     if synopsis.kernel == "columns":
         return synopsis
     types = tuple(engine_type(column.type.name) for column in plan.kept_columns)
-    return circuit_of_block(synopsis, types, {table.name: table for table in tables})
+    return circuit_of_block(synopsis, types, types_of((*plan.inputs, *plan.computed)))
 
 
 def _circuit_job(plan: PlannedCircuit, forced: str | None, tick: str) -> spec.JobSpec:
     relations = {item.name.lower(): item.name for item in plan.relations}
     tables = [_judged(declared_table(one, relations=relations), plan.judged.get(one.name, ())) for one in plan.inputs]
     queries = tuple(_computed(i, declared_table(i, relations=relations), relations) for i in plan.computed)
-    known = (*tables, *(query.relation for query in queries))
-    circuit = on_engine(nodes_with_engine(plan.circuit), plan.facts, known, tick)
+    circuit = replace(circuit_with_engine(plan.circuit), by_timestamp=tick == TIMESTAMP)
     layout = "\n".join((printed(circuit.operators), *(item.query for item in plan.computed)))
     job = spec.JobSpec(
         plan.name,

@@ -294,6 +294,15 @@ def asked_input(table: DeclaredTable, expressions: tuple[str, ...]) -> Input:
     return _input(table, (), expressions)
 
 
+def relation_input(table: DeclaredTable, needed: tuple[str, ...]) -> Input:
+    """A static relation of which some columns are read."""
+    columns = tuple(column for name in needed if (column := table.column(name)) is not None)
+    return Input(
+        table.name, table.kind, table.columns, columns, None, None, table.source, table.rows, table.on_violation,
+        query=table.query,
+    )  # fmt: skip
+
+
 def _computed(sources: list[Source]) -> list[DeclaredTable]:
     """The relations that are computed of others."""
     found = {source.table: source for source in sources if source.query}

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from streambound.analyzer.query import Comparison, Condition, Constant, NullTest, Op
 from streambound.analyzer.values import Value
-from streambound.criteria.operators.parts import StepValue
+from streambound.criteria.operators.parts import FixpointPart, StepPart, StepValue
 from streambound.synopsis_exec.branch_plan import constant
+from streambound_runtime.operators.circuit_plan import RecursionStep
 from streambound_runtime.operators.plan import Term, Test
 
 _OPERATORS = {Op.EQ: "==", Op.NE: "!="}
 
 
-def step_test(condition: Condition, values: tuple[StepValue, ...]) -> Test:
+def recursion_step(step: StepPart, part: FixpointPart) -> RecursionStep:
+    """A case of a recursion's step, with names for all values that it reads."""
+    widths = [len(part.columns)] * step.recursive + [len(part.inputs[place].columns) for place in step.inputs]
+    variables = tuple(tuple(_name(n, at) for at in range(width)) for n, width in enumerate(widths))
+    tests = tuple(_test(condition, values) for condition, values in step.tests)
+    return RecursionStep(variables, step.inputs, tests, tuple(map(_term, step.outputs)))
+
+
+def _test(condition: Condition, values: tuple[StepValue, ...]) -> Test:
     """A condition of a recursion's step; what is added to r's columns is moved to the other side."""
     left = _variable(values[0])
     if isinstance(condition, NullTest):
@@ -30,7 +39,7 @@ def _less(value: Value, more: int) -> Value:
     return value if isinstance(value, str) else value - more
 
 
-def step_term(value: StepValue | Constant) -> Term:
+def _term(value: StepValue | Constant) -> Term:
     """A value of the row that the step derives."""
     if isinstance(value, Constant):
         return Term(None, None if value.value is None else constant(value.value))
@@ -38,9 +47,9 @@ def step_term(value: StepValue | Constant) -> Term:
 
 
 def _variable(value: StepValue) -> str:
-    return step_variable(value.participant, value.place)
+    return _name(value.participant, value.place)
 
 
-def step_variable(participant: int, place: int) -> str:
-    """The name of a column of a participant's row."""
+def _name(participant: int, place: int) -> str:
+    """What a column of a participant's row is called."""
     return f"{participant}.{place}"

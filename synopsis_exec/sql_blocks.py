@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from streambound.synopsis_exec.plan_ir import Input
 from streambound_runtime.engine.block import SqlBlock
 from streambound_runtime.engine.block_tables import BlockTable
 from streambound_runtime.engine.plan import CircuitPlan, RowsOfStream
 from streambound_runtime.engine.tables import BIGINT, DOUBLE, HUGEINT, VARCHAR, engine_type
 from streambound_runtime.operators.circuit_plan import KeyMember
 from streambound_runtime.operators.plan import Held, Subplan, SynopsisPlan, TableScan, Term
-from streambound_runtime.spec import Relation, Stream
 
 Types = Mapping[str, str]
+"""Columns' types in Spark SQL."""
 
 
-def circuit_of_block(
-    synopsis: SynopsisPlan, types: tuple[str, ...], tables: Mapping[str, Stream | Relation]
-) -> CircuitPlan:
-    """A block as the only operator of a circuit."""
+def circuit_of_block(synopsis: SynopsisPlan, types: tuple[str, ...], tables: Mapping[str, Types]) -> CircuitPlan:
+    """A block as the only operator of a circuit over ``tables`` of these types."""
     rows, block = sql_block("result", synopsis, types, tables)
     return CircuitPlan(
         synopsis.columns, (*rows, block), synopsis.bound, most=synopsis.most, because=synopsis.because,
@@ -31,7 +30,7 @@ def sql_block(
     name: str,
     synopsis: SynopsisPlan,
     types: tuple[str, ...],
-    tables: Mapping[str, Stream | Relation],
+    tables: Mapping[str, Types],
     members: Sequence[KeyMember] = (),
     keys: str = "",
 ) -> tuple[tuple[RowsOfStream, ...], SqlBlock]:
@@ -52,7 +51,7 @@ def sql_block(
 
 
 def _read(
-    scans: Iterable[TableScan], tables: Mapping[str, Stream | Relation], keys: Mapping[str, tuple[str, ...]]
+    scans: Iterable[TableScan], tables: Mapping[str, Types], keys: Mapping[str, tuple[str, ...]]
 ) -> tuple[BlockTable, ...]:
     """The tables of some scans, each once, with the columns that any scan needs and those of its key."""
     columns: dict[str, dict[str, None]] = {}
@@ -62,16 +61,19 @@ def _read(
     for table, names in columns.items():
         key = keys.get(table, ())
         needed = (*names, *(name for name in key if name not in names))
-        types = types_of(tables[table])
+        types = tables[table]
         kinds = tuple(engine_type(types[column]) for column in needed)
         found.append(BlockTable(table, needed, kinds, tuple(needed.index(column) for column in key)))
     return tuple(found)
 
 
-def types_of(table: Stream | Relation) -> dict[str, str]:
-    """The types of a table's columns, also those that are derived."""
-    declared = {column.name: column.type for column in table.columns}
-    return declared | {column.name: column.type for column in table.derived}
+def types_of(tables: Iterable[Input]) -> dict[str, Types]:
+    """The types of tables' columns, also of those that are derived, by the tables' names."""
+    found: dict[str, dict[str, str]] = {}
+    for table in tables:
+        columns = found.setdefault(table.name, {})
+        columns |= {column.name: column.type.name for column in (*table.declared, *table.columns)}
+    return dict(found)
 
 
 def _kinds(branch: Subplan, columns: Mapping[tuple[str, str], str]) -> dict[str, str]:

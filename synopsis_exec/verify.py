@@ -23,7 +23,6 @@ from streambound.recheck.oracle.reference_periods import PeriodReference
 from streambound.recheck.oracle.spark_batch import BatchStatement, Cell
 from streambound.synopsis_exec.arriving import BatchedLines
 from streambound.synopsis_exec.bench import Bench, Item, Trial, here, on_spark
-from streambound.synopsis_exec.circuit_ir import GroupNode
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.circuit_rows import Row, circuit_rows
 from streambound.synopsis_exec.feeds import matching_rows
@@ -35,6 +34,7 @@ from streambound.synopsis_exec.period_rows import by_time, with_periods
 from streambound.synopsis_exec.plan_ir import Plan
 from streambound.synopsis_exec.recorded_streams import line_writer
 from streambound.synopsis_exec.shrink import shrink
+from streambound_runtime.engine.group import SqlGroup
 
 MOST_BATCHES = 6
 """Micro-batches that a stream is cut into."""
@@ -136,7 +136,7 @@ def gives_nothing(plan: Plan | PlannedCircuit) -> bool:
     """Whether no rows ever give a result: none are joined, and what a circuit computes of none has none."""
     if not isinstance(plan, PlannedCircuit):
         return never_joins(plan)
-    of_none = any(isinstance(node, GroupNode) and not node.keys for node in plan.circuit.nodes)
+    of_none = any(isinstance(one, SqlGroup) and not one.keys for one in plan.circuit.operators)
     given = plan.computed or any(item.kind is Kind.RELATION for item in plan.inputs)
     joined = not plan.circuit.timed or not all(map(never_joins, plan.blocks))
     return plan.empty or not (of_none or given or joined)

@@ -6,6 +6,7 @@ import random
 from typing import Any
 
 from streambound.synopsis_exec.circuit_plan import make_circuit_plan
+from streambound_runtime.engine.plan import NativeNode
 from streambound_runtime.operators.by_tick import Ticks
 from streambound_runtime.operators.circuit_plan import FixpointNode
 from streambound_runtime.operators.delta import Delta, delta_of
@@ -32,7 +33,8 @@ def operator(step: str = "SELECT r.x, E.b FROM r JOIN E ON E.a = r.y") -> LeastF
     checked = checked_circuit(sql, EDGES)
     assert checked.circuit is not None and checked.catalog is not None
     plan = make_circuit_plan(checked.circuit, checked.statement, checked.catalog)
-    (node,) = (node for node in plan.circuit.nodes if isinstance(node, FixpointNode))
+    nodes = [one.node for one in plan.circuit.operators if isinstance(one, NativeNode)]
+    (node,) = (node for node in nodes if isinstance(node, FixpointNode))
     return LeastFixpoint(node)
 
 

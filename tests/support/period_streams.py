@@ -12,8 +12,7 @@ from typing import Any
 
 from streambound.criteria.check import Checked
 from streambound.synopsis_exec.circuit_plan import make_circuit_plan
-from streambound.synopsis_exec.from_parts import BATCH
-from streambound.synopsis_exec.job_spec import job_spec
+from streambound.synopsis_exec.job_spec import BATCH, job_spec
 from streambound.synopsis_exec.simulate import operator_of_circuit, rows_as_delta
 from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.operators.rejected_row import RejectedRow
