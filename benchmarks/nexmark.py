@@ -195,11 +195,11 @@ def child(name: str, folder: Path, events: int, engine: str, output: Path) -> fl
 
     job = streambound.compile((NEXMARK / f"{name}.sql").read_text(encoding="utf-8"), NEXMARK / "streams.toml").compiled
     seconds = []
-    for number in (WARM, events):
+    for number in (WARM, WARM, events):  # the first one imports what the others have
         begun = time.perf_counter()
         run_query(job, data(folder, number), output, engine=engine)
         seconds.append(time.perf_counter() - begun)
-    return seconds[1] - seconds[0]
+    return seconds[2] - seconds[1]
 
 
 def duckdb(name: str, folder: Path) -> Found:
