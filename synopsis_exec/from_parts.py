@@ -258,9 +258,10 @@ class Operators:
             below, column = self.made[name], f"c{place}"
             while isinstance(below, SqlPick) and column != "t":
                 column, below = below.picked[int(column[1:])], self.made[below.input]
-            if isinstance(below, SqlOver) and below.keep == "first" and column == f"c{below.width + below.deciding}":
-                limits = {f"`{shown.name}` <= {below.most}", f"`{shown.name}` < {below.most + 1}"}
-                return where in limits | ({f"`{shown.name}` = 1"} if below.most == 1 else set())
+            if isinstance(below, SqlOver) and below.keeps_first and column == f"c{below.width + below.deciding}":
+                most = below.asked.first or 0
+                limits = {f"`{shown.name}` <= {most}", f"`{shown.name}` < {most + 1}"}
+                return where in limits | ({f"`{shown.name}` = 1"} if most == 1 else set())
         return False
 
     def _bucket(self, part: BucketPart) -> SqlBucket:
@@ -335,10 +336,9 @@ class Operators:
         )  # fmt: skip
         below, types = self.made[self.add(part.input)], tuple(engine_type(call.type) for call in calls)
         windows = (part.name, below.name, below.types, part.width, part.partition, part.order, calls, types)
-        keep, most = part.keep
-        if keep in ("running", "running open"):
-            return SqlRunning(*windows, keep == "running open", _bucket(part.closing))
-        return SqlOver(*windows, keep, most, _bucket(part.closing))
+        if part.asked is None:
+            return SqlRunning(*windows, _bucket(part.closing))
+        return SqlOver(*windows, part.asked, _bucket(part.closing))
 
     # --- joins --------------------------------------------------------------------------------------------------------
 

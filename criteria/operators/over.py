@@ -47,6 +47,7 @@ from streambound.criteria.operators.tied_rows import TIED, calls_shown, columns_
 from streambound.criteria.size import Number, Size, product
 from streambound.criteria.violation import Violation, under
 from streambound.preprocess.pipeline import derive
+from streambound_runtime.operators.circuit_plan import AskedRows
 
 _NAME = "OVER"
 _TIED = "{} is unbounded, and rows of one rank are without end: ROW_NUMBER() keeps as many as it is asked for"
@@ -181,7 +182,7 @@ class _OverBlock:
         call, context = self.call, self.context
         size = self.kept if self.rated else product([self.kept, self._partitions(self.partition, self.windows)])
         closing = None if self.windows is None else _closing(self.windows, width)
-        part = over_part(context, rows, width, self.calls, rows.columns, self._keep(), self.reach.after, closing)
+        part = over_part(context, rows, width, self.calls, rows.columns, self._asked(), closing)
         shown = (*(one.text for one in call.partition), *(one.value.text for one in self.tied))
         freed = "when it is too old" if self.rank is None else "when others come before it"
         if self.running or self.everything:
@@ -258,10 +259,9 @@ class _OverBlock:
         near = self.reach.unit is Unit.RANGE
         if not self._in_time(query, place) or (near and len(call.order) > 1) or len(derive(query).split.branches) > 1:
             return self._all("rows before or after a row, in another order than that of time")
-        keep = self._keep()[1]
         if near:
-            return tuples(facts, facts.branch.streams[0].alias, TimestampCount(keep), ()).size, True
-        return Number(keep), False
+            return tuples(facts, facts.branch.streams[0].alias, TimestampCount(self._beside_a_row), ()).size, True
+        return Number(self._beside_a_row), False
 
     def _all(self, what: str) -> tuple[Size, bool]:
         """All rows are kept, as others may come between them: of a partition by windows, those of open ones."""
@@ -281,15 +281,22 @@ class _OverBlock:
         """All that the function is given of rows, the partition first."""
         return derive(self._query([*self.items, *self.columns])).split
 
-    def _keep(self) -> tuple[str, int]:
+    def _asked(self) -> AskedRows | None:
         """Which rows are kept: the first of a partition, by number or by rank, the last, or those of a time."""
         if self.everything:
-            return "all", 0
+            return AskedRows()
         if self.rank is not None:
-            return "first", self.context.limits[id(self.rank)]
+            return AskedRows(first=self.context.limits[id(self.rank)])
         if self.running:
-            return _RUNNING, 1
-        return ("last" if self.reach.unit is Unit.ROWS else "near"), (self.reach.before or 0) + self.reach.after
+            return None
+        if self.reach.unit is Unit.ROWS:
+            return AskedRows(last=self._beside_a_row)
+        return AskedRows(within=self._beside_a_row)
+
+    @property
+    def _beside_a_row(self) -> int:
+        """How many rows, or how much time, there is in which a value looks, before and after."""
+        return (self.reach.before or 0) + self.reach.after
 
     def _partitions(self, partition: Query, windows: Windows | None) -> Size:
         if not self.call.partition and not self.tied:

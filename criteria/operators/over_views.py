@@ -34,6 +34,7 @@ from streambound.criteria.operators.states import ClosingRows, Judged, State
 from streambound.criteria.operators.tied_rows import TIED
 from streambound.criteria.size import Number, Size, product, total
 from streambound.criteria.violation import Violation
+from streambound_runtime.operators.circuit_plan import AskedRows
 
 
 def judge_over_view(tree: Over, calls: Sequence[WindowCall], context: Context) -> Judged:
@@ -58,11 +59,11 @@ def judge_over_view(tree: Over, calls: Sequence[WindowCall], context: Context) -
     kept = view.kept()
     if kept is None:
         return Judged(None, (), (_lacks(call, context),))
-    part = over_part(context, mapped, len(own), calls, given, (kept.how, kept.number), 0, kept.closing)
+    part = over_part(context, mapped, len(own), calls, given, kept.asked, kept.closing)
     span = context.positions.of(written(call))
     shown = tuple(one.text for one in call.partition)
     states = (*judged.states, State(part.name, "Lemma 1", kept.size, shown, "when it goes", span))
-    by = part.partition if kept.how == "all" else (part.order[0][0],)
+    by = part.partition if kept.asked == AskedRows() else (part.order[0][0],)
     alike = {mapped.expressions[place] for place in by} if kept.closing is not None else set()
     final = taken_over(kept.closes, lambda key: [key] if key < len(own) and mapped.expressions[key] in alike else [])
     return replace(judged, part=part, states=states, rows=kept.rows, retracts=True, closes=final, sides=())
@@ -70,13 +71,12 @@ def judge_over_view(tree: Over, calls: Sequence[WindowCall], context: Context) -
 
 @dataclass(frozen=True, slots=True)
 class _KeptRows:
-    """Which rows are kept, as for `OverPart`, how many, and until when.
+    """Which rows are ``asked`` for, as for `OverPart`, how many are kept, and until when.
 
     ``closes`` says when results are final, of which there are so many ``rows``; None where they have no number.
     """
 
-    how: str
-    number: int
+    asked: AskedRows | None
     size: Size
     closing: Closing | None
     closes: tuple[ClosingRows, ...]
@@ -102,10 +102,10 @@ class _ViewRows:
     def kept(self) -> _KeptRows | None:
         """What is kept; None where nothing says how many partitions there are of which something is."""
         if self.rows is not None or self.context.unbounded:
-            return _KeptRows("all", 0, UNLIMITED if self.rows is None else self.rows, None, self.closes, self.rows)
+            return _KeptRows(AskedRows(), UNLIMITED if self.rows is None else self.rows, None, self.closes, self.rows)
         first = self.own + len(self.call.partition)
         if (found := self._closing(range(self.own, first))) is not None:
-            return _KeptRows("all", 0, found[1].open(0), found[0], self.closes)
+            return _KeptRows(AskedRows(), found[1].open(0), found[0], self.closes)
         rising = bool(self.call.order) and not self.call.order[0].descending
         in_turn = self._closing(range(first, first + 1)) if rising else None
         return self._first_of_closed(first) if in_turn is None else self._in_turn(*in_turn)
@@ -117,15 +117,16 @@ class _ViewRows:
     def _in_turn(self, closing: Closing, rows: ClosingRows) -> _KeptRows | None:
         """No row comes before a closed one any more: of these some are kept, or what the functions are so far."""
         if all(map(_runs, self.calls)):
-            how, reach = "running open", Looks(Unit.ROWS, 1, 0)
+            asked, number, after = None, 1, 0
         else:
-            how, reach = "open", _rows_beside(self.calls)
-        number = (reach.before or 0) + reach.after
+            reach = _rows_beside(self.calls)
+            number, after = (reach.before or 0) + reach.after, reach.after
+            asked = AskedRows(last=number)
         before = self._in_partitions([Number(number)]) if number else Number(0)
         if before is None:
             return None
-        closes = () if reach.after else self.closes  # a closed row still waits for those after it
-        return _KeptRows(how, number, total([rows.open(0), before]), closing, closes)
+        closes = () if after else self.closes  # a closed row still waits for those after it
+        return _KeptRows(asked, total([rows.open(0), before]), closing, closes)
 
     def _first_of_closed(self, order: int) -> _KeptRows | None:
         """Closed rows stay, so that of them only the first can be among the first; better ones may come for ever."""
@@ -142,7 +143,7 @@ class _ViewRows:
         return (
             None
             if first is None
-            else _KeptRows("open first", limit, total([rows.open(0), first]), rows.columns[0], (), first)
+            else _KeptRows(AskedRows(first=limit), total([rows.open(0), first]), rows.columns[0], (), first)
         )
 
     def _in_partitions(self, each: Sequence[Size]) -> Size | None:
@@ -183,8 +184,7 @@ def over_part(
     width: int,
     calls: Sequence[WindowCall],
     given: tuple[Column, ...],
-    keep: tuple[str, int],
-    after: int,
+    asked: AskedRows | None,
     closing: Closing | None,
 ) -> OverPart:
     """Functions over one window of rows, of which the columns from ``width`` on are what these are given."""
@@ -193,4 +193,4 @@ def over_part(
     order = tuple((first + n, key.descending, key.nulls_first) for n, key in enumerate(calls[0].order))
     found = over_columns(calls, given, first + len(order))
     columns = (*given[:width], *(Column(call.name, one.type) for call, one in zip(calls, found, strict=True)))
-    return OverPart(context.name("over"), rows, width, partition, order, found, keep, after, closing, columns)
+    return OverPart(context.name("over"), rows, width, partition, order, found, asked, closing, columns)

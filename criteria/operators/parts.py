@@ -10,6 +10,7 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Condition, Constant, Query
 from streambound.analyzer.types import DataType
 from streambound.criteria.bound import QueryBound
+from streambound_runtime.operators.circuit_plan import AskedRows
 from streambound_runtime.operators.epochs.plan import EpochLineage, EpochQuery
 
 
@@ -255,11 +256,9 @@ class OverPart:
     """Functions over the same windows of rows: each row's first ``width`` columns, with their values.
 
     ``partition`` are places of the input's columns, ``order`` those with whether values fall and whether NULL comes
-    first. ``keep`` says which rows are kept: "all", the "first" so many of a partition, the "last" so many, those
-    "near", of so much time before, the "open" ones with so many before them, or with the first so many of others, "open
-    first"; or none, but what the functions are of all rows so far, "running", or the open ones with what the functions
-    are of those before, "running open". Of the last ones and those near, values may change of the last ``after`` rows,
-    or of those of so much time before.
+    first. ``asked`` says which rows are kept; those that are ``closing`` by the partition go together, others in turn,
+    as they close. Where it is None, functions run: none is kept
+    but those that are open, and what the functions are of all others.
     """
 
     name: str
@@ -268,8 +267,7 @@ class OverPart:
     partition: tuple[int, ...]
     order: tuple[tuple[int, bool, bool], ...]
     calls: tuple[OverColumn, ...]
-    keep: tuple[str, int]
-    after: int
+    asked: AskedRows | None
     closing: Closing | None
     columns: tuple[Column, ...]
 

@@ -27,7 +27,7 @@ from streambound_runtime.engine.tables import (
     summed,
 )
 from streambound_runtime.engine.time_buckets import expired
-from streambound_runtime.operators.circuit_plan import GroupValue, OverValue, TimeBucket
+from streambound_runtime.operators.circuit_plan import AskedRows, GroupValue, OverValue, TimeBucket
 
 RANKS = ("row_number", "rank", "dense_rank")
 _ENDS = ("first_value", "last_value")
@@ -41,11 +41,9 @@ class SqlOver:
     """Functions over the same windows of an input's rows: a row's first ``width`` columns, and the calls' values.
 
     ``partition`` are places of the input's columns, ``order`` those with whether values fall and whether NULL comes
-    first; what is equal then is in order of the columns, NULL first. ``keep`` says which rows are kept: "all", the
-    "first" ``most`` of a partition, or up to that rank, the "last" ``most``, those "near", ``most`` before; those whose
-    bucket is "open", and of each partition the last ``most`` others, or, where it is "open first", those that are among
-    the first ``most`` of these. Rows go with their key at the ``ending`` places, of which ``keys`` has those that are
-    over.
+    first; what is equal then is in order of the columns, NULL first. Rows are kept that are ``asked`` for, and those
+    whose ``bucket`` is open; where it is of the partition, all go with it. Rows go with their key at the ``ending``
+    places, of which ``keys`` has those that are over.
     """
 
     name: str
@@ -56,8 +54,7 @@ class SqlOver:
     order: tuple[tuple[int, bool, bool], ...]
     calls: tuple[OverValue, ...]
     call_types: tuple[str, ...]
-    keep: str
-    most: int
+    asked: AskedRows
     bucket: TimeBucket | None = None
     ending: tuple[int, ...] = ()
     keys: str = ""
@@ -78,6 +75,11 @@ class SqlOver:
         return next(place for place, call in enumerate(self.calls) if call.function in RANKS)
 
     @property
+    def keeps_first(self) -> bool:
+        """Whether only the first rows are kept, and shown."""
+        return self.asked.first is not None and not in_turn(self)
+
+    @property
     def timed(self) -> bool:
         """Values change as rows come."""
         return False
@@ -87,13 +89,13 @@ class SqlOver:
         """The rows that are kept, with their number; those of a partition that is a bucket go with it."""
         names = places(len(self.given))
         gone = ""
-        if self.bucket is not None and self.bucket.key in self.partition:
+        if self.bucket is not None and not in_turn(self):
             key = self.bucket.key
             gone = expired(self.bucket, f"c{key}", CLOSED, self.given[key] == VARCHAR)
-        elif self.keep == "near":
-            gone = f"c{self.order[0][0]} + {self.most} <= {CLOSED}"
+        elif self.asked.within is not None:
+            gone = f"c{self.order[0][0]} + {self.asked.within} <= {CLOSED}"
         columns = [*zip(names, self.given, strict=True)]
-        if self.keep == "first":
+        if self.keeps_first:
             columns += zip(self._value_names, self.call_types, strict=True)
         return (StateTable("rows", (*columns, ("w", HUGEINT)), gone, places_of(self.ending)),)
 
@@ -107,7 +109,7 @@ class SqlOver:
             TickStatement(f"SELECT DISTINCT {listed(*key) or 'true'} FROM {at.inputs[0]}", touched),
             TickStatement(f"SELECT s.* FROM {at.state('rows')} s SEMI JOIN {touched} t ON {same(key, 's', 't')}", old),
         ]
-        if self.keep == "first":
+        if self.keeps_first:
             before, after, kept = old, new, f"SELECT * FROM {new}"
             found.append(TickStatement(self._first(at, old), new))
         else:
@@ -128,7 +130,7 @@ class SqlOver:
             *exchanged(at.state("rows"), touched, key, kept),
             *deleted(state, at),
         ]
-        if self.keep in ("open", "open first") and not state.expired:
+        if in_turn(self):
             found += self._close(at)
         return tuple(found)
 
@@ -142,17 +144,17 @@ class SqlOver:
         names = places(len(self.given))
         rows = f"SELECT {listed(*names, 'w')} FROM {old} UNION ALL SELECT {listed(*names, 'w')} FROM ({self._near(at)})"
         found = f"SELECT {listed(*names, *self._named_values)} FROM {_each_once(f'({rows})')}"
-        return f"SELECT *, count(*) AS w FROM ({found}) WHERE v{self.deciding} <= {self.most} GROUP BY ALL"
+        return f"SELECT *, count(*) AS w FROM ({found}) WHERE v{self.deciding} <= {self.asked.first} GROUP BY ALL"
 
     def _near(self, at: TickTables) -> str:
         """The rows that came, without some that cannot be among the first ones of those that came."""
-        rows = at.inputs[0]
-        if not self.order or self.calls[self.deciding].function == "dense_rank" or self.most >= _MOST_BEST:
+        rows, most = at.inputs[0], self.asked.first or 0
+        if not self.order or self.calls[self.deciding].function == "dense_rank" or most >= _MOST_BEST:
             return f"SELECT * FROM {rows}"
         place, falls, _ = self.order[0]
         key, best, better = places_of(self.partition), *(("max", ">=") if falls else ("min", "<="))
-        firsts = f"SELECT {listed(*key, f'{best}(c{place}, {self.most}) AS best')} FROM {rows} GROUP BY ALL"
-        is_near = f"d.c{place} IS NULL OR len(b.best) < {self.most} OR d.c{place} {better} b.best[{self.most}]"
+        firsts = f"SELECT {listed(*key, f'{best}(c{place}, {most}) AS best')} FROM {rows} GROUP BY ALL"
+        is_near = f"d.c{place} IS NULL OR len(b.best) < {most} OR d.c{place} {better} b.best[{most}]"
         return f"SELECT d.* FROM {rows} d JOIN ({firsts}) b ON {same(key, 'd', 'b')} WHERE {is_near}"
 
     @property
@@ -177,7 +179,7 @@ class SqlOver:
 
     @property
     def _asked(self) -> str:
-        return f"WHERE v{self.deciding} <= {self.most}" if self.keep == "open first" else ""
+        return "" if self.asked.first is None else f"WHERE v{self.deciding} <= {self.asked.first}"
 
     def _value(self, place: int, call: OverValue, kind: str) -> str:
         if call.function in RANKS:
@@ -219,14 +221,14 @@ class SqlOver:
 
     def _kept(self, rows: str) -> str:
         names = listed(*places(len(self.given)), "w")
-        if self.keep == "last":
-            shown = listed(*places(len(self.given)), f"least(w, {self.most} - after) AS w")
-            return f"SELECT {shown} FROM ({self._numbered(rows)}) WHERE after < {self.most}"
+        if self.asked.last is not None and not in_turn(self):
+            shown = listed(*places(len(self.given)), f"least(w, {self.asked.last} - after) AS w")
+            return f"SELECT {shown} FROM ({self._numbered(rows)}) WHERE after < {self.asked.last}"
         return f"SELECT {names} FROM {rows}"
 
     def _numbered(self, rows: str) -> str:
         """Rows with how many are before them, by the rank that is asked for, or how many after, of the last ones."""
-        if self.keep == "open first":
+        if self.asked.first is not None:
             return f"SELECT *, {self._before()} AS before FROM {rows}"
         total = f"sum(w) OVER ({self._by(self._in_order)} ROWS UNBOUNDED PRECEDING)"
         return f"SELECT *, sum(w) OVER ({self._by(())}) - {total} AS after FROM {rows}"
@@ -249,7 +251,8 @@ class SqlOver:
         gone = expired(bucket, f"c{bucket.key}", CLOSED, self.given[bucket.key] == VARCHAR)
         names = places(len(self.given))
         closed = f"(SELECT * FROM {rows} WHERE {gone})"
-        which = f"before >= {self.most}" if self.keep == "open first" else f"after >= {self.most}"
+        first, last = self.asked.first, self.asked.last
+        which = f"after >= {last}" if first is None else f"before >= {first}"
         over = f"SELECT {listed(*names, 'w')} FROM ({self._numbered(closed)}) WHERE {which}"
         return [
             TickStatement(over, at.temporary("over")),
@@ -289,6 +292,25 @@ class WindowOrder(Protocol):
     def order(self) -> tuple[tuple[int, bool, bool], ...]:
         """The places of the order's columns, with whether values fall and whether NULL comes first."""
         ...
+
+
+class ClosingWindow(Protocol):
+    """A window whose rows may have a bucket of time."""
+
+    @property
+    def partition(self) -> tuple[int, ...]:
+        """The places of the partition's columns."""
+        ...
+
+    @property
+    def bucket(self) -> TimeBucket | None:
+        """The bucket of a row, if it has one."""
+        ...
+
+
+def in_turn(window: ClosingWindow) -> bool:
+    """Whether rows close one after the other, and not with their partition."""
+    return window.bucket is not None and window.bucket.key not in window.partition
 
 
 def order_of(plan: WindowOrder, alias: str = "") -> tuple[str, ...]:

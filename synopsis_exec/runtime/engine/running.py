@@ -14,6 +14,7 @@ from streambound_runtime.engine.over import (
     adds_doubles,
     by,
     in_order,
+    in_turn,
     order_of,
     places_of,
     window_of,
@@ -44,8 +45,8 @@ _BESTS = {"min": "least", "max": "greatest"}
 class SqlRunning:
     """Running functions over an input's rows: a row's first ``width`` columns, and the calls' values.
 
-    ``partition``, ``order``, ``ending`` and ``keys`` are as for `SqlOver`. With ``open`` rows may be taken back until
-    their ``bucket`` closes.
+    ``partition``, ``order``, ``ending`` and ``keys`` are as for `SqlOver`. Rows with a ``bucket`` that is not of their
+    partition may be taken back until it closes.
     """
 
     name: str
@@ -56,7 +57,6 @@ class SqlRunning:
     order: tuple[tuple[int, bool, bool], ...]
     calls: tuple[OverValue, ...]
     call_types: tuple[str, ...]
-    open: bool = False
     bucket: TimeBucket | None = None
     ending: tuple[int, ...] = ()
     keys: str = ""
@@ -88,18 +88,18 @@ class SqlRunning:
                 (f"v{place}", self._kept_type(place)),
             ]
         gone = ""
-        if self.bucket is not None and self.bucket.key in self.partition:
+        if self.bucket is not None and not in_turn(self):
             gone = self._over()
         ending = places_of(self.ending)
         found = (StateTable("partitions", (*key, *numbers), gone, ending),)
-        if not self.open:
+        if not in_turn(self):
             return found
         columns = (*zip(places(len(self.given)), self.given, strict=True), ("w", HUGEINT))
         return (*found, StateTable("rows", columns, "", ending))
 
     def tick(self, at: TickTables) -> tuple[TickStatement, ...]:
         """The rows that come continue from the entry; rows that are open change with it."""
-        if self.open:
+        if in_turn(self):
             return self._tick_of_open(at)
         new = at.temporary("new")
         rows = summed(places(len(self.given)), f"SELECT {listed(*places(len(self.given)), 'w')} FROM {at.inputs[0]}")
