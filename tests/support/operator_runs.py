@@ -1,15 +1,16 @@
-"""A random query's job, as the product compiles it, against DuckDB on every prefix of its rows.
+"""A random query's job, as the product compiles it, against DuckDB and the reference evaluator on prefixes of its rows.
 
 The job's circuit runs in this process, by the operators of the runtime; what Spark computes of single rows in a job,
-the analyzer's interpreter does here.
+the analyzer's interpreter does here. Operators run in DuckDB, so that it is not asked alone.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from math import inf
 from typing import Any
@@ -24,9 +25,15 @@ from streambound.analyzer.expressions.function import NotKnown
 from streambound.analyzer.lower import lower
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import split_statements
+from streambound.analyzer.types import Family
 from streambound.criteria.operators.decide import judged
 from streambound.criteria.operators.final import never_final
 from streambound.criteria.operators.states import Judged
+from streambound.incremental.evaluate import evaluate
+from streambound.incremental.feed import SourceChange, ticks
+from streambound.incremental.pipeline import stages, timestamps
+from streambound.incremental.translation.views import Untranslatable
+from streambound.recheck.oracle.reference import circuit_of
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit, make_circuit_plan
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.plan_ir import Input
@@ -35,6 +42,7 @@ from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.operators.formula import value
 from support.choices import Choices
 from support.circuits import encoded_rows, random_ends
+from support.lifted import value_of
 from support.operator_queries import CHANGING, LAST, STATIC, in_words_of, random_catalog, random_rows
 from support.window_queries import STARTS
 
@@ -113,6 +121,39 @@ class World:
         self.database.execute("SET search_path = 'main'")
         return found
 
+    def changes(self, text: str) -> Views | None:
+        """What the reference evaluator says comes and goes at each time; None where it cannot execute the text."""
+        (statement,) = split_statements(SourceText("random.sql", in_words_of(text, duckdb=False)))
+        try:
+            circuit = circuit_of(statement, self.catalog)
+            times, given = ticks(self._sent(self._read(text)))
+            (found,) = (one.circuit for one in stages(circuit, timestamps(self.catalog)) if one.name == "chain")
+            each = zip(times, evaluate(found, given), strict=True)
+        except (Untranslatable, NotKnown):
+            return None
+        kinds = [column.kind.family for column in circuit.schema]
+        return {
+            int(time): Counter({tuple(map(_shown, row, kinds)): number for row, number in change.items()})
+            for time, change in each
+        }
+
+    def _sent(self, read: Collection[str]) -> Iterator[SourceChange]:
+        """The rows of some tables as the evaluator takes them."""
+        for name, body in self.mapping["streams"].items():
+            for row in self.rows[name] if name in read else ():
+                values = (row.get(column) for column in body["columns"])
+                yield SourceChange(name, tuple(map(value_of, values)), Fraction(row["ts"]))
+        for row in self.rows[STATIC]:
+            yield SourceChange(STATIC, (value_of(row["a"]), value_of(row["b"])), None)
+        for row in self._versions() if CHANGING in read else ():
+            ends = ((row["_from"], 1), *(((row["_to"], -1),) if row["_to"] is not None else ()))
+            for time, weight in ends:
+                yield SourceChange(CHANGING, (value_of(row["a"]), value_of(row["b"])), Fraction(time), weight)
+
+    def _read(self, text: str) -> set[str]:
+        """The tables that a text reads."""
+        return set(re.findall(r"\b[A-Z]\b", in_words_of(text, duckdb=False)))
+
     def computed(self, relation: Input) -> list[dict[str, Any]]:
         """The rows of a relation that is computed of those that do not change."""
         (statement,) = sqlglot.transpile(relation.query, read="spark", write="duckdb")
@@ -121,7 +162,7 @@ class World:
 
     def times(self, text: str) -> list[int]:
         """The timestamps of the rows of what a text reads."""
-        read = set(re.findall(r"\b[A-Z]\b", in_words_of(text, duckdb=False)))
+        read = self._read(text)
         return sorted({row["ts"] for name, rows in self.rows.items() if name in read for row in rows if "ts" in row})
 
 
@@ -130,7 +171,8 @@ class Outcome:
     """What became of a query: ``refused`` by the product, in words, or how it ran.
 
     ``results`` is whether something was printed, ``retired`` whether entries went, ``retracted`` whether rows did.
-    ``different`` names a difference, or entries above M. ``final`` results were compared, too.
+    ``different`` names a difference, or entries above M. ``final`` results were compared, too, and it is ``evaluated``
+    what the reference evaluator says.
     """
 
     refused: str = ""
@@ -140,6 +182,7 @@ class Outcome:
     retracted: bool = False
     different: str = ""
     final: bool = False
+    evaluated: bool = False
 
 
 def outcome(world: World, text: str, tick: str = "timestamp") -> Outcome:
@@ -161,14 +204,12 @@ def outcome(world: World, text: str, tick: str = "timestamp") -> Outcome:
         wanted = world.results(text, times)
     except duckdb.BinderException as error:  # names that Spark can tell apart
         return Outcome(f"DuckDB: {str(error).splitlines()[0]}"[:60])
-    different = ""
-    total: Counter[tuple[Any, ...]] = Counter()
-    for before, end in pairwise((-inf, *times)):
-        for row, number in ((row, n) for now, rows in views.items() if before < now <= end for row, n in rows.items()):
-            total[row] += number
-        total = Counter({row: number for row, number in total.items() if number})
-        if total != wanted[end]:
-            different = different or f"at {end}: DuckDB {dict(wanted[end])}, the job {dict(total)}"
+    different, changes = "", world.changes(text)
+    totals, evaluated = _totals(views, times), {} if changes is None else _totals(changes, times)
+    for oracle, wished in (("DuckDB", wanted), ("the evaluator", evaluated)):
+        for end, view in wished.items():
+            if totals[end] != view:
+                different = different or f"at {end}: {oracle} {dict(view)}, the job {dict(totals[end])}"
     if any(now > end for now in views for end in times[-1:]):
         different = different or f"something is printed after {times[-1]}"
     if bounded and limit is not None and max(entries, default=0) > limit:
@@ -176,7 +217,21 @@ def outcome(world: World, text: str, tick: str = "timestamp") -> Outcome:
     if final is not None:
         different = different or _wrong_in_the_end(final, rows, wanted[times[-1]] if times else Counter(), times, tick)
     retired = any(later < before for before, later in pairwise(entries))
-    return Outcome("", bounded, any(views.values()), retired, retracted, different, final is not None)
+    printed = any(views.values())
+    return Outcome("", bounded, printed, retired, retracted, different, final is not None, changes is not None)
+
+
+def _totals(changes: Views, ends: Sequence[int]) -> Views:
+    """What changes add up to at some times."""
+    found: Views = {}
+    total: Counter[tuple[Any, ...]] = Counter()
+    for before, end in pairwise((-inf, *ends)):
+        total = Counter(total)
+        for rows in (rows for now, rows in changes.items() if before < now <= end):
+            for row, number in rows.items():
+                total[row] += number
+        total = found[end] = Counter({row: number for row, number in total.items() if number})
+    return found
 
 
 def _wrong_in_the_end(
@@ -232,6 +287,10 @@ def run(plan: PlannedCircuit, rows: Rows, ends: Sequence[int], tick: str) -> tup
             now[_plain(tuple(row.values()))] += number
             retracted |= number < 0
     return found, entries, value(job.plan.bound, relations), retracted
+
+
+def _shown(value: Any, kind: Family) -> Any:
+    return float(f"{float(value):.6g}") if kind is Family.FLOAT and value is not None else value
 
 
 def _plain(row: tuple[Any, ...]) -> tuple[Any, ...]:
