@@ -29,7 +29,7 @@ from streambound_runtime.engine import (
     stream_sides,
 )
 from streambound_runtime.engine import plan as engine_plan
-from streambound_runtime.operators import circuit_plan, formula, plan
+from streambound_runtime.operators import asked_rows, circuit_plan, formula, plan
 from streambound_runtime.operators.epochs import plan as epochs
 from streambound_runtime.spec import JobSpec
 from streambound_runtime.text import printed, read
@@ -53,6 +53,7 @@ _MODULES = {
     "operators.formula": formula,
     "operators.plan": plan,
     "promises": promises,
+    "operators.asked_rows": asked_rows,
     "operators.circuit_plan": circuit_plan,
     "operators.epochs.plan": epochs,
     "spec": spec,

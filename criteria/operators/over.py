@@ -47,7 +47,7 @@ from streambound.criteria.operators.tied_rows import TIED, calls_shown, columns_
 from streambound.criteria.size import Number, Size, product
 from streambound.criteria.violation import Violation, under
 from streambound.preprocess.pipeline import derive
-from streambound_runtime.operators.circuit_plan import AskedRows
+from streambound_runtime.operators.asked_rows import AskedRows
 
 _NAME = "OVER"
 _TIED = "{} is unbounded, and rows of one rank are without end: ROW_NUMBER() keeps as many as it is asked for"

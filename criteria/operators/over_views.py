@@ -34,7 +34,7 @@ from streambound.criteria.operators.states import ClosingRows, Judged, State
 from streambound.criteria.operators.tied_rows import TIED
 from streambound.criteria.size import Number, Size, product, total
 from streambound.criteria.violation import Violation
-from streambound_runtime.operators.circuit_plan import AskedRows
+from streambound_runtime.operators.asked_rows import AskedRows
 
 
 def judge_over_view(tree: Over, calls: Sequence[WindowCall], context: Context) -> Judged:

@@ -10,7 +10,7 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Condition, Constant, Query
 from streambound.analyzer.types import DataType
 from streambound.criteria.bound import QueryBound
-from streambound_runtime.operators.circuit_plan import AskedRows
+from streambound_runtime.operators.asked_rows import AskedRows
 from streambound_runtime.operators.epochs.plan import EpochLineage, EpochQuery
 
 

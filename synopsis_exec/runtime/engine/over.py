@@ -27,7 +27,8 @@ from streambound_runtime.engine.tables import (
     summed,
 )
 from streambound_runtime.engine.time_buckets import expired
-from streambound_runtime.operators.circuit_plan import AskedRows, GroupValue, OverValue, TimeBucket
+from streambound_runtime.operators.asked_rows import AskedRows
+from streambound_runtime.operators.circuit_plan import GroupValue, OverValue, TimeBucket
 
 RANKS = ("row_number", "rank", "dense_rank")
 _ENDS = ("first_value", "last_value")

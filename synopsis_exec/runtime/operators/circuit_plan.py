@@ -167,19 +167,6 @@ class OverValue:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedRows:
-    """Which rows of a partition may still be asked for: all of them, if nothing else is said.
-
-    Else the ``first`` so many in its order, or those up to that rank, the ``last`` so many, or those ``within`` so
-    much time. Where rows close in turn, with a bucket of the order, these are of those that have closed.
-    """
-
-    first: int | None = None
-    last: int | None = None
-    within: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class ColumnClip:
     """Values of a column below ``low`` are kept as it is, those above ``high`` as that; None for no limit."""
 
