@@ -17,12 +17,13 @@ import traceback
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from support.choices import Choices
 from support.circuits import checked_circuit
 from support.grown import SAMPLED, SIZE, grown
 from support.operator_queries import in_words_of, operator_query
-from support.operator_runs import World, outcome
+from support.operator_runs import World, outcome, plain
 
 EACH = 20
 """Queries over the same catalog and rows."""
@@ -44,11 +45,15 @@ class Tally:
     """Differences and failures, each with its seed and query."""
     tick: str = "timestamp"
     """What a job does at a time (`streambound.compile`)."""
+    spark: Any = None
+    """A session that is asked, too, for the results over all rows."""
 
     def seed(self, seed: int) -> None:
         """Try the queries of a seed: one catalog with its rows."""
         choices = Choices.seeded(seed)
         with World(choices) as world:
+            if self.spark is not None:
+                world.on_spark(self.spark)
             for number in range(EACH):
                 text, used = operator_query(choices)
                 self._query(world, text, used, f"{seed}.{number}")
@@ -69,6 +74,8 @@ class Tally:
         self.counts["ran"] += 1
         if not found.bounded and self.tick == "timestamp":
             self._grow(world, text, name)
+        if self.spark is not None and found.results:
+            self._ask_spark(text, name, found.last)
         if found.results:
             self.counts["counted"] += 1
             self.counts.update(what for what in _COUNTED if getattr(found, what))
@@ -87,12 +94,34 @@ class Tally:
                 f"{name} has no witness of size {size}\n  {text}" for size in sizes if not grown(checked, size)
             ]
 
+    def _ask_spark(self, text: str, name: str, last: Counter[tuple[Any, ...]]) -> None:
+        """Compare with Spark, in the words for DuckDB, which say what ties are broken by."""
+        from pyspark.errors import PySparkException
+
+        try:
+            wanted = Counter(map(plain, self.spark.sql(in_words_of(text, duckdb=True)).collect()))
+        except PySparkException as error:  # Spark has no windows of numbers
+            self.refused[f"Spark: {error.getCondition()}"] += 1
+            return
+        self.counts["on Spark"] += 1
+        if wanted != last:
+            self.wrong.append(f"{name} differs: Spark {dict(wanted)}, the job {dict(last)}\n  {text}")
+
     @property
     def told(self) -> str:
         """As JSON."""
         wrong, refused = len(self.wrong), dict(self.refused.most_common())
         found = {**self.counts, "wrong": wrong, "operators": dict(self.operators.most_common()), "refused": refused}
         return json.dumps(found, indent=1)
+
+
+def _session() -> Any:
+    """A Spark session that computes a few rows at a time."""
+    from streambound_runtime.session import session
+
+    spark = session("random queries")
+    spark.conf.set("spark.sql.shuffle.partitions", "1")
+    return spark
 
 
 def main() -> int:
@@ -104,8 +133,9 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60, help="for how long at most")
     parser.add_argument("--report", type=Path, help="a file that the counts are written to, now and then")
     parser.add_argument("--tick", choices=("timestamp", "batch"), default="timestamp", help="what a job does at a time")
+    parser.add_argument("--spark", action="store_true", help="ask Spark, too, for the results over all rows")
     told = parser.parse_args()
-    tally, began = Tally(tick=told.tick), time.monotonic()
+    tally, began = Tally(tick=told.tick, spark=_session() if told.spark else None), time.monotonic()
     try:
         for number in range(told.seeds):
             known = len(tally.wrong)

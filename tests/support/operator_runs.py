@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 from math import inf
@@ -117,9 +117,18 @@ class World:
         found = {}
         for time in times:
             self.database.execute(f"SET search_path = 't{time},main'")
-            found[time] = Counter(map(_plain, self.database.execute(statement).fetchall()))
+            found[time] = Counter(map(plain, self.database.execute(statement).fetchall()))
         self.database.execute("SET search_path = 'main'")
         return found
+
+    def on_spark(self, spark: Any) -> None:
+        """Let a Spark session have views of all rows."""
+        for schema in (f"t{LAST}", "main"):
+            for (name,) in self.database.execute(
+                "SELECT table_name FROM information_schema.tables WHERE table_schema = ?", [schema]
+            ).fetchall():
+                rows = self.database.sql(f"SELECT * FROM {schema}.{name}").to_arrow_table()
+                spark.createDataFrame(rows).createOrReplaceTempView(name)
 
     def changes(self, text: str) -> Views | None:
         """What the reference evaluator says comes and goes at each time; None where it cannot execute the text."""
@@ -172,7 +181,7 @@ class Outcome:
 
     ``results`` is whether something was printed, ``retired`` whether entries went, ``retracted`` whether rows did.
     ``different`` names a difference, or entries above M. ``final`` results were compared, too, and it is ``evaluated``
-    what the reference evaluator says.
+    what the reference evaluator says. The ``last`` result is that of all rows.
     """
 
     refused: str = ""
@@ -183,6 +192,7 @@ class Outcome:
     different: str = ""
     final: bool = False
     evaluated: bool = False
+    last: Counter[tuple[Any, ...]] = field(default_factory=Counter)
 
 
 def outcome(world: World, text: str, tick: str = "timestamp") -> Outcome:
@@ -217,8 +227,8 @@ def outcome(world: World, text: str, tick: str = "timestamp") -> Outcome:
     if final is not None:
         different = different or _wrong_in_the_end(final, rows, wanted[times[-1]] if times else Counter(), times, tick)
     retired = any(later < before for before, later in pairwise(entries))
-    printed = any(views.values())
-    return Outcome("", bounded, printed, retired, retracted, different, final is not None, changes is not None)
+    printed, last = any(views.values()), totals[times[-1]] if times else Counter[tuple[Any, ...]]()
+    return Outcome("", bounded, printed, retired, retracted, different, final is not None, changes is not None, last)
 
 
 def _totals(changes: Views, ends: Sequence[int]) -> Views:
@@ -284,7 +294,7 @@ def run(plan: PlannedCircuit, rows: Rows, ends: Sequence[int], tick: str) -> tup
         assert not closed.beyond
         now = found.setdefault(closed.timestamp, Counter())
         for row, number in closed.results:
-            now[_plain(tuple(row.values()))] += number
+            now[plain(tuple(row.values()))] += number
             retracted |= number < 0
     return found, entries, value(job.plan.bound, relations), retracted
 
@@ -293,5 +303,6 @@ def _shown(value: Any, kind: Family) -> Any:
     return float(f"{float(value):.6g}") if kind is Family.FLOAT and value is not None else value
 
 
-def _plain(row: tuple[Any, ...]) -> tuple[Any, ...]:
+def plain(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A row with doubles to six digits."""
     return tuple(float(f"{value:.6g}") if isinstance(value, float) else value for value in row)
