@@ -84,11 +84,20 @@ def _checked(sql: str, catalog: str) -> Checked:
 
 @dataclass(frozen=True)
 class CircuitRun:
-    """What a run has printed, the most entries that there were between two ticks, and the last timestamps of these."""
+    """What a run has printed, the entries after each timestamp, and the last timestamps of its ticks."""
 
     printed: Printed
-    peak: int
+    entries: tuple[tuple[int, int], ...]
     ends: tuple[int, ...] = ()
+
+    @property
+    def peak(self) -> int:
+        """The most entries that there were between two ticks."""
+        return self.peak_within(-inf, inf)
+
+    def peak_within(self, start: float, end: float) -> int:
+        """The most entries after a timestamp from ``start`` until before ``end``."""
+        return max((number for time, number in self.entries if start <= time < end), default=0)
 
     def prints(self, changes: Mapping[tuple[Any, ...], int]) -> bool:
         """Whether it has printed in each tick what these changes of each timestamp add up to."""
@@ -123,16 +132,16 @@ def run_plan(plan: Plan | PlannedCircuit, rows: Rows, ticks: Ticks = 3) -> Circu
     """
     job = job_spec(plan)
     given = encoded_rows(plan, rows)
-    found, peak = Printed(), 0
+    found, entries = Printed(), list[tuple[int, int]]()
     relations = {relation.name: given[relation.name] for relation in job.relations}
     times = sorted({row[stream.timestamp] for stream in job.streams for row in given[stream.name]})
     ends = times if ticks is None else random_ends(times, ticks) if isinstance(ticks, int) else ticks
     for closed in replay(job, relations, {stream.name: given[stream.name] for stream in job.streams}, ends):
-        peak = max(peak, closed.entries)
+        entries.append((closed.timestamp, closed.entries))
         assert not closed.beyond
         for row, n in closed.results:
             found[(*map(rounded, row.values()), closed.timestamp)] += n
-    return CircuitRun(Counter({row: n for row, n in found.items() if n}), peak, tuple(ends))
+    return CircuitRun(Counter({row: n for row, n in found.items() if n}), tuple(entries), tuple(ends))
 
 
 def encoded_rows(plan: Plan | PlannedCircuit, rows: Rows) -> dict[str, list[dict[str, Any]]]:
