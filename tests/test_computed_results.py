@@ -6,6 +6,7 @@ import pytest
 
 from support.circuits import TWO_STREAMS as CATALOG
 from support.circuits import checked_circuit, random_rows, reference, run_circuit
+from support.profiles import MORE
 
 PAIRS = "FROM S JOIN T ON S.ts > T.ts"
 NEAR = f"{PAIRS} AND S.ts < T.ts + 9"
@@ -31,7 +32,7 @@ BOUNDED = [
 ]
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", range(1, 1 + MORE))
 @pytest.mark.parametrize("sql", BOUNDED)
 def test_a_job_prints_the_changes_of_every_prefix(sql: str, seed: int) -> None:
     checked = checked_circuit(sql, CATALOG)

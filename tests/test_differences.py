@@ -26,4 +26,4 @@ CATALOG = {"streams": {"S": LIMITED, "T": {"timestamp": "ts", "columns": COLUMNS
     ],
 )
 def test_values_that_the_left_side_cannot_have_are_not_kept(sql: str) -> None:
-    prints_as_duckdb(sql, CATALOG, seeds=3)
+    prints_as_duckdb(sql, CATALOG)

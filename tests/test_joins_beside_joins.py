@@ -8,8 +8,7 @@ from __future__ import annotations
 import pytest
 
 from support.circuits import TWO_STREAMS as CATALOG
-from support.circuits import certificate_of, checked_circuit, prints_as_the_reference, proof_of
-from support.profiles import MORE
+from support.circuits import certificate_of, checked_circuit, prints_as_duckdb, proof_of
 
 JOINED = "S AS p JOIN T AS l ON l.a = p.a AND l.ts BETWEEN p.ts - 1 AND p.ts + 2"
 LATER = "r.a = p.a AND r.ts BETWEEN p.ts AND p.ts + 3"
@@ -28,7 +27,8 @@ BOUNDED = {
 
 @pytest.mark.parametrize("name", BOUNDED)
 def test_a_job_prints_the_changes_of_every_prefix(name: str) -> None:
-    prints_as_the_reference(BOUNDED[name], CATALOG, 2 * MORE)
+    duck = BOUNDED[name].replace("LEFT SEMI", "SEMI").replace("LEFT ANTI", "ANTI")
+    prints_as_duckdb(BOUNDED[name], CATALOG, number=20, duck=duck, every_prefix=True)
 
 
 @pytest.mark.parametrize("name", BOUNDED)

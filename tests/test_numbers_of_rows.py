@@ -92,7 +92,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("sql", READ)
 def test_a_number_is_read_as_spark_reads_it(sql: str) -> None:
-    prints_as_duckdb(sql, CATALOG, 4, duck=READ[sql])
+    prints_as_duckdb(sql, CATALOG, duck=READ[sql])
     assert proved(sql, CATALOG)[1] == proved(READ[sql].replace("//", "DIV"), CATALOG)[1]
 
 

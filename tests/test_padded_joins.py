@@ -30,4 +30,4 @@ QUERIES = {
 
 @pytest.mark.parametrize("sql", QUERIES.values(), ids=list(QUERIES))
 def test_jobs_print_what_the_reference_and_duckdb_say(sql: str) -> None:
-    prints_as_duckdb(sql, CATALOG, 3, 25, every_prefix=True)
+    prints_as_duckdb(sql, CATALOG, 25, every_prefix=True)

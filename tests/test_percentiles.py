@@ -84,7 +84,7 @@ def test_changes_are_those_of_batch_sql_within_m(sql: str) -> None:
     proof = proof_of(checked, certificate_of(checked))
     assert not proof.faults
     peaks = []
-    for seed in range(2 * MORE):
+    for seed in range(MORE):
         rows = some_rows(seed)
         run = run_circuit(checked, rows, ticks=None if BOUNDED[sql] is not None and not seed else 4)
         shown = Counter[tuple[Any, ...]]()

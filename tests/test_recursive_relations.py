@@ -187,8 +187,11 @@ def printed(circuit: Circuit, rng: random.Random) -> tuple[Counter[tuple[Any, ..
     return found, peak
 
 
-@pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize("base", BASES)
+PAIRS = [(base, step) for i, base in enumerate(BASES) for j, step in enumerate(STEPS) if (i + j) % 3 == 0]
+"""Each step with two bases."""
+
+
+@pytest.mark.parametrize(("base", "step"), PAIRS)
 def test_recursion_prints_the_differences_of_all_prefixes(base: str, step: str) -> None:
     shown = 0
     for seed in range(MORE):

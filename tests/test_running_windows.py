@@ -30,7 +30,7 @@ QUERIES = {
 
 @pytest.mark.parametrize("sql", QUERIES.values(), ids=list(QUERIES))
 def test_jobs_print_what_the_reference_and_duckdb_say(sql: str) -> None:
-    prints_as_duckdb(sql, CATALOG, 3, every_prefix=True)
+    prints_as_duckdb(sql, CATALOG, every_prefix=True)
 
 
 def test_closed_windows_are_not_kept() -> None:
@@ -39,7 +39,7 @@ def test_closed_windows_are_not_kept() -> None:
     assert run_circuit(checked, rows).peak < 20
 
 
-@pytest.mark.parametrize("sql", QUERIES.values(), ids=list(QUERIES))
+@pytest.mark.parametrize("sql", list(QUERIES.values())[::3], ids=list(QUERIES)[::3])
 def test_restarts_change_nothing(sql: str) -> None:
     circuit = Circuit({"sql": sql, "catalog": CATALOG, "input": random_rows(1, 3), "mode": "changes"}, "batch")
     ticks = circuit.cuts()

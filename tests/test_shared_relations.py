@@ -77,6 +77,8 @@ def test_where_a_relation_that_is_joined_last_will_not_do(name: str) -> None:
         rows = (adversarial_rows if seed % 3 == 0 else small_rows)(choices, CATALOG)
         ran = printed_as_sql_says(NEEDED[name], decision, CATALOG, rows)
         results += 0 if ran is None else ran.results
+        if results > 2:
+            break
     assert results > 2
 
 

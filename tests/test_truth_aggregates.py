@@ -19,7 +19,7 @@ QUERIES = (
 
 @pytest.mark.parametrize("sql", QUERIES)
 def test_they_are_what_duckdb_says(sql: str) -> None:
-    prints_as_duckdb(sql, CATALOG, 4)
+    prints_as_duckdb(sql, CATALOG)
 
 
 @pytest.mark.parametrize("aggregate", ["COLLECT_LIST(a)", "MAX_BY(a, v)", "APPROX_COUNT_DISTINCT(a)"])

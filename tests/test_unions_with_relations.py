@@ -30,9 +30,11 @@ def test_the_rows_of_the_relation_are_there_from_the_first_timestamp_on(sql: str
     ran = 0
     for seed in range(12 * MORE):
         with World(Choices.seeded(seed)) as world:
-            found = outcome(world, sql)
+            found = outcome(world, sql, "batch")
         assert not found.different, (seed, found.different)
         ran += found.results
+        if ran and seed + 1 >= 2 * MORE:
+            break
     assert ran, "it has printed something"
 
 

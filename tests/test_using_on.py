@@ -54,14 +54,14 @@ STARS = {
 
 @pytest.mark.parametrize("sql", STARS)
 def test_columns_that_a_star_leaves_out_are_not_kept(sql: str) -> None:
-    prints_as_duckdb(sql, CATALOG, 3, duck=sql.replace("EXCEPT (", "EXCLUDE ("))
+    prints_as_duckdb(sql, CATALOG, duck=sql.replace("EXCEPT (", "EXCLUDE ("))
     assert proved(sql, CATALOG)[1] == proved(STARS[sql], CATALOG)[1]
 
 
 @pytest.mark.parametrize("sql", QUERIES.values(), ids=list(QUERIES))
 def test_the_columns_are_those_of_duckdb(sql: str) -> None:
     duck = sql.replace("LEFT SEMI", "SEMI").replace("LEFT ANTI", "ANTI").replace("EXCEPT (", "EXCLUDE (")
-    prints_as_duckdb(sql, CATALOG, 3, duck=duck)
+    prints_as_duckdb(sql, CATALOG, duck=duck)
 
 
 def test_a_name_that_one_side_lacks() -> None:

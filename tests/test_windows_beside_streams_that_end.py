@@ -22,7 +22,7 @@ QUERIES = {
 
 @pytest.mark.parametrize("sql", QUERIES.values(), ids=list(QUERIES))
 def test_jobs_print_what_the_reference_and_duckdb_say(sql: str) -> None:
-    prints_as_duckdb(sql, CATALOG, 5, duck=sql.replace(" DIV ", " // "), every_prefix=True)
+    prints_as_duckdb(sql, CATALOG, duck=sql.replace(" DIV ", " // "), every_prefix=True)
 
 
 def test_a_window_waits_no_longer_than_it_must() -> None:

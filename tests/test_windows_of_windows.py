@@ -99,7 +99,7 @@ def in_calendar(sql: str, unit: int, seed: int) -> Counter[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("sql", INTEGERS.values(), ids=list(INTEGERS))
 def test_of_numbers_every_prefix_is_as_the_reference_says_and_the_end_as_duckdb(sql: str) -> None:
-    prints_as_duckdb(sql, CATALOG, 3, every_prefix=True)
+    prints_as_duckdb(sql, CATALOG, every_prefix=True)
 
 
 @pytest.mark.parametrize(

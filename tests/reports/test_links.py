@@ -69,15 +69,17 @@ def test_a_pipe_shows_the_command_or_the_address(tmp_path: Path, arguments: tupl
     assert f"docs: {ADDRESS}/SB102.md" in check(tmp_path, *arguments, STREAMBOUND_DOCS=ADDRESS)
 
 
-@pytest.mark.parametrize("name", FORMATS)
-def test_no_format_has_an_address_that_nobody_gave(tmp_path: Path, name: str) -> None:
+def test_no_format_has_an_address_that_nobody_gave(tmp_path: Path) -> None:
     """But for those of schemas and XML names; where pages are spoken of, the command or the address is there."""
-    shown = check(tmp_path, "-o", name)
-    assert "SB102" in shown
-    assert not re.search(r"github\.com|SB\d+\.md", shown)
-    linked = check(tmp_path, "-o", name, STREAMBOUND_DOCS=ADDRESS)
-    assert (COMMAND in shown) == (f"{ADDRESS}/SB102.md" in linked)
-    assert (COMMAND in shown) == (name not in ("json", "jsonl"))
+    everything = [part for name in FORMATS for part in ("-o", f"{name}:{name}")]
+    check(tmp_path, *everything)
+    shown = {name: (tmp_path / name).read_text(encoding="utf-8") for name in FORMATS}
+    check(tmp_path, *everything, STREAMBOUND_DOCS=ADDRESS)
+    for name, text in shown.items():
+        assert "SB102" in text, name
+        assert not re.search(r"github\.com|SB\d+\.md", text), name
+        linked = (tmp_path / name).read_text(encoding="utf-8")
+        assert (COMMAND in text) == (f"{ADDRESS}/SB102.md" in linked) == (name not in ("json", "jsonl")), name
     assert COMMAND not in linked
 
 

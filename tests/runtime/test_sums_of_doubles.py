@@ -100,12 +100,13 @@ OF_SUMS = {
 def test_what_is_printed_adds_up_to_exact_sums_whatever_the_ticks(name: str) -> None:
     sql = (STATEMENTS | OF_SUMS)[name]
     printed = retracted = 0
-    for seed in range(2 * MORE):
+    for seed in range(MORE):
         rows = random_rows(seed, DIFFERENT if name in STATEMENTS else BY_QUARTERS)
         wanted = exact_results(sql, rows)
         circuit = Circuit({"sql": sql, "catalog": CATALOG, "mode": "changes", "input": rows}, "batch")
-        for cuts in ([[time] for time in circuit.times], cut_at(circuit.times, random_ends(circuit.times))):
-            found, peak, _ = circuit.run(cuts, restart=seed % 2 == 0)
+        for number in (8, 3):
+            cuts = cut_at(circuit.times, random_ends(circuit.times, number))
+            found, peak, _ = circuit.run(cuts, restart=number > 3)
             ends = [cut[-1] for cut in cuts]
             assert by_tick(as_doubles(found), ends) == by_tick(wanted, ends)
             checked = checked_once(sql, CATALOG)
@@ -113,7 +114,7 @@ def test_what_is_printed_adds_up_to_exact_sums_whatever_the_ticks(name: str) -> 
             assert peak <= checked.circuit_bound.entries.value
             printed += len(found)
             retracted += any(n < 0 for _, n, _ in found)
-    assert printed > 10 * MORE
+    assert printed > 5 * MORE
     assert retracted or not checked.circuit.retracts
 
 
