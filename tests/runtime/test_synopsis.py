@@ -17,7 +17,6 @@ from streambound.criteria import synopsis as synopsis_module
 from streambound.synopsis_exec.simulate import operator_of_circuit
 from streambound.synopsis_exec.sql_blocks import circuit_of_block
 from streambound.synopsis_exec.synopsis_plan import synopsis_plan
-from streambound_runtime import spec
 from streambound_runtime.engine.loop import Engine
 from streambound_runtime.operators import formula, plan
 from streambound_runtime.operators.delta import Delta
@@ -157,9 +156,7 @@ def test_rows_that_are_taken_back_are_refused() -> None:
 
 
 def in_sql(data: plan.SynopsisPlan) -> Engine:
-    columns = (spec.TableColumn("a", "bigint"), spec.TableColumn("ts", "bigint"))
-    tables = {"S": spec.Stream("S", columns, "ts", ("a",))}
-    return operator_of_circuit(circuit_of_block(data, ("BIGINT",), tables), {})
+    return operator_of_circuit(circuit_of_block(data, ("BIGINT",), {"S": {"a": "bigint", "ts": "bigint"}}), {})
 
 
 @pytest.mark.parametrize("kernel", [lambda data: SynopsisJoin(data, {}), in_sql])

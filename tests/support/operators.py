@@ -12,11 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from streambound.analyzer.expressions.values import derived_value
-from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.kernel_choice import sql_reason
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.simulate import operator_of_circuit, tables_of
-from streambound.synopsis_exec.sql_blocks import circuit_of_block
+from streambound.synopsis_exec.sql_blocks import circuit_of_block, types_of
 from streambound.synopsis_exec.synopsis_plan import synopsis_plan
 from streambound_runtime.engine.loop import Engine
 from streambound_runtime.engine.tables import engine_type
@@ -52,10 +51,8 @@ def operator_of(plan: Plan, kernel: str, relations: Mapping[str, list[Row]]) -> 
     data = synopsis_plan(plan)
     if kernel == "columns":
         return SynopsisJoin(data, relations)
-    job = job_spec(plan)
-    tables = (*job.streams, *job.relations, *(query.relation for query in job.queries))
     types = tuple(engine_type(column.type.name) for column in plan.kept_columns)
-    return operator_of_circuit(circuit_of_block(data, types, {table.name: table for table in tables}), relations)
+    return operator_of_circuit(circuit_of_block(data, types, types_of((*plan.inputs, *plan.computed))), relations)
 
 
 def steps(
