@@ -79,6 +79,9 @@ class Views:
         if isinstance(tree, nodes.Fixpoint):
             return replace(made, rows=self._recursive_rows(tree, made))
         once = isinstance(tree, nodes.Aggregate | nodes.Distinct) or (isinstance(tree, nodes.Union) and tree.distinct)
+        if isinstance(tree, nodes.Aggregate) and made.rows is None:  # at most as many groups as rows
+            given = self.of(tree.input)
+            made = replace(made, rows=present(given, given.every))
         return replace(made, rows=present(made, made.every)) if once else made
 
     def _recursive_rows(self, tree: nodes.Fixpoint, made: OperatorView) -> Size | None:
