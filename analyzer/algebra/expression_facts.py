@@ -10,18 +10,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from streambound.analyzer.algebra.date_patterns import unit_of_pattern
 from streambound.analyzer.algebra.row_expressions import is_null, may_be_null
 from streambound.analyzer.algebra.value_sets import ANYTHING, NOTHING, NULL, as_domain, of_domain
 from streambound.analyzer.algebra.view_facts import ColumnFacts, TimePromise, Times, promises
 from streambound.analyzer.casts import DAY
 from streambound.analyzer.columns import Column
-from streambound.analyzer.constants import DAYS, Folded, is_interval
+from streambound.analyzer.constants import Folded, is_interval
 from streambound.analyzer.expressions.evident import domain, encoded
 from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal, fields
 from streambound.analyzer.expressions.function import ANY
 from streambound.analyzer.types import DataType, Family
 
 _SECOND = 1_000_000
+_DIV = "_t DIV "
 _LONGEST = {
     "second": _SECOND, "minute": 60 * _SECOND, "hour": 3_600 * _SECOND, "day": DAY, "dd": DAY, "week": 7 * DAY,
     "month": 31 * DAY, "mm": 31 * DAY, "mon": 31 * DAY, "quarter": 92 * DAY, "year": 366 * DAY, "yyyy": 366 * DAY,
@@ -85,9 +87,13 @@ def _times(expression: Expression, columns: Sequence[ColumnFacts]) -> Times:
             low = _least(one, columns)
             # DIV truncates: a bucket is as long as the divisor, and that of 0, of negative times too, twice as long.
             width = more if low is not None and low >= 0 else 2 * more - 1
-            return _bucket(_times(one, columns), f"_t DIV {more}", width)
+            times = _times(one, columns)
+            return promises((*_bucket(times, f"_t DIV {more}", width), *_divided(times, more)))
         case "date_trunc", (Literal(Folded(value=str(unit))), one) if unit.lower() in _LONGEST:
             return _bucket(_times(one, columns), f"date_trunc('{unit.lower()}', _t)", _LONGEST[unit.lower()])
+        case "date_format", (one, Literal(Folded(value=str(pattern)))) if one.kind.family is Family.TIMESTAMP:
+            period = unit_of_pattern(pattern)
+            return _bucket(_times(one, columns), f"date_format(_t, '{pattern}')", _LONGEST[period]) if period else ()
         case (("to_date" | "cast"), (one,)) if expression.kind.family is Family.DATE:
             of_time = one.kind.family is Family.TIMESTAMP
             return _bucket(_times(one, columns), "to_date(_t)", DAY) if of_time else ()
@@ -107,7 +113,7 @@ def distance(constant: Folded, kind: DataType) -> int | None:
     if kind.family is Family.INTEGER and constant.kind.family is Family.INTEGER:
         return int(constant.value)
     if kind.family is Family.TIMESTAMP and is_interval(constant.kind):
-        return int(constant.value * (DAY if constant.kind == DAYS else 1))
+        return int(constant.value)
     return None
 
 
@@ -116,8 +122,21 @@ def _same_numbers(kind: DataType, target: DataType) -> bool:
 
 
 def _shifted(times: Times, more: int) -> Times:
-    """``u + c`` for u: the same time, shifted; of a bucket nothing is known then."""
-    return promises(one.moved(more) for one in times if not one.function)
+    """``u + c`` for u: the same time, shifted; ``u DIV a + c`` is that of another one, of the bucket c further."""
+    return promises(
+        one.moved(more * int(one.function.removeprefix(_DIV)) if one.function else more)
+        for one in times
+        if not one.function or one.function == f"{_DIV}{one.width}"
+    )
+
+
+def _divided(times: Times, more: int) -> Times:
+    """``(u DIV a) DIV b`` for ``u DIV a``: ``u DIV (a * b)``."""
+    found = [(one, int(one.function.removeprefix(_DIV))) for one in times if one.function.startswith(_DIV)]
+    return promises(
+        replace(one, function=f"{_DIV}{size * more}", width=size * more if one.width == size else 2 * size * more - 1)
+        for one, size in found
+    )
 
 
 def _bucket(times: Times, function: str, width: int) -> Times:

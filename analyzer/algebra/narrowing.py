@@ -29,6 +29,9 @@ from streambound.analyzer.types import DataType, Family
 _NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "=": "<>", "<>": "="}
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}
 _EXACT = (Family.INTEGER, Family.DECIMAL)
+_NUMBERS = (*_EXACT, Family.FLOAT)
+_EXACT_DOUBLES = 2**53
+"""Up to here a whole number, and its neighbours, are the same as doubles."""
 _TIMES = (Family.INTEGER, Family.TIMESTAMP)
 _MOST_COLUMNS = 200
 """Columns of a row above which no matrix is closed: its cost is cubic."""
@@ -160,7 +163,8 @@ def _constant(expression: Expression, kind: DataType) -> int | Fraction | str | 
     if not isinstance(expression, Literal) or expression.constant.value is None:
         return None
     own, value = expression.constant.kind, expression.constant.value
-    if own.family in _EXACT and kind.family in _EXACT and not isinstance(value, str):
+    exact = not isinstance(value, str) and (own.family is not Family.FLOAT or abs(value) < _EXACT_DOUBLES)
+    if not isinstance(value, str) and exact and own.family in _NUMBERS and kind.family in _EXACT:
         scaled = value * 10 ** (kind.scale or 0)
         return int(scaled) if scaled.denominator == 1 else scaled
     if own.family is not kind.family or kind.family not in (Family.STRING, Family.DATE, Family.TIMESTAMP, Family.FLOAT):
@@ -180,8 +184,8 @@ def _compared(left: Expression, op: str, right: Expression, row: RowFacts) -> Ro
             return _with_constant(place, its, other, row)
     first, second = _moved(left), _moved(right)
     if first is not None and second is not None and _comparable(left.kind, right.kind):
-        return _with_column(first, op, second, row)
-    return _buckets(left, right, row) if op == "=" else row
+        row = _with_column(first, op, second, row)
+    return _buckets(left, op, right, row)
 
 
 def _comparable(kind: DataType, other: DataType) -> bool:
@@ -230,20 +234,35 @@ def _with_column(first: tuple[int, int], op: str, second: tuple[int, int], row: 
         found.add((x, y, b - a - (op == "<")))
     if op in (">", ">=", "="):
         found.add((y, x, a - b - (op == ">")))
-    return replace(row, differences=frozenset(found))
+    row = replace(row, differences=frozenset(found))
+    return _with_same_times(x, y, row) if op == "=" and a == b and row.kinds[x] == row.kinds[y] else row
 
 
-def _buckets(left: Expression, right: Expression, row: RowFacts) -> RowFacts:
-    """Equal functions of two times: these are less than a bucket apart, and so are the times of their sources."""
+def _with_same_times(x: int, y: int, row: RowFacts) -> RowFacts:
+    """Two columns with the same value: what one promises of times, the other does."""
+    known: dict[tuple[str, str], TimePromise] = {}
+    for one in (*row.columns[x].times, *row.columns[y].times):
+        known[one.name] = known[one.name].meet(one) if one.name in known else one
+    both = promises(known.values())
+    columns = (replace(one, times=both) if place in (x, y) else one for place, one in enumerate(row.columns))
+    return replace(row, columns=tuple(columns))
+
+
+def _buckets(left: Expression, op: str, right: Expression, row: RowFacts) -> RowFacts:
+    """Functions of two times that are equal, or in order: so are the times, but for a bucket, and those of sources."""
     sides = [facts_of(side, row.columns, row.kinds).times for side in (left, right)]
     found = set(row.differences)
     for one in sides[0]:
         for other in sides[1]:
-            if one.function and one.function == other.function and one.source != other.source:
-                width = max(one.width, other.width) - 1
-                for x, y in ((one, other), (other, one)):  # x.t <= u - x.low, y.t >= v - y.high, u - v <= width
-                    if x.low is not None and y.high is not None:
-                        found.add((x.source, y.source, width - x.low + y.high))
+            if not one.function or one.function != other.function or one.source == other.source:
+                continue
+            width = max(one.width, other.width) - 1
+            for x, y, most in (
+                (one, other, {"<": -1, "<=": width, "=": width}.get(op)),
+                (other, one, {">": -1, ">=": width, "=": width}.get(op)),
+            ):  # x.t <= u - x.low, y.t >= v - y.high, u - v <= most
+                if most is not None and x.low is not None and y.high is not None:
+                    found.add((x.source, y.source, most - x.low + y.high))
     return replace(row, differences=frozenset(found))
 
 

@@ -30,6 +30,7 @@ OF_VALUES = ("MAX", "MIN", "SUM", "AVG", "ANY_VALUE", "FIRST", "LAST", "MODE")
 _KEEPS_VALUES = frozenset((
     "+", "-", "*", "/", "%", "div", "||", "=", "<>", "<", "<=", ">", ">=", "and", "or", "not", "in", "negative",
     "positive", "abs", "floor", "ceil", "ceiling", "upper", "lower", "length", "date_trunc",
+    "date_format",
 ))  # fmt: skip
 """Functions that fail, or have a value other than NULL, where none of their arguments is NULL."""
 _NEVER_NULL = ("is null", "is true", "is false", "<=>", "is distinct from")

@@ -34,6 +34,9 @@ Key = frozenset[str]
 NOW = ""
 """The `TimePromise.source` that is no stream: the time at which a row changes."""
 
+ROW_BEFORE = "row before "
+"""How a `TimePromise.source` begins that is a row before this one, which LAG asks for."""
+
 
 @dataclass(frozen=True, slots=True)
 class TimePromise:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.date_patterns import unit_of_pattern
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.columns import Column
 from streambound.analyzer.constants import Folded
@@ -31,25 +31,6 @@ LENGTHS = {
     "year": (365 * DAY, 366 * DAY),
 }
 """The shortest and the longest period of each unit of the calendar, in microseconds."""
-_FIELDS = (("yyyy", "year"), ("MM", "month"), ("dd", "day"), ("HH", "hour"), ("mm", "minute"), ("ss", "second"))
-"""The fields of texts that are buckets of time, each with the period that it tells apart after those before it."""
-_BESIDE_FIELDS = re.compile(r"'[^\d']+'|[^A-Za-z\d'\[\]{}#]")
-"""What may stand beside them: a word in quotes, or one character that means itself; no digit, nor what is optional."""
-
-
-def unit_of_pattern(pattern: str) -> str | None:
-    """The period of the calendar that a text of DATE_FORMAT stands for; None where it is a text like any other.
-
-    The year comes first, in four digits, then smaller units in two, none left out. Times are of the years 1 to 9999, so
-    that all texts of a pattern are equally long, with digits at the same places: they are in the order of their times.
-
-    >>> [unit_of_pattern(pattern) for pattern in ("yyyy-MM-dd", "yyyy1MM", "yyyy-M-M", "yyyydd")]
-    ['day', None, None, None]
-    """
-    fields = tuple(_BESIDE_FIELDS.sub(" ", pattern).split())
-    runs = tuple(run.group() for field in fields for run in re.finditer(r"(.)\1*", field))
-    known = {tuple(field for field, _ in _FIELDS[:n]): unit for n, (_, unit) in enumerate(_FIELDS, 1)}
-    return known.get(runs) if pattern.startswith("yyyy") else None
 
 
 @dataclass(frozen=True, slots=True)

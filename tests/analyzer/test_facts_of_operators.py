@@ -77,6 +77,20 @@ QUERIES: dict[str, tuple[ViewKind, str]] = {
     "SELECT b, COUNT(*) AS n, MAX(b) AS m FROM S GROUP BY b HAVING COUNT(*) > 1": (KEYED, ""),
     "SELECT ts DIV 3 AS z, b, COUNT(*) AS n FROM S GROUP BY ts DIV 3, b": (CLOSING, ""),
     "SELECT a, ROW_NUMBER() OVER (PARTITION BY b ORDER BY a, ts) AS r FROM S": (CHANGING, ""),
+    "SELECT a, SUM(a) OVER (PARTITION BY b ORDER BY ts) AS n FROM S": (APPENDED, ""),
+    "SELECT b, COUNT(*) OVER (PARTITION BY b ORDER BY ts RANGE BETWEEN 2 PRECEDING AND 1 PRECEDING) AS n FROM S":
+        (APPENDED, ""),
+    "SELECT a, RANK() OVER (PARTITION BY b ORDER BY ts) AS r FROM S": (APPENDED, ""),
+    "SELECT a, RANK() OVER (PARTITION BY b ORDER BY ts DESC) AS r FROM S": (CHANGING, ""),
+    "SELECT a, COUNT(*) OVER (PARTITION BY b ORDER BY ts RANGE BETWEEN CURRENT ROW AND 2 FOLLOWING) AS n FROM S":
+        (CHANGING, ""),
+    "SELECT q.ts, q.x FROM (SELECT ts, b, LAG(ts) OVER (PARTITION BY b ORDER BY ts) AS x FROM S) AS q "
+    "WHERE q.ts < q.x + 3": (APPENDED, ""),
+    "SELECT ts DIV 2 DIV 3 AS z, COUNT(*) AS n FROM S GROUP BY ts DIV 2 DIV 3": (CLOSING, ""),
+    "SELECT q.z, q.n, p.m FROM (SELECT ts DIV 2 AS z, COUNT(*) AS n FROM S GROUP BY ts DIV 2) AS q "
+    "JOIN (SELECT ts DIV 2 AS z, COUNT(*) AS m FROM T GROUP BY ts DIV 2) AS p ON q.z = p.z - 1": (CLOSING, ""),
+    "SELECT q.z, p.z AS y FROM (SELECT ts, ts DIV 2 AS z FROM S) AS q JOIN (SELECT ts, ts DIV 2 AS z FROM T) AS p "
+    "ON q.z < p.z AND q.z >= p.z - 2": (APPENDED, ""),
     "SELECT a, ts FROM S ORDER BY ts DESC, a LIMIT 2": (KEYED, ""),
     "WITH RECURSIVE w(x) AS (SELECT b FROM S UNION SELECT R.k FROM w JOIN R ON R.a = w.x) SELECT x FROM w":
         (APPENDED, ""),

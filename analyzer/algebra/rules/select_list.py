@@ -8,13 +8,21 @@ from dataclasses import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.expression_facts import facts_of
-from streambound.analyzer.algebra.nodes import Apply, ApplyKind, Item, Over, Project, Star
+from streambound.analyzer.algebra.nodes import Apply, ApplyKind, Item, Over, Project, Scalar, Side, Star, WindowCall
 from streambound.analyzer.algebra.row_expressions import RANKS, row_expression
 from streambound.analyzer.algebra.rules.operator_input import OperatorInput, passed_on, unless_static, without_now
 from streambound.analyzer.algebra.schema import parsed, starred_places
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn, meant
 from streambound.analyzer.algebra.value_sets import ANYTHING, between
-from streambound.analyzer.algebra.view_facts import ColumnFacts, ViewFacts, ViewKind, added
+from streambound.analyzer.algebra.view_facts import (
+    ROW_BEFORE,
+    ColumnFacts,
+    TimePromise,
+    Times,
+    ViewFacts,
+    ViewKind,
+    added,
+)
 
 
 def projected(tree: Project, given: OperatorInput) -> ViewFacts:
@@ -24,7 +32,10 @@ def projected(tree: Project, given: OperatorInput) -> ViewFacts:
 
 
 def over(tree: Over, given: OperatorInput, named: Schema) -> ViewFacts:
-    """The row with columns that are computed over windows: with a new row they may be others of every row."""
+    """The row with columns that are computed over windows: with a new row they may be others of every row.
+
+    Rows that come in the window's order do not change those before them, if these look back only.
+    """
     found = given.facts
     computed = [
         ColumnFacts(
@@ -34,10 +45,43 @@ def over(tree: Over, given: OperatorInput, named: Schema) -> ViewFacts:
         )
         for call, column in zip(tree.calls, named[len(given.schema) :], strict=True)
     ]
-    columns = given.columns if given.is_static else without_now(given.columns)
+    computed = [
+        replace(column, times=_of_row_before(call, number, given))
+        for number, (call, column) in enumerate(zip(tree.calls, computed, strict=True))
+    ]
     state = 0 if given.is_static else found.rows
+    if found.change is ViewKind.APPEND_ONLY and all(_looks_back(call, given) for call in tree.calls):
+        return replace(found, columns=(*given.columns, *computed), state=state)
+    columns = given.columns if given.is_static else without_now(given.columns)
     change = unless_static(found, ViewKind.CHANGING)
     return ViewFacts(change, found.keys, found.rows, (*columns, *computed), state).settled
+
+
+def _of_row_before(call: WindowCall, number: int, given: OperatorInput) -> Times:
+    """LAG of the time by which the window is ordered is the time of another row, as of a source of its own."""
+    column = _column(call.arguments[0], given) if call.function == "LAG" and call.arguments else None
+    timed = column is not None and column.newest and bool(call.order) and _column(call.order[0].value, given) == column
+    return (TimePromise(f"{ROW_BEFORE}{number}", 0, 0),) if timed and len(call.arguments) < 3 else ()
+
+
+def _column(scalar: Scalar, given: OperatorInput) -> ColumnFacts | None:
+    """The facts of the column that an expression is; None for another one."""
+    syntax = parsed(scalar).unnest()
+    place = meant(syntax, given.schema) if isinstance(syntax, exp.Column) else None
+    return None if place is None else given.columns[place]
+
+
+def _looks_back(call: WindowCall, given: OperatorInput) -> bool:
+    """Whether a function is of rows that are no later than its own, where rows come in the order of its window."""
+    if not call.order or call.order[0].descending:
+        return False
+    column = _column(call.order[0].value, given)
+    if column is None or not column.newest:
+        return False
+    if call.frame is None:
+        return call.function in ("ROW_NUMBER", "RANK", "DENSE_RANK", "LAG")
+    end = call.frame.end
+    return end.side is Side.CURRENT or (end.side is Side.PRECEDING and end.distance is not None and end.distance >= 0)
 
 
 def applied(tree: Apply, given: OperatorInput, asked: OperatorInput) -> ViewFacts:

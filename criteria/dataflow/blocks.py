@@ -1,0 +1,329 @@
+"""The rule of a maximal select-project-join block: the exact criteria of theory §4, and the tables of its bound.
+
+(i) what is demanded of a stream that waits is bounded, (ii) its joins with later streams are harmless; a set asks the
+set criterion. Of an outer, semi or anti join of two streams the inner join's (B1, B3, B4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.blocks import is_block
+from streambound.analyzer.algebra.schema import qualified
+from streambound.analyzer.block_queries import BlockReader
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.columns import Column
+from streambound.analyzer.errors import TooManyBranchesError
+from streambound.analyzer.findings import Finding
+from streambound.analyzer.query import Attribute, Branch, Comparison, Kind, Op, Query, Source, conjunction
+from streambound.analyzer.relation_queries import is_static
+from streambound.criteria.bag import bag_violations
+from streambound.criteria.bound import bound, results_count, timed_results_layout
+from streambound.criteria.dataflow.counting import apart
+from streambound.criteria.dataflow.demand import Demand, picked
+from streambound.criteria.dataflow.state import (
+    Entry,
+    OperatorState,
+    Reason,
+    Remembered,
+    Retention,
+    StateCount,
+    Undecided,
+    better,
+)
+from streambound.criteria.dataflow.syntax import column_of, conjuncts, scalar_of
+from streambound.criteria.dataflow.syntax import conjunction as all_of
+from streambound.criteria.dataflow.views import Views
+from streambound.criteria.least_bound import least_bound
+from streambound.criteria.set import set_violations
+from streambound.criteria.size import Number, Size, fewer, total
+from streambound.criteria.synopsis import Synopsis
+from streambound.criteria.violation import Violation
+from streambound.preprocess.pipeline import Derivation, derive
+
+NEWEST = "(newest)"
+"""The virtual stream that is newer than all others, and its column (A3)."""
+
+
+@dataclass(frozen=True)
+class RuleContext:
+    """What rules read a statement with."""
+
+    catalog: Catalog
+    blocks: BlockReader
+    views: Views
+    rule: Callable[[nodes.Tree, Demand, RuleContext], Remembered]
+    """The rule of any operator."""
+
+    def below(self, tree: nodes.Tree, demand: Demand) -> Remembered:
+        """What an input remembers, of which so much is needed; one of relations that do not change needs nothing."""
+        return () if is_static(tree, self.catalog) else self.rule(tree, demand, self)
+
+    def is_block(self, tree: nodes.Tree) -> bool:
+        """Whether a tree is a block that reads streams."""
+        return not is_static(tree, self.catalog) and is_block(tree, self.catalog)
+
+
+Read = Derivation | Undecided
+"""A block's query, or why it has none."""
+
+
+def block(tree: nodes.Tree, demand: Demand, context: RuleContext, proposition: str = "bag") -> Remembered:
+    """What a block remembers, and, where it is a set, its results."""
+    distinct = isinstance(tree, nodes.Distinct) or (isinstance(tree, nodes.Union) and tree.distinct)
+    read = read_block(tree, None if distinct else demand.every, context, distinct)
+    if isinstance(read, Undecided):
+        return (read,)
+    found = tables(read, distinct, tree, "set" if distinct else proposition)
+    found = better(found, rows_apart(tree, context) or found)
+    return (*found, results(read, tree)) if distinct else found
+
+
+def rows_apart(tree: nodes.Tree, context: RuleContext) -> Remembered | None:
+    """The rows of a block's streams, as long as they may be joined with others; None where that is for ever."""
+    while isinstance(tree, nodes.Project | nodes.Alias | nodes.Distinct):
+        tree = tree.input
+    count = apart(context.views.of(tree))
+    return None if count is None else (OperatorState(tree, "rows", "Lemma 1", (), Entry.ROW, count),)
+
+
+def read_block(tree: nodes.Tree, places: Iterable[int] | None, context: RuleContext, distinct: bool = False) -> Read:
+    """The query of a block with some of its columns, by position; all of them for None."""
+    given = context.views.of(tree)
+    wanted = given.every if places is None else frozenset(places)
+    match tree:
+        case nodes.Distinct(input=nodes.Project() | nodes.Union()):
+            return query_of(lambda: context.blocks.view(tree, distinct), tree)
+        case nodes.Distinct(input):
+            return read_block(input, places, context, distinct)
+        case nodes.Project(input=input, items=items) if all(isinstance(item, nodes.Named) for item in items):
+            some = [item for place, item in enumerate(items) if place in wanted]
+            return read_items(input, [item for item in some if isinstance(item, nodes.Named)], context, distinct)
+        case nodes.Project() | nodes.Union():
+            if wanted == given.every:
+                return query_of(lambda: context.blocks.view(tree, distinct), tree)
+            names = tuple(f"c{n}" for n in range(len(given.schema)))
+            whole = nodes.Alias(tree, "_q", names, syntax=tree.syntax)
+            columns = [exp.column(f"c{place}", table="_q") for place in sorted(wanted)]
+            return read_items(
+                whole, [nodes.Named(c.name, scalar_of(c), alias=True) for c in columns], context, distinct
+            )
+    chosen = picked(tree, given, wanted)
+    return read_items(tree, [item for item in chosen.items if isinstance(item, nodes.Named)], context, distinct)
+
+
+def read_items(body: nodes.Tree, items: Sequence[nodes.Named], context: RuleContext, distinct: bool = False) -> Read:
+    """The query of a select list over a block."""
+    one = nodes.Named("c0", scalar_of(exp.Literal.number(1)), alias=True)
+    body = with_conditions_above(body, context) if _is_nested(body) else body
+    return query_of(lambda: context.blocks.query(body, list(items) or [one], distinct=distinct), body)
+
+
+def hoisted(tree: nodes.Tree, context: RuleContext) -> tuple[nodes.Tree, list[exp.Expr]]:
+    """``(R WHERE p) JOIN (S WHERE q)  ->  R JOIN S, p AND q``: inner joins without the conditions of their inputs."""
+    match tree:
+        case nodes.Filter(input, condition):
+            below, more = hoisted(input, context)
+            return below, [*more, *conjuncts(qualified(condition, context.views.of(input).schema))]
+        case nodes.Join(nodes.JoinKind.INNER, left, right):
+            (left, mine), (right, theirs) = hoisted(left, context), hoisted(right, context)
+            return replace(tree, left=left, right=right), [*mine, *theirs]
+    return tree, []
+
+
+def with_conditions_above(tree: nodes.Tree, context: RuleContext) -> nodes.Tree:
+    """The same with one condition, above its inner joins."""
+    if not isinstance(tree, nodes.Filter | nodes.Join):
+        return tree
+    body, conditions = hoisted(tree, context)
+    every = all_of(conditions)
+    return body if every is None else nodes.Filter(body, every, syntax=tree.syntax)
+
+
+def _is_nested(tree: nodes.Tree, inside: bool = False) -> bool:
+    """Whether there are conditions where the reader of blocks does not look for them: below others, or below joins."""
+    match tree:
+        case nodes.Filter(input):
+            return inside or _is_nested(input, True)
+        case nodes.Join(nodes.JoinKind.INNER, left, right):
+            return _is_nested(left, True) or _is_nested(right, True)
+    return False
+
+
+def query_of(made: Callable[[], Query], tree: nodes.Tree) -> Read:
+    """A query, split; or the words for why there is none."""
+    try:
+        return derive(made())
+    except Finding as finding:
+        return Undecided(tree, finding.diagnostic.message)
+    except TooManyBranchesError as error:
+        return Undecided(tree, str(error))
+
+
+def tables(
+    read: Derivation, distinct: bool, tree: nodes.Tree, proposition: str, counted: bool = False, stamped: bool = False
+) -> Remembered:
+    """The tables of a block that satisfies its criterion; a state without a number where it violates it.
+
+    ``counted``: how many results there are is asked elsewhere; ``stamped``: a time says when they are forgotten.
+    """
+    found = [one for one in violations(read.split, distinct, stamped) if not (counted and one.condition == "(1)")]
+    if found:
+        return tuple(unbounded(one, tree, proposition) for one in found[:1])
+    sizes = least_bound(read, repeats=True)
+    if sizes is None:
+        return (Undecided(tree, "more tables than a synopsis has"),)
+    return tuple(_table(table.size, tree, proposition) for table in sizes.tables)
+
+
+def _table(size: Size, tree: nodes.Tree, proposition: str) -> OperatorState:
+    return OperatorState(tree, "table", proposition, (), Entry.NUMBER, StateCount(size, Reason.BLOCK))
+
+
+def violations(split: Query, distinct: bool, stamped: bool = False) -> list[Violation]:
+    """What violates the bag or the set criterion."""
+    facts = [Facts.of(branch) for branch in split.branches]
+    return [one for each in facts for one in (set_violations(each, stamped) if distinct else bag_violations(each))]
+
+
+def unbounded(one: Violation, tree: nodes.Tree, proposition: str) -> OperatorState:
+    """A state that nothing bounds."""
+    return OperatorState(tree, "table", f"{proposition} {one.condition}", (), Entry.NUMBER, None, None, one.message)
+
+
+def results(read: Derivation, tree: nodes.Tree) -> OperatorState:
+    """The results of a set, each remembered for ever."""
+    size = most_results(read)
+    count = None if size is None else StateCount(size, Reason.BLOCK, Retention.EVER)
+    return OperatorState(tree, "results", "set", (), Entry.ROW, count)
+
+
+def most_results(read: Derivation) -> Size | None:
+    """How many different results a block has, of the form with fewer of them; None without limit."""
+    split, together = _results(read.split), _results(read.together)
+    if len(read.together.branches) == len(read.split.branches) or together is None:
+        return split
+    return together if split is None or fewer(together, split) else split
+
+
+def _results(split: Query) -> Size | None:
+    found: list[Size] = [] if split.branches else [Number(0)]
+    for branch in split.branches:
+        facts = Facts.of(branch)
+        counted = results_count(facts, timed_results_layout(Synopsis(facts)))
+        if counted is None:
+            return None
+        found.append(counted.size)
+    return total(found)
+
+
+# --- joins of two streams ---------------------------------------------------------------------------------------------
+
+
+def pair_of_streams(tree: nodes.Join, demand: Demand, context: RuleContext) -> Remembered | None:
+    """An outer, semi or anti join of two streams by the inner join's criterion; None for another one.
+
+    B4: a row that cannot match is final at once. B3: of a semi or anti join only the left side is shown, and waits.
+    B1: the right side is asked for existence, so that where the left one never waits, its tables are a set's.
+    """
+    if tree.using or tree.kind in (nodes.JoinKind.INNER, nodes.JoinKind.NOT_IN):
+        return None
+    if not context.is_block(tree.left) or not context.is_block(tree.right):
+        return None
+    asks = tree.kind in (nodes.JoinKind.SEMI, nodes.JoinKind.ANTI)
+    given = context.views.of(tree)
+    items = [
+        nodes.Named(f"c{n}", scalar_of(column_of(given.schema[place])), alias=True)
+        for n, place in enumerate(sorted(demand.every))
+    ]
+    read = read_items(inner_join(tree, context), items, context)
+    if isinstance(read, Undecided):
+        return (read,)
+    if not read.split.branches:
+        return ()  # no row ever has a partner
+    if len(read.split.branches) != 1 or len(read.split.branches[0].sources) != 2:
+        return None
+    facts = Facts.of(read.split.branches[0])
+    left, right = (source.alias for source in read.split.branches[0].sources)
+    bag = bag_violations(facts)
+    if not bag or not asks:
+        return tables(read, False, tree, "B3" if asks else "B4")
+    mine = [one for one in bag if one.stream == left]
+    if mine:
+        return (unbounded(mine[0], tree, "B3"),)
+    asked = [one for one in set_violations(facts) if one.stream == right and one.condition != "(1)"]
+    if asked:
+        return (unbounded(asked[0], tree, "B1"),)
+    lag = facts.lag(right, left)
+    if lag is None or lag > 0:
+        return (Undecided(tree, "a side that waits beside one of which extrema are kept"),)
+    return _set_tables(derive(replace(read.query, distinct=True)), tree)
+
+
+def _set_tables(read: Derivation, tree: nodes.Tree) -> Remembered:
+    sizes = least_bound(read, repeats=True)
+    if sizes is None:
+        return (Undecided(tree, "more tables than a synopsis has"),)
+    return tuple(_table(table.size, tree, "B1") for table in sizes.tables)
+
+
+def inner_join(tree: nodes.Join, context: RuleContext) -> nodes.Tree:
+    """The inner join of both sides, with their conditions above it."""
+    return with_conditions_above(replace(tree, kind=nodes.JoinKind.INNER), context)
+
+
+# --- the best value over a join ---------------------------------------------------------------------------------------
+
+
+def best_over_join(read: Derivation, greatest: bool, tree: nodes.Tree) -> Remembered | None:
+    """MIN and MAX of a block's last column by its other ones, over a join that only grows (A3); None where it is none.
+
+    ``MIN(e) <= z`` iff ``SELECT DISTINCT g FROM body, Z WHERE Z.ts > all AND e <= Z.z`` has a row, for a *newest
+    stream* Z, a virtual one: the set criterion is asked of that query, and its tables hold the best value by key.
+    """
+    if all(len(branch.streams) < 2 for branch in read.split.branches) or not all(map(_has_best, read.split.branches)):
+        return None
+    branches = tuple(_with_newest(branch, greatest) for branch in read.split.branches)
+    split = replace(read.split, branches=branches, distinct=True)
+    found = [one for one in violations(split, True) if one.stream != NEWEST]
+    if found:
+        return (unbounded(found[0], tree, "A3"),)
+    sizes = bound(split, repeats=True)
+    if sizes is None:
+        return (Undecided(tree, "extrema without a number"),)
+    states = list[OperatorState]()
+    for part in sizes.branches:
+        every = {source.alias for source in part.branch.streams} - {NEWEST}
+        states += [_table(one.size, tree, "A3") for one in part.tables if set(one.layout.streams) != every]
+    return tuple(states)
+
+
+def _has_best(branch: Branch) -> bool:
+    """Whether tables can hold the best of the last column by the others: columns that no condition fixes."""
+    closure = Facts.of(branch).closure
+    for output in branch.outputs:
+        if not isinstance(output.value, Attribute):
+            return False
+        low, high = closure.interval(output.value)
+        if low is not None and low == high:
+            return False
+    return True
+
+
+def _with_newest(branch: Branch, greatest: bool) -> Branch:
+    *keys, value = branch.outputs
+    first = branch.streams[0]
+    assert first.time is not None and isinstance(value.value, Attribute), "streams have times"
+    time = first.column(first.time.column)
+    columns = (Column(NEWEST, branch.column(value.value).type), replace(time, domain=None))
+    source = Source(NEWEST, NEWEST, Kind.STREAM, columns, time.name, first.span)
+    limit = Comparison(value.value, Op.GE if greatest else Op.LE, Attribute(NEWEST, NEWEST), 0, value.span)
+    its_time = Attribute(NEWEST, time.name)
+    older = [Comparison(Attribute(s.alias, s.timestamp or ""), Op.LT, its_time, 0) for s in branch.streams]
+    where = conjunction((branch.where, limit, *older))
+    return replace(branch, sources=(*branch.sources, source), where=where, outputs=tuple(keys))

@@ -1,0 +1,88 @@
+"""How far values that wait are told apart: a join with limits on both sides is harmless beyond these (theory §4, D5).
+
+``S.v < W.n`` with W.n >= 0 and S.v <= 9: all S.v below 0 fare alike, so that 11 values are told apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.value_sets import between
+from streambound.analyzer.expressions.whole_numbers import whole_number
+from streambound.analyzer.types import Family
+from streambound.criteria.dataflow.view import OperatorView, Places, place_of
+
+_LESS, _GREATER = (exp.LT, exp.LTE), (exp.GT, exp.GTE)
+
+
+@dataclass(frozen=True, slots=True)
+class OneSidedLimit:
+    """``column <= other + more``, or, where not ``lesser``, ``column >= other + more``."""
+
+    other: int
+    more: int
+    lesser: bool
+
+
+def clipped(
+    view: OperatorView, first: int, pair: OperatorView, conditions: Sequence[exp.Expr], places: Places
+) -> OperatorView:
+    """A side of a join, whose columns at these places only the conditions read; it begins at ``first`` in the pairs."""
+    columns = list(view.columns)
+    for place in sorted(places):
+        values, kind = columns[place].values, view.schema[place].type
+        if values.size is not None or kind is None or kind.family is not Family.INTEGER:
+            continue
+        limits = list(_limits(place + first, pair, conditions))
+        if not limits or None in limits:
+            continue
+        low, high = values.ends
+        ends = [_end(one, pair) for one in limits if one is not None]
+        known = [end for end in ends if end is not None]
+        lesser = {one.lesser for one in limits if one is not None}
+        if len(known) < len(ends) or len(lesser) > 1:
+            continue
+        if True in lesser and high is not None:
+            columns[place] = replace(columns[place], values=between(min(min(known) - 1, high), high, values.null))
+        elif False in lesser and low is not None:
+            columns[place] = replace(columns[place], values=between(low, max(max(known) + 1, low), values.null))
+    return view.narrowed(columns)
+
+
+def _end(limit: OneSidedLimit, pair: OperatorView) -> int | None:
+    """The value of the column from which on the outcome depends on it."""
+    end = pair.columns[limit.other].values.ends[0 if limit.lesser else 1]
+    return end + limit.more if isinstance(end, int) else None
+
+
+def _limits(place: int, pair: OperatorView, conditions: Sequence[exp.Expr]) -> Iterator[OneSidedLimit | None]:
+    """What each condition says of a column; None for one that is no inequality with another column."""
+    for one in conditions:
+        if place in pair.read_by(one):
+            yield _limit(place, pair, one)
+
+
+def _limit(place: int, pair: OperatorView, condition: exp.Expr) -> OneSidedLimit | None:
+    if not isinstance(condition, (*_LESS, *_GREATER)):
+        return None
+    left, right = _term(condition.left, pair), _term(condition.right, pair)
+    if left is None or right is None or (left[0] == place) is (right[0] == place):
+        return None
+    own, other = (left, right) if left[0] == place else (right, left)
+    lesser = isinstance(condition, _LESS) is (own is left)
+    return OneSidedLimit(other[0], other[1] - own[1], lesser)
+
+
+def _term(node: exp.Expr, pair: OperatorView) -> tuple[int, int] | None:
+    """A column with what is added to it."""
+    node = node.unnest()
+    if isinstance(node, exp.Add | exp.Sub):
+        number, column = whole_number(node.expression), place_of(node.this, pair)
+        if number is None or column is None:
+            return None
+        return column, number[0] if isinstance(node, exp.Add) else -number[0]
+    found = place_of(node, pair)
+    return None if found is None else (found, 0)

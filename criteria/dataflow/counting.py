@@ -1,0 +1,323 @@
+"""How many entries a state has at most: one reason of those that apply, with what it says of when entries go.
+
+Rows of a view differ in some columns in at most as many ways as there are rows, combinations of the columns' values, or
+combinations of sources' rows that the view's open rows can be made of. These are composed: the rows of some sources say
+some of the columns, and of the others the values are counted. Open are the rows that may still change: those whose
+value u in a column, which is a time or a bucket of it, was not over ``wait`` before the last closed timestamp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import ceil, floor
+
+from streambound.analyzer.algebra.date_patterns import unit_of_pattern
+from streambound.analyzer.algebra.nodes import ONE_SIDED, Alias, Filter, Join, Project, Scan, Tree
+from streambound.analyzer.algebra.view_facts import NOW
+from streambound.analyzer.catalog import DeclaredTable
+from streambound.analyzer.symbols import symbol
+from streambound.analyzer.work import spend
+from streambound.criteria.dataflow.state import Reason, Retention, StateCount, smaller
+from streambound.criteria.dataflow.view import OperatorView, Places, RowSource
+from streambound.criteria.size import Number, Size, Symbol, product, total
+
+_MOST_SOURCES = 6
+"""Sources of which all sets are tried."""
+_SHORTEST = {"month": 28, "mm": 28, "mon": 28, "quarter": 90, "year": 365, "yyyy": 365, "yy": 365}
+_DAY = 86_400_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class ClosingTime:
+    """A column by which rows close: a row changes until ``wait`` after the last time of its bucket, which may be
+    ``ahead`` of the rows; a bucket has ``shortest`` to ``width`` timestamps.
+    """
+
+    place: int
+    wait: int
+    ahead: int | None
+    function: str
+    width: int
+
+    @property
+    def buckets(self) -> int | None:
+        """The most different values that open rows have; None without limit."""
+        return self.begun(shortest(self.function, self.width))
+
+    def begun(self, every: int) -> int | None:
+        """The most of those that begin every so many timestamps."""
+        return None if self.ahead is None else max(0, -(-(self.wait + self.width - 1 + self.ahead) // every))
+
+    def timestamps(self, view: OperatorView, source: str) -> int | None:
+        """How many timestamps rows of a source have that open rows are made of; None without limit."""
+        times = (*view.columns[self.place].times, *(one for place, one in view.near if place == self.place))
+        found = [
+            self.wait + self.width - 1 + one.high
+            for one in times
+            if one.source == source and one.function == self.function and one.high is not None
+        ]
+        return max(0, min(found)) if found else None
+
+
+def shortest(function: str, width: int) -> int:
+    """The fewest timestamps of a bucket of a function over ``_t``, of which the longest have so many."""
+    argument = function.partition("'")[2].partition("'")[0]
+    unit = unit_of_pattern(argument) if function.startswith("date_format") else argument
+    if function.startswith("date") and unit in _SHORTEST:
+        return _SHORTEST[unit] * _DAY
+    if function.startswith("_t DIV "):
+        return int(function.removeprefix("_t DIV "))
+    return width
+
+
+def closings(view: OperatorView) -> Iterator[ClosingTime]:
+    """The columns by which the rows of a view close."""
+    for place, column in enumerate(view.columns):
+        if column.values.null:
+            continue
+        for one in column.times:
+            if one.source == NOW and one.low is not None:
+                yield ClosingTime(place, -one.low, one.high, one.function, one.width)
+
+
+def different(view: OperatorView, places: Iterable[int], by: Iterable[int] | None = None) -> StateCount | None:
+    """The most different rows that a view's open rows are in some columns; None without limit.
+
+    They close by the columns ``by``: all, for rows that are kept with these, and those of a group's key for a group.
+    """
+    return _different(view, frozenset(places), view.every if by is None else frozenset(by))
+
+
+def until_key_ends(view: OperatorView, places: Iterable[int], by: Iterable[int] | None = None) -> StateCount | None:
+    """The same of what goes when no row of its key comes any more: a group, not a row that waits for others."""
+    wanted, closing = frozenset(places), view.every if by is None else frozenset(by)
+    counts = [_different(view, wanted, closing), *_open_keys(view, wanted, closing)]
+    return least(count for count in counts if count is not None)
+
+
+def unsettled(view: OperatorView, places: Iterable[int]) -> StateCount | None:
+    """The most different rows in some columns that may still change, by whatever column of theirs, shown or not."""
+    return _different(view, frozenset(places), None)
+
+
+def _different(view: OperatorView, places: Places, by: Places | None) -> StateCount | None:
+    if any(column.values.size == 0 for column in view.columns):
+        return StateCount(Number(0), Reason.VALUES)
+    return least(_counts(view, places, by))
+
+
+def apart(view: OperatorView) -> StateCount | None:
+    """The rows of sources that open rows are made of, kept apart and joined again; of streams' rows alone."""
+    if not _is_of_rows(view.tree):
+        return None
+    streams = [(name, replace(one, missing=False)) for name, one in view.sources.items() if one.stream is not None]
+    counts = list[StateCount]()
+    for closing in closings(view):
+        sizes = [_rows(view, name, source, closing) for name, source in streams]
+        known = [size for size in sizes if size is not None]
+        if len(known) == len(sizes):
+            counts.append(StateCount(total([Number(0), *known]), Reason.OPEN, Retention.TIME))
+    return least(counts)
+
+
+def _is_of_rows(tree: Tree) -> bool:
+    """Whether a tree's rows are combinations of rows, those that have no partner among them."""
+    match tree:
+        case Scan():
+            return not tree.changes
+        case Filter(input) | Alias(input) | Project(input):
+            return _is_of_rows(input)
+        case Join(kind=kind, left=left, right=right):
+            return kind not in ONE_SIDED and not tree.using and _is_of_rows(left) and _is_of_rows(right)
+    return False
+
+
+def present(view: OperatorView, places: Iterable[int]) -> Size | None:
+    """The most different rows that a view has in some columns at a time; None without limit."""
+    counts = [StateCount(view.rows, Reason.ROWS)] if view.rows is not None else []
+    for each in (frozenset(places), *view.keys):
+        counts += _combined(view, each, None)
+    found = least(counts)
+    return None if found is None else found.size
+
+
+def least(counts: Iterable[StateCount]) -> StateCount | None:
+    """The smallest count; of those that cannot be compared the first."""
+    found: StateCount | None = None
+    for count in counts:
+        if found is None or smaller(count.size, found.size):
+            found = count
+    return found
+
+
+def _counts(view: OperatorView, wanted: Places, by: Places | None) -> Iterator[StateCount]:
+    columns = [wanted, *(key for key in view.keys if key != wanted)]
+    closing = [one for one in closings(view) if by is None or one.place in by]
+    for each in columns:
+        yield from _combined(view, each, None)
+        for one in closing:
+            yield from _combined(view, each, one)
+    if view.rows is not None:
+        yield StateCount(view.rows, Reason.ROWS)
+    if view.below is not None:
+        rows, shown = view.below
+        closed_by = None if by is None else frozenset(place for place, here in shown.items() if here in by)
+        count = _different(rows, rows.every, closed_by)
+        yield from () if count is None else (count,)
+    if view.parts:
+        parts = [_different(part, wanted, by) for part in view.parts]
+        known = [part for part in parts if part is not None]
+        if len(known) == len(parts):
+            yield StateCount(total(part.size for part in known), known[0].reason, known[0].retention)
+
+
+def _combined(view: OperatorView, wanted: Places, closing: ClosingTime | None) -> Iterator[StateCount]:
+    """Rows of some sources, and values of the columns that these do not say."""
+    numbers = {name: _rows(view, name, source, closing) for name, source in view.sources.items()}
+    wanted |= frozenset(()) if closing is None else {closing.place}
+    names = [name for name, one in view.sources.items() if numbers[name] is not None or one.by is not None]
+    for number in range(min(len(names), _MOST_SOURCES) + 1):
+        for chosen in combinations(names, number):
+            spend()
+            rows = _chosen(view, chosen, numbers)
+            if rows is None:
+                continue
+            said = _said(view, frozenset(chosen))
+            sizes = [_values(view, place, closing) for place in sorted(wanted) if not view.origins[place] <= said]
+            known = [size for size in sizes if size is not None]
+            if len(known) == len(sizes):
+                yield StateCount(product([Number(1), *rows, *known]), _reason(chosen, closing), _retention(closing))
+
+
+def _chosen(view: OperatorView, chosen: tuple[str, ...], numbers: Mapping[str, Size | None]) -> list[Size] | None:
+    """How many rows of each chosen source there are; None where some have no number."""
+    sizes = list[Size]()
+    for name in chosen:
+        size, source = numbers[name], view.sources[name]
+        if source.by is not None and source.by <= _said(view, frozenset(chosen) - {name}):
+            fan = Number(source.fan + source.missing)
+            size = fan if size is None or smaller(fan, size) else size
+        if size is None:
+            return None
+        sizes.append(size)
+    return sizes
+
+
+def _said(view: OperatorView, chosen: frozenset[str]) -> frozenset[str]:
+    """The sources whose rows some sources' rows say."""
+    found = chosen
+    alone = {name: one.by for name, one in view.sources.items() if one.by is not None and one.fan == 1}
+    while more := {name for name, by in alone.items() if by <= found} - found:
+        found |= more
+    return found
+
+
+def _reason(chosen: tuple[str, ...], closing: ClosingTime | None) -> Reason:
+    if closing is not None:
+        return Reason.OPEN
+    return Reason.ROWS if chosen else Reason.VALUES
+
+
+def _retention(closing: ClosingTime | None) -> Retention:
+    return Retention.PRESENT if closing is None else Retention.TIME
+
+
+def _values(view: OperatorView, place: int, closing: ClosingTime | None) -> Size | None:
+    """The values of a column that open rows have."""
+    sizes = [view.columns[place].values.size]
+    if closing is not None:
+        sizes += [closing.buckets] if closing.place == place else _near(view, place, closing)
+    known = [size for size in sizes if size is not None]
+    return Number(min(known)) if known else None
+
+
+def _near(view: OperatorView, place: int, closing: ClosingTime) -> Iterator[int]:
+    """The values of another time: of rows of a source at so many timestamps, or of those in the open buckets."""
+    column, times = view.columns[closing.place], view.columns[place].times
+    for one in times:
+        if one.source == NOW or one.low is None or one.high is None:
+            continue
+        if (number := closing.timestamps(view, one.source)) is not None:
+            length = number + one.high - one.low + one.width - 1
+            yield -(-length // shortest(one.function, one.width)) if number else 0
+        whole, part = (function.partition("_t DIV ")[2] for function in (closing.function, one.function))
+        same = any(
+            (t.source, t.function, t.low, t.high) == (one.source, closing.function, one.low, one.high)
+            for t in column.times
+        )
+        if whole and part and same and int(whole) % int(part) == 0 and closing.buckets is not None:
+            yield closing.buckets * (int(whole) // int(part))
+
+
+def _rows(view: OperatorView, name: str, source: RowSource, closing: ClosingTime | None) -> Size | None:
+    """The rows of a source that open rows are made of."""
+    size = source.rows
+    if source.stream is not None and size is None:
+        number = None if closing is None else closing.timestamps(view, name)
+        spans = [one for one in (number, _lifetime(view, name)) if one is not None]
+        size = rows_of(source.stream, min(spans)) if spans else None
+    elif source.every is not None and closing is not None and view.origins[closing.place] == frozenset((name,)):
+        number = closing.begun(source.every)
+        size = None if number is None else Number(number)
+    return total([size, Number(1)]) if size is not None and source.missing else size
+
+
+def _lifetime(view: OperatorView, name: str) -> int | None:
+    """The timestamps that rows of a source can have, by the limits of columns that are near them; None for any."""
+    found = []
+    for column in view.columns:
+        low, high = column.values.ends
+        for one in column.times:
+            if one.source != name or one.function or low is None or high is None:
+                continue
+            if one.low is not None and one.high is not None:
+                found.append(floor(high - one.low) - ceil(low - one.high) + 1)
+    return max(0, min(found)) if found else None
+
+
+def rows_of(stream: DeclaredTable, timestamps: int) -> Size:
+    """The rows that a stream brings at so many timestamps that follow each other.
+
+    ``c_S * w``, or with a ``max_rate`` ``rate_S * ⌈w / per⌉``: the smaller one where the catalog gives both.
+    """
+    most, rate = stream.max_per_timestamp, stream.max_rate
+    if rate is not None and (most is None or rate.most(timestamps) < most * timestamps):
+        return product([Symbol(symbol("rate", stream.name), rate.rows), Number(rate.intervals(timestamps))])
+    return product([Symbol(symbol("c", stream.name), most), Number(timestamps)])
+
+
+def _open_keys(view: OperatorView, wanted: Places, by: Places) -> Iterator[StateCount]:
+    """Columns that hold a key which punctuations end, of rows of that stream alone: of each open one values (K1)."""
+    sources = view.sources.items()
+    changing = [name for name, one in sources if one.every is None and not (one.table and one.table.is_fixed)]
+    stream = view.sources[changing[0]].stream if len(changing) == 1 else None
+    for key in stream.ending if stream is not None else ():
+        held = {
+            attribute: place
+            for place in sorted(wanted & by)
+            for attribute in key.attributes
+            if _is_attribute(view, place, changing[0], attribute)
+        }
+        rest = [view.columns[place].values.size for place in wanted - frozenset(held.values())]
+        if key.max_open is not None and len(held) == len(key.attributes) and None not in rest:
+            sizes = [Number(size) for size in rest if size is not None]
+            yield StateCount(product([Number(key.max_open), *sizes]), Reason.OPEN_KEYS, Retention.KEY)
+
+
+def _is_attribute(view: OperatorView, place: int, source: str, attribute: str) -> bool:
+    column = view.schema[place].column
+    return column is not None and column.name == attribute and view.origins[place] == frozenset((source,))
+
+
+def open_rows(view: OperatorView, timestamps: int) -> Size | None:
+    """The rows that an append-only view adds at so many timestamps, as it closes by the time at which rows come."""
+    for place, column in enumerate(view.columns):
+        if column.newest:
+            closing = ClosingTime(place, timestamps, 0, "", 1)
+            sizes = [_rows(view, name, source, closing) for name, source in view.sources.items()]
+            known = [size for size in sizes if size is not None]
+            if len(known) == len(sizes):
+                return product([Number(1), *known])
+    return None

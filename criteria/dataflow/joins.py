@@ -1,0 +1,164 @@
+"""The rule of a join of any kind over views: of each side the rows that may still meet one of the other side.
+
+They are judged under what is known of pairs (Lemma 2): of rows that cannot have a partner nothing is kept, and rows go
+when no pair of theirs can change any more. A relation that does not change is read, and decides rows when they come.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from streambound.analyzer.algebra.nodes import (
+    ONE_SIDED,
+    Alias,
+    AsOf,
+    Filter,
+    Join,
+    JoinKind,
+    Project,
+    Recur,
+    Scan,
+    Tree,
+)
+from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.algebra.view_facts import ViewKind
+from streambound.analyzer.relation_queries import is_static
+from streambound.criteria.dataflow.blocks import RuleContext, most_results, pair_of_streams, read_block
+from streambound.criteria.dataflow.clipping import clipped
+from streambound.criteria.dataflow.counting import apart, different, least
+from streambound.criteria.dataflow.demand import Demand
+from streambound.criteria.dataflow.state import (
+    Entry,
+    OperatorState,
+    Reason,
+    Remembered,
+    Retention,
+    StateCount,
+    Undecided,
+    better,
+)
+from streambound.criteria.dataflow.syntax import conjuncts
+from streambound.criteria.dataflow.view import OperatorView, Places, place_of
+from streambound.criteria.dataflow.views import equalities
+
+
+def join(tree: Join, demand: Demand, context: RuleContext) -> Remembered:
+    """What a join remembers: by the exact criterion of two streams, or by its sides' rows."""
+    if (version := version_of(tree.right)) is not None:
+        return _as_of(tree, version, demand, context)
+    if tree.using:
+        return (Undecided(tree, "a join with USING"),)
+    general = _of_views(tree, demand, context)
+    exact = pair_of_streams(tree, demand, context)
+    return general if exact is None else better(exact, general)
+
+
+def _of_views(tree: Join, demand: Demand, context: RuleContext) -> Remembered:
+    left, right = context.views.of(tree.left), context.views.of(tree.right)
+    pair = context.views.of(replace(tree, kind=JoinKind.INNER, member=None))
+    mine, theirs = sides_of(tree, demand, left, pair)
+    width, conditions = len(left.schema), conjuncts(tree.condition)
+    shown = [frozenset(place - first for place in demand.columns) for first in (0, width)]
+    ours = clipped(left.narrowed(pair.columns[:width]), 0, pair, conditions, mine.columns - shown[0])
+    others = right.narrowed(pair.columns[width:])
+    if tree.kind not in ONE_SIDED:
+        others = clipped(others, width, pair, conditions, theirs.columns - shown[1])
+    states = [
+        _side(tree, "left", tree.left, tree.right, mine, ours, 0, context),
+        _side(tree, "right", tree.right, tree.left, theirs, others, width, context),
+    ]
+    below = (*context.below(tree.left, mine), *context.below(tree.right, theirs))
+    return (*below, *(state for state in states if state is not None))
+
+
+def _side(
+    tree: Join, what: str, side: Tree, other: Tree, needed: Demand, view: OperatorView, first: int, context: RuleContext
+) -> OperatorState | None:
+    """What is remembered of one side."""
+    if _is_recursive(side):
+        return None  # the recursion remembers its relation
+    entry = Entry.SUMS if needed.factors else Entry.NUMBER
+    if is_static(side, context.catalog):
+        rows = context.views.of(side).rows
+        count = None if rows is None else StateCount(rows, Reason.ROWS, Retention.EVER)
+        return OperatorState(tree, what, "E1", tuple(sorted(needed.every)), entry, count)
+    if is_static(other, context.catalog):
+        return None  # its rows are decided when they come
+    counts = [different(view, _one_of_each(tree, needed.columns, first, context)), apart(view)]
+    if context.is_block(side):
+        read = read_block(side, needed.columns, context, True)
+        size = None if isinstance(read, Undecided) else most_results(read)
+        counts.append(None if size is None else StateCount(size, Reason.BLOCK))
+    count = least(one for one in counts if one is not None)
+    proposition = "E2" if isinstance(other, Scan) and other.changes else "D4"
+    blame = (
+        None
+        if count is not None
+        else next((place for place in sorted(needed.columns) if view.columns[place].values.size is None), None)
+    )
+    words = "" if count is not None else f"rows of the {what} side wait for partners"
+    return OperatorState(tree, what, proposition, tuple(sorted(needed.columns)), entry, count, blame, words)
+
+
+def _one_of_each(tree: Join, places: Places, first: int, context: RuleContext) -> Places:
+    """Columns of a side, which begins at ``first`` in the pairs, but of those that the condition makes equal one."""
+    pair = context.views.of(replace(tree, kind=JoinKind.INNER, member=None))
+    same: dict[int, int] = {}
+    for one in equalities(tree.condition):
+        left, right = place_of(one.left, pair), place_of(one.right, pair)
+        if left is not None and right is not None and pair.schema[left].type == pair.schema[right].type:
+            old, new = same.get(left, left), same.get(right, right)
+            same = {**{left: left, right: right}, **same}
+            same = {place: new if of == old else of for place, of in same.items()}
+    found: dict[int, int] = {}
+    for place in sorted(places):
+        found.setdefault(same.get(place + first, place + first), place)
+    return frozenset(found.values())
+
+
+def sides_of(tree: Join, demand: Demand, left: OperatorView, pair: OperatorView) -> tuple[Demand, Demand]:
+    """What a join needs of its sides: the values that its condition reads, and what is needed of its rows."""
+    width = len(left.schema)
+    read = pair.read_by(tree.condition, tree.member)
+    ours = {place: place for place in range(width)}
+    others = {} if tree.kind in ONE_SIDED else {place: place - width for place in range(width, len(pair.schema))}
+    mixed = frozenset(factor for factor in demand.factors if not (factor <= ours.keys() or factor <= others.keys()))
+    known = replace(demand, columns=demand.columns.union(*mixed), factors=demand.factors - mixed)
+    mine, theirs = known.at(ours), known.at(others)
+    mine = replace(mine, factors=mine.factors - {frozenset()}, most={})
+    theirs = replace(theirs, factors=theirs.factors - {frozenset()}, most={})
+    theirs = replace(theirs, once=tree.kind in ONE_SIDED or theirs.once)
+    return mine.reading(read & ours.keys()), theirs.reading(place - width for place in read if place >= width)
+
+
+def _is_recursive(tree: Tree) -> bool:
+    while isinstance(tree, Alias | Filter | Project):
+        tree = tree.input
+    return isinstance(tree, Recur)
+
+
+# --- relations as of a time -------------------------------------------------------------------------------------------
+
+
+def version_of(tree: Tree) -> AsOf | None:
+    """The relation as of a time that a side of a join is, with conditions above it."""
+    while isinstance(tree, Filter) or (isinstance(tree, Alias) and not tree.columns):
+        tree = tree.input
+    return tree if isinstance(tree, AsOf) else None
+
+
+def _as_of(tree: Join, version: AsOf, demand: Demand, context: RuleContext) -> Remembered:
+    """``S JOIN R FOR SYSTEM_TIME AS OF S.ts``: R's rows at the frontier, and nothing of S (E3)."""
+    if tree.kind not in (JoinKind.INNER, JoinKind.LEFT) or tree.using:
+        return (Undecided(tree, f"a {tree.kind} join with a version of a relation"),)
+    if not isinstance(version.input, Scan) or not version.input.changes:
+        return (Undecided(version, "a version of what is no relation that changes"),)
+    left = context.views.of(tree.left)
+    place = place_of(parsed(version.time), left)
+    if place is None or not left.columns[place].newest or left.change > ViewKind.APPEND_ONLY:
+        return (Undecided(version, "a version as of another time than that at which the rows beside it come"),)
+    mine, theirs = sides_of(tree, demand, left, context.views.of(tree))
+    rows = context.views.of(version.input).rows
+    count = None if rows is None else StateCount(rows, Reason.ROWS)
+    state = OperatorState(tree, "right", "E3", tuple(sorted(theirs.every)), Entry.ROW, count)
+    return (*context.below(tree.left, mine), *context.below(version.input, theirs), state)

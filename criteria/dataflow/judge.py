@@ -1,0 +1,163 @@
+"""What a statement must remember: demand goes down its tree, facts come up, and each operator has one rule (Lemma 1).
+
+The rules see an operator, what is needed of its rows, and what is known of its inputs' rows; never a neighbour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.clock import scans
+from streambound.analyzer.algebra.view_facts import ROW_BEFORE
+from streambound.analyzer.block_queries import BlockReader
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.lower import Lowered, lower
+from streambound.analyzer.statement import Statement
+from streambound.analyzer.work import spend
+from streambound.criteria.dataflow.aggregates import aggregate
+from streambound.criteria.dataflow.blocks import RuleContext, block
+from streambound.criteria.dataflow.counting import different
+from streambound.criteria.dataflow.demand import Demand, everything, of_items
+from streambound.criteria.dataflow.joins import join
+from streambound.criteria.dataflow.recursion import fixpoint
+from streambound.criteria.dataflow.rewrites.pipeline import normalised
+from streambound.criteria.dataflow.sets import distinct, set_operation, union
+from streambound.criteria.dataflow.state import (
+    Entry,
+    Judgement,
+    OperatorState,
+    Reason,
+    Remembered,
+    Retention,
+    StateCount,
+    Undecided,
+    better,
+)
+from streambound.criteria.dataflow.view import OperatorView
+from streambound.criteria.dataflow.views import Views
+from streambound.criteria.dataflow.windows import bucket, over
+from streambound.criteria.size import Number
+
+_STEPS = 50
+
+
+def judge(statement: Statement, catalog: Catalog) -> Judgement | None:
+    """What a statement remembers; None where it means nothing.
+
+    What asks relations that do not change is decided when a row comes, or joined with them: the better of the two.
+    """
+    found = _judged(statement, lower(statement, catalog), catalog)
+    if found is None or found.entries is not None:
+        return found
+    other = _judged(statement, lower(statement, catalog, joining=True), catalog)
+    return found if other is None else Judgement(better(found.remembered, other.remembered))
+
+
+def _judged(statement: Statement, lowered: Lowered, catalog: Catalog) -> Judgement | None:
+    if lowered.tree is None or lowered.positions is None:
+        return None
+    blocks = BlockReader(lowered.positions, catalog, statement.name, statement.span, lowered.queries)
+    tree = normalised(lowered.tree, catalog)
+    context = RuleContext(catalog, blocks, Views(catalog), remembered)
+    states = tuple(_once(context.below(tree, everything(context.views.of(tree)))))
+    return Judgement((*states, *_open_keys(states, tree, catalog)))
+
+
+def _open_keys(states: Remembered, tree: nodes.Tree, catalog: Catalog) -> Iterator[OperatorState]:
+    """The keys of punctuations by which entries go (K0): those that are open, and as many that have ended last."""
+    if not any(isinstance(one, OperatorState) and one.count and one.count.retention is Retention.KEY for one in states):
+        return
+    tables = [table for scan in scans(tree) if (table := catalog.table(scan.table)) is not None]
+    for stream in dict.fromkeys(key.stream for table in tables for key in table.ending):
+        brings = catalog.table(stream)
+        for one in brings.punctuations if brings is not None else ():
+            if one.max_open is not None:
+                count = StateCount(Number(one.max_open), Reason.OPEN_KEYS, Retention.KEY)
+                yield OperatorState(tree, f"open keys of {stream}", "K0", (), Entry.ROW, count)
+                yield OperatorState(tree, f"ended keys of {stream}", "K0", (), Entry.ROW, count)
+
+
+def _once(states: Remembered) -> Iterator[OperatorState | Undecided]:
+    """States, but those of a relation that is read several times once."""
+    relations = set[str]()
+    for state in states:
+        scan = state.operator if isinstance(state, OperatorState) else None
+        if isinstance(scan, nodes.Scan) and scan.table in relations:
+            continue
+        if isinstance(scan, nodes.Scan):
+            relations.add(scan.table)
+        yield state
+
+
+def remembered(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Remembered:
+    """What an operator and all below it remember, where so much is needed of its rows."""
+    spend(_STEPS)
+    if (
+        context.is_block(tree)
+        and not isinstance(tree, nodes.Distinct)
+        and not (isinstance(tree, nodes.Union) and tree.distinct)
+    ):
+        return block(tree, demand, context)
+    match tree:
+        case nodes.Scan():
+            return (_relation(tree, context),)
+        case nodes.Filter(input, condition):
+            given, left = context.views.of(input), context.views.of(tree)
+            most = {place: n for place, n in _limits(given, left).items() if n <= demand.most.get(place, n)}
+            limited = replace(demand, most={**demand.most, **most})
+            return context.below(input, limited.reading(given.read_by(condition)))
+        case nodes.Project(input):
+            return context.below(input, of_items(tree, context.views.of(input), demand))
+        case nodes.Alias(input) | nodes.SpjBlock(input):
+            return context.below(input, demand)
+        case nodes.Distinct():
+            return distinct(tree, context)
+        case nodes.Union():
+            return union(tree, demand, context)
+        case nodes.Except() | nodes.Intersect():
+            return set_operation(tree, context)
+        case nodes.Join():
+            return join(tree, demand, context)
+        case nodes.Aggregate():
+            return aggregate(tree, demand, context)
+        case nodes.Over():
+            return over(tree, demand, context)
+        case nodes.Bucket():
+            return bucket(tree, demand, context)
+        case nodes.Fixpoint():
+            return fixpoint(tree, context)
+        case nodes.Recur():
+            return ()
+        case nodes.Apply():
+            return (Undecided(tree, "a subquery over streams inside an expression"),)
+        case nodes.AsOf():
+            return (Undecided(tree, "a version of a relation that is joined with nothing"),)
+        case nodes.OrderBy() | nodes.FirstRows():
+            return (Undecided(tree, "rows of streams in an order"),)
+
+
+def _limits(given: OperatorView, left: OperatorView) -> dict[int, int]:
+    """The greatest values that a condition leaves of columns; of times of rows before, how long these are ago."""
+    found = dict[int, int]()
+    for place, (before, after) in enumerate(zip(given.columns, left.columns, strict=True)):
+        high = after.values.ends[1]
+        if before.values.ends[1] is None and isinstance(high, int):
+            found[place] = high
+        names = [one.source for one in before.times if one.source.startswith(ROW_BEFORE)]
+        ago = [t.high for c in left.columns if c.newest for t in c.times if t.source in names and not t.function]
+        known = [one for one in ago if one is not None]
+        if known:
+            found[place] = min(known)
+    return found
+
+
+def _relation(tree: nodes.Scan, context: RuleContext) -> OperatorState:
+    """The rows of a relation that changes (E1), or as many as its key has values."""
+    view = context.views.of(tree)
+    count = None if view.rows is None else StateCount(view.rows, Reason.ROWS)
+    if count is None and view.keys:
+        count = different(view, view.keys[0])
+    words = "" if count is not None else f"{tree.table} changes, and nothing says how many rows it has"
+    return OperatorState(tree, "relation", "E1", tuple(sorted(view.every)), Entry.ROW, count, None, words)

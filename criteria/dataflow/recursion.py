@@ -1,0 +1,39 @@
+"""The rule of recursion: the rows of the least fixpoint (F2), and of a step what is joined with them.
+
+The relation has finitely many rows if each of its columns has finitely many values, by the intervals that the fixpoint
+of the facts finds (F1). Where rows are taken back, the base's rows are counted, too (F3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from streambound.analyzer.algebra.nodes import Fixpoint
+from streambound.analyzer.algebra.view_facts import ViewKind
+from streambound.analyzer.relation_queries import is_static
+from streambound.criteria.dataflow.blocks import RuleContext
+from streambound.criteria.dataflow.counting import different
+from streambound.criteria.dataflow.demand import everything
+from streambound.criteria.dataflow.state import Entry, OperatorState, Remembered, StateCount, Undecided
+from streambound.criteria.dataflow.view import OperatorView
+
+
+def fixpoint(tree: Fixpoint, context: RuleContext) -> Remembered:
+    """What a recursion remembers."""
+    if not tree.distinct:
+        return (Undecided(tree, "recursion by UNION ALL, which need not end"),)
+    view = context.views.of(tree)
+    own = _state(tree, "recursion", "F2", different(view, view.every), view)
+    inside = replace(context, views=context.views.inside(tree))
+    base, step = context.views.of(tree.base), inside.views.of(tree.step)
+    states = [*context.below(tree.base, replace(everything(base), once=True)), own]
+    if base.change > ViewKind.APPEND_ONLY or step.change > ViewKind.APPEND_ONLY:
+        count = different(base, base.every)
+        states += [] if is_static(tree.base, context.catalog) else [_state(tree, "base", "F3", count, base)]
+    return (*states, *inside.below(tree.step, replace(everything(step), once=True)))
+
+
+def _state(tree: Fixpoint, what: str, proposition: str, count: StateCount | None, view: OperatorView) -> OperatorState:
+    blame = None if count is not None else next((p for p, c in enumerate(view.columns) if c.values.size is None), None)
+    words = "" if count is not None else "the recursion's rows have no limit"
+    return OperatorState(tree, what, proposition, tuple(sorted(view.every)), Entry.ROW, count, blame, words)

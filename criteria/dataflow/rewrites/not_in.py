@@ -1,0 +1,63 @@
+"""NOT IN of what may be NULL as anti joins (B5), which have no member.
+
+    S NOT IN T by x = y under θ  ->  (σ[x IS NOT NULL](S) ▷ T on θ ∧ x = y) ▷ σ[y IS NULL](T) on θ
+                                     ∪  σ[x IS NULL](S) ▷ T on θ
+
+A row whose x is NULL stays where there is no y at all; of other rows none may be equal, and no y may be NULL. Where S
+is a relation that does not change, of which all rows are kept, one anti join has all three conditions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.nodes import Filter, Join, JoinKind, Named, Project, Tree, Union
+from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.relation_queries import is_static
+from streambound.criteria.dataflow.rewrites.trees import with_inputs
+from streambound.criteria.dataflow.syntax import conjunction, conjuncts, scalar_of
+from streambound.criteria.dataflow.views import Views
+
+
+def anti_joins(tree: Tree, catalog: Catalog) -> Tree:
+    """A tree without NOT IN."""
+    tree = with_inputs(tree, lambda one: anti_joins(one, catalog))
+    if not isinstance(tree, Join) or tree.kind is not JoinKind.NOT_IN or tree.member is None:
+        return tree
+    member = parsed(tree.member).unnest()
+    return _split(tree, member, catalog) if isinstance(member, exp.EQ) else tree
+
+
+def _split(tree: Join, member: exp.EQ, catalog: Catalog) -> Tree:
+    x, y = member.left, member.right
+    anti = replace(tree, kind=JoinKind.ANTI, member=None)
+    if is_static(tree.left, catalog):  # whose rows are kept as they are
+        partner = exp.or_(member.copy(), _null(x), _null(y))
+        return replace(anti, condition=conjunction([*conjuncts(tree.condition), partner]))
+    equal = conjunction([*conjuncts(tree.condition), member])
+    null_x = _may_be_null(x, tree.left, catalog)
+    null_y = _may_be_null(y, replace(tree, kind=JoinKind.INNER, member=None), catalog)  # of those that meet a row
+    found = replace(anti, condition=equal, left=_where(tree.left, x, False) if null_x else tree.left)
+    if null_y:
+        found = replace(anti, left=found, right=_where(tree.right, y, True))
+    if not null_x:
+        return found
+    unknown = replace(anti, left=_where(tree.left, x, True))
+    return Union(found, unknown, distinct=False, syntax=tree.syntax, at=tree.at)
+
+
+def _may_be_null(node: exp.Expr, tree: Tree, catalog: Catalog) -> bool:
+    """Whether an expression over a tree's rows may be NULL."""
+    return Views(catalog).of(Project(tree, (Named("_v", scalar_of(node), alias=True),))).columns[0].values.null
+
+
+def _where(tree: Tree, node: exp.Expr, null: bool) -> Filter:
+    """The rows where a value is NULL, or is not."""
+    return Filter(tree, scalar_of(_null(node) if null else exp.Not(this=_null(node))), syntax=tree.syntax)
+
+
+def _null(node: exp.Expr) -> exp.Expr:
+    return exp.Is(this=node.copy() if isinstance(node, exp.Column) else exp.paren(node.copy()), expression=exp.Null())

@@ -1,0 +1,80 @@
+"""What a join's partners can be, as a condition of a view that is joined (D4, U10): of other rows it keeps nothing.
+
+S ⋈ (SELECT b, COUNT(*) … GROUP BY b) W on S.a = W.b, S.a in 1..2
+->  S ⋈ σ[b BETWEEN 1 AND 2](W), which goes below the groups
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.blocks import is_block
+from streambound.analyzer.algebra.nodes import Join, JoinKind, Scan, Tree
+from streambound.analyzer.algebra.value_sets import ValueSet
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.relation_queries import is_static
+from streambound.analyzer.types import Family
+from streambound.criteria.dataflow.rewrites.conditions import filtered
+from streambound.criteria.dataflow.rewrites.trees import with_inputs
+from streambound.criteria.dataflow.syntax import column_of
+from streambound.criteria.dataflow.view import OperatorView
+from streambound.criteria.dataflow.views import Views
+
+_LEFT_MEETS = (JoinKind.INNER, JoinKind.RIGHT, JoinKind.SEMI)
+_RIGHT_MEETS = (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI, JoinKind.NOT_IN)
+
+
+def ranges_down(tree: Tree, catalog: Catalog) -> Tree:
+    """A tree whose views are limited to what joins above them can meet."""
+    if isinstance(tree, Join) and not tree.using and not is_block(tree, catalog):
+        tree = _limited(tree, catalog)
+    return with_inputs(tree, lambda one: ranges_down(one, catalog))
+
+
+def _limited(tree: Join, catalog: Catalog) -> Join:
+    views = Views(catalog)
+    left, right = views.of(tree.left), views.of(tree.right)
+    pair = views.of(replace(tree, kind=JoinKind.INNER, member=None))
+    width = len(left.schema)
+    if tree.kind in _LEFT_MEETS:
+        tree = replace(tree, left=_narrowed(tree.left, left, pair.narrowed(pair.columns[:width]), catalog))
+    if tree.kind in _RIGHT_MEETS:
+        tree = replace(tree, right=_narrowed(tree.right, right, pair.narrowed(pair.columns[width:]), catalog))
+    return tree
+
+
+def _narrowed(side: Tree, own: OperatorView, met: OperatorView, catalog: Catalog) -> Tree:
+    """A side without rows whose values no partner has."""
+    if is_static(side, catalog) or is_block(side, catalog) or isinstance(side, Scan):
+        return side
+    for place, (before, after) in enumerate(zip(own.columns, met.columns, strict=True)):
+        kind = own.schema[place].type
+        if kind is None or before.values == after.values:
+            continue
+        for part in _limits(column_of(own.schema[place]), before.values, after.values, kind.family):
+            side = filtered(side, part, catalog)
+    return side
+
+
+def _limits(column: exp.Column, before: ValueSet, after: ValueSet, family: Family) -> list[exp.Expr]:
+    if family is Family.STRING and after.listed:
+        values = [exp.Literal.string(str(value)) for value in sorted(map(str, after.listed))]
+        return [exp.In(this=column, expressions=values)]
+    if family is not Family.INTEGER or after.listed == frozenset():
+        return []
+    (low, high), known = after.ends, before.ends
+    if (low, high) == known:
+        return [exp.Not(this=exp.Is(this=column, expression=exp.Null()))] if before.null and not after.null else []
+    found: list[exp.Expr] = []
+    if low is not None and low != known[0]:
+        found.append(exp.GTE(this=column.copy(), expression=_number(int(low))))
+    if high is not None and high != known[1]:
+        found.append(exp.LTE(this=column.copy(), expression=_number(int(high))))
+    return found
+
+
+def _number(value: int) -> exp.Expr:
+    literal = exp.Literal.number(abs(value))
+    return exp.Neg(this=literal) if value < 0 else literal

@@ -1,0 +1,142 @@
+"""The rules of DISTINCT and of set operations: rows with their weights, by all columns.
+
+What both sides have waits (C1): under what is known of both together. EXCEPT keeps all rows of its left side (C2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra import nodes
+from streambound.criteria.dataflow.blocks import RuleContext, block, most_results, read_block, read_items
+from streambound.criteria.dataflow.counting import different, least, until_key_ends
+from streambound.criteria.dataflow.demand import Demand, everything
+from streambound.criteria.dataflow.state import (
+    Entry,
+    OperatorState,
+    Reason,
+    Remembered,
+    Retention,
+    StateCount,
+    Undecided,
+    better,
+)
+from streambound.criteria.dataflow.syntax import scalar_of
+from streambound.criteria.dataflow.view import OperatorView
+from streambound.criteria.size import Number, Size, total
+
+MOST_COLUMNS = 6
+"""Columns of a set operation of which every set of NULLs is looked at."""
+
+
+def distinct(tree: nodes.Distinct | nodes.Union, context: RuleContext) -> Remembered:
+    """Each row once: by the set criterion of a block, or the different rows of a view."""
+    if isinstance(tree, nodes.Union):
+        below = (*_below(tree.left, context), *_below(tree.right, context))
+    else:
+        below = _below(tree.input, context)
+    view = context.views.of(tree)
+    found = (*below, _rows(tree, "distinct", "Lemma 1", until_key_ends(view, view.every), view))
+    return better(block(tree, everything(view), context), found) if context.is_block(tree) else found
+
+
+def union(tree: nodes.Union, demand: Demand, context: RuleContext) -> Remembered:
+    """UNION ALL: what its sides remember; UNION is that without duplicates (C3)."""
+    if tree.distinct:
+        return distinct(tree, context)
+    return (*context.below(tree.left, demand), *context.below(tree.right, demand))
+
+
+def _below(tree: nodes.Tree, context: RuleContext) -> Remembered:
+    view = context.views.of(tree)
+    return context.below(tree, replace(everything(view), once=True))
+
+
+def _rows(tree: nodes.Tree, what: str, proposition: str, count: StateCount | None, view: OperatorView) -> OperatorState:
+    blame = None if count is not None else next((p for p, c in enumerate(view.columns) if c.values.size is None), None)
+    words = "" if count is not None else "rows are compared with all their columns"
+    return OperatorState(tree, what, proposition, tuple(sorted(view.every)), Entry.ROW, count, blame, words)
+
+
+def set_operation(tree: nodes.Except | nodes.Intersect, context: RuleContext) -> Remembered:
+    """EXCEPT and INTERSECT."""
+    view, left, right = (context.views.of(one) for one in (tree, tree.left, tree.right))
+    below = [
+        state
+        for side, given in ((tree.left, left), (tree.right, right))
+        for state in context.below(side, everything(given))
+    ]
+    keeps_left = isinstance(tree, nodes.Except) and tree.distinct
+    counts = [_of_left(tree, context) if keeps_left else _of_both(tree, context), _open(view, left, right)]
+    shared = left if keeps_left else context.views.of(nodes.Intersect(tree.left, tree.right, tree.distinct))
+    counts.append(different(replace(shared, sources={}, rows=None, parts=(), keys=()), shared.every))
+    if left.rows is not None and right.rows is not None:
+        counts.append(StateCount(total([left.rows, right.rows]), Reason.ROWS))
+    count = least(one for one in counts if one is not None)
+    return (*below, _rows(tree, "rows", "C2" if keeps_left else "C1", count, view))
+
+
+def _of_left(tree: nodes.Except | nodes.Intersect, context: RuleContext) -> StateCount | None:
+    if not context.is_block(tree.left):
+        return None
+    read = read_block(tree.left, None, context, distinct=True)
+    size = None if isinstance(read, Undecided) else most_results(read)
+    return None if size is None else StateCount(size, Reason.BLOCK, Retention.EVER)
+
+
+def _of_both(tree: nodes.Except | nodes.Intersect, context: RuleContext) -> StateCount | None:
+    """The rows that two blocks can both have, for every set of columns that are NULL on both sides."""
+    width = len(context.views.of(tree).schema)
+    if width > MOST_COLUMNS or not (context.is_block(tree.left) and context.is_block(tree.right)):
+        return None
+    sizes = list[Size]()
+    for number in range(width + 1):
+        for nulls in combinations(range(width), number):
+            read = read_items(_joint(tree, width, frozenset(nulls)), _items(width), context)
+            size = None if isinstance(read, Undecided) else most_results(read)
+            if size is None:
+                return None
+            sizes.append(size)
+    return StateCount(total([Number(0), *sizes]), Reason.BLOCK)
+
+
+def _items(width: int) -> list[nodes.Named]:
+    return [nodes.Named(f"c{n}", scalar_of(exp.column(f"c{n}", table="_l")), alias=True) for n in range(width)]
+
+
+def _joint(tree: nodes.Except | nodes.Intersect, width: int, nulls: frozenset[int]) -> nodes.Filter:
+    """The rows of both sides that are equal, of which some columns are NULL."""
+    names = tuple(f"c{n}" for n in range(width))
+    syntax = tree.syntax
+    left, right = (
+        nodes.Alias(tree.left, "_l", names, syntax=syntax),
+        nodes.Alias(tree.right, "_r", names, syntax=syntax),
+    )
+    where = exp.and_(*(part for n in range(width) for part in _equal(n, n in nulls)))
+    return nodes.Filter(nodes.Join(nodes.JoinKind.INNER, left, right, syntax=syntax), scalar_of(where), syntax=syntax)
+
+
+def _equal(place: int, null: bool) -> Iterator[exp.Expr]:
+    mine, theirs = (exp.column(f"c{place}", table=alias) for alias in ("_l", "_r"))
+    if null:
+        yield exp.Is(this=mine, expression=exp.Null())
+        yield exp.Is(this=theirs, expression=exp.Null())
+    else:
+        yield exp.EQ(this=mine, expression=theirs)
+
+
+def _open(view: OperatorView, left: OperatorView, right: OperatorView) -> StateCount | None:
+    """The rows of both sides that are open until neither changes any more."""
+    sizes = list[Size]()
+    for side in (left, right):
+        now = [replace(both, values=own.values) for own, both in zip(side.columns, view.columns, strict=True)]
+        whole = replace(side, parts=(side,)).narrowed(now).parts[0]
+        count = different(whole, whole.every)
+        if count is None:
+            return None
+        sizes.append(count.size)
+    return StateCount(total(sizes), Reason.OPEN, Retention.TIME)

@@ -1,0 +1,114 @@
+"""What is known of the rows of an operator, by position: the facts of `analyzer.algebra`, with symbolic sizes.
+
+Each row is made of at most one row of each *source* below, and no two rows are made of the same ones. So the rows that
+are open are at most as many as there are combinations of sources' rows that they can be made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.nodes import Scalar, Tree
+from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.algebra.schema_columns import Schema, meant
+from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise, ViewKind, promises
+from streambound.analyzer.catalog import DeclaredTable, Kind
+from streambound.criteria.size import Size
+
+Places = frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class RowSource:
+    """What rows are made of: rows of a stream, or of a relation that has so many ``rows`` at a time; buckets of time,
+    of which one begins ``every`` so many timestamps.
+
+    ``missing``: a row may be made without it, as in an outer join. Rows of the sources ``by`` leave at most ``fan`` of
+    this one's; so do rows beside a ``version`` of a relation.
+    """
+
+    table: DeclaredTable | None = None
+    rows: Size | None = None
+    missing: bool = False
+    by: frozenset[str] | None = None
+    fan: int = 1
+    every: int | None = None
+    version: bool = False
+
+    @property
+    def stream(self) -> DeclaredTable | None:
+        """The stream that its rows are of."""
+        return self.table if self.table is not None and self.table.kind is Kind.STREAM else None
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorView:
+    """The rows of an operator.
+
+    ``keys`` are places of columns in which no two rows agree; ``rows`` the most there are at a time, None without
+    limit; ``origins`` are the sources whose rows say a column's value. A union has ``parts``, whose columns are at the
+    same places. ``near`` are promises of columns, by place, about sources that a row may be made without: where there
+    is such a row. A select list is of the rows ``below``, of whose columns those by these places are shown at others.
+    """
+
+    tree: Tree = field(repr=False)
+    schema: Schema = field(repr=False)
+    columns: tuple[ColumnFacts, ...]
+    change: ViewKind
+    keys: tuple[Places, ...]
+    rows: Size | None
+    sources: Mapping[str, RowSource]
+    origins: tuple[frozenset[str], ...]
+    parts: tuple[OperatorView, ...] = ()
+    near: tuple[tuple[int, TimePromise], ...] = ()
+    below: tuple[OperatorView, Mapping[int, int]] | None = None
+
+    @property
+    def is_static(self) -> bool:
+        """Whether its rows never change."""
+        return self.change is ViewKind.STATIC
+
+    @property
+    def every(self) -> Places:
+        """The places of all columns."""
+        return frozenset(range(len(self.schema)))
+
+    def read_by(self, *nodes: exp.Expr | Scalar | None) -> Places:
+        """The places of the columns that expressions read, in their subqueries, too."""
+        syntax = [parsed(one) if isinstance(one, Scalar) else one for one in nodes if one is not None]
+        named = {(c.name, c.table): c for node in syntax for c in node.find_all(exp.Column)}
+        return frozenset(p for p, c in enumerate(self.schema) if any(c.called(*name) for name in named))
+
+    def narrowed(self, columns: Sequence[ColumnFacts]) -> OperatorView:
+        """The same, of whose columns more is known; of its parts that, and when rows of all change."""
+        parts = [
+            part.narrowed([_known(own, one) for own, one in zip(part.columns, columns, strict=True)])
+            for part in self.parts
+        ]
+        below = self.below
+        if below is not None:
+            rows, shown = below
+            inner = [
+                _known(own, columns[shown[place]] if place in shown else _ANYTHING)
+                for place, own in enumerate(rows.columns)
+            ]
+            below = rows.narrowed(inner), shown
+        return replace(self, columns=tuple(columns), parts=tuple(parts), below=below)
+
+
+_ANYTHING = ColumnFacts()
+
+
+def _known(own: ColumnFacts, whole: ColumnFacts) -> ColumnFacts:
+    """A column of a part: its own promises about sources, and the whole's about when rows change."""
+    times = (*(one for one in own.times if one.source != NOW), *(one for one in whole.times if one.source == NOW))
+    return ColumnFacts(own.values.meet(whole.values), promises(times))
+
+
+def place_of(node: exp.Expr, given: OperatorView) -> int | None:
+    """The place of the column that an expression is; None for another one."""
+    inner = node.unnest()
+    return meant(inner, given.schema) if isinstance(inner, exp.Column) else None

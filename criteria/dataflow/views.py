@@ -1,0 +1,359 @@
+"""The view of each operator of a tree: its rows' sources, keys and number, beside the facts of their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from itertools import product as product_of
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.facts import FactsOfTree
+from streambound.analyzer.algebra.rules.operator_input import called
+from streambound.analyzer.algebra.schema import parsed, schema, starred_places
+from streambound.analyzer.algebra.schema_columns import Schema
+from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise, ViewFacts, ViewKind
+from streambound.analyzer.catalog import Catalog, Kind
+from streambound.analyzer.symbols import symbol
+from streambound.criteria.dataflow.counting import present
+from streambound.criteria.dataflow.state import smaller
+from streambound.criteria.dataflow.view import OperatorView, Places, RowSource, place_of
+from streambound.criteria.size import Number, Size, Symbol, product, total
+
+RECURSION, MADE = "recursion ", "made of a recursion"
+"""Sources that stand for a column of a recursion, and for what is computed of one."""
+
+
+_MOST_KEYS = 8
+"""Keys of one group that are told of."""
+
+
+class Views:
+    """The views of a tree's operators, each made once. ``recursive``: of the relation that a `Fixpoint` defines."""
+
+    def __init__(
+        self, catalog: Catalog, facts: FactsOfTree | None = None, recursive: OperatorView | None = None
+    ) -> None:
+        self.catalog = catalog
+        self._facts = facts or FactsOfTree(catalog)
+        self._recursive = recursive
+        self._made: dict[int, tuple[nodes.Tree, OperatorView]] = {}
+
+    def of(self, tree: nodes.Tree) -> OperatorView:
+        """The view of an operator."""
+        known = self._made.get(id(tree))
+        if known is None:
+            known = self._made[id(tree)] = tree, self._view(tree)
+        return known[1]
+
+    def inside(self, tree: nodes.Fixpoint, known: OperatorView | None = None) -> Views:
+        """The views of a recursion's step, by what is known of its rows."""
+        return Views(self.catalog, self._facts, known or self.of(tree))
+
+    def schema(self, tree: nodes.Tree) -> Schema:
+        """The columns of an operator's rows."""
+        known = self._made.get(id(tree))
+        return (
+            known[1].schema if known else schema(tree, self.catalog, self._recursive.schema if self._recursive else ())
+        )
+
+    def _view(self, tree: nodes.Tree) -> OperatorView:
+        columns = self.schema(tree)
+        recursive = self._recursive
+        if recursive is None:
+            found = self._facts.of(tree)
+        else:
+            known = ViewFacts(recursive.change, columns=recursive.columns)
+            found = self._facts.of(tree, known, recursive.schema)
+        padded = (*found.columns, *(ColumnFacts() for _ in columns))[: len(columns)]
+        names = [called(column) for column in columns]
+        keys = tuple(
+            frozenset(map(names.index, key)) for key in found.keys if all(names.count(name) == 1 for name in key)
+        )
+        made = self._made_of(tree, columns)
+        made = replace(made, columns=padded, change=found.change, keys=tuple(dict.fromkeys((*made.keys, *keys))))
+        if found.rows == 0:
+            return replace(made, rows=Number(0))
+        if isinstance(tree, nodes.Fixpoint):
+            return replace(made, rows=self._recursive_rows(tree, made))
+        once = isinstance(tree, nodes.Aggregate | nodes.Distinct) or (isinstance(tree, nodes.Union) and tree.distinct)
+        if isinstance(tree, nodes.Aggregate) and made.rows is None:  # at most as many groups as rows
+            given = self.of(tree.input)
+            made = replace(made, rows=present(given, given.every))
+        return replace(made, rows=present(made, made.every)) if once else made
+
+    def _recursive_rows(self, tree: nodes.Fixpoint, made: OperatorView) -> Size | None:
+        """The rows of a recursion: combinations of its columns' values, which may be those of relations' rows (F4)."""
+        base, step = self.of(tree.base), self.inside(tree, made).of(tree.step)
+        sizes = [_values_of(place, base, step, made) for place in range(len(made.schema))]
+        known = [size for size in sizes if size is not None]
+        return product([Number(1), *known]) if len(known) == len(sizes) else None
+
+    def _made_of(self, tree: nodes.Tree, columns: Schema) -> OperatorView:
+        """Rows, sources and origins of an operator's rows; its other facts are those of its first input."""
+        match tree:
+            case nodes.Scan(table=name, alias=alias):
+                return self._scan(tree, columns, name, alias)
+            case nodes.Recur():
+                return self._recur(tree, columns)
+            case nodes.Fixpoint():
+                return self._alone(tree, columns, "recursion", RowSource())
+            case nodes.Alias(input, alias):
+                return _renamed(self.of(input), tree, columns, alias)
+            case nodes.Project(input):
+                return self._project(tree, self.of(input), columns)
+            case nodes.Filter(input) | nodes.OrderBy(input) | nodes.SpjBlock(input) | nodes.Distinct(input):
+                return replace(self.of(input), tree=tree, schema=columns)
+            case nodes.FirstRows(input, count):
+                given = self.of(input)
+                known = count.text if count else ""
+                return replace(
+                    given, tree=tree, parts=(), below=None, rows=Number(int(known)) if known.isdigit() else given.rows
+                )
+            case nodes.AsOf(input):
+                return self._version(tree, self.of(input), columns)
+            case nodes.Over(input) | nodes.Apply(input):
+                return _with_computed(self.of(input), tree, columns)
+            case nodes.Bucket():
+                return self._bucket(tree, self.of(tree.input), columns)
+            case nodes.Aggregate():
+                return self._aggregate(tree, self.of(tree.input), columns)
+            case nodes.Join():
+                return self._join(tree, self.of(tree.left), self.of(tree.right), columns)
+            case nodes.Union(left, right, distinct):
+                sides = self.of(left), self.of(right)
+                found = self._alone(tree, columns, "union", RowSource(rows=_sum(sides[0].rows, sides[1].rows)))
+                whole = (found.every,) if distinct else ()
+                return replace(found, keys=whole, parts=sides)
+            case nodes.Except(left) | nodes.Intersect(left):
+                given = self.of(left)
+                return replace(given, tree=tree, schema=columns, parts=(), below=None)
+
+    def _alone(self, tree: nodes.Tree, columns: Schema, name: str, source: RowSource) -> OperatorView:
+        """Rows that are made of one row each of one source."""
+        origins = tuple(frozenset((name,)) for _ in columns)
+        return OperatorView(tree, columns, (), ViewKind.CHANGING, (), source.rows, {name: source}, origins)
+
+    def _recur(self, tree: nodes.Tree, columns: Schema) -> OperatorView:
+        """The rows of the recursion around it: each column is of a source of its own, which says where it is from."""
+        sources = {f"{RECURSION}{place}": RowSource() for place in range(len(columns))}
+        rows = None if self._recursive is None else self._recursive.rows
+        origins = tuple(frozenset((name,)) for name in sources)
+        return OperatorView(tree, columns, (), ViewKind.CHANGING, (), rows, sources, origins)
+
+    def _scan(self, tree: nodes.Tree, columns: Schema, name: str, alias: str) -> OperatorView:
+        table = self.catalog.table(name)
+        if table is None or table.kind is Kind.STREAM:
+            found = self._alone(tree, columns, alias, RowSource(table))
+            once = [key.attributes for key in table.ending if key.once] if table is not None else []
+            keys = tuple(frozenset(p for p, c in enumerate(columns) if c.name in names) for names in once)
+            return replace(found, keys=keys)
+        if table.changes is not None:
+            return self._alone(
+                tree, columns, alias, RowSource(table, None if table.rows is None else Number(table.rows))
+            )
+        return self._alone(tree, columns, alias, RowSource(table, Symbol(symbol("rows", table.name), table.rows)))
+
+    def _project(self, tree: nodes.Project, given: OperatorView, columns: Schema) -> OperatorView:
+        origins, shown = list[frozenset[str]](), dict[int, int]()
+        for item in tree.items:
+            if isinstance(item, nodes.Star):
+                for place in starred_places(item, given.schema):
+                    shown.setdefault(place, len(origins))
+                    origins.append(given.origins[place])
+                continue
+            origin, plain = _origin(given, given.read_by(item.value)), place_of(parsed(item.value), given)
+            if plain is not None:
+                shown.setdefault(plain, len(origins))
+            elif any(RECURSION in name for name in origin):
+                origin |= {MADE}
+            origins.append(origin)
+        keys = tuple(frozenset(shown[place] for place in key) for key in given.keys if key <= shown.keys())
+        near = tuple((shown[place], one) for place, one in given.near if place in shown)
+        return replace(
+            given,
+            tree=tree,
+            schema=columns,
+            origins=tuple(origins),
+            keys=keys,
+            parts=(),
+            near=near,
+            below=(given, shown),
+        )
+
+    def _version(self, tree: nodes.AsOf, given: OperatorView, columns: Schema) -> OperatorView:
+        """Of a relation as of another row's time: what that row joined once is not there any more."""
+        most = None if given.rows is None else given.rows.value
+        sources = {
+            name: RowSource(one.table, fan=most or 1, version=most is not None) for name, one in given.sources.items()
+        }
+        return replace(given, tree=tree, schema=columns, sources=sources, parts=(), below=None)
+
+    def _bucket(self, tree: nodes.Bucket, given: OperatorView, columns: Schema) -> OperatorView:
+        time = _origin(given, given.read_by(tree.time, *tree.keys))
+        if tree.kind is nodes.BucketKind.SESSION:
+            ends = tuple(time for _ in columns[len(given.schema) :])
+            return replace(given, tree=tree, schema=columns, origins=(*given.origins, *ends), parts=(), below=None)
+        most, name = -(-tree.size // tree.slide) if tree.slide else 1, f"bucket {len(given.sources)}"
+        ends = tuple(frozenset((name,)) for _ in columns[len(given.schema) :])
+        sources = {**given.sources, name: RowSource(by=time, fan=most, every=tree.slide or tree.size)}
+        rows = None if given.rows is None else product([given.rows, Number(most)])
+        origins = (*given.origins, *ends)
+        return replace(
+            given, tree=tree, schema=columns, sources=sources, rows=rows, origins=origins, parts=(), below=None
+        )
+
+    def _aggregate(self, tree: nodes.Aggregate, given: OperatorView, columns: Schema) -> OperatorView:
+        """Groups, each made of one of its rows."""
+        if not tree.keys:
+            none = tuple(frozenset[str]() for _ in columns)
+            return OperatorView(tree, columns, (), given.change, (frozenset(),), Number(1), {}, none)
+        keys = tuple(_origin(given, given.read_by(key.value)) for key in tree.keys)
+        calls = tuple(frozenset(given.sources) for _ in tree.calls)
+        return replace(
+            given,
+            tree=tree,
+            schema=columns,
+            origins=(*keys, *calls),
+            keys=_group_keys(given, keys),
+            parts=(),
+            near=(),
+            below=None,
+        )
+
+    def _join(self, tree: nodes.Join, left: OperatorView, right: OperatorView, columns: Schema) -> OperatorView:
+        if tree.kind in nodes.ONE_SIDED:
+            return replace(left, tree=tree, schema=columns, parts=(), below=None)
+        mine, theirs = dict(left.sources), dict(right.sources)
+        if tree.kind in (nodes.JoinKind.RIGHT, nodes.JoinKind.FULL):
+            mine = {name: replace(one, missing=True) for name, one in mine.items()}
+        if tree.kind in (nodes.JoinKind.LEFT, nodes.JoinKind.FULL):
+            theirs = {name: replace(one, missing=True) for name, one in theirs.items()}
+        renamed = {name: name if name not in mine else f"{name}'" for name in theirs}
+        theirs = {name: _by(one, renamed) for name, one in theirs.items()}
+        if tree.kind in (nodes.JoinKind.INNER, nodes.JoinKind.LEFT):  # a version's rows are of the row beside them
+            theirs = {n: replace(one, by=frozenset(mine)) if one.version else one for n, one in theirs.items()}
+        origins = [*left.origins, *(frozenset(renamed[name] for name in one) for one in right.origins)]
+        sources = {**mine, **{renamed[name]: one for name, one in theirs.items()}}
+        if tree.using:
+            origins = [frozenset(sources) for _ in columns]
+        pairs = None if left.rows is None or right.rows is None else product([left.rows, right.rows])
+        kept = {
+            nodes.JoinKind.LEFT: [left.rows],
+            nodes.JoinKind.RIGHT: [right.rows],
+            nodes.JoinKind.FULL: [left.rows, right.rows],
+        }
+        rows = _sum(pairs, *kept.get(tree.kind, []))
+        keys: tuple[Places, ...] = ()
+        alone = self._partners(tree, left, right)
+        if alone[0] and tree.kind in (nodes.JoinKind.INNER, nodes.JoinKind.LEFT):
+            said = {renamed[name]: frozenset(mine) for name in theirs}
+            rows, keys = left.rows, left.keys
+        elif alone[1] and tree.kind in (nodes.JoinKind.INNER, nodes.JoinKind.RIGHT):
+            said = {name: frozenset(renamed.values()) for name in mine}
+            width = len(left.schema)
+            rows, keys = right.rows, tuple(frozenset(place + width for place in key) for key in right.keys)
+        else:
+            said = {}
+        sources = {n: replace(one, by=said[n], fan=1) if n in said else one for n, one in sources.items()}
+        found = OperatorView(tree, columns, (), left.change, () if tree.using else keys, rows, sources, tuple(origins))
+        return found if tree.using else replace(found, near=self._near(tree, left, right, renamed))
+
+    def _near(
+        self, tree: nodes.Join, left: OperatorView, right: OperatorView, renamed: Mapping[str, str]
+    ) -> tuple[tuple[int, TimePromise], ...]:
+        """What the pairs' times say of sources that a row may be made without."""
+        width = len(left.schema)
+        found = [*left.near, *((place + width, replace(one, source=renamed[one.source])) for place, one in right.near)]
+        if tree.kind in (nodes.JoinKind.LEFT, nodes.JoinKind.RIGHT, nodes.JoinKind.FULL):
+            pair = self.of(replace(tree, kind=nodes.JoinKind.INNER))
+            found += [
+                (place, one) for place, column in enumerate(pair.columns) for one in column.times if one.source != NOW
+            ]
+        return tuple(found)
+
+    def _partners(self, tree: nodes.Join, left: OperatorView, right: OperatorView) -> tuple[bool, bool]:
+        """Whether a left row has at most one partner, and a right row: the condition gives it all of a key."""
+        equal = [(left.read_by(one.left), right.read_by(one.right)) for one in equalities(tree.condition)]
+        equal += [(left.read_by(one.right), right.read_by(one.left)) for one in equalities(tree.condition)]
+        theirs = frozenset(place for mine, other in equal if mine and len(other) == 1 for place in other)
+        mine = frozenset(place for own, other in equal if other and len(own) == 1 for place in own)
+        return any(key <= theirs for key in right.keys), any(key <= mine for key in left.keys)
+
+
+def _group_keys(given: OperatorView, origins: Sequence[frozenset[str]]) -> tuple[Places, ...]:
+    """The columns that tell groups apart: of each bucket of time one end does."""
+    ends: dict[frozenset[str], list[int]] = {}
+    for place, origin in enumerate(origins):
+        bucket = len(origin) == 1 and given.sources[next(iter(origin))].table is None
+        ends.setdefault(origin if bucket else frozenset((str(place),)), []).append(place)
+    return tuple(frozenset(chosen) for chosen in islice(product_of(*ends.values()), _MOST_KEYS))
+
+
+def _values_of(place: int, base: OperatorView, step: OperatorView, made: OperatorView) -> Size | None:
+    """How many values a column of a recursion has: those of its domain, or of relations' rows that come into it."""
+    size = made.columns[place].values.size
+    found, seen, todo = dict[object, Size](), set[int](), [place]
+    while todo:
+        here = todo.pop()
+        if here in seen:
+            continue
+        seen.add(here)
+        for view in (base, step):
+            own = [name for name in view.origins[here] if RECURSION in name]
+            if own and MADE not in view.origins[here] and len(view.origins[here]) == 1:
+                todo.append(int(own[0].rpartition(RECURSION)[2]))
+                continue
+            sources = [view.sources.get(name, RowSource()) for name in view.origins[here]]
+            rows = [one.rows for one in sources if one.table is not None and one.rows is not None]
+            if len(rows) < len(sources):
+                return None if size is None else Number(size)
+            found[
+                tuple(one.table.name for one in sources if one.table), view.schema[here].column or view.schema[here]
+            ] = product([Number(1), *rows])
+    values = total(found.values()) if found else Number(1)
+    return values if size is None or smaller(values, Number(size)) else Number(size)
+
+
+def equalities(condition: nodes.Scalar | None) -> list[exp.EQ]:
+    """The equations of two columns in a conjunction."""
+    if condition is None:
+        return []
+    node = parsed(condition).unnest()
+    parts = list(node.flatten()) if isinstance(node, exp.And) else [node]
+    found = [part.unnest() for part in parts]
+    return [
+        one
+        for one in found
+        if isinstance(one, exp.EQ) and isinstance(one.left, exp.Column) and isinstance(one.right, exp.Column)
+    ]
+
+
+def _origin(given: OperatorView, places: Iterable[int]) -> frozenset[str]:
+    return frozenset[str]().union(*(given.origins[place] for place in places))
+
+
+def _with_computed(given: OperatorView, tree: nodes.Tree, columns: Schema) -> OperatorView:
+    """Each row with columns that it says, of all its sources."""
+    more = tuple(frozenset(given.sources) for _ in columns[len(given.schema) :])
+    return replace(given, tree=tree, schema=columns, origins=(*given.origins, *more), parts=(), below=None)
+
+
+def _renamed(given: OperatorView, tree: nodes.Tree, columns: Schema, alias: str) -> OperatorView:
+    """The same rows, whose sources are called after a subquery."""
+    names = {name: f"{alias}.{name}" for name in given.sources}
+    sources = {names[name]: _by(one, names) for name, one in given.sources.items()}
+    origins = tuple(frozenset(names[name] for name in one) for one in given.origins)
+    near = tuple((place, replace(one, source=names[one.source])) for place, one in given.near)
+    return replace(given, tree=tree, schema=columns, sources=sources, origins=origins, near=near)
+
+
+def _by(source: RowSource, called: Mapping[str, str]) -> RowSource:
+    return source if source.by is None else replace(source, by=frozenset(called[name] for name in source.by))
+
+
+def _sum(*sizes: Size | None) -> Size | None:
+    known = [size for size in sizes if size is not None]
+    return total(known) if len(known) == len(sizes) else None

@@ -1,0 +1,115 @@
+"""The passes before the rules of `criteria.dataflow` keep what a statement means: both forms are run in DuckDB."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import duckdb
+import pytest
+import sqlglot
+
+from streambound.analyzer.algebra.nodes import Tree
+from streambound.analyzer.algebra.schema import schema
+from streambound.analyzer.algebra.to_sql import to_sql
+from streambound.analyzer.algebra.tree_text import tree_text
+from streambound.analyzer.lower import lower
+from streambound.analyzer.spans import SourceText
+from streambound.analyzer.statements import split_statements
+from streambound.criteria.dataflow.rewrites.pipeline import PASSES
+from support.choices import Choices
+from support.operator_queries import LAST, in_words_of, operator_query
+from support.operator_runs import World
+
+EACH = 20
+SEEDS = range(6)
+_TIMES = (2, LAST)
+
+
+def changed(tree: Tree, world: World) -> list[tuple[str, Tree, Tree]]:
+    """The passes that change a tree, with what it was before and is after each."""
+    found = []
+    for one in PASSES:
+        made = one(tree, world.catalog)
+        if tree_text(made) != tree_text(tree):
+            found.append((one.__name__, tree, made))
+        tree = made
+    return found
+
+
+def compared(text: str, world: World) -> Counter[str]:
+    """How often each pass changed a statement that DuckDB ran in both forms, which gave the same rows."""
+    (statement,) = split_statements(SourceText("q.sql", in_words_of(text, duckdb=False)))
+    tree = lower(statement, world.catalog).tree
+    ran = Counter[str]()
+    for name, before, after in [] if tree is None else changed(tree, world):
+        assert len(schema(before, world.catalog)) == len(schema(after, world.catalog)), (name, text)
+        try:
+            rows = [world.results(to_sql(one).sql("spark"), _TIMES) for one in (before, after)]
+        except (duckdb.Error, sqlglot.errors.SqlglotError, AssertionError):
+            continue  # what only Spark can say
+        assert rows[0] == rows[1], (name, text)
+        ran[name] += 1
+    return ran
+
+
+STATEMENTS = {
+    "extremes_down": (
+        "SELECT MIN(q1.v) AS c1 FROM S AS q1 JOIN R AS q2 ON q1.a = q2.a",
+        "SELECT q2.b AS c1, MAX(q1.v) AS c2 FROM R AS q2 JOIN S AS q1 ON q1.a = q2.a AND q1.b > q2.b GROUP BY q2.b",
+    ),
+    "flat_aggregates": (
+        "SELECT SUM(q.n) AS c1 FROM (SELECT a, COUNT(*) AS n FROM S GROUP BY a) AS q",
+        "SELECT q.b AS c1, SUM(q.n) AS c2 FROM (SELECT a, b, COUNT(v) AS n FROM S GROUP BY a, b) AS q GROUP BY q.b",
+        "SELECT SUM(q.n) AS c1 FROM (SELECT COUNT(v) AS n FROM S WHERE a > 100) AS q",
+        "SELECT MAX(q.n) AS c1 FROM (SELECT a, MAX(v) AS n FROM S GROUP BY a) AS q",
+    ),
+    "scalars_joined": (
+        "SELECT q1.a AS c1 FROM S AS q1 WHERE q1.v > (SELECT AVG(q2.v) FROM T AS q2)",
+        "SELECT q1.a AS c1, (SELECT COUNT(*) FROM T AS q2) AS c2 FROM S AS q1",
+    ),
+    "anti_joins": (
+        "SELECT q1.a AS c1 FROM S AS q1 WHERE q1.a NOT IN (SELECT q2.a FROM T AS q2)",
+        "SELECT q1.v AS c1 FROM S AS q1 WHERE q1.a NOT IN (SELECT q2.a FROM T AS q2 WHERE q2.b > q1.b)",
+        "SELECT q1.a AS c1 FROM Q AS q1 WHERE q1.a NOT IN (SELECT q2.b FROM S AS q2 WHERE q2.v > 1)",
+    ),
+    "conditions_down": (
+        "SELECT q1.a AS c1 FROM S AS q1 LEFT JOIN T AS q2 ON q1.a = q2.a WHERE q2.b > 0",
+        "SELECT q1.a AS c1, q2.b AS c2 FROM S AS q1 FULL JOIN T AS q2 ON q1.a = q2.a WHERE q1.b > 0",
+        "SELECT q1.a AS c1, q2.b AS c2 FROM S AS q1 RIGHT JOIN T AS q2 ON q1.a = q2.a AND q1.v > 0 WHERE q2.b > 0",
+        "SELECT q.a AS c1 FROM (SELECT a, COUNT(*) AS n FROM S GROUP BY a HAVING a > 0) AS q WHERE q.n > 1",
+        "SELECT q.c AS c1 FROM (SELECT a + 1 AS c FROM S EXCEPT SELECT b FROM T) AS q WHERE q.c > 1",
+    ),
+    "ranges_down": (
+        "SELECT q1.v AS c1, q2.n AS c2 FROM S AS q1 JOIN (SELECT b, COUNT(*) AS n FROM T GROUP BY b) AS q2 "
+        "ON q1.a = q2.b WHERE q1.a IN (1, 2)",
+        "SELECT q1.v AS c1, q2.n AS c2 FROM S AS q1 LEFT JOIN (SELECT b, COUNT(*) AS n FROM T GROUP BY b) AS q2 "
+        "ON q1.a = q2.b WHERE q1.a > 1",
+        "SELECT q1.v AS c1 FROM S AS q1 LEFT ANTI JOIN (SELECT b, COUNT(*) AS n FROM T GROUP BY b) AS q2 "
+        "ON q1.a = q2.b AND q1.v < q2.n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_a_pass_keeps_the_rows(name: str) -> None:
+    for seed in SEEDS:
+        with World(Choices.seeded(seed)) as world:
+            ran = sum((compared(text, world) for text in STATEMENTS[name]), Counter[str]())
+            assert ran[name] > 0
+
+
+def test_every_pass_keeps_the_rows_of_random_statements() -> None:
+    ran = Counter[str]()
+    for seed in SEEDS:
+        choices = Choices.seeded(seed)
+        with World(choices) as world:
+            for _ in range(EACH):
+                text, _ = operator_query(choices)
+                ran += compared(text, world)
+    assert ran["conditions_down"] > 10
+    assert sum(ran.values()) > 20
+
+
+@pytest.mark.parametrize("one", PASSES, ids=lambda one: str(one.__name__))
+def test_a_pass_says_what_it_rewrites(one: object) -> None:
+    assert one.__doc__
