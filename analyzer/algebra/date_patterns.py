@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import groupby
 
 _FIELDS = (("yyyy", "year"), ("MM", "month"), ("dd", "day"), ("HH", "hour"), ("mm", "minute"), ("ss", "second"))
 """The fields of texts that are buckets of time, each with the period that it tells apart after those before it."""
@@ -20,6 +21,6 @@ def unit_of_pattern(pattern: str) -> str | None:
     ['day', None, None, None]
     """
     fields = tuple(_BESIDE_FIELDS.sub(" ", pattern).split())
-    runs = tuple(run.group() for field in fields for run in re.finditer(r"(.)\1*", field))
+    runs = tuple("".join(run) for field in fields for _, run in groupby(field))
     known = {tuple(field for field, _ in _FIELDS[:n]): unit for n, (_, unit) in enumerate(_FIELDS, 1)}
     return known.get(runs) if pattern.startswith("yyyy") else None
