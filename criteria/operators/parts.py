@@ -257,8 +257,7 @@ class OverPart:
 
     ``partition`` are places of the input's columns, ``order`` those with whether values fall and whether NULL comes
     first. ``asked`` says which rows are kept; those that are ``closing`` by the partition go together, others in turn,
-    as they close. Where it is None, functions run: none is kept
-    but those that are open, and what the functions are of all others.
+    as they close. Where it is None, functions are running: only open rows are kept, and the values after all others.
     """
 
     name: str

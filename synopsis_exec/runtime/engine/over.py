@@ -294,22 +294,13 @@ class WindowOrder(Protocol):
         """The places of the order's columns, with whether values fall and whether NULL comes first."""
         ...
 
-
-class ClosingWindow(Protocol):
-    """A window whose rows may have a bucket of time."""
-
-    @property
-    def partition(self) -> tuple[int, ...]:
-        """The places of the partition's columns."""
-        ...
-
     @property
     def bucket(self) -> TimeBucket | None:
-        """The bucket of a row, if it has one."""
+        """The bucket of time of a row, if it has one."""
         ...
 
 
-def in_turn(window: ClosingWindow) -> bool:
+def in_turn(window: WindowOrder) -> bool:
     """Whether rows close one after the other, and not with their partition."""
     return window.bucket is not None and window.bucket.key not in window.partition
 
