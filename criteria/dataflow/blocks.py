@@ -175,6 +175,10 @@ def tables(
     found = [one for one in violations(read.split, distinct, stamped) if not (counted and one.condition == "(1)")]
     if found:
         return tuple(unbounded(one, tree, proposition) for one in found[:1])
+    return _least_tables(read, tree, proposition)
+
+
+def _least_tables(read: Derivation, tree: nodes.Tree, proposition: str) -> Remembered:
     sizes = least_bound(read, repeats=True)
     if sizes is None:
         return (Undecided(tree, "more tables than a synopsis has"),)
@@ -262,14 +266,7 @@ def pair_of_streams(tree: nodes.Join, demand: Demand, context: RuleContext) -> R
     lag = facts.lag(right, left)
     if lag is None or lag > 0:
         return (Undecided(tree, "a side that waits beside one of which extrema are kept"),)
-    return _set_tables(derive(replace(read.query, distinct=True)), tree)
-
-
-def _set_tables(read: Derivation, tree: nodes.Tree) -> Remembered:
-    sizes = least_bound(read, repeats=True)
-    if sizes is None:
-        return (Undecided(tree, "more tables than a synopsis has"),)
-    return tuple(_table(table.size, tree, "B1") for table in sizes.tables)
+    return _least_tables(derive(replace(read.query, distinct=True)), tree, "B1")
 
 
 def inner_join(tree: nodes.Join, context: RuleContext) -> nodes.Tree:

@@ -63,18 +63,26 @@ def _of_views(tree: Join, demand: Demand, context: RuleContext) -> Remembered:
     others = right.narrowed(pair.columns[width:])
     if tree.kind not in ONE_SIDED:
         others = clipped(others, width, pair, conditions, theirs.columns - shown[1])
+    apiece = [_one_of_each(tree, one.columns, first, pair) for one, first in ((mine, 0), (theirs, width))]
     states = [
-        _side(tree, "left", tree.left, tree.right, mine, ours, 0, context),
-        _side(tree, "right", tree.right, tree.left, theirs, others, width, context),
+        _side(tree, "left", tree.left, tree.right, mine, ours, apiece[0], context),
+        _side(tree, "right", tree.right, tree.left, theirs, others, apiece[1], context),
     ]
     below = (*context.below(tree.left, mine), *context.below(tree.right, theirs))
     return (*below, *(state for state in states if state is not None))
 
 
 def _side(
-    tree: Join, what: str, side: Tree, other: Tree, needed: Demand, view: OperatorView, first: int, context: RuleContext
+    tree: Join,
+    what: str,
+    side: Tree,
+    other: Tree,
+    needed: Demand,
+    view: OperatorView,
+    different_in: Places,
+    context: RuleContext,
 ) -> OperatorState | None:
-    """What is remembered of one side."""
+    """What is remembered of one side, whose rows are different in some columns."""
     if _is_recursive(side):
         return None  # the recursion remembers its relation
     entry = Entry.SUMS if needed.factors else Entry.NUMBER
@@ -84,7 +92,7 @@ def _side(
         return OperatorState(tree, what, "E1", tuple(sorted(needed.every)), entry, count)
     if is_static(other, context.catalog):
         return None  # its rows are decided when they come
-    counts = [different(view, _one_of_each(tree, needed.columns, first, context)), apart(view)]
+    counts = [different(view, different_in), apart(view)]
     if context.is_block(side):
         read = read_block(side, needed.columns, context, True)
         size = None if isinstance(read, Undecided) else most_results(read)
@@ -100,9 +108,8 @@ def _side(
     return OperatorState(tree, what, proposition, tuple(sorted(needed.columns)), entry, count, blame, words)
 
 
-def _one_of_each(tree: Join, places: Places, first: int, context: RuleContext) -> Places:
+def _one_of_each(tree: Join, places: Places, first: int, pair: OperatorView) -> Places:
     """Columns of a side, which begins at ``first`` in the pairs, but of those that the condition makes equal one."""
-    pair = context.views.of(replace(tree, kind=JoinKind.INNER, member=None))
     same: dict[int, int] = {}
     for one in equalities(tree.condition):
         left, right = place_of(one.left, pair), place_of(one.right, pair)

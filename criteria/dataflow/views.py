@@ -19,6 +19,7 @@ from streambound.analyzer.catalog import Catalog, Kind
 from streambound.analyzer.symbols import symbol
 from streambound.criteria.dataflow.counting import present
 from streambound.criteria.dataflow.state import smaller
+from streambound.criteria.dataflow.syntax import conjuncts
 from streambound.criteria.dataflow.view import OperatorView, Places, RowSource, place_of
 from streambound.criteria.size import Number, Size, Symbol, product, total
 
@@ -319,14 +320,9 @@ def _values_of(place: int, base: OperatorView, step: OperatorView, made: Operato
 
 def equalities(condition: nodes.Scalar | None) -> list[exp.EQ]:
     """The equations of two columns in a conjunction."""
-    if condition is None:
-        return []
-    node = parsed(condition).unnest()
-    parts = list(node.flatten()) if isinstance(node, exp.And) else [node]
-    found = [part.unnest() for part in parts]
     return [
         one
-        for one in found
+        for one in conjuncts(condition)
         if isinstance(one, exp.EQ) and isinstance(one.left, exp.Column) and isinstance(one.right, exp.Column)
     ]
 
