@@ -91,16 +91,15 @@ def test_a_full_device_is_an_error_that_says_so(project: Path, arguments: list[s
     full = Path("/dev/full")
     if not full.exists():
         pytest.skip("this system has no /dev/full")
-    command = prepared(project, arguments)
     with full.open("wb") as output:
-        done = streambound(*command, stdout=output.fileno())
+        done = streambound(*arguments, stdout=output.fileno())
     assert done.returncode == 3
     assert done.stderr.decode() == "streambound: error: cannot write the output: No space left on device\n"
 
 
 @pytest.mark.parametrize("arguments", PRINTED, ids=" ".join)
 def test_no_output_at_all_is_an_error_that_says_so(project: Path, arguments: list[str]) -> None:
-    done = shell(prepared(project, arguments), ">&-")
+    done = shell(arguments, ">&-")
     assert done.returncode == 3
     assert b"streambound: error: standard output is closed\n" in done.stderr
     assert b"Traceback" not in done.stderr
@@ -110,10 +109,9 @@ def test_no_output_at_all_is_an_error_that_says_so(project: Path, arguments: lis
 def test_messages_that_cannot_be_written_change_nothing(project: Path, arguments: list[str]) -> None:
     if "--watch" in arguments:
         pytest.skip("it would wait for a change")
-    command = prepared(project, arguments)
-    expected = streambound(*command, stdout=subprocess.PIPE)
+    expected = streambound(*arguments, stdout=subprocess.PIPE)
     (project / "streambound-baseline.json").unlink(missing_ok=True)
-    done = shell(command, "2>&-")
+    done = shell(arguments, "2>&-")
     assert (done.returncode, done.stdout) == (expected.returncode, expected.stdout)
 
 
