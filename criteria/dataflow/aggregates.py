@@ -33,18 +33,21 @@ from streambound.criteria.dataflow.blocks import (
     rows_apart,
     tables,
 )
-from streambound.criteria.dataflow.counting import closings, different, least, unsettled, until_key_ends
+from streambound.criteria.dataflow.closing import closings
+from streambound.criteria.dataflow.counting import different, least, unsettled, until_key_ends
 from streambound.criteria.dataflow.demand import Demand, Factor, factors_of
 from streambound.criteria.dataflow.state import (
+    BlockSums,
     Entry,
+    Operation,
     OperatorState,
     Reason,
-    Remembered,
     Retention,
     StateCount,
     Undecided,
     better,
 )
+from streambound.criteria.dataflow.sums import sums_of
 from streambound.criteria.dataflow.syntax import scalar_of, scalar_of_column
 from streambound.criteria.dataflow.view import OperatorView
 from streambound.criteria.size import Number
@@ -93,7 +96,7 @@ def _percentile(call: AggregateCall, percentile: Percentile, where: exp.Expr | N
     return Valued(call, value, where, greatest, extreme is None and not call.distinct)
 
 
-def aggregate(tree: Aggregate, demand: Demand, context: RuleContext) -> Remembered:
+def aggregate(tree: Aggregate, demand: Demand, context: RuleContext) -> Operation:
     """What groups remember, and their rows."""
     given = context.views.of(tree.input)
     if isinstance(tree.input, Bucket):  # a session's rows move to another one: what is known of them does not change
@@ -103,20 +106,23 @@ def aggregate(tree: Aggregate, demand: Demand, context: RuleContext) -> Remember
     read = [valued(call) for call in calls]
     outside = [one for one in read if isinstance(one, Undecided)]
     if outside:
-        return tuple(outside)
+        return Operation(tree, demand=demand, undecided=tuple(outside))
     of_values = [one for one in read if isinstance(one, Valued)]
     linear = [call for call, one in zip(calls, read, strict=True) if one is None]
     body = _block_below(tree, context)
-    below = _needed(tree, linear, of_values, given, context) if body is None else ()
     keyed = _keyed(tree, tree.input, ())
-    states = list(below)
-    if body is not None:
-        states += _block(tree, body, linear, bool(of_values) and not linear, given, context)
-    groups = _ONE if not tree.keys else _count(tree, keyed, body, context)
-    states.append(_state(tree, "groups", "A1", range(width), Entry.SUMS, groups, context))
-    for one in of_values:
-        states += _values(tree, one, body, given, context)
-    return tuple(states)
+    count = _ONE if not tree.keys else _count(tree, keyed, body, context)
+    states = [_state(tree, "groups", "A1", range(width), Entry.SUMS, count, context)]
+    states += [state for one in of_values for state in _values(tree, one, body, given, context)]
+    if body is None:
+        below = [_needed(tree, linear, of_values, given, context)]
+        return Operation(tree, tuple(states), tuple(below), demand)
+    sums = sums_of(linear, body, context)
+    if isinstance(sums, Undecided):
+        return Operation(tree, demand=demand, undecided=(sums,))
+    below = [_block(tree, body, linear, sums, bool(of_values) and not linear, context)]
+    below += [_block_of_values(tree, one, body, context) for one in of_values]
+    return Operation(tree, tuple(states), tuple(below), demand, sums=sums)
 
 
 def _state(
@@ -153,15 +159,20 @@ def _block_below(tree: Aggregate, context: RuleContext) -> Tree | None:
 
 
 def _block(
-    tree: Aggregate, body: Tree, linear: Sequence[AggregateCall], once: bool, given: OperatorView, context: RuleContext
-) -> Remembered:
-    """The tables of a block of which only the keys are needed; with them what linear aggregates do not factor into."""
+    tree: Aggregate,
+    body: Tree,
+    linear: Sequence[AggregateCall],
+    sums: BlockSums | None,
+    once: bool,
+    context: RuleContext,
+) -> Operation:
+    """The tables of a block of which only the keys are needed; with sums, or what linear aggregates are computed of."""
     once = once or not tree.calls
-    items = [*(parsed(key.value) for key in tree.keys), *_joined(linear, given)]
-    read = read_items(body, _without_buckets(tree, items), context, once)
+    items = [*(parsed(key.value) for key in tree.keys), *(_joined(linear) if sums is None else ())]
+    read = read_items(body, _without_buckets(tree, items), context, once, () if sums is None else sums.products)
     if isinstance(read, Undecided):
-        return (read,)
-    found = tables(read, once, tree, "A1", counted=True, stamped=_closes(tree, context))
+        return Operation(body, undecided=(read,))
+    found = tables(read, once, body, "A1", counted=True, stamped=_closes(tree, context))
     return better(found, rows_apart(body, context) or found)
 
 
@@ -182,14 +193,10 @@ def _without_buckets(tree: Aggregate, nodes: Sequence[exp.Expr]) -> list[Named]:
     return [Named(f"_k{n}", scalar_of(node), alias=True) for n, node in enumerate(distinct)]
 
 
-def _joined(linear: Sequence[AggregateCall], given: OperatorView) -> list[exp.Expr]:
-    """The columns of arguments that do not factor: they are joined (A2)."""
-    found: dict[str, exp.Expr] = {}
-    for call in linear:
-        for argument in call.arguments:
-            node = parsed(argument)
-            if factors_of(node, given) is None:
-                found |= {column.sql("spark"): column for column in node.find_all(exp.Column)}
+def _joined(linear: Sequence[AggregateCall]) -> list[exp.Expr]:
+    """The columns of arguments of which some do not factor: they are joined (A2)."""
+    read = [parsed(one) for call in linear for one in (*call.arguments, *([call.filter] if call.filter else []))]
+    found = {column.sql("spark"): column for node in read for column in node.find_all(exp.Column)}
     return list(found.values())
 
 
@@ -232,16 +239,15 @@ def _sessions(tree: Aggregate, bucket: Bucket, view: OperatorView, context: Rule
     return replace(view.narrowed(columns), origins=tuple(origins))
 
 
-def _values(tree: Aggregate, one: Valued, body: Tree | None, given: OperatorView, context: RuleContext) -> Remembered:
+def _values(
+    tree: Aggregate, one: Valued, body: Tree | None, given: OperatorView, context: RuleContext
+) -> tuple[OperatorState, ...]:
     """The values of an aggregate, by group."""
     below: Tree = tree.input if one.where is None else _filtered(tree, one.where)
     keyed = _keyed(tree, below, [one.value])
-    states = list[OperatorState | Undecided]()
-    if body is not None:
-        states += _block_of_values(tree, one, body, context)
     width = len(tree.keys)
     if one.greatest is not None and given.change <= ViewKind.APPEND_ONLY:
-        return tuple(states)  # the best one is in the group's entry
+        return ()  # the best one is in the group's entry
     counted = None if one.where is not None and isinstance(tree.input, Bucket) else body
     counts = [_count(tree, keyed, counted, context)]
     if one.greatest is not None:
@@ -250,14 +256,14 @@ def _values(tree: Aggregate, one: Valued, body: Tree | None, given: OperatorView
     count = least(each for each in counts if each is not None)
     places = (*range(width), *(p for p, call in enumerate(tree.calls, width) if call is one.call))
     proposition = "D6" if given.change > ViewKind.APPEND_ONLY else "A4"
-    return (*states, _state(tree, "values", proposition, places, Entry.VALUES, count, context))
+    return (_state(tree, "values", proposition, places, Entry.VALUES, count, context),)
 
 
 def _filtered(tree: Aggregate, where: exp.Expr) -> Tree:
     return Filter(tree.input, scalar_of(where), syntax=tree.input.syntax or tree.syntax)
 
 
-def _block_of_values(tree: Aggregate, one: Valued, body: Tree, context: RuleContext) -> Remembered:
+def _block_of_values(tree: Aggregate, one: Valued, body: Tree, context: RuleContext) -> Operation:
     """The tables of the block that gives the values of an aggregate, by group."""
     below = body if one.where is None else Filter(body, scalar_of(one.where), syntax=body.syntax or tree.syntax)
     items = _without_buckets(tree, [parsed(key.value) for key in tree.keys])
@@ -265,12 +271,12 @@ def _block_of_values(tree: Aggregate, one: Valued, body: Tree, context: RuleCont
     stamped = _closes(tree, context)
     read = read_items(below, items, context, not one.counted)
     if isinstance(read, Undecided):
-        return (read,)
+        return Operation(below, undecided=(read,))
     if one.greatest is not None and not stamped:
-        best = best_over_join(read, one.greatest, tree)
+        best = best_over_join(read, one.greatest, below)
         if best is not None:
             return best
-    return tables(read, not one.counted, tree, "A4", counted=True, stamped=stamped)
+    return tables(read, not one.counted, below, "A4", counted=True, stamped=stamped)
 
 
 # --- demand -----------------------------------------------------------------------------------------------------------
@@ -282,8 +288,8 @@ def _needed(
     of_values: Sequence[Valued],
     given: OperatorView,
     context: RuleContext,
-) -> Remembered:
-    """What is remembered below: keys and values are needed, of linear aggregates sums of products."""
+) -> Operation:
+    """What is below: keys and values are needed, of linear aggregates sums of products."""
     columns = given.read_by(*(key.value for key in tree.keys))
     columns = columns.union(*(given.read_by(one.value, one.where) for one in of_values))
     factors = set[Factor]()

@@ -14,7 +14,7 @@ from sqlglot import exp
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.schema import qualified
-from streambound.analyzer.block_queries import BlockReader
+from streambound.analyzer.block_queries import BlockReader, Monomial
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.columns import Column
@@ -25,16 +25,18 @@ from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.bag import bag_violations
 from streambound.criteria.bound import bound, results_count, timed_results_layout
 from streambound.criteria.dataflow.counting import apart
-from streambound.criteria.dataflow.demand import Demand, picked
+from streambound.criteria.dataflow.demand import Demand, everything, picked
 from streambound.criteria.dataflow.state import (
+    BlockRows,
     Entry,
+    Operation,
     OperatorState,
     Reason,
-    Remembered,
     Retention,
     StateCount,
     Undecided,
     better,
+    without_rule,
 )
 from streambound.criteria.dataflow.syntax import column_of, conjuncts, scalar_of
 from streambound.criteria.dataflow.syntax import conjunction as all_of
@@ -57,12 +59,12 @@ class RuleContext:
     catalog: Catalog
     blocks: BlockReader
     views: Views
-    rule: Callable[[nodes.Tree, Demand, RuleContext], Remembered]
+    rule: Callable[[nodes.Tree, Demand, RuleContext], Operation]
     """The rule of any operator."""
 
-    def below(self, tree: nodes.Tree, demand: Demand) -> Remembered:
-        """What an input remembers, of which so much is needed; one of relations that do not change needs nothing."""
-        return () if is_static(tree, self.catalog) else self.rule(tree, demand, self)
+    def below(self, tree: nodes.Tree, demand: Demand) -> Operation:
+        """An input of which so much is needed; one of relations that do not change remembers nothing."""
+        return Operation(tree, demand=demand) if is_static(tree, self.catalog) else self.rule(tree, demand, self)
 
     def is_block(self, tree: nodes.Tree) -> bool:
         """Whether a tree is a block that reads streams."""
@@ -73,23 +75,25 @@ Read = Derivation | Undecided
 """A block's query, or why it has none."""
 
 
-def block(tree: nodes.Tree, demand: Demand, context: RuleContext, proposition: str = "bag") -> Remembered:
+def block(tree: nodes.Tree, demand: Demand, context: RuleContext, proposition: str = "bag") -> Operation:
     """What a block remembers, and, where it is a set, its results."""
     distinct = isinstance(tree, nodes.Distinct) or (isinstance(tree, nodes.Union) and tree.distinct)
     read = read_block(tree, None if distinct else demand.every, context, distinct)
     if isinstance(read, Undecided):
-        return (read,)
+        return Operation(tree, demand=demand, undecided=(read,))
     found = tables(read, distinct, tree, "set" if distinct else proposition)
     found = better(found, rows_apart(tree, context) or found)
-    return (*found, results(read, tree)) if distinct else found
+    found = replace(found, demand=everything(context.views.of(tree)) if distinct else demand)
+    return replace(found, states=(*found.states, results(read, tree))) if distinct else found
 
 
-def rows_apart(tree: nodes.Tree, context: RuleContext) -> Remembered | None:
+def rows_apart(tree: nodes.Tree, context: RuleContext) -> Operation | None:
     """The rows of a block's streams, as long as they may be joined with others; None where that is for ever."""
-    while isinstance(tree, nodes.Project | nodes.Alias | nodes.Distinct):
-        tree = tree.input
-    count = apart(context.views.of(tree))
-    return None if count is None else (OperatorState(tree, "rows", "Lemma 1", (), Entry.ROW, count),)
+    body = tree
+    while isinstance(body, nodes.Project | nodes.Alias | nodes.Distinct):
+        body = body.input
+    count = apart(context.views.of(body))
+    return None if count is None else Operation(tree, (OperatorState(body, "rows", "Lemma 1", (), Entry.ROW, count),))
 
 
 def read_block(tree: nodes.Tree, places: Iterable[int] | None, context: RuleContext, distinct: bool = False) -> Read:
@@ -117,11 +121,18 @@ def read_block(tree: nodes.Tree, places: Iterable[int] | None, context: RuleCont
     return read_items(tree, [item for item in chosen.items if isinstance(item, nodes.Named)], context, distinct)
 
 
-def read_items(body: nodes.Tree, items: Sequence[nodes.Named], context: RuleContext, distinct: bool = False) -> Read:
-    """The query of a select list over a block."""
+def read_items(
+    body: nodes.Tree,
+    items: Sequence[nodes.Named],
+    context: RuleContext,
+    distinct: bool = False,
+    sums: Sequence[Monomial] = (),
+) -> Read:
+    """The query of a select list over a block, with sums over its rows."""
     one = nodes.Named("c0", scalar_of(exp.Literal.number(1)), alias=True)
     body = with_conditions_above(body, context) if _is_nested(body) else body
-    return query_of(lambda: context.blocks.query(body, list(items) or [one], distinct=distinct), body)
+    wanted = list(items) or ([] if sums else [one])
+    return query_of(lambda: context.blocks.query(body, wanted, sums, distinct=distinct), body)
 
 
 def hoisted(tree: nodes.Tree, context: RuleContext) -> tuple[nodes.Tree, list[exp.Expr]]:
@@ -167,22 +178,23 @@ def query_of(made: Callable[[], Query], tree: nodes.Tree) -> Read:
 
 def tables(
     read: Derivation, distinct: bool, tree: nodes.Tree, proposition: str, counted: bool = False, stamped: bool = False
-) -> Remembered:
+) -> Operation:
     """The tables of a block that satisfies its criterion; a state without a number where it violates it.
 
     ``counted``: how many results there are is asked elsewhere; ``stamped``: a time says when they are forgotten.
     """
     found = [one for one in violations(read.split, distinct, stamped) if not (counted and one.condition == "(1)")]
     if found:
-        return tuple(unbounded(one, tree, proposition) for one in found[:1])
+        return Operation(tree, (unbounded(found[0], tree, proposition),), rows=BlockRows(read, None))
     return _least_tables(read, tree, proposition)
 
 
-def _least_tables(read: Derivation, tree: nodes.Tree, proposition: str) -> Remembered:
+def _least_tables(read: Derivation, tree: nodes.Tree, proposition: str) -> Operation:
     sizes = least_bound(read, repeats=True)
     if sizes is None:
-        return (Undecided(tree, "more tables than a synopsis has"),)
-    return tuple(_table(table.size, tree, proposition) for table in sizes.tables)
+        return without_rule(tree, "more tables than a synopsis has")
+    states = tuple(_table(table.size, tree, proposition) for table in sizes.tables)
+    return Operation(tree, states, rows=BlockRows(read, sizes))
 
 
 def _table(size: Size, tree: nodes.Tree, proposition: str) -> OperatorState:
@@ -229,7 +241,7 @@ def _results(split: Query) -> Size | None:
 # --- joins of two streams ---------------------------------------------------------------------------------------------
 
 
-def pair_of_streams(tree: nodes.Join, demand: Demand, context: RuleContext) -> Remembered | None:
+def pair_of_streams(tree: nodes.Join, demand: Demand, context: RuleContext) -> Operation | None:
     """An outer, semi or anti join of two streams by the inner join's criterion; None for another one.
 
     B4: a row that cannot match is final at once. B3: of a semi or anti join only the left side is shown, and waits.
@@ -247,26 +259,26 @@ def pair_of_streams(tree: nodes.Join, demand: Demand, context: RuleContext) -> R
     ]
     read = read_items(inner_join(tree, context), items, context)
     if isinstance(read, Undecided):
-        return (read,)
+        return Operation(tree, demand=demand, undecided=(read,))
     if not read.split.branches:
-        return ()  # no row ever has a partner
+        return Operation(tree, demand=demand, rows=BlockRows(read, None))  # no row ever has a partner
     if len(read.split.branches) != 1 or len(read.split.branches[0].sources) != 2:
         return None
     facts = Facts.of(read.split.branches[0])
     left, right = (source.alias for source in read.split.branches[0].sources)
     bag = bag_violations(facts)
     if not bag or not asks:
-        return tables(read, False, tree, "B3" if asks else "B4")
+        return replace(tables(read, False, tree, "B3" if asks else "B4"), demand=demand)
     mine = [one for one in bag if one.stream == left]
     if mine:
-        return (unbounded(mine[0], tree, "B3"),)
+        return Operation(tree, (unbounded(mine[0], tree, "B3"),), demand=demand, rows=BlockRows(read, None))
     asked = [one for one in set_violations(facts) if one.stream == right and one.condition != "(1)"]
     if asked:
-        return (unbounded(asked[0], tree, "B1"),)
+        return Operation(tree, (unbounded(asked[0], tree, "B1"),), demand=demand, rows=BlockRows(read, None))
     lag = facts.lag(right, left)
     if lag is None or lag > 0:
-        return (Undecided(tree, "a side that waits beside one of which extrema are kept"),)
-    return _least_tables(derive(replace(read.query, distinct=True)), tree, "B1")
+        return without_rule(tree, "an EXISTS whose rows wait, and those that it asks for, too")
+    return replace(_least_tables(derive(replace(read.query, distinct=True)), tree, "B1"), demand=demand)
 
 
 def inner_join(tree: nodes.Join, context: RuleContext) -> nodes.Tree:
@@ -277,7 +289,7 @@ def inner_join(tree: nodes.Join, context: RuleContext) -> nodes.Tree:
 # --- the best value over a join ---------------------------------------------------------------------------------------
 
 
-def best_over_join(read: Derivation, greatest: bool, tree: nodes.Tree) -> Remembered | None:
+def best_over_join(read: Derivation, greatest: bool, tree: nodes.Tree) -> Operation | None:
     """MIN and MAX of a block's last column by its other ones, over a join that only grows (A3); None where it is none.
 
     ``MIN(e) <= z`` iff ``SELECT DISTINCT g FROM body, Z WHERE Z.ts > all AND e <= Z.z`` has a row, for a *newest
@@ -289,15 +301,15 @@ def best_over_join(read: Derivation, greatest: bool, tree: nodes.Tree) -> Rememb
     split = replace(read.split, branches=branches, distinct=True)
     found = [one for one in violations(split, True) if one.stream != NEWEST]
     if found:
-        return (unbounded(found[0], tree, "A3"),)
+        return Operation(tree, (unbounded(found[0], tree, "A3"),), rows=BlockRows(read, None, split))
     sizes = bound(split, repeats=True)
     if sizes is None:
-        return (Undecided(tree, "extrema without a number"),)
+        return without_rule(tree, "extrema without a number")
     states = list[OperatorState]()
     for part in sizes.branches:
         every = {source.alias for source in part.branch.streams} - {NEWEST}
         states += [_table(one.size, tree, "A3") for one in part.tables if set(one.layout.streams) != every]
-    return tuple(states)
+    return Operation(tree, tuple(states), rows=BlockRows(read, sizes, split))
 
 
 def _has_best(branch: Branch) -> bool:

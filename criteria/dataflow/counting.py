@@ -9,77 +9,22 @@ value u in a column, which is a time or a bucket of it, was not over ``wait`` be
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from math import ceil, floor
 
-from streambound.analyzer.algebra.date_patterns import unit_of_pattern
 from streambound.analyzer.algebra.nodes import ONE_SIDED, Alias, Filter, Join, Project, Scan, Tree
 from streambound.analyzer.algebra.view_facts import NOW
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.symbols import symbol
 from streambound.analyzer.work import spend
+from streambound.criteria.dataflow.closing import ClosingTime, closings, shortest
 from streambound.criteria.dataflow.state import Reason, Retention, StateCount, smaller
 from streambound.criteria.dataflow.view import OperatorView, Places, RowSource
 from streambound.criteria.size import Number, Size, Symbol, product, total
 
 _MOST_SOURCES = 6
 """Sources of which all sets are tried."""
-_SHORTEST = {"month": 28, "mm": 28, "mon": 28, "quarter": 90, "year": 365, "yyyy": 365, "yy": 365}
-_DAY = 86_400_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class ClosingTime:
-    """A column by which rows close: a row changes until ``wait`` after the last time of its bucket, which may be
-    ``ahead`` of the rows; a bucket has ``shortest`` to ``width`` timestamps.
-    """
-
-    place: int
-    wait: int
-    ahead: int | None
-    function: str
-    width: int
-
-    @property
-    def buckets(self) -> int | None:
-        """The most different values that open rows have; None without limit."""
-        return self.begun(shortest(self.function, self.width))
-
-    def begun(self, every: int) -> int | None:
-        """The most of those that begin every so many timestamps."""
-        return None if self.ahead is None else max(0, -(-(self.wait + self.width - 1 + self.ahead) // every))
-
-    def timestamps(self, view: OperatorView, source: str) -> int | None:
-        """How many timestamps rows of a source have that open rows are made of; None without limit."""
-        times = (*view.columns[self.place].times, *(one for place, one in view.near if place == self.place))
-        found = [
-            self.wait + self.width - 1 + one.high
-            for one in times
-            if one.source == source and one.function == self.function and one.high is not None
-        ]
-        return max(0, min(found)) if found else None
-
-
-def shortest(function: str, width: int) -> int:
-    """The fewest timestamps of a bucket of a function over ``_t``, of which the longest have so many."""
-    argument = function.partition("'")[2].partition("'")[0]
-    unit = unit_of_pattern(argument) if function.startswith("date_format") else argument
-    if function.startswith("date") and unit in _SHORTEST:
-        return _SHORTEST[unit] * _DAY
-    if function.startswith("_t DIV "):
-        return int(function.removeprefix("_t DIV "))
-    return width
-
-
-def closings(view: OperatorView) -> Iterator[ClosingTime]:
-    """The columns by which the rows of a view close."""
-    for place, column in enumerate(view.columns):
-        if column.values.null:
-            continue
-        for one in column.times:
-            if one.source == NOW and one.low is not None:
-                yield ClosingTime(place, -one.low, one.high, one.function, one.width)
 
 
 def different(view: OperatorView, places: Iterable[int], by: Iterable[int] | None = None) -> StateCount | None:
@@ -118,7 +63,7 @@ def apart(view: OperatorView) -> StateCount | None:
         sizes = [_rows(view, name, source, closing) for name, source in streams]
         known = [size for size in sizes if size is not None]
         if len(known) == len(sizes):
-            counts.append(StateCount(total([Number(0), *known]), Reason.OPEN, Retention.TIME))
+            counts.append(StateCount(total([Number(0), *known]), Reason.OPEN, Retention.TIME, closing))
     return least(counts)
 
 
@@ -165,12 +110,16 @@ def _counts(view: OperatorView, wanted: Places, by: Places | None) -> Iterator[S
         rows, shown = view.below
         closed_by = None if by is None else frozenset(place for place, here in shown.items() if here in by)
         count = _different(rows, rows.every, closed_by)
+        if count is not None and count.closing is not None:
+            at = shown.get(count.closing.place)
+            count = replace(count, closing=None if at is None else replace(count.closing, place=at))
         yield from () if count is None else (count,)
     if view.parts:
         parts = [_different(part, wanted, by) for part in view.parts]
         known = [part for part in parts if part is not None]
         if len(known) == len(parts):
-            yield StateCount(total(part.size for part in known), known[0].reason, known[0].retention)
+            size = total(part.size for part in known)
+            yield StateCount(size, known[0].reason, known[0].retention, known[0].closing)
 
 
 def _combined(view: OperatorView, wanted: Places, closing: ClosingTime | None) -> Iterator[StateCount]:
@@ -188,7 +137,8 @@ def _combined(view: OperatorView, wanted: Places, closing: ClosingTime | None) -
             sizes = [_values(view, place, closing) for place in sorted(wanted) if not view.origins[place] <= said]
             known = [size for size in sizes if size is not None]
             if len(known) == len(sizes):
-                yield StateCount(product([Number(1), *rows, *known]), _reason(chosen, closing), _retention(closing))
+                size = product([Number(1), *rows, *known])
+                yield StateCount(size, _reason(chosen, closing), _retention(closing), closing)
 
 
 def _chosen(view: OperatorView, chosen: tuple[str, ...], numbers: Mapping[str, Size | None]) -> list[Size] | None:

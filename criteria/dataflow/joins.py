@@ -29,31 +29,32 @@ from streambound.criteria.dataflow.counting import apart, different, least
 from streambound.criteria.dataflow.demand import Demand
 from streambound.criteria.dataflow.state import (
     Entry,
+    Operation,
     OperatorState,
     Reason,
-    Remembered,
     Retention,
     StateCount,
     Undecided,
     better,
+    without_rule,
 )
 from streambound.criteria.dataflow.syntax import conjuncts
 from streambound.criteria.dataflow.view import OperatorView, Places, place_of
 from streambound.criteria.dataflow.views import equalities
 
 
-def join(tree: Join, demand: Demand, context: RuleContext) -> Remembered:
+def join(tree: Join, demand: Demand, context: RuleContext) -> Operation:
     """What a join remembers: by the exact criterion of two streams, or by its sides' rows."""
     if (version := version_of(tree.right)) is not None:
         return _as_of(tree, version, demand, context)
     if tree.using:
-        return (Undecided(tree, "a join with USING"),)
+        return without_rule(tree, "a join with USING")
     general = _of_views(tree, demand, context)
     exact = pair_of_streams(tree, demand, context)
     return general if exact is None else better(exact, general)
 
 
-def _of_views(tree: Join, demand: Demand, context: RuleContext) -> Remembered:
+def _of_views(tree: Join, demand: Demand, context: RuleContext) -> Operation:
     left, right = context.views.of(tree.left), context.views.of(tree.right)
     pair = context.views.of(replace(tree, kind=JoinKind.INNER, member=None))
     mine, theirs = sides_of(tree, demand, left, pair)
@@ -68,8 +69,8 @@ def _of_views(tree: Join, demand: Demand, context: RuleContext) -> Remembered:
         _side(tree, "left", tree.left, tree.right, mine, ours, apiece[0], context),
         _side(tree, "right", tree.right, tree.left, theirs, others, apiece[1], context),
     ]
-    below = (*context.below(tree.left, mine), *context.below(tree.right, theirs))
-    return (*below, *(state for state in states if state is not None))
+    below = (context.below(tree.left, mine), context.below(tree.right, theirs))
+    return Operation(tree, tuple(state for state in states if state is not None), below, demand)
 
 
 def _side(
@@ -154,18 +155,18 @@ def version_of(tree: Tree) -> AsOf | None:
     return tree if isinstance(tree, AsOf) else None
 
 
-def _as_of(tree: Join, version: AsOf, demand: Demand, context: RuleContext) -> Remembered:
+def _as_of(tree: Join, version: AsOf, demand: Demand, context: RuleContext) -> Operation:
     """``S JOIN R FOR SYSTEM_TIME AS OF S.ts``: R's rows at the frontier, and nothing of S (E3)."""
     if tree.kind not in (JoinKind.INNER, JoinKind.LEFT) or tree.using:
-        return (Undecided(tree, f"a {tree.kind} join with a version of a relation"),)
+        return without_rule(tree, f"a {tree.kind} join with a version of a relation")
     if not isinstance(version.input, Scan) or not version.input.changes:
-        return (Undecided(version, "a version of what is no relation that changes"),)
+        return without_rule(version, "a version of what is no relation that changes")
     left = context.views.of(tree.left)
     place = place_of(parsed(version.time), left)
     if place is None or not left.columns[place].newest or left.change > ViewKind.APPEND_ONLY:
-        return (Undecided(version, "a version as of another time than that at which the rows beside it come"),)
+        return without_rule(version, "a version as of another time than that at which the rows beside it come")
     mine, theirs = sides_of(tree, demand, left, context.views.of(tree))
     rows = context.views.of(version.input).rows
     count = None if rows is None else StateCount(rows, Reason.ROWS)
     state = OperatorState(tree, "right", "E3", tuple(sorted(theirs.every)), Entry.ROW, count)
-    return (*context.below(tree.left, mine), *context.below(version.input, theirs), state)
+    return Operation(tree, (state,), (context.below(tree.left, mine), context.below(version.input, theirs)), demand)

@@ -27,13 +27,13 @@ from streambound.criteria.dataflow.sets import distinct, set_operation, union
 from streambound.criteria.dataflow.state import (
     Entry,
     Judgement,
+    Operation,
     OperatorState,
     Reason,
-    Remembered,
     Retention,
     StateCount,
-    Undecided,
     better,
+    without_rule,
 )
 from streambound.criteria.dataflow.view import OperatorView
 from streambound.criteria.dataflow.views import Views
@@ -52,7 +52,9 @@ def judge(statement: Statement, catalog: Catalog) -> Judgement | None:
     if found is None or found.entries is not None:
         return found
     other = _judged(statement, lower(statement, catalog, joining=True), catalog)
-    return found if other is None else Judgement(better(found.remembered, other.remembered))
+    if other is None or better(found.operation, other.operation) is found.operation:
+        return found
+    return other
 
 
 def _judged(statement: Statement, lowered: Lowered, catalog: Catalog) -> Judgement | None:
@@ -60,14 +62,15 @@ def _judged(statement: Statement, lowered: Lowered, catalog: Catalog) -> Judgeme
         return None
     blocks = BlockReader(lowered.positions, catalog, statement.name, statement.span, lowered.queries)
     tree = normalised(lowered.tree, catalog)
-    context = RuleContext(catalog, blocks, Views(catalog), remembered)
-    states = tuple(_once(context.below(tree, everything(context.views.of(tree)))))
-    return Judgement((*states, *_open_keys(states, tree, catalog)))
+    context = RuleContext(catalog, blocks, Views(catalog), decided)
+    operation = context.below(tree, everything(context.views.of(tree)))
+    return Judgement(operation, tuple(_open_keys(operation, catalog)))
 
 
-def _open_keys(states: Remembered, tree: nodes.Tree, catalog: Catalog) -> Iterator[OperatorState]:
+def _open_keys(operation: Operation, catalog: Catalog) -> Iterator[OperatorState]:
     """The keys of punctuations by which entries go (K0): those that are open, and as many that have ended last."""
-    if not any(isinstance(one, OperatorState) and one.count and one.count.retention is Retention.KEY for one in states):
+    tree, counts = operation.tree, [state.count for state in operation.remembered]
+    if not any(count is not None and count.retention is Retention.KEY for count in counts):
         return
     tables = [table for scan in scans(tree) if (table := catalog.table(scan.table)) is not None]
     for stream in dict.fromkeys(key.stream for table in tables for key in table.ending):
@@ -79,20 +82,8 @@ def _open_keys(states: Remembered, tree: nodes.Tree, catalog: Catalog) -> Iterat
                 yield OperatorState(tree, f"ended keys of {stream}", "K0", (), Entry.ROW, count)
 
 
-def _once(states: Remembered) -> Iterator[OperatorState | Undecided]:
-    """States, but those of a relation that is read several times once."""
-    relations = set[str]()
-    for state in states:
-        scan = state.operator if isinstance(state, OperatorState) else None
-        if isinstance(scan, nodes.Scan) and scan.table in relations:
-            continue
-        if isinstance(scan, nodes.Scan):
-            relations.add(scan.table)
-        yield state
-
-
-def remembered(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Remembered:
-    """What an operator and all below it remember, where so much is needed of its rows."""
+def decided(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Operation:
+    """An operator and all below it, with what they remember where so much is needed of its rows."""
     spend(_STEPS)
     if (
         context.is_block(tree)
@@ -102,22 +93,24 @@ def remembered(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Rememb
         return block(tree, demand, context)
     match tree:
         case nodes.Scan():
-            return (_relation(tree, context),)
+            return Operation(tree, (_relation(tree, context),), demand=demand)
         case nodes.Filter(input, condition):
             given, left = context.views.of(input), context.views.of(tree)
             most = {place: n for place, n in _limits(given, left).items() if n <= demand.most.get(place, n)}
             limited = replace(demand, most={**demand.most, **most})
-            return context.below(input, limited.reading(given.read_by(condition)))
+            below = context.below(input, limited.reading(given.read_by(condition)))
+            return Operation(tree, inputs=(below,), demand=demand)
         case nodes.Project(input):
-            return context.below(input, of_items(tree, context.views.of(input), demand))
+            below = context.below(input, of_items(tree, context.views.of(input), demand))
+            return Operation(tree, inputs=(below,), demand=demand)
         case nodes.Alias(input) | nodes.SpjBlock(input):
-            return context.below(input, demand)
+            return Operation(tree, inputs=(context.below(input, demand),), demand=demand)
         case nodes.Distinct():
-            return distinct(tree, context)
+            return distinct(tree, demand, context)
         case nodes.Union():
             return union(tree, demand, context)
         case nodes.Except() | nodes.Intersect():
-            return set_operation(tree, context)
+            return set_operation(tree, demand, context)
         case nodes.Join():
             return join(tree, demand, context)
         case nodes.Aggregate():
@@ -127,15 +120,15 @@ def remembered(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Rememb
         case nodes.Bucket():
             return bucket(tree, demand, context)
         case nodes.Fixpoint():
-            return fixpoint(tree, context)
+            return fixpoint(tree, demand, context)
         case nodes.Recur():
-            return ()
+            return Operation(tree, demand=demand)
         case nodes.Apply():
-            return (Undecided(tree, "a subquery over streams inside an expression"),)
+            return without_rule(tree, "a subquery over streams inside an expression")
         case nodes.AsOf():
-            return (Undecided(tree, "a version of a relation that is joined with nothing"),)
+            return without_rule(tree, "a version of a relation that is joined with nothing")
         case nodes.OrderBy() | nodes.FirstRows():
-            return (Undecided(tree, "rows of streams in an order"),)
+            return without_rule(tree, "rows of streams in an order")
 
 
 def _limits(given: OperatorView, left: OperatorView) -> dict[int, int]:

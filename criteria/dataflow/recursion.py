@@ -13,24 +13,28 @@ from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.dataflow.blocks import RuleContext
 from streambound.criteria.dataflow.counting import different
-from streambound.criteria.dataflow.demand import everything
-from streambound.criteria.dataflow.state import Entry, OperatorState, Remembered, StateCount, Undecided
+from streambound.criteria.dataflow.demand import Demand, everything
+from streambound.criteria.dataflow.state import Entry, Operation, OperatorState, StateCount, without_rule
 from streambound.criteria.dataflow.view import OperatorView
 
 
-def fixpoint(tree: Fixpoint, context: RuleContext) -> Remembered:
+def fixpoint(tree: Fixpoint, demand: Demand, context: RuleContext) -> Operation:
     """What a recursion remembers."""
     if not tree.distinct:
-        return (Undecided(tree, "recursion by UNION ALL, which need not end"),)
+        return without_rule(tree, "recursion by UNION ALL, which need not end")
     view = context.views.of(tree)
     own = _state(tree, "recursion", "F2", different(view, view.every), view)
     inside = replace(context, views=context.views.inside(tree))
     base, step = context.views.of(tree.base), inside.views.of(tree.step)
-    states = [*context.below(tree.base, replace(everything(base), once=True)), own]
+    states = [own]
     if base.change > ViewKind.APPEND_ONLY or step.change > ViewKind.APPEND_ONLY:
         count = different(base, base.every)
         states += [] if is_static(tree.base, context.catalog) else [_state(tree, "base", "F3", count, base)]
-    return (*states, *inside.below(tree.step, replace(everything(step), once=True)))
+    below = (
+        context.below(tree.base, replace(everything(base), once=True)),
+        inside.below(tree.step, replace(everything(step), once=True)),
+    )
+    return Operation(tree, tuple(states), below, demand)
 
 
 def _state(tree: Fixpoint, what: str, proposition: str, count: StateCount | None, view: OperatorView) -> OperatorState:

@@ -17,9 +17,9 @@ from streambound.criteria.dataflow.counting import different, least, until_key_e
 from streambound.criteria.dataflow.demand import Demand, everything
 from streambound.criteria.dataflow.state import (
     Entry,
+    Operation,
     OperatorState,
     Reason,
-    Remembered,
     Retention,
     StateCount,
     Undecided,
@@ -33,25 +33,26 @@ MOST_COLUMNS = 6
 """Columns of a set operation of which every set of NULLs is looked at."""
 
 
-def distinct(tree: nodes.Distinct | nodes.Union, context: RuleContext) -> Remembered:
+def distinct(tree: nodes.Distinct | nodes.Union, demand: Demand, context: RuleContext) -> Operation:
     """Each row once: by the set criterion of a block, or the different rows of a view."""
     if isinstance(tree, nodes.Union):
-        below = (*_below(tree.left, context), *_below(tree.right, context))
+        below: tuple[Operation, ...] = (_below(tree.left, context), _below(tree.right, context))
     else:
-        below = _below(tree.input, context)
+        below = (_below(tree.input, context),)
     view = context.views.of(tree)
-    found = (*below, _rows(tree, "distinct", "Lemma 1", until_key_ends(view, view.every), view))
+    states = (_rows(tree, "distinct", "Lemma 1", until_key_ends(view, view.every), view),)
+    found = Operation(tree, states, below, demand)
     return better(block(tree, everything(view), context), found) if context.is_block(tree) else found
 
 
-def union(tree: nodes.Union, demand: Demand, context: RuleContext) -> Remembered:
+def union(tree: nodes.Union, demand: Demand, context: RuleContext) -> Operation:
     """UNION ALL: what its sides remember; UNION is that without duplicates (C3)."""
     if tree.distinct:
-        return distinct(tree, context)
-    return (*context.below(tree.left, demand), *context.below(tree.right, demand))
+        return distinct(tree, demand, context)
+    return Operation(tree, (), (context.below(tree.left, demand), context.below(tree.right, demand)), demand)
 
 
-def _below(tree: nodes.Tree, context: RuleContext) -> Remembered:
+def _below(tree: nodes.Tree, context: RuleContext) -> Operation:
     view = context.views.of(tree)
     return context.below(tree, replace(everything(view), once=True))
 
@@ -62,14 +63,10 @@ def _rows(tree: nodes.Tree, what: str, proposition: str, count: StateCount | Non
     return OperatorState(tree, what, proposition, tuple(sorted(view.every)), Entry.ROW, count, blame, words)
 
 
-def set_operation(tree: nodes.Except | nodes.Intersect, context: RuleContext) -> Remembered:
+def set_operation(tree: nodes.Except | nodes.Intersect, demand: Demand, context: RuleContext) -> Operation:
     """EXCEPT and INTERSECT."""
     view, left, right = (context.views.of(one) for one in (tree, tree.left, tree.right))
-    below = [
-        state
-        for side, given in ((tree.left, left), (tree.right, right))
-        for state in context.below(side, everything(given))
-    ]
+    below = context.below(tree.left, everything(left)), context.below(tree.right, everything(right))
     keeps_left = isinstance(tree, nodes.Except) and tree.distinct
     counts = [_of_left(tree, context) if keeps_left else _of_both(tree, context), _open(view, left, right)]
     shared = left if keeps_left else context.views.of(nodes.Intersect(tree.left, tree.right, tree.distinct))
@@ -77,7 +74,7 @@ def set_operation(tree: nodes.Except | nodes.Intersect, context: RuleContext) ->
     if left.rows is not None and right.rows is not None:
         counts.append(StateCount(total([left.rows, right.rows]), Reason.ROWS))
     count = least(one for one in counts if one is not None)
-    return (*below, _rows(tree, "rows", "C2" if keeps_left else "C1", count, view))
+    return Operation(tree, (_rows(tree, "rows", "C2" if keeps_left else "C1", count, view),), below, demand)
 
 
 def _of_left(tree: nodes.Except | nodes.Intersect, context: RuleContext) -> StateCount | None:

@@ -14,16 +14,18 @@ from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.expressions.whole_numbers import whole_number
 from streambound.criteria.dataflow.blocks import RuleContext
-from streambound.criteria.dataflow.counting import closings, different, least, open_rows, unsettled, until_key_ends
+from streambound.criteria.dataflow.closing import closings
+from streambound.criteria.dataflow.counting import different, least, open_rows, unsettled, until_key_ends
 from streambound.criteria.dataflow.demand import Demand
 from streambound.criteria.dataflow.state import (
     Entry,
+    Operation,
     OperatorState,
     Reason,
-    Remembered,
     Retention,
     StateCount,
     Undecided,
+    without_rule,
 )
 from streambound.criteria.dataflow.syntax import scalar_of_column
 from streambound.criteria.dataflow.view import OperatorView, Places, place_of
@@ -44,18 +46,18 @@ class WindowReach:
     unit: nodes.Unit = nodes.Unit.ROWS
 
 
-def over(tree: nodes.Over, demand: Demand, context: RuleContext) -> Remembered:
+def over(tree: nodes.Over, demand: Demand, context: RuleContext) -> Operation:
     """Functions over windows: what each window keeps of the rows."""
     refused = [words for call in tree.calls if (words := _refused(call)) is not None]
     if refused:
-        return tuple(refused)
+        return Operation(tree, demand=demand, undecided=tuple(refused))
     given = context.views.of(tree.input)
     windows: dict[object, list[Limited]] = {}
     for place, call in enumerate(tree.calls, len(given.schema)):
         windows.setdefault((call.partition, call.order), []).append((call, demand.most.get(place)))
     read = _read(tree, demand, given)
     states = [_window(tree, calls, given, read, context) for several in windows.values() for calls in _alike(several)]
-    return (*context.below(tree.input, Demand(read)), *states)
+    return Operation(tree, tuple(states), (context.below(tree.input, Demand(read)),), demand)
 
 
 Limited = tuple[nodes.WindowCall, int | None]
@@ -232,12 +234,13 @@ def _reach_of(call: nodes.WindowCall) -> WindowReach:
     )
 
 
-def bucket(tree: nodes.Bucket, demand: Demand, context: RuleContext) -> Remembered:
+def bucket(tree: nodes.Bucket, demand: Demand, context: RuleContext) -> Operation:
     """Buckets of time: they need the time, and remember nothing. Sessions are kept by the groups that are of them."""
     if tree.kind is nodes.BucketKind.SESSION:
-        return (Undecided(tree, "sessions that no groups are of"),)
+        return without_rule(tree, "sessions that no groups are of")
     given = context.views.of(tree.input)
     own = Demand(demand.columns & given.every, demand.factors, demand.most, demand.once)
     if any(not factor <= given.every for factor in demand.factors):
         own = Demand(demand.every & given.every, frozenset(), {}, demand.once)
-    return context.below(tree.input, own.reading(given.read_by(tree.time, *tree.keys)))
+    below = context.below(tree.input, own.reading(given.read_by(tree.time, *tree.keys)))
+    return Operation(tree, inputs=(below,), demand=demand)

@@ -1,0 +1,66 @@
+"""When rows of a view close: the columns that say it, which are times, or buckets of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from streambound.analyzer.algebra.date_patterns import unit_of_pattern
+from streambound.analyzer.algebra.view_facts import NOW
+from streambound.criteria.dataflow.view import OperatorView
+
+_SHORTEST = {"month": 28, "mm": 28, "mon": 28, "quarter": 90, "year": 365, "yyyy": 365, "yy": 365}
+_DAY = 86_400_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class ClosingTime:
+    """A column by which rows close: a row changes until ``wait`` after the last time of its bucket, which may be
+    ``ahead`` of the rows; a bucket has ``shortest`` to ``width`` timestamps.
+    """
+
+    place: int
+    wait: int
+    ahead: int | None
+    function: str
+    width: int
+
+    @property
+    def buckets(self) -> int | None:
+        """The most different values that open rows have; None without limit."""
+        return self.begun(shortest(self.function, self.width))
+
+    def begun(self, every: int) -> int | None:
+        """The most of those that begin every so many timestamps."""
+        return None if self.ahead is None else max(0, -(-(self.wait + self.width - 1 + self.ahead) // every))
+
+    def timestamps(self, view: OperatorView, source: str) -> int | None:
+        """How many timestamps rows of a source have that open rows are made of; None without limit."""
+        times = (*view.columns[self.place].times, *(one for place, one in view.near if place == self.place))
+        found = [
+            self.wait + self.width - 1 + one.high
+            for one in times
+            if one.source == source and one.function == self.function and one.high is not None
+        ]
+        return max(0, min(found)) if found else None
+
+
+def shortest(function: str, width: int) -> int:
+    """The fewest timestamps of a bucket of a function over ``_t``, of which the longest have so many."""
+    argument = function.partition("'")[2].partition("'")[0]
+    unit = unit_of_pattern(argument) if function.startswith("date_format") else argument
+    if function.startswith("date") and unit in _SHORTEST:
+        return _SHORTEST[unit] * _DAY
+    if function.startswith("_t DIV "):
+        return int(function.removeprefix("_t DIV "))
+    return width
+
+
+def closings(view: OperatorView) -> Iterator[ClosingTime]:
+    """The columns by which the rows of a view close."""
+    for place, column in enumerate(view.columns):
+        if column.values.null:
+            continue
+        for one in column.times:
+            if one.source == NOW and one.low is not None:
+                yield ClosingTime(place, -one.low, one.high, one.function, one.width)

@@ -1,0 +1,103 @@
+"""Linear aggregates over a block as sums of products of its rows, which are pushed below its joins (proposition A1).
+
+SUM((S.v + 2) * T.w - S.v)   ->   SUM((S.v + 2) · T.w) + SUM(-S.v), each factor over the rows of one source
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.nodes import AggregateCall, Tree
+from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.block_queries import Monomial
+from streambound.analyzer.findings import Finding
+from streambound.criteria.dataflow.blocks import RuleContext, with_conditions_above
+from streambound.criteria.dataflow.state import BlockSums, SummedCall, Undecided
+
+Product = tuple[exp.Expr, ...]
+"""Factors, each over the rows of one source at most."""
+_SPREADS = ("VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP")
+_MOST = 64
+"""Products that a polynomial may have."""
+
+
+def sums_of(calls: Sequence[AggregateCall], body: Tree, context: RuleContext) -> BlockSums | Undecided | None:
+    """The sums that linear aggregates are computed of; None where an argument of theirs does not factor."""
+    products, found = list[Monomial](), list[SummedCall]()
+    body = with_conditions_above(body, context)
+    try:
+        for call in calls:
+            one = _summed(call, products, lambda node: context.blocks.sources_of(body, node))
+            if one is None:
+                return None
+            found.append(one)
+    except Finding as finding:
+        return Undecided(body, finding.diagnostic.message)
+    return BlockSums(tuple(products), tuple(found))
+
+
+def _summed(
+    call: AggregateCall, known: list[Monomial], sources: Callable[[exp.Expr], tuple[str, ...]]
+) -> SummedCall | None:
+    """An aggregate with its sums, which are added to those that are known."""
+    filters = (parsed(call.filter),) if call.filter is not None else ()
+    at, arguments = parsed(call.filter or call.arguments[0]) if call.filter or call.arguments else None, call.arguments
+    nodes = tuple(parsed(one) for one in arguments)
+    if any(len(sources(one)) > 1 for one in filters):
+        return None
+    if call.function == "COUNT":
+        present = () if all(isinstance(one, exp.Literal) for one in nodes) else nodes
+        if any(len(sources(one)) > 1 for one in present):
+            return None
+        return SummedCall(call, (-1,) if at is None or not (present or filters) else (
+            _place(Monomial("", at, (), present, filters), known),
+        ))  # fmt: skip
+    products = expanded(nodes[0], sources)
+    if products is None or at is None:
+        return None
+    present = tuple(dict.fromkeys(factor for one in products for factor in one))
+    count = _place(Monomial("", at, (), present, filters), known)
+    sums = tuple(_place(Monomial("", at, one, present, filters), known) for one in products)
+    squares = tuple((*one, *other) for one in products for other in products) if call.function in _SPREADS else ()
+    return SummedCall(
+        call,
+        (count, *sums),
+        tuple(_place(Monomial("", at, one, present, filters), known) for one in squares),
+    )
+
+
+def _place(wanted: Monomial, known: list[Monomial]) -> int:
+    """The place of a sum among those that are known, where equal ones are one."""
+    for place, one in enumerate(known):
+        if (one.factors, one.present, one.filters) == (wanted.factors, wanted.present, wanted.filters):
+            return place
+    known.append(replace(wanted, name=f"_s{len(known) + 1}"))
+    return len(known) - 1
+
+
+def expanded(node: exp.Expr, sources: Callable[[exp.Expr], tuple[str, ...]]) -> list[Product] | None:
+    """An expression as a sum of products; None where it does not factor. ``sources`` are those whose rows one reads."""
+    if len(sources(node)) < 2:
+        return [(node,)]
+    match node:
+        case exp.Paren():
+            return expanded(node.this, sources)
+        case exp.Neg():
+            return _negated(expanded(node.this, sources))
+        case exp.Add() | exp.Sub():
+            left, right = expanded(node.this, sources), expanded(node.expression, sources)
+            right = _negated(right) if isinstance(node, exp.Sub) else right
+            return None if left is None or right is None else left + right
+        case exp.Mul():
+            left, right = expanded(node.this, sources), expanded(node.expression, sources)
+            if left is None or right is None or len(left) * len(right) > _MOST:
+                return None
+            return [(*one, *other) for one in left for other in right]
+    return None
+
+
+def _negated(products: list[Product] | None) -> list[Product] | None:
+    return None if products is None else [(exp.Neg(this=exp.Paren(this=one[0].copy())), *one[1:]) for one in products]
