@@ -93,7 +93,9 @@ def rows_apart(tree: nodes.Tree, context: RuleContext) -> Operation | None:
     while isinstance(body, nodes.Project | nodes.Alias | nodes.Distinct):
         body = body.input
     count = apart(context.views.of(body))
-    return None if count is None else Operation(tree, (OperatorState(body, "rows", "Lemma 1", (), Entry.ROW, count),))
+    if count is None:
+        return None
+    return Operation(tree, (OperatorState(body, "rows", "Lemma 1", (), Entry.SOURCES, count),))
 
 
 def read_block(tree: nodes.Tree, places: Iterable[int] | None, context: RuleContext, distinct: bool = False) -> Read:

@@ -65,7 +65,7 @@ def everything(view: OperatorView) -> Demand:
 
 def of_items(tree: Project, given: OperatorView, demand: Demand) -> Demand:
     """What a select list needs of its input."""
-    items = _items(tree, given)
+    items = items_of(tree, given)
     columns = frozenset[int]().union(*(given.read_by(items[place]) for place in demand.columns))
     factors = set[Factor]()
     for factor in demand.factors:
@@ -78,7 +78,8 @@ def of_items(tree: Project, given: OperatorView, demand: Demand) -> Demand:
     return Demand(columns, frozenset(factors), most, demand.once)
 
 
-def _items(tree: Project, given: OperatorView) -> list[exp.Expr]:
+def items_of(tree: Project, given: OperatorView) -> list[exp.Expr]:
+    """The columns of a select list, as expressions over its input."""
     found: list[exp.Expr] = []
     for item in tree.items:
         if isinstance(item, Star):

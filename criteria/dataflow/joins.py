@@ -6,7 +6,7 @@ when no pair of theirs can change any more. A relation that does not change is r
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from streambound.analyzer.algebra.nodes import (
     ONE_SIDED,
@@ -24,7 +24,7 @@ from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.dataflow.blocks import RuleContext, most_results, pair_of_streams, read_block
-from streambound.criteria.dataflow.clipping import clipped
+from streambound.criteria.dataflow.clipping import Clips, clipped, with_clips
 from streambound.criteria.dataflow.counting import apart, different, least
 from streambound.criteria.dataflow.demand import Demand
 from streambound.criteria.dataflow.state import (
@@ -54,23 +54,54 @@ def join(tree: Join, demand: Demand, context: RuleContext) -> Operation:
     return general if exact is None else better(exact, general)
 
 
-def _of_views(tree: Join, demand: Demand, context: RuleContext) -> Operation:
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Both sides of a join by what is known of pairs, and how far values that only conditions read are told apart.
+
+    ``clips`` are the least and the greatest value of columns that are told apart, by their places in a side.
+    """
+
+    left: OperatorView
+    right: OperatorView
+    clips: tuple[Clips, Clips]
+
+
+def sides_of_pairs(tree: Join, demand: Demand, context: RuleContext) -> Sides:
+    """What a join's condition leaves of the rows of its sides that may have partners."""
     left, right = context.views.of(tree.left), context.views.of(tree.right)
     pair = context.views.of(replace(tree, kind=JoinKind.INNER, member=None))
     mine, theirs = sides_of(tree, demand, left, pair)
     width, conditions = len(left.schema), conjuncts(tree.condition)
     shown = [frozenset(place - first for place in demand.columns) for first in (0, width)]
-    ours = clipped(left.narrowed(pair.columns[:width]), 0, pair, conditions, mine.columns - shown[0])
-    others = right.narrowed(pair.columns[width:])
-    if tree.kind not in ONE_SIDED:
-        others = clipped(others, width, pair, conditions, theirs.columns - shown[1])
-    apiece = [_one_of_each(tree, one.columns, first, pair) for one, first in ((mine, 0), (theirs, width))]
+    ours, others = left.narrowed(pair.columns[:width]), right.narrowed(pair.columns[width:])
+    clips = clipped(ours, 0, pair, conditions, mine.columns - shown[0])
+    if tree.kind in ONE_SIDED:
+        return Sides(ours, others, (clips, {}))
+    return Sides(ours, others, (clips, clipped(others, width, pair, conditions, theirs.columns - shown[1])))
+
+
+def _of_views(tree: Join, demand: Demand, context: RuleContext) -> Operation:
+    left = context.views.of(tree.left)
+    pair = context.views.of(replace(tree, kind=JoinKind.INNER, member=None))
+    mine, theirs = sides_of(tree, demand, left, pair)
+    sides = sides_of_pairs(tree, demand, context)
+    apiece = [_one_of_each(tree, one.columns, first, pair) for one, first in ((mine, 0), (theirs, len(left.schema)))]
+    ours, others = with_clips(sides.left, sides.clips[0]), with_clips(sides.right, sides.clips[1])
     states = [
         _side(tree, "left", tree.left, tree.right, mine, ours, apiece[0], context),
         _side(tree, "right", tree.right, tree.left, theirs, others, apiece[1], context),
     ]
-    below = (context.below(tree.left, mine), context.below(tree.right, theirs))
+    below = tuple(
+        context.below(side, one if state is None else one.reading(_closing(state)))
+        for side, one, state in zip((tree.left, tree.right), (mine, theirs), states, strict=True)
+    )
     return Operation(tree, tuple(state for state in states if state is not None), below, demand)
+
+
+def _closing(state: OperatorState) -> Places:
+    """The column whose time says when entries go: they have it."""
+    closing = None if state.count is None else state.count.closing
+    return frozenset() if closing is None else frozenset((closing.place,))
 
 
 def _side(

@@ -6,10 +6,10 @@ The rules see an operator, what is needed of its rows, and what is known of its 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from streambound.analyzer.algebra import nodes
-from streambound.analyzer.algebra.clock import scans
+from streambound.analyzer.algebra.clock import clocks, scans
 from streambound.analyzer.algebra.view_facts import ROW_BEFORE
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog
@@ -26,21 +26,51 @@ from streambound.criteria.dataflow.rewrites.pipeline import normalised
 from streambound.criteria.dataflow.sets import distinct, set_operation, union
 from streambound.criteria.dataflow.state import (
     Entry,
-    Judgement,
     Operation,
     OperatorState,
     Reason,
     Retention,
     StateCount,
+    Undecided,
     better,
     without_rule,
 )
 from streambound.criteria.dataflow.view import OperatorView
 from streambound.criteria.dataflow.views import Views
 from streambound.criteria.dataflow.windows import bucket, over
-from streambound.criteria.size import Number
+from streambound.criteria.size import Number, Size, total
 
 _STEPS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a statement remembers: it is bounded if every operator has a rule and each of its states a size."""
+
+    operation: Operation
+    context: RuleContext = field(repr=False)
+    """What the rules read the statement with."""
+    clocks: tuple[str, ...]
+    """The tables whose timestamps are those of the results, also where no row of theirs matters."""
+    keys: tuple[OperatorState, ...] = ()
+    """The keys of punctuations by which entries go."""
+
+    @property
+    def states(self) -> tuple[OperatorState, ...]:
+        """The states."""
+        return (*self.operation.remembered, *self.keys)
+
+    @property
+    def outside(self) -> tuple[Undecided, ...]:
+        """The operators without a rule."""
+        return self.operation.outside
+
+    @property
+    def entries(self) -> Size | None:
+        """M: the most entries between two timestamps; None where there is no bound, or no rule."""
+        found = self.operation.entries
+        sizes = [key.size for key in self.keys if key.size is not None]
+        return None if found is None else total([found, *sizes])
 
 
 def judge(statement: Statement, catalog: Catalog) -> Judgement | None:
@@ -64,7 +94,7 @@ def _judged(statement: Statement, lowered: Lowered, catalog: Catalog) -> Judgeme
     tree = normalised(lowered.tree, catalog)
     context = RuleContext(catalog, blocks, Views(catalog), decided)
     operation = context.below(tree, everything(context.views.of(tree)))
-    return Judgement(operation, tuple(_open_keys(operation, catalog)))
+    return Judgement(operation, context, clocks(lowered.tree, catalog), tuple(_open_keys(operation, catalog)))
 
 
 def _open_keys(operation: Operation, catalog: Catalog) -> Iterator[OperatorState]:

@@ -12,7 +12,8 @@ from itertools import combinations
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
-from streambound.criteria.dataflow.blocks import RuleContext, block, most_results, read_block, read_items
+from streambound.analyzer.query import Query
+from streambound.criteria.dataflow.blocks import Read, RuleContext, block, most_results, read_block, read_items
 from streambound.criteria.dataflow.counting import different, least, until_key_ends
 from streambound.criteria.dataflow.demand import Demand, everything
 from streambound.criteria.dataflow.state import (
@@ -70,7 +71,7 @@ def set_operation(tree: nodes.Except | nodes.Intersect, demand: Demand, context:
     keeps_left = isinstance(tree, nodes.Except) and tree.distinct
     counts = [_of_left(tree, context) if keeps_left else _of_both(tree, context), _open(view, left, right)]
     shared = left if keeps_left else context.views.of(nodes.Intersect(tree.left, tree.right, tree.distinct))
-    counts.append(different(replace(shared, sources={}, rows=None, parts=(), keys=()), shared.every))
+    counts.append(different(replace(shared, sources={}, rows=None, parts=(), keys=(), below=None), shared.every))
     if left.rows is not None and right.rows is not None:
         counts.append(StateCount(total([left.rows, right.rows]), Reason.ROWS))
     count = least(one for one in counts if one is not None)
@@ -86,19 +87,32 @@ def _of_left(tree: nodes.Except | nodes.Intersect, context: RuleContext) -> Stat
 
 
 def _of_both(tree: nodes.Except | nodes.Intersect, context: RuleContext) -> StateCount | None:
-    """The rows that two blocks can both have, for every set of columns that are NULL on both sides."""
+    """The rows that two blocks can both have."""
+    reads = _joints(tree, context)
+    sizes = [None if isinstance(read, Undecided) else most_results(read) for read in reads or ()]
+    known = [size for size in sizes if size is not None]
+    if reads is None or len(known) < len(sizes):
+        return None
+    return StateCount(total([Number(0), *known]), Reason.BLOCK)
+
+
+def _joints(tree: nodes.Except | nodes.Intersect, context: RuleContext) -> list[Read] | None:
+    """The rows that two blocks both have, for every set of columns that are NULL on both sides."""
     width = len(context.views.of(tree).schema)
     if width > MOST_COLUMNS or not (context.is_block(tree.left) and context.is_block(tree.right)):
         return None
-    sizes = list[Size]()
-    for number in range(width + 1):
-        for nulls in combinations(range(width), number):
-            read = read_items(_joint(tree, width, frozenset(nulls)), _items(width), context)
-            size = None if isinstance(read, Undecided) else most_results(read)
-            if size is None:
-                return None
-            sizes.append(size)
-    return StateCount(total([Number(0), *sizes]), Reason.BLOCK)
+    nulls = (frozenset(one) for number in range(width + 1) for one in combinations(range(width), number))
+    return [read_items(_joint(tree, width, one), _items(width), context) for one in nulls]
+
+
+def open_rows_of(tree: nodes.Except | nodes.Intersect, context: RuleContext) -> list[Query] | None:
+    """Blocks, one of which has each row that may still change the result; None where no block says it."""
+    if isinstance(tree, nodes.Except) and tree.distinct:
+        read = read_block(tree.left, None, context, distinct=True) if context.is_block(tree.left) else None
+        return None if read is None or isinstance(read, Undecided) else [read.split]
+    reads = _joints(tree, context)
+    known = [read.split for read in reads or () if not isinstance(read, Undecided)]
+    return None if reads is None or len(known) < len(reads) else known
 
 
 def _items(width: int) -> list[nodes.Named]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from streambound.analyzer.algebra.nodes import AggregateCall, Scan, Tree, WindowCall
+from streambound.analyzer.algebra.nodes import AggregateCall, Scan, Side, Tree, WindowCall
 from streambound.analyzer.block_queries import Monomial
 from streambound.analyzer.query import Query
 from streambound.criteria.bound import QueryBound
@@ -14,6 +14,7 @@ from streambound.criteria.dataflow.closing import ClosingTime
 from streambound.criteria.dataflow.demand import Demand
 from streambound.criteria.size import Number, Size, fewer, total
 from streambound.preprocess.pipeline import Derivation
+from streambound_runtime.operators.asked_rows import AskedRows
 
 
 class Entry(StrEnum):
@@ -27,6 +28,10 @@ class Entry(StrEnum):
     """The least or the greatest value."""
     VALUES = "values"
     """A value, and how often it is there: the key has it."""
+    SOURCES = "rows of sources"
+    """A row of one of the streams that a block joins."""
+    OPEN_VALUES = "open values"
+    """A value of those that are open, or the best of those that are not."""
     ROW = "row"
     """A row, of which the key has what is read."""
 
@@ -61,6 +66,31 @@ class StateCount:
 
 
 @dataclass(frozen=True, slots=True)
+class WindowRows:
+    """Functions over a window, and the rows that are kept for them; None where only their values so far are kept."""
+
+    calls: tuple[WindowCall, ...]
+    asked: AskedRows | None
+
+    @property
+    def takes_back(self) -> bool:
+        """Whether a row that comes changes what has been said of others."""
+        return self.asked is not None and (self.asked.last is None or self._looks_ahead)
+
+    @property
+    def takes_changes(self) -> bool:
+        """Whether rows that have been given may be taken back, at any time."""
+        return self.asked == AskedRows()
+
+    @property
+    def _looks_ahead(self) -> bool:
+        return any(
+            one.function == "LEAD" or (one.frame is not None and one.frame.end.side is Side.FOLLOWING)
+            for one in self.calls
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class OperatorState:
     """What an operator remembers of an input.
 
@@ -76,6 +106,12 @@ class OperatorState:
     count: StateCount | None
     blame: int | None = None
     words: str = ""
+    window: WindowRows | None = field(default=None, repr=False)
+
+    @property
+    def reads_apart(self) -> bool:
+        """Whether these are the rows of a block's sources."""
+        return self.entry is Entry.SOURCES
 
     @property
     def size(self) -> Size | None:
@@ -139,6 +175,11 @@ class Operation:
     sums: BlockSums | None = field(default=None, repr=False)
     undecided: tuple[Undecided, ...] = ()
 
+    @property
+    def is_apart(self) -> bool:
+        """Whether it is a block whose sources' rows are kept apart, and joined again."""
+        return any(state.reads_apart for state in self.states)
+
     def every(self) -> Iterator[Operation]:
         """The operations below, then this one."""
         for one in self.inputs:
@@ -169,32 +210,6 @@ class Operation:
         sizes = [state.size for state in self.remembered]
         known = [size for size in sizes if size is not None]
         return None if self.outside or len(known) < len(sizes) else total([Number(0), *known])
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """What a statement remembers: it is bounded if every operator has a rule and each of its states a size."""
-
-    operation: Operation
-    keys: tuple[OperatorState, ...] = ()
-    """The keys of punctuations by which entries go."""
-
-    @property
-    def states(self) -> tuple[OperatorState, ...]:
-        """The states."""
-        return (*self.operation.remembered, *self.keys)
-
-    @property
-    def outside(self) -> tuple[Undecided, ...]:
-        """The operators without a rule."""
-        return self.operation.outside
-
-    @property
-    def entries(self) -> Size | None:
-        """M: the most entries between two timestamps; None where there is no bound, or no rule."""
-        found = self.operation.entries
-        sizes = [key.size for key in self.keys if key.size is not None]
-        return None if found is None else total([found, *sizes])
 
 
 def without_rule(tree: Tree, words: str) -> Operation:

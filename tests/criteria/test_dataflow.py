@@ -12,8 +12,7 @@ import pytest
 from streambound.analyzer.catalog import Catalog, catalog_from_mapping
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import some_statements
-from streambound.criteria.dataflow.judge import judge
-from streambound.criteria.dataflow.state import Judgement
+from streambound.criteria.dataflow.judge import Judgement, judge
 from support.judges import Outcome, compared
 
 _COLUMNS = {"a": "bigint", "b": "bigint", "v": "bigint", "k": "string", "ts": "timestamp"}
