@@ -6,6 +6,7 @@ when no pair of theirs can change any more. A relation that does not change is r
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from streambound.analyzer.algebra.nodes import (
@@ -21,7 +22,7 @@ from streambound.analyzer.algebra.nodes import (
     Tree,
 )
 from streambound.analyzer.algebra.schema import parsed
-from streambound.analyzer.algebra.view_facts import ViewKind
+from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise, ViewKind, promises
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.dataflow.blocks import RuleContext, most_results, pair_of_streams, read_block
 from streambound.criteria.dataflow.clipping import Clips, clipped, with_clips
@@ -73,11 +74,25 @@ def sides_of_pairs(tree: Join, demand: Demand, context: RuleContext) -> Sides:
     mine, theirs = sides_of(tree, demand, left, pair)
     width, conditions = len(left.schema), conjuncts(tree.condition)
     shown = [frozenset(place - first for place in demand.columns) for first in (0, width)]
-    ours, others = left.narrowed(pair.columns[:width]), right.narrowed(pair.columns[width:])
+    ours, others = _waiting(left, pair.columns[:width]), _waiting(right, pair.columns[width:])
     clips = clipped(ours, 0, pair, conditions, mine.columns - shown[0])
     if tree.kind in ONE_SIDED:
         return Sides(ours, others, (clips, {}))
     return Sides(ours, others, (clips, clipped(others, width, pair, conditions, theirs.columns - shown[1])))
+
+
+def _waiting(side: OperatorView, pairs: Sequence[ColumnFacts]) -> OperatorView:
+    """The rows of a side that may have partners, which are there from when they come until no pair changes."""
+
+    def since_it_came(one: TimePromise, own: ColumnFacts) -> TimePromise:
+        came = own.time(NOW, one.function)
+        return replace(one, high=None if came is None else came.high) if one.source == NOW else one
+
+    columns = [
+        replace(column, times=promises(since_it_came(one, own) for one in column.times))
+        for column, own in zip(pairs, side.columns, strict=True)
+    ]
+    return side.narrowed(columns)
 
 
 def _of_views(tree: Join, demand: Demand, context: RuleContext) -> Operation:
