@@ -27,6 +27,7 @@ from streambound.criteria.bound import bound, results_count, timed_results_layou
 from streambound.criteria.dataflow.counting import apart
 from streambound.criteria.dataflow.demand import Demand, everything, picked
 from streambound.criteria.dataflow.state import (
+    BlockResults,
     BlockRows,
     Entry,
     Operation,
@@ -214,17 +215,21 @@ def unbounded(one: Violation, tree: nodes.Tree, proposition: str) -> OperatorSta
 
 def results(read: Derivation, tree: nodes.Tree) -> OperatorState:
     """The results of a set, each remembered for ever."""
-    size = most_results(read)
-    count = None if size is None else StateCount(size, Reason.BLOCK, Retention.EVER)
-    return OperatorState(tree, "results", "set", (), Entry.ROW, count)
+    return OperatorState(tree, "results", "set", (), Entry.ROW, most_results(read, Retention.EVER))
 
 
-def most_results(read: Derivation) -> Size | None:
+def most_results(read: Read, retention: Retention = Retention.PRESENT) -> StateCount | None:
     """How many different results a block has, of the form with fewer of them; None without limit."""
-    split, together = _results(read.split), _results(read.together)
-    if len(read.together.branches) == len(read.split.branches) or together is None:
-        return split
-    return together if split is None or fewer(together, split) else split
+    if isinstance(read, Undecided):
+        return None
+    query, split, together = read.split, _results(read.split), _results(read.together)
+    if (
+        len(read.together.branches) < len(read.split.branches)
+        and together is not None
+        and (split is None or fewer(together, split))
+    ):
+        query, split = read.together, together
+    return None if split is None else StateCount(split, Reason.BLOCK, retention, why=BlockResults((query,)))
 
 
 def _results(split: Query) -> Size | None:

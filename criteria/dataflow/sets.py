@@ -12,17 +12,18 @@ from itertools import combinations
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
+from streambound.analyzer.query import Query
 from streambound.criteria.dataflow.blocks import RuleContext, block, most_results, read_block, read_items
 from streambound.criteria.dataflow.counting import different, least, until_key_ends
 from streambound.criteria.dataflow.demand import Demand, everything
 from streambound.criteria.dataflow.state import (
+    BlockResults,
     Entry,
     Operation,
     OperatorState,
     Reason,
     Retention,
     StateCount,
-    Undecided,
     better,
 )
 from streambound.criteria.dataflow.syntax import scalar_of
@@ -81,8 +82,7 @@ def _of_left(tree: nodes.Except | nodes.Intersect, context: RuleContext) -> Stat
     if not context.is_block(tree.left):
         return None
     read = read_block(tree.left, None, context, distinct=True)
-    size = None if isinstance(read, Undecided) else most_results(read)
-    return None if size is None else StateCount(size, Reason.BLOCK, Retention.EVER)
+    return most_results(read, Retention.EVER)
 
 
 def _of_both(tree: nodes.Except | nodes.Intersect, context: RuleContext) -> StateCount | None:
@@ -90,15 +90,15 @@ def _of_both(tree: nodes.Except | nodes.Intersect, context: RuleContext) -> Stat
     width = len(context.views.of(tree).schema)
     if width > MOST_COLUMNS or not (context.is_block(tree.left) and context.is_block(tree.right)):
         return None
-    sizes = list[Size]()
+    sizes, queries = list[Size](), list[Query]()
     for number in range(width + 1):
         for nulls in combinations(range(width), number):
-            read = read_items(_joint(tree, width, frozenset(nulls)), _items(width), context)
-            size = None if isinstance(read, Undecided) else most_results(read)
-            if size is None:
+            count = most_results(read_items(_joint(tree, width, frozenset(nulls)), _items(width), context))
+            if count is None or not isinstance(count.why, BlockResults):
                 return None
-            sizes.append(size)
-    return StateCount(total([Number(0), *sizes]), Reason.BLOCK)
+            sizes.append(count.size)
+            queries += count.why.queries
+    return StateCount(total([Number(0), *sizes]), Reason.BLOCK, why=BlockResults(tuple(queries)))
 
 
 def _items(width: int) -> list[nodes.Named]:
