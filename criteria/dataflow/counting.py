@@ -203,20 +203,21 @@ def _values(view: OperatorView, place: int, closing: ClosingTime | None) -> Colu
 
 def _near(view: OperatorView, place: int, closing: ClosingTime) -> Iterator[ColumnCount]:
     """The values of another time: of rows of a source at so many timestamps, or of those in the open buckets."""
-    column, times = view.columns[closing.place], view.columns[place].times
+    column, times, null = view.columns[closing.place], view.columns[place].times, view.columns[place].values.null
     for at, one in enumerate(times):
         if one.source == NOW or one.low is None or one.high is None:
             continue
         if (number := closing.timestamps(view, one.source)) is not None:
             length = number + one.high - one.low + one.width - 1
-            yield ColumnCount(place, -(-length // shortest(one.function, one.width)) if number else 0, near=at)
+            size = -(-length // shortest(one.function, one.width)) if number else 0
+            yield ColumnCount(place, size + null, near=at)
         whole, part = (function.partition("_t DIV ")[2] for function in (closing.function, one.function))
         same = any(
             (t.source, t.function, t.low, t.high) == (one.source, closing.function, one.low, one.high)
             for t in column.times
         )
         if whole and part and same and int(whole) % int(part) == 0 and closing.buckets is not None:
-            yield ColumnCount(place, closing.buckets * (int(whole) // int(part)), near=at, finer=True)
+            yield ColumnCount(place, closing.buckets * (int(whole) // int(part)) + null, near=at, finer=True)
 
 
 def _rows(view: OperatorView, name: str, source: RowSource, closing: ClosingTime | None) -> SourceCount | None:
@@ -239,6 +240,8 @@ def _lifetime(view: OperatorView, name: str) -> tuple[int, int] | None:
     """The timestamps that rows of a source can have, by the limits of a column that is near them; None for any."""
     found = []
     for place, column in enumerate(view.columns):
+        if column.values.null:  # it says nothing of a row where it is missing
+            continue
         low, high = column.values.ends
         for one in column.times:
             if one.source != name or one.function or low is None or high is None:
