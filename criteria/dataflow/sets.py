@@ -70,7 +70,7 @@ def set_operation(tree: nodes.Except | nodes.Intersect, demand: Demand, context:
     below = context.below(tree.left, everything(left)), context.below(tree.right, everything(right))
     keeps_left = isinstance(tree, nodes.Except) and tree.distinct
     counts = [_of_left(tree, context) if keeps_left else _of_both(tree, context), _open(view, left, right)]
-    shared = left if keeps_left else context.views.of(nodes.Intersect(tree.left, tree.right, tree.distinct))
+    shared = view if keeps_left else context.views.of(nodes.Intersect(tree.left, tree.right, tree.distinct))
     counts.append(different(replace(shared, sources={}, rows=None, parts=(), keys=()), shared.every))
     if left.rows is not None and right.rows is not None:
         counts.append(StateCount(total([left.rows, right.rows]), Reason.ROWS))

@@ -342,3 +342,21 @@ def test_null_is_one_of_the_values_beside_a_time() -> None:
     on = "I.a = J.b AND J.ts BETWEEN I.ts AND I.ts + 1 AND J.x BETWEEN I.ts - 1 AND I.ts + 1"
     found = judged(f"SELECT I.ts, J.x, COUNT(*) AS n FROM I LEFT JOIN J ON {on} GROUP BY I.ts, J.x", PADDED)
     assert {one.what: one.size.text for one in found.states if one.size is not None}["groups"] == "4"
+
+
+def test_rows_of_except_wait_for_those_of_the_other_side() -> None:
+    """A row of J may have any old time in x, and takes back what EXCEPT gave when I had it; its own ts is not over."""
+    narrow = catalog_from_mapping(
+        {
+            "streams": {
+                name: {
+                    "timestamp": "ts",
+                    "columns": {"ts": "bigint", "a": "bigint", "x": "bigint"},
+                    "domain": {"a": [0, 3]},
+                }
+                for name in ("I", "J")
+            }
+        }
+    )
+    assert size("SELECT I.ts, I.a FROM I EXCEPT SELECT J.x, J.a FROM J", narrow) == "unbounded"
+    assert size("SELECT I.ts, I.a FROM I EXCEPT SELECT J.ts, J.a FROM J", narrow) == "0"
