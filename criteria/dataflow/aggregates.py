@@ -217,8 +217,7 @@ def _count(tree: Aggregate, keyed: Project, body: Tree | None, context: RuleCont
     counts = [None if found is None else _at_keys(found, len(own))]
     if body is not None and bucket is None:
         read = read_items(keyed.input, [item for item in keyed.items if isinstance(item, Named)], context, True)
-        size = None if isinstance(read, Undecided) else most_results(read)
-        counts.insert(0, None if size is None else StateCount(size, Reason.BLOCK))
+        counts.insert(0, most_results(read))
     return least(count for count in counts if count is not None)
 
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import Named, Project, Star, Tree
+from streambound.analyzer.algebra.nodes import Project, Star
 from streambound.analyzer.algebra.schema import parsed, starred_places
-from streambound.criteria.dataflow.syntax import scalar_of
 from streambound.criteria.dataflow.view import OperatorView, Places, place_of
 
 Factor = Places
@@ -106,13 +105,3 @@ def factors_of(node: exp.Expr, given: OperatorView) -> set[Factor] | None:
 def origin_of(node: exp.Expr, given: OperatorView) -> frozenset[str]:
     """The sources whose rows an expression reads."""
     return frozenset[str]().union(*(given.origins[place] for place in given.read_by(node)))
-
-
-def picked(tree: Tree, given: OperatorView, places: Iterable[int]) -> Project:
-    """Some columns of a tree, by position, as a select list over it."""
-    named = [given.schema[place] for place in sorted(places)]
-    items = tuple(
-        Named(f"c{n}", scalar_of(exp.column(one.name, table=one.alias or None, quoted=True)), alias=True)
-        for n, one in enumerate(named)
-    )
-    return Project(tree, items or (Named("c0", scalar_of(exp.Literal.number(1)), alias=True),), syntax=tree.syntax)

@@ -35,7 +35,6 @@ from streambound.criteria.dataflow.state import (
     Reason,
     Retention,
     StateCount,
-    Undecided,
     better,
     without_rule,
 )
@@ -142,8 +141,7 @@ def _side(
     counts = [different(view, different_in), apart(view)]
     if context.is_block(side):
         read = read_block(side, needed.columns, context, True)
-        size = None if isinstance(read, Undecided) else most_results(read)
-        counts.append(None if size is None else StateCount(size, Reason.BLOCK))
+        counts.append(most_results(read))
     count = least(one for one in counts if one is not None)
     proposition = "E2" if isinstance(other, Scan) and other.changes else "D4"
     blame = (

@@ -17,13 +17,13 @@ from streambound.criteria.dataflow.blocks import Read, RuleContext, block, most_
 from streambound.criteria.dataflow.counting import different, least, until_key_ends
 from streambound.criteria.dataflow.demand import Demand, everything
 from streambound.criteria.dataflow.state import (
+    BlockResults,
     Entry,
     Operation,
     OperatorState,
     Reason,
     Retention,
     StateCount,
-    Undecided,
     better,
 )
 from streambound.criteria.dataflow.syntax import scalar_of
@@ -70,7 +70,7 @@ def set_operation(tree: nodes.Except | nodes.Intersect, demand: Demand, context:
     below = context.below(tree.left, everything(left)), context.below(tree.right, everything(right))
     keeps_left = isinstance(tree, nodes.Except) and tree.distinct
     counts = [_of_left(tree, context) if keeps_left else _of_both(tree, context), _open(view, left, right)]
-    shared = left if keeps_left else context.views.of(nodes.Intersect(tree.left, tree.right, tree.distinct))
+    shared = view if keeps_left else context.views.of(nodes.Intersect(tree.left, tree.right, tree.distinct))
     counts.append(different(replace(shared, sources={}, rows=None, parts=(), keys=(), below=None), shared.every))
     if left.rows is not None and right.rows is not None:
         counts.append(StateCount(total([left.rows, right.rows]), Reason.ROWS))
@@ -82,18 +82,20 @@ def _of_left(tree: nodes.Except | nodes.Intersect, context: RuleContext) -> Stat
     if not context.is_block(tree.left):
         return None
     read = read_block(tree.left, None, context, distinct=True)
-    size = None if isinstance(read, Undecided) else most_results(read)
-    return None if size is None else StateCount(size, Reason.BLOCK, Retention.EVER)
+    return most_results(read, Retention.EVER)
 
 
 def _of_both(tree: nodes.Except | nodes.Intersect, context: RuleContext) -> StateCount | None:
     """The rows that two blocks can both have."""
     reads = _joints(tree, context)
-    sizes = [None if isinstance(read, Undecided) else most_results(read) for read in reads or ()]
-    known = [size for size in sizes if size is not None]
-    if reads is None or len(known) < len(sizes):
+    if reads is None:
         return None
-    return StateCount(total([Number(0), *known]), Reason.BLOCK)
+    counts = list(map(most_results, reads))
+    known = [one for one in counts if one is not None and isinstance(one.why, BlockResults)]
+    if len(known) < len(counts):
+        return None
+    queries = tuple(query for one in known if isinstance(one.why, BlockResults) for query in one.why.queries)
+    return StateCount(total([Number(0), *(one.size for one in known)]), Reason.BLOCK, why=BlockResults(queries))
 
 
 def _joints(tree: nodes.Except | nodes.Intersect, context: RuleContext) -> list[Read] | None:

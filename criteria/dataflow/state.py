@@ -12,6 +12,7 @@ from streambound.analyzer.query import Query
 from streambound.criteria.bound import QueryBound
 from streambound.criteria.dataflow.closing import ClosingTime
 from streambound.criteria.dataflow.demand import Demand
+from streambound.criteria.dataflow.view import OperatorView
 from streambound.criteria.size import Number, Size, fewer, total
 from streambound.preprocess.pipeline import Derivation
 from streambound_runtime.operators.asked_rows import AskedRows
@@ -56,6 +57,72 @@ class Reason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class ColumnCount:
+    """How many values a column has: those of its value set, or, of a time, as many as the open rows leave.
+
+    ``near``: the place in the column's promises of the one that a closing time limits. ``finer``: it is a bucket in the
+    closing one.
+    """
+
+    place: int
+    size: int
+    closed: bool = False
+    near: int | None = None
+    finer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SourceCount:
+    """How many rows of a source there are: of a relation, at so many ``timestamps``, by the values of a time at
+    ``lifetime``; ``fan``: at most so many beside those of other sources.
+    """
+
+    source: str
+    size: Size
+    timestamps: int | None = None
+    lifetime: int | None = None
+    fan: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Combinations:
+    """Combinations of sources' rows, and of the values of columns that these do not say; or the sources' rows apart."""
+
+    view: OperatorView
+    sources: tuple[SourceCount, ...]
+    columns: tuple[ColumnCount, ...] = ()
+    apart: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WholeView:
+    """All rows of a view, or none, as a column has no value."""
+
+    view: OperatorView
+    empty: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SumOfCounts:
+    """The rows of parts, or those of the view below a select list."""
+
+    view: OperatorView
+    counts: tuple[StateCount, ...]
+    below: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BlockResults:
+    """The different results of blocks, as they were split."""
+
+    queries: tuple[Query, ...]
+
+
+CountReason = Combinations | WholeView | SumOfCounts | BlockResults
+"""Why there are at most so many entries, as a certificate says it."""
+
+
+@dataclass(frozen=True, slots=True)
 class StateCount:
     """At most ``size`` entries, for one reason, which also says when they go; ``closing`` is the time that does."""
 
@@ -63,6 +130,7 @@ class StateCount:
     reason: Reason
     retention: Retention = Retention.PRESENT
     closing: ClosingTime | None = None
+    why: CountReason | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

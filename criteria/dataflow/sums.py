@@ -12,9 +12,10 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import AggregateCall, Tree
 from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.block_columns import with_conditions_above
 from streambound.analyzer.block_queries import Monomial
 from streambound.analyzer.findings import Finding
-from streambound.criteria.dataflow.blocks import RuleContext, with_conditions_above
+from streambound.criteria.dataflow.blocks import RuleContext
 from streambound.criteria.dataflow.state import BlockSums, SummedCall, Undecided
 
 Product = tuple[exp.Expr, ...]
@@ -27,7 +28,7 @@ _MOST = 64
 def sums_of(calls: Sequence[AggregateCall], body: Tree, context: RuleContext) -> BlockSums | Undecided | None:
     """The sums that linear aggregates are computed of; None where an argument of theirs does not factor."""
     products, found = list[Monomial](), list[SummedCall]()
-    body = with_conditions_above(body, context)
+    body = with_conditions_above(body, context.columns)
     try:
         for call in calls:
             one = _summed(call, products, lambda node: context.blocks.sources_of(body, node))

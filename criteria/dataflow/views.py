@@ -53,6 +53,11 @@ class Views:
         """The views of a recursion's step, by what is known of its rows."""
         return Views(self.catalog, self._facts, known or self.of(tree))
 
+    @property
+    def recursive(self) -> Schema:
+        """The columns of the relation that a `Fixpoint` around the tree defines."""
+        return self._recursive.schema if self._recursive else ()
+
     def schema(self, tree: nodes.Tree) -> Schema:
         """The columns of an operator's rows."""
         known = self._made.get(id(tree))

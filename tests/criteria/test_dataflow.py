@@ -309,3 +309,53 @@ def test_an_operator_without_a_rule_is_said_with_its_words() -> None:
 def test_what_is_unbounded_names_the_column() -> None:
     (state,) = (one for one in judged("SELECT b, a, COUNT(*) FROM S GROUP BY b, a").states if one.count is None)
     assert (state.what, state.blame) == ("groups", 1)
+
+
+# --- rows without a partner -------------------------------------------------------------------------------------------
+
+PADDED = catalog_from_mapping(
+    {
+        "streams": {
+            "I": {"timestamp": "ts", "columns": {"ts": "bigint", "a": "bigint", "v": "bigint"}, "max_per_timestamp": 2},
+            "J": {
+                "timestamp": "ts",
+                "columns": {"ts": "bigint", "b": "bigint", "x": "bigint"},
+                "domain": {"x": [0, 10]},
+                "max_per_timestamp": 2,
+            },
+        }
+    }
+)
+
+
+def test_a_column_that_may_be_missing_says_nothing_of_how_long_rows_come() -> None:
+    """J.x is from 0 to 10 and near I.ts, in pairs; rows of I without a partner have any timestamp, and any value."""
+    near = "I.ts <= J.x + 5 AND I.ts >= J.x - 5 AND I.ts >= J.ts AND I.ts <= J.ts + 5"
+    above = "WHERE I.a > 0 OR J.b > 0 GROUP BY I.a"
+    assert size(f"SELECT I.a, COUNT(DISTINCT I.v) AS n FROM I LEFT JOIN J ON {near} {above}", PADDED) == "unbounded"
+    assert size(f"SELECT I.a, COUNT(DISTINCT I.v) AS n FROM I JOIN J ON {near} {above}", PADDED) != "unbounded"
+
+
+def test_null_is_one_of_the_values_beside_a_time() -> None:
+    """Four rows of I at one time, three with a partner whose x is one less, the same or one more, make four groups."""
+    on = "I.a = J.b AND J.ts BETWEEN I.ts AND I.ts + 1 AND J.x BETWEEN I.ts - 1 AND I.ts + 1"
+    found = judged(f"SELECT I.ts, J.x, COUNT(*) AS n FROM I LEFT JOIN J ON {on} GROUP BY I.ts, J.x", PADDED)
+    assert {one.what: one.size.text for one in found.states if one.size is not None}["groups"] == "4"
+
+
+def test_rows_of_except_wait_for_those_of_the_other_side() -> None:
+    """A row of J may have any old time in x, and takes back what EXCEPT gave when I had it; its own ts is not over."""
+    narrow = catalog_from_mapping(
+        {
+            "streams": {
+                name: {
+                    "timestamp": "ts",
+                    "columns": {"ts": "bigint", "a": "bigint", "x": "bigint"},
+                    "domain": {"a": [0, 3]},
+                }
+                for name in ("I", "J")
+            }
+        }
+    )
+    assert size("SELECT I.ts, I.a FROM I EXCEPT SELECT J.x, J.a FROM J", narrow) == "unbounded"
+    assert size("SELECT I.ts, I.a FROM I EXCEPT SELECT J.ts, J.a FROM J", narrow) == "0"
