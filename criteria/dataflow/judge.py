@@ -20,9 +20,10 @@ from streambound.criteria.dataflow.aggregates import aggregate
 from streambound.criteria.dataflow.blocks import RuleContext, block
 from streambound.criteria.dataflow.counting import different
 from streambound.criteria.dataflow.demand import Demand, everything, of_items
+from streambound.criteria.dataflow.each_key import for_each_key
 from streambound.criteria.dataflow.joins import join
 from streambound.criteria.dataflow.recursion import fixpoint
-from streambound.criteria.dataflow.rewrites.pipeline import normalised
+from streambound.criteria.dataflow.rewrites.pipeline import normal_forms
 from streambound.criteria.dataflow.sets import distinct, set_operation, union
 from streambound.criteria.dataflow.state import (
     Entry,
@@ -61,10 +62,14 @@ def _judged(statement: Statement, lowered: Lowered, catalog: Catalog) -> Judgeme
     if lowered.tree is None or lowered.positions is None:
         return None
     blocks = BlockReader(lowered.positions, catalog, statement.name, statement.span, lowered.queries)
-    tree = normalised(lowered.tree, catalog)
     context = RuleContext(catalog, blocks, Views(catalog), decided)
-    operation = context.below(tree, everything(context.views.of(tree)))
-    return Judgement(operation, tuple(_open_keys(operation, catalog)))
+    operation: Operation | None = None
+    for tree in normal_forms(lowered.tree, catalog):
+        found = context.below(tree, everything(context.views.of(tree)))
+        operation = found if operation is None else better(operation, found)
+        if operation.entries is not None:
+            break
+    return None if operation is None else Judgement(operation, tuple(_open_keys(operation, catalog)))
 
 
 def _open_keys(operation: Operation, catalog: Catalog) -> Iterator[OperatorState]:
@@ -83,7 +88,15 @@ def _open_keys(operation: Operation, catalog: Catalog) -> Iterator[OperatorState
 
 
 def decided(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Operation:
-    """An operator and all below it, with what they remember where so much is needed of its rows."""
+    """An operator and all below it, with what they remember where so much is needed of its rows.
+
+    What has no bound for all keys together may have one for each key that ends (K3).
+    """
+    found = _of_all_keys(tree, demand, context)
+    return found if found.entries is not None else for_each_key(tree, demand, context) or found
+
+
+def _of_all_keys(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Operation:
     spend(_STEPS)
     if (
         context.is_block(tree)

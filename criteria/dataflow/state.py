@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from streambound.analyzer.algebra.nodes import AggregateCall, Scan, Tree, WindowCall
 from streambound.analyzer.block_queries import Monomial
+from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.query import Query
 from streambound.criteria.bound import QueryBound
 from streambound.criteria.dataflow.closing import ClosingTime
@@ -124,11 +125,23 @@ class BlockSums:
 
 
 @dataclass(frozen=True, slots=True)
+class EachKey:
+    """That an operation is done for each value of a ``key`` that is open, on the rows of that value (K3).
+
+    ``operation`` is that of one value, with what it remembers for it.
+    """
+
+    key: StreamKey
+    operation: Operation
+
+
+@dataclass(frozen=True, slots=True)
 class Operation:
     """An operator as it was decided: its states, over the operations whose rows it reads.
 
     ``rows`` are a block's, where it is one; ``sums`` those that groups of a block are computed of; ``undecided`` says
-    that no rule speaks of it.
+    that no rule speaks of it. With ``each_key`` it is done for each key alone, its ``states`` are those of all open
+    keys, and it has no inputs.
     """
 
     tree: Tree = field(repr=False)
@@ -138,6 +151,7 @@ class Operation:
     rows: BlockRows | None = field(default=None, repr=False)
     sums: BlockSums | None = field(default=None, repr=False)
     undecided: tuple[Undecided, ...] = ()
+    each_key: EachKey | None = None
 
     def every(self) -> Iterator[Operation]:
         """The operations below, then this one."""

@@ -15,7 +15,8 @@ from streambound.analyzer.algebra.rules.operator_input import called
 from streambound.analyzer.algebra.schema import parsed, schema, starred_places
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise, ViewFacts, ViewKind
-from streambound.analyzer.catalog import Catalog, Kind
+from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
+from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.symbols import symbol
 from streambound.criteria.dataflow.counting import present
 from streambound.criteria.dataflow.state import smaller
@@ -148,6 +149,8 @@ class Views:
         table = self.catalog.table(name)
         if table is None or table.kind is Kind.STREAM:
             found = self._alone(tree, columns, alias, RowSource(table))
+            if table is not None and table.one_key is not None:
+                return _of_one_key(found, table, alias, table.one_key)
             once = [key.attributes for key in table.ending if key.once] if table is not None else []
             keys = tuple(frozenset(p for p, c in enumerate(columns) if c.name in names) for names in once)
             return replace(found, keys=keys)
@@ -282,6 +285,17 @@ class Views:
         theirs = frozenset(place for mine, other in equal if mine and len(other) == 1 for place in other)
         mine = frozenset(place for own, other in equal if other and len(own) == 1 for place in own)
         return any(key <= theirs for key in right.keys), any(key <= mine for key in left.keys)
+
+
+def _of_one_key(given: OperatorView, table: DeclaredTable, alias: str, key: StreamKey) -> OperatorView:
+    """The rows of a stream of which there is one key: its columns are made of that, which is one row of its own."""
+    rows = Number(1) if key.once else None
+    sources = {alias: RowSource(table, rows), f"key of {alias}": RowSource(rows=Number(1))}
+    origins = tuple(
+        frozenset((f"key of {alias}",)) if column.name in key.attributes else origin
+        for column, origin in zip(given.schema, given.origins, strict=True)
+    )
+    return replace(given, rows=rows, sources=sources, origins=origins)
 
 
 def _group_keys(given: OperatorView, origins: Sequence[frozenset[str]]) -> tuple[Places, ...]:
