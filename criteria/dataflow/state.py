@@ -227,8 +227,11 @@ def better(one: Operation, other: Operation) -> Operation:
 
 
 def smaller(one: Size, other: Size) -> bool:
-    """Whether a size is known to be less than another one: as numbers, or as it has a number and the other has none."""
+    """Whether a size is known to be less than another one: as numbers, or as it has a number and the other has none.
+
+    Of equal numbers that which some symbols make less: ``min(4, c_S)`` than 4.
+    """
     mine, theirs = one.value, other.value
-    if mine is None or theirs is None:
-        return mine is not None or (theirs is None and fewer(one, other))
-    return mine < theirs
+    if mine == theirs:
+        return fewer(one, other)
+    return mine is not None and (theirs is None or mine < theirs)

@@ -55,9 +55,11 @@ def over(tree: nodes.Over, demand: Demand, context: RuleContext) -> Operation:
     windows: dict[object, list[Limited]] = {}
     for place, call in enumerate(tree.calls, len(given.schema)):
         windows.setdefault((call.partition, call.order), []).append((call, demand.most.get(place)))
-    read = _read(tree, demand, given)
-    states = [_window(tree, calls, given, read, context) for several in windows.values() for calls in _alike(several)]
-    return Operation(tree, tuple(states), (context.below(tree.input, Demand(read)),), demand)
+    shown = _shown(tree, demand, given)
+    own = [one for call in tree.calls for one in (*call.partition, *(key.value for key in call.order))]
+    states = [_window(tree, calls, given, shown, context) for several in windows.values() for calls in _alike(several)]
+    below = context.below(tree.input, Demand(shown | given.read_by(*own)))
+    return Operation(tree, tuple(states), (below,), demand)
 
 
 Limited = tuple[nodes.WindowCall, int | None]
@@ -75,12 +77,9 @@ def _alike(calls: Sequence[Limited]) -> list[list[Limited]]:
     return [several for several in (limited, *units) if several]
 
 
-def _read(tree: nodes.Over, demand: Demand, given: OperatorView) -> Places:
-    """The columns that are needed of rows: all, as they break ties, but of functions that are alike for such rows."""
-    if any(call.function not in _TIED for call in tree.calls):
-        return given.every
-    own = [one for call in tree.calls for one in (*call.partition, *(key.value for key in call.order))]
-    return (demand.every & given.every) | given.read_by(*own)
+def _shown(tree: nodes.Over, demand: Demand, given: OperatorView) -> Places:
+    """The columns that rows are told apart by: all, as they break ties, but for functions that are alike for these."""
+    return demand.every & given.every if all(call.function in _TIED for call in tree.calls) else given.every
 
 
 def _refused(call: nodes.WindowCall) -> Undecided | None:
@@ -94,7 +93,7 @@ def _refused(call: nodes.WindowCall) -> Undecided | None:
 
 
 def _window(
-    tree: nodes.Over, calls: Sequence[Limited], given: OperatorView, read: Places, context: RuleContext
+    tree: nodes.Over, calls: Sequence[Limited], given: OperatorView, shown: Places, context: RuleContext
 ) -> OperatorState:
     """What functions over the same window keep."""
     call = calls[0][0]
@@ -102,7 +101,7 @@ def _window(
     numbers = [n for one, n in calls if n is not None and one.function in RANKS]
     kept = _all(tree, call, given, context)
     if numbers:
-        kept += _first(tree, call, max(numbers), given, read, partition, context)
+        kept += _first(tree, call, max(numbers), given, shown, partition, context)
     else:
         kept += _near(_reach([one for one, _ in calls]), call, given, partition) + _recent(calls, given)
     count = least(kept)
@@ -130,6 +129,10 @@ def _columns(tree: nodes.Over, scalars: Sequence[nodes.Scalar], context: RuleCon
     return context.views.of(nodes.Project(tree.input, items, syntax=tree.syntax))
 
 
+def _columns_of(given: OperatorView, places: Places) -> list[nodes.Scalar]:
+    return [scalar_of_column(given.schema[place]) for place in sorted(places)]
+
+
 def _all(tree: nodes.Over, call: nodes.WindowCall, given: OperatorView, context: RuleContext) -> list[StateCount]:
     """All rows: as many as there are, or, where partitions close, those of open ones."""
     found = [] if given.rows is None else [StateCount(given.rows, Reason.ROWS)]
@@ -144,20 +147,22 @@ def _first(
     call: nodes.WindowCall,
     number: int,
     given: OperatorView,
-    read: Places,
+    shown: Places,
     partition: OperatorView,
     context: RuleContext,
 ) -> list[StateCount]:
-    """The first rows of each partition: of closed rows only these can be among the first, with all of their rank."""
+    """The first rows of each partition: of closed rows only these can be among the first, with all of their rank.
+
+    Rows of one rank differ in columns that are ``shown``, and in each key of the rows.
+    """
     still, each = _open(given), _partitions(partition, len(call.partition))
     if still is None:
         return []
     found = [each]
-    if call.function != "ROW_NUMBER":
-        ordered = {place_of(parsed(key.value), given) for key in call.order}
-        beside = sorted(read - given.read_by(*call.partition) - ordered)
-        items = [*call.partition, *(scalar_of_column(given.schema[place]) for place in beside)]
-        found = [_partitions(_columns(tree, items, context), len(call.partition))]
+    if call.function in _TIED:
+        same = {place_of(parsed(one), given) for one in (*call.partition, *(key.value for key in call.order))}
+        ways = [[*call.partition, *_columns_of(given, one - same)] for one in (shown, *given.keys)]
+        found = [_partitions(_columns(tree, items, context), len(call.partition)) for items in ways]
         first = place_of(parsed(call.order[0].value), given) if call.order else None
         ties = open_rows(given, 1) if first is not None and given.columns[first].newest else None
         if ties is not None and each is not None:

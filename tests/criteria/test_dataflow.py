@@ -112,6 +112,24 @@ WINDOWS = {
         "SELECT a FROM (SELECT a, RANK() OVER (PARTITION BY b ORDER BY v) AS r FROM S) q WHERE r <= 2",
         "unbounded",
     ),
+    "ranks of ties that a partition does not tell apart": (
+        "SELECT a FROM (SELECT a, RANK() OVER (PARTITION BY a % 2 ORDER BY v) AS r FROM S) q WHERE r <= 2",
+        "unbounded",
+    ),
+    "ranks of ties that differ in nothing that is read": (
+        "SELECT r FROM (SELECT RANK() OVER (PARTITION BY a % 2 ORDER BY v) AS r FROM S) q WHERE r <= 2",
+        "8",
+    ),
+    "ranks of groups, which have no ties by their keys": (
+        "SELECT n FROM (SELECT n, RANK() OVER (PARTITION BY b ORDER BY w DESC) AS r FROM (SELECT ts AS w, b, "
+        "COUNT(*) AS n FROM S GROUP BY ts, b) p) q WHERE r <= 1",
+        "4",
+    ),
+    "ranks of groups, with ties by one of their keys": (
+        "SELECT n FROM (SELECT n, RANK() OVER (ORDER BY w DESC) AS r FROM (SELECT ts AS w, b, COUNT(*) AS n FROM S "
+        "GROUP BY ts, b) p) q WHERE r <= 3",
+        "12",
+    ),
     "the first rows of each partition": (
         "SELECT a FROM (SELECT a, ROW_NUMBER() OVER (PARTITION BY b ORDER BY v) AS r FROM S) q WHERE r <= 3",
         "12",
