@@ -5,7 +5,7 @@ The rules see an operator, what is needed of its rows, and what is known of its 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from streambound.analyzer.algebra import nodes
@@ -109,8 +109,11 @@ def _of_all_keys(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Oper
             return Operation(tree, (_relation(tree, context),), demand=demand)
         case nodes.Filter(input, condition):
             given, left = context.views.of(input), context.views.of(tree)
-            most = {place: n for place, n in _limits(given, left).items() if n <= demand.most.get(place, n)}
-            limited = replace(demand, most={**demand.most, **most})
+            limited = replace(
+                demand,
+                most=_lower(demand.most, _greatest(given, left)),
+                ago=_lower(demand.ago, _longest_ago(given, left)),
+            )
             below = context.below(input, limited.reading(given.read_by(condition)))
             return Operation(tree, inputs=(below,), demand=demand)
         case nodes.Project(input):
@@ -144,13 +147,25 @@ def _of_all_keys(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Oper
             return without_rule(tree, "rows of streams in an order")
 
 
-def _limits(given: OperatorView, left: OperatorView) -> dict[int, int]:
-    """The greatest values that a condition leaves of columns; of times of rows before, how long these are ago."""
+def _lower(known: Mapping[int, int], more: Mapping[int, int]) -> dict[int, int]:
+    """The lower of two limits of each column."""
+    return {place: min(limits[place] for limits in (known, more) if place in limits) for place in {*known, *more}}
+
+
+def _greatest(given: OperatorView, left: OperatorView) -> dict[int, int]:
+    """The greatest values that a condition leaves of columns that had none."""
     found = dict[int, int]()
     for place, (before, after) in enumerate(zip(given.columns, left.columns, strict=True)):
         high = after.values.ends[1]
         if before.values.ends[1] is None and isinstance(high, int):
             found[place] = high
+    return found
+
+
+def _longest_ago(given: OperatorView, left: OperatorView) -> dict[int, int]:
+    """How long ago at most the times of rows before are for which a condition is true."""
+    found = dict[int, int]()
+    for place, before in enumerate(given.columns):
         names = [one.source for one in before.times if one.source.startswith(ROW_BEFORE)]
         ago = [t.high for c in left.columns if c.newest for t in c.times if t.source in names and not t.function]
         known = [one for one in ago if one is not None]

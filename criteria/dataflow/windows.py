@@ -54,7 +54,8 @@ def over(tree: nodes.Over, demand: Demand, context: RuleContext) -> Operation:
     given = context.views.of(tree.input)
     windows: dict[object, list[Limited]] = {}
     for place, call in enumerate(tree.calls, len(given.schema)):
-        windows.setdefault((call.partition, call.order), []).append((call, demand.most.get(place)))
+        limits = demand.most if call.function in RANKS else demand.ago
+        windows.setdefault((call.partition, call.order), []).append((call, limits.get(place)))
     shown = _shown(tree, demand, given)
     own = [one for call in tree.calls for one in (*call.partition, *(key.value for key in call.order))]
     states = [_window(tree, calls, given, shown, context) for several in windows.values() for calls in _alike(several)]
@@ -63,7 +64,7 @@ def over(tree: nodes.Over, demand: Demand, context: RuleContext) -> Operation:
 
 
 Limited = tuple[nodes.WindowCall, int | None]
-"""A function, and the greatest value of it that matters."""
+"""A function, and the greatest rank that matters, or how long ago the time at most that it gives of a row before."""
 
 
 def _alike(calls: Sequence[Limited]) -> list[list[Limited]]:
@@ -244,8 +245,8 @@ def bucket(tree: nodes.Bucket, demand: Demand, context: RuleContext) -> Operatio
     if tree.kind is nodes.BucketKind.SESSION:
         return without_rule(tree, "sessions that no groups are of")
     given = context.views.of(tree.input)
-    own = Demand(demand.columns & given.every, demand.factors, demand.most, demand.once)
+    own = replace(demand, columns=demand.columns & given.every)
     if any(not factor <= given.every for factor in demand.factors):
-        own = Demand(demand.every & given.every, frozenset(), {}, demand.once)
+        own = Demand(demand.every & given.every, once=demand.once)
     below = context.below(tree.input, own.reading(given.read_by(tree.time, *tree.keys)))
     return Operation(tree, inputs=(below,), demand=demand)
