@@ -251,7 +251,8 @@ def _values(
 ) -> tuple[OperatorState, ...]:
     """The values of an aggregate, by group."""
     below: Tree = tree.input if one.where is None else _filtered(tree, one.where)
-    keyed = _keyed(tree, below, [one.value])
+    is_key = any(scalar_of(one.value).text == key.value.text for key in tree.keys)
+    keyed = _keyed(tree, below, [] if is_key else [one.value])
     width = len(tree.keys)
     if one.greatest is not None and given.change <= ViewKind.APPEND_ONLY:
         return ()  # the best one is in the group's entry

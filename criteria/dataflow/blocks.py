@@ -15,6 +15,7 @@ from streambound.analyzer.block_columns import BlockColumns, with_conditions_abo
 from streambound.analyzer.block_queries import BlockReader, Monomial
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.columns import Column
 from streambound.analyzer.errors import TooManyBranchesError
 from streambound.analyzer.findings import Finding
@@ -59,6 +60,8 @@ class RuleContext:
     views: Views
     rule: Callable[[nodes.Tree, Demand, RuleContext], Operation]
     """The rule of any operator."""
+    one_key: StreamKey | None = None
+    """The key of which all streams have one value (K3)."""
 
     def below(self, tree: nodes.Tree, demand: Demand) -> Operation:
         """An input of which so much is needed; one of relations that do not change remembers nothing."""

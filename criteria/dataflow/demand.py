@@ -23,13 +23,14 @@ Factor = Places
 class Demand:
     """What is needed of rows: the values of ``columns``, and sums of products of ``factors``.
 
-    ``most`` has the greatest values that matter of some columns; of times of rows before, which LAG gives, how long ago
-    these are. ``once``: duplicates do not matter.
+    ``most`` has the greatest values that matter of some columns, and ``ago`` how long ago at most times of rows before
+    matter, which LAG gives. ``once``: duplicates do not matter.
     """
 
     columns: Places = frozenset()
     factors: frozenset[Factor] = frozenset()
     most: Mapping[int, int] = field(default_factory=dict)
+    ago: Mapping[int, int] = field(default_factory=dict)
     once: bool = False
 
     @property
@@ -53,6 +54,7 @@ class Demand:
             frozenset(places[one] for one in self.columns if one in places),
             frozenset(frozenset(places[one] for one in factor if one in places) for factor in self.factors),
             {places[one]: most for one, most in self.most.items() if one in places},
+            {places[one]: most for one, most in self.ago.items() if one in places},
             self.once,
         )
 
@@ -73,8 +75,11 @@ def of_items(tree: Project, given: OperatorView, demand: Demand) -> Demand:
             factors.add(frozenset[int]().union(*(given.read_by(items[place]) for place in factor)))
         else:
             factors |= products
-    most = {place: n for one, n in demand.most.items() if (place := place_of(items[one], given)) is not None}
-    return Demand(columns, frozenset(factors), most, demand.once)
+    most, ago = (
+        {place: n for one, n in limits.items() if (place := place_of(items[one], given)) is not None}
+        for limits in (demand.most, demand.ago)
+    )
+    return Demand(columns, frozenset(factors), most, ago, demand.once)
 
 
 def items_of(tree: Project, given: OperatorView) -> list[exp.Expr]:

@@ -24,6 +24,7 @@ from streambound.criteria.dataflow.state import (
     Reason,
     Retention,
     StateCount,
+    Undecided,
     better,
 )
 from streambound.criteria.dataflow.syntax import scalar_of

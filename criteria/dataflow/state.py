@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from streambound.analyzer.algebra.nodes import AggregateCall, Scan, Side, Tree, WindowCall
 from streambound.analyzer.block_queries import Monomial
+from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.query import Query
 from streambound.criteria.bound import QueryBound
 from streambound.criteria.dataflow.closing import ClosingTime
@@ -228,11 +229,23 @@ class BlockSums:
 
 
 @dataclass(frozen=True, slots=True)
+class EachKey:
+    """That an operation is done for each value of a ``key`` that is open, on the rows of that value (K3).
+
+    ``operation`` is that of one value, with what it remembers for it.
+    """
+
+    key: StreamKey
+    operation: Operation
+
+
+@dataclass(frozen=True, slots=True)
 class Operation:
     """An operator as it was decided: its states, over the operations whose rows it reads.
 
     ``rows`` are a block's, where it is one; ``sums`` those that groups of a block are computed of; ``undecided`` says
-    that no rule speaks of it.
+    that no rule speaks of it. With ``each_key`` it is done for each key alone, its ``states`` are those of all open
+    keys, and it has no inputs.
     """
 
     tree: Tree = field(repr=False)
@@ -242,6 +255,7 @@ class Operation:
     rows: BlockRows | None = field(default=None, repr=False)
     sums: BlockSums | None = field(default=None, repr=False)
     undecided: tuple[Undecided, ...] = ()
+    each_key: EachKey | None = None
 
     @property
     def is_apart(self) -> bool:
@@ -296,8 +310,11 @@ def better(one: Operation, other: Operation) -> Operation:
 
 
 def smaller(one: Size, other: Size) -> bool:
-    """Whether a size is known to be less than another one: as numbers, or as it has a number and the other has none."""
+    """Whether a size is known to be less than another one: as numbers, or as it has a number and the other has none.
+
+    Of equal numbers that which some symbols make less: ``min(4, c_S)`` than 4.
+    """
     mine, theirs = one.value, other.value
-    if mine is None or theirs is None:
-        return mine is not None or (theirs is None and fewer(one, other))
-    return mine < theirs
+    if mine == theirs:
+        return fewer(one, other)
+    return mine is not None and (theirs is None or mine < theirs)

@@ -57,20 +57,22 @@ def over(tree: nodes.Over, demand: Demand, context: RuleContext) -> Operation:
     given = context.views.of(tree.input)
     windows: dict[object, list[Limited]] = {}
     for place, call in enumerate(tree.calls, len(given.schema)):
-        windows.setdefault((call.partition, call.order), []).append((call, demand.most.get(place)))
-    read = _read(tree, demand, given)
-    states = [state for several in windows.values() for state in _of_window(tree, several, given, read, context)]
+        limits = demand.most if call.function in RANKS else demand.ago
+        windows.setdefault((call.partition, call.order), []).append((call, limits.get(place)))
+    shown = _shown(tree, demand, given)
+    own = [one for call in tree.calls for one in (*call.partition, *(key.value for key in call.order))]
+    states = [state for several in windows.values() for state in _of_window(tree, several, given, shown, context)]
     changing = [one for one in states if one.window is not None and _needs_rows_that_stay(one.window)]
     if len(changing) > 1:
         return without_rule(tree, "functions over several windows that look at later rows")
     states.sort(key=_order)
     closing = {one.count.closing.place for one in states if one.count is not None and one.count.closing is not None}
-    below = context.below(tree.input, Demand(read | (closing & given.every)))
+    below = context.below(tree.input, Demand(shown | given.read_by(*own) | (closing & given.every)))
     return Operation(tree, tuple(states), (below,), demand)
 
 
 Limited = tuple[nodes.WindowCall, int | None]
-"""A function, and the greatest value of it that matters."""
+"""A function, and the greatest rank that matters, or how long ago the time at most that it gives of a row before."""
 
 
 def _needs_rows_that_stay(window: WindowRows) -> bool:
@@ -84,10 +86,10 @@ def _order(state: OperatorState) -> int:
 
 
 def _of_window(
-    tree: nodes.Over, calls: Sequence[Limited], given: OperatorView, read: Places, context: RuleContext
+    tree: nodes.Over, calls: Sequence[Limited], given: OperatorView, shown: Places, context: RuleContext
 ) -> list[OperatorState]:
     """What functions over one window keep: what each needs, or all rows."""
-    apart = [_window(tree, *several, given, read, context) for several in _alike(calls)]
+    apart = [_window(tree, *several, given, shown, context) for several in _alike(calls)]
     if len(apart) < 2:
         return apart
     every = least(_all(tree, calls[0][0], given, context))
@@ -116,12 +118,9 @@ def _alike(calls: Sequence[Limited]) -> list[tuple[list[Limited], tuple[nodes.Wi
     return [(one, tuple(call for call, _ in one)) for one in several]
 
 
-def _read(tree: nodes.Over, demand: Demand, given: OperatorView) -> Places:
-    """The columns that are needed of rows: all, as they break ties, but of functions that are alike for such rows."""
-    if any(call.function not in _TIED for call in tree.calls):
-        return given.every
-    own = [one for call in tree.calls for one in (*call.partition, *(key.value for key in call.order))]
-    return (demand.every & given.every) | given.read_by(*own)
+def _shown(tree: nodes.Over, demand: Demand, given: OperatorView) -> Places:
+    """The columns that rows are told apart by: all, as they break ties, but for functions that are alike for these."""
+    return demand.every & given.every if all(call.function in _TIED for call in tree.calls) else given.every
 
 
 def _refused(call: nodes.WindowCall) -> Undecided | None:
@@ -143,7 +142,7 @@ def _window(
     deciding: Sequence[Limited],
     calls: tuple[nodes.WindowCall, ...],
     given: OperatorView,
-    read: Places,
+    shown: Places,
     context: RuleContext,
 ) -> OperatorState:
     """What functions over the same window keep."""
@@ -152,7 +151,7 @@ def _window(
     numbers = [n for one, n in deciding if n is not None and one.function in RANKS]
     kept: list[Kept] = [(one, AskedRows()) for one in _all(tree, call, given, context)]
     if numbers:
-        kept += _first(tree, call, max(numbers), given, read, partition, context)
+        kept += _first(tree, call, max(numbers), given, shown, partition, context)
     else:
         kept += _near(_reach([one for one, _ in deciding]), call, given, partition) + _recent(deciding, given)
     count = least(one for one, _ in kept)
@@ -188,6 +187,10 @@ def _columns(tree: nodes.Over, scalars: Sequence[nodes.Scalar], context: RuleCon
     return context.views.of(nodes.Project(tree.input, items, syntax=tree.syntax))
 
 
+def _columns_of(given: OperatorView, places: Places) -> list[nodes.Scalar]:
+    return [scalar_of_column(given.schema[place]) for place in sorted(places)]
+
+
 def _all(tree: nodes.Over, call: nodes.WindowCall, given: OperatorView, context: RuleContext) -> list[StateCount]:
     """All rows: as many as there are, or, where partitions close, those of open ones."""
     found = [] if given.rows is None else [StateCount(given.rows, Reason.ROWS)]
@@ -202,20 +205,22 @@ def _first(
     call: nodes.WindowCall,
     number: int,
     given: OperatorView,
-    read: Places,
+    shown: Places,
     partition: OperatorView,
     context: RuleContext,
 ) -> list[Kept]:
-    """The first rows of each partition: of closed rows only these can be among the first, with all of their rank."""
+    """The first rows of each partition: of closed rows only these can be among the first, with all of their rank.
+
+    Rows of one rank differ in columns that are ``shown``, and in each key of the rows.
+    """
     still, each = _open(given), _partitions(partition, len(call.partition))
     if still is None:
         return []
     found = [each]
-    if call.function != "ROW_NUMBER":
-        ordered = {place_of(parsed(key.value), given) for key in call.order}
-        beside = sorted(read - given.read_by(*call.partition) - ordered)
-        items = [*call.partition, *(scalar_of_column(given.schema[place]) for place in beside)]
-        found = [_partitions(_columns(tree, items, context), len(call.partition))]
+    if call.function in _TIED:
+        same = {place_of(parsed(one), given) for one in (*call.partition, *(key.value for key in call.order))}
+        ways = [[*call.partition, *_columns_of(given, one - same)] for one in (shown, *given.keys)]
+        found = [_partitions(_columns(tree, items, context), len(call.partition)) for items in ways]
         first = place_of(parsed(call.order[0].value), given) if call.order else None
         ties = open_rows(given, 1) if first is not None and given.columns[first].newest else None
         if ties is not None and each is not None:
@@ -303,8 +308,8 @@ def bucket(tree: nodes.Bucket, demand: Demand, context: RuleContext) -> Operatio
     if tree.kind is nodes.BucketKind.SESSION:
         return without_rule(tree, "sessions that no groups are of")
     given = context.views.of(tree.input)
-    own = Demand(demand.columns & given.every, demand.factors, demand.most, demand.once)
+    own = replace(demand, columns=demand.columns & given.every)
     if any(not factor <= given.every for factor in demand.factors):
-        own = Demand(demand.every & given.every, frozenset(), {}, demand.once)
+        own = Demand(demand.every & given.every, once=demand.once)
     below = context.below(tree.input, own.reading(given.read_by(tree.time, *tree.keys)))
     return Operation(tree, inputs=(below,), demand=demand)

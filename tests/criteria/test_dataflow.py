@@ -89,6 +89,10 @@ WINDOWS = {
         "SELECT a FROM (SELECT a, ts, LAG(ts) OVER (PARTITION BY a ORDER BY ts) AS before FROM S) q",
         "unbounded",
     ),
+    "a limit of what LAG gives, which is no time": (
+        "SELECT a FROM (SELECT a, LAG(v) OVER (PARTITION BY b ORDER BY v, ts) AS before FROM S) q WHERE before <= 2",
+        "unbounded",
+    ),
     "a time limit above another function": (
         "SELECT a FROM (SELECT a, ts, LAG(ts) OVER (PARTITION BY a ORDER BY ts) AS before, "
         "SUM(v) OVER (PARTITION BY a ORDER BY ts ROWS UNBOUNDED PRECEDING) AS s FROM S) q "
@@ -110,6 +114,24 @@ WINDOWS = {
     "ranks of ties that are all read": (
         "SELECT a FROM (SELECT a, RANK() OVER (PARTITION BY b ORDER BY v) AS r FROM S) q WHERE r <= 2",
         "unbounded",
+    ),
+    "ranks of ties that a partition does not tell apart": (
+        "SELECT a FROM (SELECT a, RANK() OVER (PARTITION BY a % 2 ORDER BY v) AS r FROM S) q WHERE r <= 2",
+        "unbounded",
+    ),
+    "ranks of ties that differ in nothing that is read": (
+        "SELECT r FROM (SELECT RANK() OVER (PARTITION BY a % 2 ORDER BY v) AS r FROM S) q WHERE r <= 2",
+        "8",
+    ),
+    "ranks of groups, which have no ties by their keys": (
+        "SELECT n FROM (SELECT n, RANK() OVER (PARTITION BY b ORDER BY w DESC) AS r FROM (SELECT ts AS w, b, "
+        "COUNT(*) AS n FROM S GROUP BY ts, b) p) q WHERE r <= 1",
+        "4",
+    ),
+    "ranks of groups, with ties by one of their keys": (
+        "SELECT n FROM (SELECT n, RANK() OVER (ORDER BY w DESC) AS r FROM (SELECT ts AS w, b, COUNT(*) AS n FROM S "
+        "GROUP BY ts, b) p) q WHERE r <= 3",
+        "12",
     ),
     "the first rows of each partition": (
         "SELECT a FROM (SELECT a, ROW_NUMBER() OVER (PARTITION BY b ORDER BY v) AS r FROM S) q WHERE r <= 3",
@@ -193,6 +215,46 @@ AUCTIONS = catalog_from_mapping(
         },
     }
 )
+BUCKETS = {
+    "buckets of windows' starts": (
+        "SELECT COUNT(DISTINCT n) FROM (SELECT window(ts, '3 microseconds').start AS t, COUNT(*) AS n FROM N "
+        "GROUP BY window(ts, '3 microseconds')) q GROUP BY t DIV 2",
+        "3",
+    ),
+    "buckets of windows' ends": (
+        "SELECT COUNT(*) FROM (SELECT window(ts, '1 microsecond').end AS t, COUNT(*) AS n FROM N "
+        "GROUP BY window(ts, '1 microsecond')) q GROUP BY t DIV 3",
+        "1",
+    ),
+    "values that are the key": (
+        "SELECT COUNT(DISTINCT b) FROM N GROUP BY window(ts, '5 microseconds', '1 microsecond'), b",
+        "32",
+    ),
+    "groups of some columns of a union": (
+        "SELECT COUNT(*) FROM (SELECT a, b FROM N UNION ALL SELECT y AS a, y AS b FROM R) q GROUP BY b",
+        "rows_R + 4",
+    ),
+}
+NUMBERS = catalog_from_mapping(
+    {
+        "streams": {
+            "N": {
+                "timestamp": "ts",
+                "columns": {"a": "bigint", "b": "bigint", "ts": "bigint"},
+                "domain": {"a": [0, 9], "b": [0, 2]},
+            }
+        },
+        "relations": {"R": {"columns": {"y": "bigint"}}},
+    }
+)
+
+
+@pytest.mark.parametrize("name", BUCKETS)
+def test_buckets_and_parts(name: str) -> None:
+    sql, wanted = BUCKETS[name]
+    assert size(sql, NUMBERS) == wanted
+
+
 KEYS = {
     "groups go with their key": ("SELECT auction, COUNT(*) FROM bid GROUP BY auction", "1500"),
     "different values, too": ("SELECT DISTINCT auction FROM bid", "1500"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 from streambound.analyzer.algebra.nodes import Tree
 from streambound.analyzer.catalog import Catalog
@@ -24,8 +24,16 @@ PASSES: tuple[Pass, ...] = (
 )
 
 
-def normalised(tree: Tree, catalog: Catalog) -> Tree:
-    """A tree after all passes."""
-    for one in PASSES:
+def normal_forms(tree: Tree, catalog: Catalog) -> Iterator[Tree]:
+    """A tree after all passes, then with its aggregates of aggregates: inner groups may go with ending keys (K3)."""
+    found = _after(tree, PASSES, catalog)
+    yield found
+    other = _after(tree, [one for one in PASSES if one is not flat_aggregates], catalog)
+    if other != found:
+        yield other
+
+
+def _after(tree: Tree, passes: Iterable[Pass], catalog: Catalog) -> Tree:
+    for one in passes:
         tree = one(tree, catalog)
     return tree
