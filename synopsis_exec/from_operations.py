@@ -90,10 +90,10 @@ class JobOperators(MadeOperators):
         if operation.is_apart:
             return joins.rows_apart(operation, self)
         if operation.rows is not None and not isinstance(tree, nodes.Join | nodes.Distinct) and not _is_set(tree):
-            return self.block_rows(operation, tuple(sorted(operation.demand.every)))
+            return self.block_rows(operation, tuple(sorted(operation.demand.columns)))
         match tree:
             case nodes.Join() if operation.rows is not None and self.context.is_block(tree):
-                return self.block_rows(operation, tuple(sorted(operation.demand.every)))
+                return self.block_rows(operation, tuple(sorted(operation.demand.columns)))
             case nodes.Scan():
                 return self._changing(tree)
             case nodes.Filter():
@@ -146,7 +146,7 @@ class JobOperators(MadeOperators):
 
     def _static(self, operation: Operation) -> Rows:
         """The rows of a relation that does not change, or of what is computed of some."""
-        tree, places = operation.tree, tuple(sorted(operation.demand.every)) or (0,)
+        tree, places = operation.tree, tuple(sorted(operation.demand.columns)) or (0,)
         scan = tree
         while isinstance(scan, nodes.Alias) and not scan.columns:
             scan = scan.input
@@ -218,17 +218,17 @@ class JobOperators(MadeOperators):
 
     def _filter(self, operation: Operation, tree: nodes.Filter) -> Rows:
         below, view = self.rows(operation.inputs[0]), self.views.of(tree.input)
-        places = sorted(operation.demand.every)
+        places = sorted(operation.demand.columns)
         where = self.text(tree.condition, view, below)
         return self.made_of(below, [f"`{below.name(place)}`" for place in places], places, where)
 
     def _project(self, operation: Operation, tree: nodes.Project) -> Rows:
         below, view = self.rows(operation.inputs[0]), self.views.of(tree.input)
-        items, places = items_of(tree, view), sorted(operation.demand.every)
+        items, places = items_of(tree, view), sorted(operation.demand.columns)
         return self.made_of(below, [self.text(items[place], view, below) for place in places], places)
 
     def _union(self, operation: Operation, tree: nodes.Union) -> Rows:
-        places = sorted(operation.demand.every)
+        places = sorted(operation.demand.columns)
         sides = [self.exactly(self.rows(one), places) for one in operation.inputs]
         columns = tuple(
             next((one for one in several if one.type.name != "void"), several[0])
@@ -244,7 +244,7 @@ class JobOperators(MadeOperators):
         time, width = place_of(parsed(tree.time), view), len(view.schema)
         if time is None:
             raise NotMade("buckets of a time that is computed")
-        places = sorted(operation.demand.every)
+        places = sorted(operation.demand.columns)
         items = tuple(below.places.index(p) if p < width else ENDS[p - width] for p in places)
         columns = [below.kind(p if p < width else time) for p in places]
         return self.spread(tree, below, below.places.index(time), items, columns, places)

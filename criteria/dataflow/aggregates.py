@@ -35,7 +35,7 @@ from streambound.criteria.dataflow.blocks import (
 )
 from streambound.criteria.dataflow.closing import closings
 from streambound.criteria.dataflow.counting import different, least, unsettled, until_key_ends
-from streambound.criteria.dataflow.demand import Demand, Factor, factors_of
+from streambound.criteria.dataflow.demand import Demand
 from streambound.criteria.dataflow.state import (
     BlockSums,
     Entry,
@@ -106,7 +106,7 @@ def aggregate(tree: Aggregate, demand: Demand, context: RuleContext) -> Operatio
     if isinstance(tree.input, Bucket):  # a session's rows move to another one: what is known of them does not change
         given = replace(given, change=context.views.of(tree.input.input).change)
     width = len(tree.keys)
-    calls = [call for place, call in enumerate(tree.calls, width) if place in demand.every]
+    calls = [call for place, call in enumerate(tree.calls, width) if place in demand.columns]
     read = [valued(call) for call in calls]
     outside = [one for one in read if isinstance(one, Undecided)]
     if outside:
@@ -298,15 +298,8 @@ def _needed(
     given: OperatorView,
     context: RuleContext,
 ) -> Operation:
-    """What is below: keys and values are needed, of linear aggregates sums of products."""
+    """What is below: the columns of keys and of aggregates are needed."""
     columns = given.read_by(*(key.value for key in tree.keys))
     columns = columns.union(*(given.read_by(one.value, one.where) for one in of_values))
-    factors = set[Factor]()
-    for call in linear:
-        for node in [parsed(argument) for argument in call.arguments]:
-            known = factors_of(node, given)
-            columns |= given.read_by(node) if known is None else frozenset()
-            factors |= known or set()
-        if call.filter is not None:
-            columns |= given.read_by(call.filter)
-    return context.below(tree.input, Demand(columns, frozenset(factors)))
+    columns = columns.union(*(given.read_by(*call.arguments, call.filter) for call in linear))
+    return context.below(tree.input, Demand(columns))

@@ -84,7 +84,7 @@ Read = Derivation | Undecided
 def block(tree: nodes.Tree, demand: Demand, context: RuleContext, proposition: str = "bag") -> Operation:
     """What a block remembers, and, where it is a set, its results."""
     distinct = isinstance(tree, nodes.Distinct) or (isinstance(tree, nodes.Union) and tree.distinct)
-    read = read_block(tree, None if distinct else demand.every, context, distinct)
+    read = read_block(tree, None if distinct else demand.columns, context, distinct)
     if isinstance(read, Undecided):
         return Operation(tree, demand=demand, undecided=(read,))
     found = tables(read, distinct, tree, "set" if distinct else proposition)
@@ -213,7 +213,7 @@ def pair_of_streams(tree: nodes.Join, demand: Demand, context: RuleContext) -> O
     given = context.views.of(tree)
     items = [
         nodes.Named(f"c{n}", scalar_of(column_of(given.schema[place])), alias=True)
-        for n, place in enumerate(sorted(demand.every))
+        for n, place in enumerate(sorted(demand.columns))
     ]
     read = read_items(inner_join(tree, context), items, context)
     if isinstance(read, Undecided):

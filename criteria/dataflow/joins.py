@@ -131,11 +131,10 @@ def _side(
     """What is remembered of one side, whose rows are different in some columns."""
     if _is_recursive(side):
         return None  # the recursion remembers its relation
-    entry = Entry.SUMS if needed.factors else Entry.NUMBER
     if is_static(side, context.catalog):
         rows = context.views.of(side).rows
         count = None if rows is None else StateCount(rows, Reason.ROWS, Retention.EVER)
-        return OperatorState(tree, what, "E1", tuple(sorted(needed.every)), entry, count)
+        return OperatorState(tree, what, "E1", tuple(sorted(needed.columns)), Entry.NUMBER, count)
     if is_static(other, context.catalog):
         return None  # its rows are decided when they come
     counts = [different(view, different_in), apart(view)]
@@ -150,7 +149,7 @@ def _side(
         else next((place for place in sorted(needed.columns) if view.columns[place].values.size is None), None)
     )
     words = "" if count is not None else f"rows of the {what} side wait for partners"
-    return OperatorState(tree, what, proposition, tuple(sorted(needed.columns)), entry, count, blame, words)
+    return OperatorState(tree, what, proposition, tuple(sorted(needed.columns)), Entry.NUMBER, count, blame, words)
 
 
 def _one_of_each(tree: Join, places: Places, first: int, pair: OperatorView) -> Places:
@@ -174,11 +173,7 @@ def sides_of(tree: Join, demand: Demand, left: OperatorView, pair: OperatorView)
     read = pair.read_by(tree.condition, tree.member)
     ours = {place: place for place in range(width)}
     others = {} if tree.kind in ONE_SIDED else {place: place - width for place in range(width, len(pair.schema))}
-    mixed = frozenset(factor for factor in demand.factors if not (factor <= ours.keys() or factor <= others.keys()))
-    known = replace(demand, columns=demand.columns.union(*mixed), factors=demand.factors - mixed)
-    mine, theirs = known.at(ours), known.at(others)
-    mine = replace(mine, factors=mine.factors - {frozenset()}, most={}, ago={})
-    theirs = replace(theirs, factors=theirs.factors - {frozenset()}, most={}, ago={})
+    mine, theirs = (replace(demand.at(places), most={}, ago={}) for places in (ours, others))
     theirs = replace(theirs, once=tree.kind in ONE_SIDED or theirs.once)
     return mine.reading(read & ours.keys()), theirs.reading(place - width for place in read if place >= width)
 
@@ -212,5 +207,5 @@ def _as_of(tree: Join, version: AsOf, demand: Demand, context: RuleContext) -> O
     mine, theirs = sides_of(tree, demand, left, context.views.of(tree))
     rows = context.views.of(version.input).rows
     count = None if rows is None else StateCount(rows, Reason.ROWS)
-    state = OperatorState(tree, "right", "E3", tuple(sorted(theirs.every)), Entry.ROW, count)
+    state = OperatorState(tree, "right", "E3", tuple(sorted(theirs.columns)), Entry.ROW, count)
     return Operation(tree, (state,), (context.below(tree.left, mine), context.below(version.input, theirs)), demand)

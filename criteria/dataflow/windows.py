@@ -120,7 +120,7 @@ def _alike(calls: Sequence[Limited]) -> list[tuple[list[Limited], tuple[nodes.Wi
 
 def _shown(tree: nodes.Over, demand: Demand, given: OperatorView) -> Places:
     """The columns that rows are told apart by: all, as they break ties, but for functions that are alike for these."""
-    return demand.every & given.every if all(call.function in _TIED for call in tree.calls) else given.every
+    return demand.columns & given.every if all(call.function in _TIED for call in tree.calls) else given.every
 
 
 def _refused(call: nodes.WindowCall) -> Undecided | None:
@@ -309,7 +309,5 @@ def bucket(tree: nodes.Bucket, demand: Demand, context: RuleContext) -> Operatio
         return without_rule(tree, "sessions that no groups are of")
     given = context.views.of(tree.input)
     own = replace(demand, columns=demand.columns & given.every)
-    if any(not factor <= given.every for factor in demand.factors):
-        own = Demand(demand.every & given.every, once=demand.once)
     below = context.below(tree.input, own.reading(given.read_by(tree.time, *tree.keys)))
     return Operation(tree, inputs=(below,), demand=demand)

@@ -35,7 +35,7 @@ class _Groups:
     def __init__(self, operation: Operation, tree: nodes.Aggregate, job: JobOperators) -> None:
         self.operation, self.tree, self.job = operation, tree, job
         self.width = len(tree.keys)
-        places = [p for p in range(self.width, self.width + len(tree.calls)) if p in operation.demand.every]
+        places = [p for p in range(self.width, self.width + len(tree.calls)) if p in operation.demand.columns]
         self.places, self.calls = places, [tree.calls[place - self.width] for place in places]
         read = [(call, valued(call)) for call in self.calls]
         self.valued = [one for _, one in read if isinstance(one, Valued)]

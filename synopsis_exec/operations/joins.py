@@ -54,7 +54,7 @@ def rows_apart(operation: Operation, job: JobOperators) -> Rows:
 
 def _of_streams(operation: Operation, tree: nodes.Join, found: BlockRows, job: JobOperators) -> Rows:
     """A semi, anti or outer join of two streams by the inner join's tables."""
-    places = tuple(sorted(operation.demand.every))
+    places = tuple(sorted(operation.demand.columns))
     width = len(job.views.of(tree.left).schema)
     alone = [_alone(tree, side, first, places, job) for side, first in ((tree.left, 0), (tree.right, width))]
     if not found.read.split.branches:
@@ -169,7 +169,7 @@ class _OfViews:
         if self.tree.member is not None:
             raise NotMade("NOT IN")
         one_sided = self.tree.kind in nodes.ONE_SIDED
-        wanted = self.operation.demand.every | self.pair.read_by(*late)
+        wanted = self.operation.demand.columns | self.pair.read_by(*late)
         places = [p for p in sorted(wanted) if not one_sided or p < self.sides[1].first]
         names = [self._side(place).name(place) for place in places]
         left, right = (self._with_more(side, more) for side, more in zip(self.sides, self.more, strict=True))
@@ -189,15 +189,15 @@ class _OfViews:
         else:
             opens, clips, buckets = self._kept()
             operator = SqlJoin(
-                name, (left, right), str(self.tree.kind), *kinds, tuple(tests), (opens[0],), tuple(names), shown,
-                buckets, clips, grows=(timed[0], timed[1]), open_right=(opens[1],),
+                name, (left, right), str(self.tree.kind), *kinds, tuple(tests), opens[0], tuple(names), shown,
+                buckets, clips, grows=(timed[0], timed[1]), open_right=opens[1],
                 standing=is_static(self.tree.left, self.job.catalog), either=tuple(either),
             )  # fmt: skip
         found = self.job.added(operator, places, columns)
         if not late:
             return found
         where = " AND ".join(f"({self.job.text(node, self.pair, found)})" for node in late)
-        shown_places = sorted(self.operation.demand.every)
+        shown_places = sorted(self.operation.demand.columns)
         return self.job.made_of(found, [f"`{found.name(place)}`" for place in shown_places], shown_places, where)
 
     def _side(self, place: int) -> _Side:
@@ -212,16 +212,14 @@ class _OfViews:
 
     def _kept(
         self,
-    ) -> tuple[
-        tuple[tuple[Test, ...], tuple[Test, ...]], tuple[ColumnClip, ...], tuple[TimeBucket | None, TimeBucket | None]
-    ]:
+    ) -> tuple[tuple[Alternatives, Alternatives], tuple[ColumnClip, ...], tuple[TimeBucket | None, TimeBucket | None]]:
         """Which rows of both sides may have partners, how far values are told apart, and when rows of both sides go."""
         known = self.known
         assert known is not None, "a join of views"
         left, right = self.sides
         opens = (
-            tests_of_values(_at(known.left, left.rows.places), _called(left.rows, "l")),
-            tests_of_values(_at(known.right, right.rows.places), _called(right.rows, "r")),
+            tests_of_values(known.left, _called(left.rows, "l"), left.rows.places),
+            tests_of_values(known.right, _called(right.rows, "r"), right.rows.places),
         )
         clips = tuple(
             ColumnClip(f"{side.letter}{side.rows.places.index(place)}", *ends)
@@ -332,11 +330,6 @@ class _OfViews:
             ifs=[exp.If(this=exp.paren(node.copy()), true=exp.Literal.number(1))], default=exp.Literal.number(0)
         )
         return Test(self._computed(true, side), "==", None, 1)
-
-
-def _at(view: OperatorView, places: Sequence[int]) -> OperatorView:
-    """A view with some columns only."""
-    return replace(view, columns=tuple(view.columns[place] for place in places))
 
 
 def _called(rows: Rows, letter: str) -> list[Column]:

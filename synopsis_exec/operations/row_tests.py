@@ -19,9 +19,13 @@ def tests_by_place(alternatives: RowTests) -> tuple[tuple[Test, ...], ...]:
     )
 
 
-def tests_of_values(view: OperatorView, columns: Sequence[Column]) -> tuple[Test, ...]:
-    """What the facts of a view say of its columns' values, as tests of columns with these names."""
-    return tuple(test for place, column in enumerate(columns) for test in _tests(view, place, column))
+def tests_of_values(
+    view: OperatorView, columns: Sequence[Column], places: Sequence[int]
+) -> tuple[tuple[Test, ...], ...]:
+    """What the facts of a view say of its columns' values, as tests of ``columns``: of no row if there are none."""
+    if any(column.values.size == 0 for column in view.columns):
+        return ()
+    return (tuple(test for place, column in zip(places, columns, strict=True) for test in _tests(view, place, column)),)
 
 
 def _tests(view: OperatorView, place: int, column: Column) -> Iterator[Test]:

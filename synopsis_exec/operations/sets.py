@@ -68,5 +68,5 @@ def _open(
         tests = tests_by_place(alternatives(splits, names))
     else:
         given = job.views.of(tree.left if keeps_left else nodes.Intersect(tree.left, tree.right, tree.distinct))
-        tests = (tests_of_values(given, names),)
+        tests = tests_of_values(given, names, range(len(names)))
     return (None if keeps_left else tests, tests)

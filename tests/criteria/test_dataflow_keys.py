@@ -13,8 +13,8 @@ from streambound.analyzer.algebra.to_sql import to_sql
 from streambound.analyzer.catalog import Catalog, catalog_from_mapping
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import some_statements
-from streambound.criteria.dataflow.judge import judge
-from streambound.criteria.dataflow.state import Judgement, Operation, Retention
+from streambound.criteria.dataflow.judge import Judgement, judge
+from streambound.criteria.dataflow.state import Operation, Retention
 from support.oracle import connection
 from support.punctuated import auction_house
 

@@ -12,6 +12,7 @@ from streambound.criteria.dataflow.rewrites.flatten import flat_aggregates
 from streambound.criteria.dataflow.rewrites.not_in import anti_joins
 from streambound.criteria.dataflow.rewrites.ranges import ranges_down
 from streambound.criteria.dataflow.rewrites.scalars import scalars_joined
+from streambound.criteria.dataflow.rewrites.sums import sums_down
 
 Pass = Callable[[Tree, Catalog], Tree]
 PASSES: tuple[Pass, ...] = (
@@ -25,12 +26,17 @@ PASSES: tuple[Pass, ...] = (
 
 
 def normal_forms(tree: Tree, catalog: Catalog) -> Iterator[Tree]:
-    """A tree after all passes, then with its aggregates of aggregates: inner groups may go with ending keys (K3)."""
-    found = _after(tree, PASSES, catalog)
-    yield found
-    other = _after(tree, [one for one in PASSES if one is not flat_aggregates], catalog)
-    if other != found:
-        yield other
+    """A tree after all passes; then with sums below joins with views, or with its aggregates of aggregates.
+
+    Inner groups of these may go with ending keys (K3).
+    """
+    known = list[Tree]()
+    pushed = tuple(one for each in PASSES for one in ((each, sums_down) if each is conditions_down else (each,)))
+    for passes in (PASSES, pushed, tuple(one for one in PASSES if one is not flat_aggregates)):
+        found = _after(tree, passes, catalog)
+        if found not in known:
+            known.append(found)
+            yield found
 
 
 def _after(tree: Tree, passes: Iterable[Pass], catalog: Catalog) -> Tree:
