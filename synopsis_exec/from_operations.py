@@ -14,18 +14,20 @@ from sqlglot import exp
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.date_patterns import unit_of_pattern
 from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.columns import Column
 from streambound.analyzer.expressions.reading import Refused, read
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.dataflow.aggregates import ENDS
 from streambound.criteria.dataflow.closing import ClosingTime, closings
 from streambound.criteria.dataflow.demand import items_of
+from streambound.criteria.dataflow.each_key import key_places, with_one_key
 from streambound.criteria.dataflow.judge import Judgement
-from streambound.criteria.dataflow.state import BlockRows, Operation, OperatorState
+from streambound.criteria.dataflow.state import BlockRows, EachKey, Operation, OperatorState
 from streambound.criteria.dataflow.syntax import column_of, scalar_of
 from streambound.criteria.dataflow.view import OperatorView, place_of
 from streambound.criteria.operators.columns import columns_of
-from streambound.criteria.operators.parts import BestPart, BlockPart
+from streambound.criteria.operators.parts import BestPart, BlockPart, EndingKey
 from streambound.synopsis_exec.made_operators import MadeOperators, engine_types
 from streambound_runtime.engine.counts import SqlCounts
 from streambound_runtime.engine.group import SqlGroup
@@ -34,7 +36,7 @@ from streambound_runtime.engine.linear import SqlBucket, SqlPick, SqlUnion
 from streambound_runtime.engine.plan import ComputedRows, EngineOperator
 from streambound_runtime.engine.stream_join import SqlStreamJoin
 from streambound_runtime.engine.tables import BIGINT
-from streambound_runtime.operators.circuit_plan import TimeBucket
+from streambound_runtime.operators.circuit_plan import KeyMember, TimeBucket
 
 
 class NotMade(Exception):
@@ -65,6 +67,7 @@ class JobOperators(MadeOperators):
         super().__init__(judgement.context.catalog)
         self.context, self.views = judgement.context, judgement.context.views
         self.numbers = count(1)
+        self.key: StreamKey | None = None
         operation = judgement.operation
         view = self.views.of(operation.tree)
         self.result = self.exactly(self.rows(operation), range(len(view.schema)))
@@ -85,6 +88,8 @@ class JobOperators(MadeOperators):
         from streambound.synopsis_exec.operations import groups, joins, sets, windows
 
         tree = operation.tree
+        if operation.each_key is not None:
+            return self._of_each_key(operation.each_key)
         if is_static(tree, self.catalog):
             return self._static(operation)
         if operation.is_apart:
@@ -116,6 +121,32 @@ class JobOperators(MadeOperators):
                 return self._bucket(operation, tree)
         raise NotMade(f"{type(tree).__name__}")
 
+    # --- keys that end ------------------------------------------------------------------------------------------------
+
+    def _of_each_key(self, each: EachKey) -> Rows:
+        """The rows of an operation that is done for each value of a key, whose entries go with it."""
+        before = self.context, self.views
+        self.context, self.key = with_one_key(self.context, each.key), each.key
+        self.views = self.context.views
+        found = self.rows(each.operation)
+        (self.context, self.views), self.key = before, None
+        return found
+
+    def places_of_key(self, tree: nodes.Tree, rows: Rows) -> tuple[int, ...]:
+        """The places of the engine's columns that hold the key, where there is one operator for each value of it."""
+        if self.key is None:
+            return ()
+        held = key_places(tree, self.context, len(self.key.attributes))
+        found = [next((n for n, place in enumerate(rows.places) if place in one), None) for one in held or ()]
+        known = tuple(place for place in found if place is not None)
+        if held is None or len(known) < len(held):
+            raise NotMade("entries that do not have their key")
+        return known
+
+    def over(self, key: StreamKey | None) -> tuple[str, ...]:
+        """The operator of the values of a key that are over."""
+        return () if key is None else self.ended(EndingKey(key.stream, key.marked, ()))
+
     # --- blocks and relations -----------------------------------------------------------------------------------------
 
     def block_rows(self, operation: Operation, places: tuple[int, ...]) -> Rows:
@@ -124,7 +155,7 @@ class JobOperators(MadeOperators):
         if found is None or found.sizes is None:
             raise NotMade("rows of several streams that are kept apart")
         part = self._part(found)
-        made = self.added(self.block(part), places, part.columns)
+        made = self.added(self._block(part, found), places, part.columns)
         return replace(made, places=places) if places else replace(made, columns=made.columns[:0])
 
     def _part(self, found: BlockRows) -> BlockPart | BestPart:
@@ -140,9 +171,23 @@ class JobOperators(MadeOperators):
         part = self._part(found)
         if sums:
             self.sums[part.name] = sums
-        operator = self.block(part)
+        operator = self._block(part, found)
         self.made[operator.name] = operator
         return operator.name, part.columns
+
+    def _block(self, part: BlockPart | BestPart, found: BlockRows) -> EngineOperator:
+        """A block, whose entries go with their key where there is one for each value of it."""
+        if self.key is None or found.sizes is None or not (found.sizes.tables or found.best is not None):
+            return self.block(part)
+        plan, synopsis, types = self.planned(part)
+        sources = {source.table: source for branch in found.read.split.branches for source in branch.streams}
+        members = tuple(
+            KeyMember(table, source.one_key.attributes)
+            for table, source in sources.items()
+            if source.one_key is not None
+        )
+        (keys,) = self.over(self.key)
+        return self.sql_block(part.name, plan, synopsis, types, members, keys)
 
     def _static(self, operation: Operation) -> Rows:
         """The rows of a relation that does not change, or of what is computed of some."""

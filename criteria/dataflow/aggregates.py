@@ -222,9 +222,12 @@ def _count(tree: Aggregate, keyed: Project, body: Tree | None, context: RuleCont
 
 
 def _at_keys(count: StateCount, first: int) -> StateCount:
-    """A count whose closing column is a key, by the keys' places, which begin with the ``first``."""
-    closing = count.closing
-    return count if closing is None else replace(count, closing=replace(closing, place=closing.place - first))
+    """A count whose closing column is a key, or that has an ending one, by the keys' places, from the ``first`` on."""
+    if count.closing is not None:
+        count = replace(count, closing=replace(count.closing, place=count.closing.place - first))
+    if count.held is not None:
+        count = replace(count, held=replace(count.held, places=tuple(place - first for place in count.held.places)))
+    return count
 
 
 def _sessions(tree: Aggregate, bucket: Bucket, view: OperatorView, context: RuleContext) -> OperatorView:

@@ -22,6 +22,7 @@ from streambound.criteria.dataflow.closing import ClosingTime, closings, shortes
 from streambound.criteria.dataflow.state import (
     ColumnCount,
     Combinations,
+    HeldKey,
     Reason,
     Retention,
     SourceCount,
@@ -75,7 +76,7 @@ def apart(view: OperatorView) -> StateCount | None:
         known = tuple(one for one in rows if one is not None)
         if len(known) == len(rows):
             size, why = total([Number(0), *(one.size for one in known)]), Combinations(view, known, apart=True)
-            counts.append(StateCount(size, Reason.OPEN, Retention.TIME, closing, why))
+            counts.append(StateCount(size, Reason.OPEN, Retention.TIME, closing, why=why))
     return least(counts)
 
 
@@ -132,7 +133,7 @@ def _counts(view: OperatorView, wanted: Places, by: Places | None) -> Iterator[S
         if len(known) == len(parts):
             size = total(part.size for part in known)
             why = SumOfCounts(view, tuple(known))
-            yield StateCount(size, known[0].reason, known[0].retention, known[0].closing, why)
+            yield StateCount(size, known[0].reason, known[0].retention, known[0].closing, why=why)
 
 
 def _combined(view: OperatorView, wanted: Places, closing: ClosingTime | None) -> Iterator[StateCount]:
@@ -152,7 +153,7 @@ def _combined(view: OperatorView, wanted: Places, closing: ClosingTime | None) -
             if len(known) == len(sizes):
                 size = product([Number(1), *(one.size for one in rows), *(Number(one.size) for one in known)])
                 why = Combinations(view, tuple(rows), known)
-                yield StateCount(size, _reason(chosen, closing), _retention(closing), closing, why)
+                yield StateCount(size, _reason(chosen, closing), _retention(closing), closing, why=why)
 
 
 def _chosen(
@@ -277,7 +278,8 @@ def _open_keys(view: OperatorView, wanted: Places, by: Places) -> Iterator[State
         rest = [view.columns[place].values.size for place in wanted - frozenset(held.values())]
         if key.max_open is not None and len(held) == len(key.attributes) and None not in rest:
             sizes = [Number(size) for size in rest if size is not None]
-            yield StateCount(product([Number(key.max_open), *sizes]), Reason.OPEN_KEYS, Retention.KEY)
+            size, places = product([Number(key.max_open), *sizes]), tuple(held[name] for name in key.attributes)
+            yield StateCount(size, Reason.OPEN_KEYS, Retention.KEY, held=HeldKey(key, places))
 
 
 def _is_attribute(view: OperatorView, place: int, source: str, attribute: str) -> bool:

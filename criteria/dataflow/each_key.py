@@ -51,8 +51,8 @@ def for_each_key(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Oper
     keys = {key.name: key for table in tables for key in table.ending}
     numbers = {key.max_open: key for key in reversed(keys.values()) if key.max_open is not None}
     for most, key in sorted(numbers.items()):
-        one = _with_one_key(context, key)
-        if _key_places(tree, one, len(key.attributes)) is None:
+        one = with_one_key(context, key)
+        if key_places(tree, one, len(key.attributes)) is None:
             continue
         found = one.below(tree, demand)
         if found.entries is not None and all(map(_goes_with_key, found.remembered)):
@@ -61,7 +61,7 @@ def for_each_key(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Oper
     return None
 
 
-def _with_one_key(context: RuleContext, key: StreamKey) -> RuleContext:
+def with_one_key(context: RuleContext, key: StreamKey) -> RuleContext:
     """The same where the streams that have a key have one value of it."""
 
     def one(table: DeclaredTable) -> DeclaredTable:
@@ -88,13 +88,13 @@ def _for_all(state: OperatorState, most: int) -> OperatorState:
 # --- where the key is -------------------------------------------------------------------------------------------------
 
 
-def _key_places(tree: nodes.Tree, context: RuleContext, width: int) -> KeyPlaces | None:
+def key_places(tree: nodes.Tree, context: RuleContext, width: int) -> KeyPlaces | None:
     """The columns of a tree that hold the key; None where rows of different keys meet in it."""
     if context.is_block(tree):
         return _of_block(tree, context, width)
 
     def below(one: nodes.Tree) -> KeyPlaces | None:
-        return _key_places(one, context, width)
+        return key_places(one, context, width)
 
     match tree:
         case nodes.Filter(input) | nodes.Alias(input) | nodes.SpjBlock(input):
@@ -162,11 +162,11 @@ def _of_join(tree: nodes.Join, context: RuleContext, width: int) -> KeyPlaces | 
     shift = len(context.views.of(tree.left).schema)
     if _has_no_key(tree.right, context):
         left_kinds = (nodes.JoinKind.INNER, nodes.JoinKind.LEFT, nodes.JoinKind.SEMI, nodes.JoinKind.ANTI)
-        return _key_places(tree.left, context, width) if tree.kind in left_kinds else None
-    right = _shifted(_key_places(tree.right, context, width), shift)
+        return key_places(tree.left, context, width) if tree.kind in left_kinds else None
+    right = _shifted(key_places(tree.right, context, width), shift)
     if is_static(tree.left, context.catalog):
         return right if tree.kind in (nodes.JoinKind.INNER, nodes.JoinKind.RIGHT) else None
-    left = _key_places(tree.left, context, width)
+    left = key_places(tree.left, context, width)
     if left is None or right is None:
         return None
     pair = context.views.of(replace(tree, kind=nodes.JoinKind.INNER))

@@ -124,13 +124,25 @@ CountReason = Combinations | WholeView | SumOfCounts | BlockResults
 
 
 @dataclass(frozen=True, slots=True)
+class HeldKey:
+    """Columns, by their places, that hold the attributes of a key which punctuations end."""
+
+    key: StreamKey
+    places: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class StateCount:
-    """At most ``size`` entries, for one reason, which also says when they go; ``closing`` is the time that does."""
+    """At most ``size`` entries, for one reason, which also says when they go.
+
+    ``closing`` is the time that does, or ``held`` the key.
+    """
 
     size: Size
     reason: Reason
     retention: Retention = Retention.PRESENT
     closing: ClosingTime | None = None
+    held: HeldKey | None = None
     why: CountReason | None = field(default=None, repr=False, compare=False)
 
 

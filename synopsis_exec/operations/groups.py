@@ -52,10 +52,11 @@ class _Groups:
         for place, call in zip(self.places, self.calls, strict=True):
             values.append(self._value(f"_a{place}", call, summed, kinds, arguments))
         bucket, session = self._closing()
+        ending, over = self._ending()
         types = tuple(engine_type(value.type) for value in values)
         operator = SqlGroup(
             self.job.named("groups"),
-            (rows, *(name for name, _, _ in arguments)),
+            (rows, *(name for name, _, _ in arguments), *over),
             self.job.made[rows].types[: self.width],
             sums,
             weighted,
@@ -64,6 +65,7 @@ class _Groups:
             tuple(argument for _, argument, _ in arguments),
             bucket,
             session,
+            ending=ending,
         )
         columns = (*keys, *(Column("", _type(value.type)) for value in values))
         return self.job.added(operator, (*range(self.width), *self.places), columns)
@@ -130,6 +132,15 @@ class _Groups:
             return None if found is None else TimeBucket(session[1], bucket.size, "session", found.wait), session
         closing = self.job.closing_of(keyed, state, range(self.width))
         return (None if closing is None else time_bucket(closing, closing.place)), None
+
+    def _ending(self) -> tuple[tuple[int, ...], tuple[str, ...]]:
+        """The places of a key by which groups go, and the operator of those that are over."""
+        keys = Rows("", tuple(range(self.width)), ())
+        if self.job.key is not None:
+            return self.job.places_of_key(self.tree, keys), self.job.over(self.job.key)
+        state = next((one for one in self.operation.states if one.what == "groups"), None)
+        held = None if state is None or state.count is None else state.count.held
+        return ((), ()) if held is None else (held.places, self.job.over(held.key))
 
     def _session(self) -> tuple[int, int] | None:
         bucket = self.tree.input

@@ -65,7 +65,13 @@ def _of_streams(operation: Operation, tree: nodes.Join, found: BlockRows, job: J
     columns = _typed(columns_of(query), alone)
     part = BlockPart(job.named("block"), query, found.read.split, sizes, columns)
     pair = PairPart(job.named(f"{tree.kind} join"), str(tree.kind), part, left, right, alone[0], alone[1], columns)
-    made = job.added(job.stream_join(pair), places, columns)
+    joined = job.stream_join(pair)
+    if job.key is not None:
+        sources = found.read.split.branches[0].streams
+        keys = {one.table: one.one_key.attributes for one in sources if one.one_key is not None}
+        mine, theirs = job.with_key(joined.left, keys), job.with_key(joined.right, keys)
+        joined = replace(joined, left=mine, right=theirs, inputs=(*joined.inputs, *job.over(job.key)))
+    made = job.added(joined, places, columns)
     return made if places else replace(made, columns=())
 
 
@@ -188,9 +194,14 @@ class _OfViews:
             )
         else:
             opens, clips, buckets = self._kept()
+            over = self.job.over(self.job.key)
+            ending = tuple(
+                self._ending(side, tree)
+                for side, tree in zip(self.sides, (self.tree.left, self.tree.right), strict=True)
+            )
             operator = SqlJoin(
-                name, (left, right), str(self.tree.kind), *kinds, tuple(tests), opens[0], tuple(names), shown,
-                buckets, clips, grows=(timed[0], timed[1]), open_right=opens[1],
+                name, (left, right, *over), str(self.tree.kind), *kinds, tuple(tests), opens[0], tuple(names), shown,
+                buckets, clips, (ending[0], ending[1]), grows=(timed[0], timed[1]), open_right=opens[1],
                 standing=is_static(self.tree.left, self.job.catalog), either=tuple(either),
             )  # fmt: skip
         found = self.job.added(operator, places, columns)
@@ -199,6 +210,10 @@ class _OfViews:
         where = " AND ".join(f"({self.job.text(node, self.pair, found)})" for node in late)
         shown_places = sorted(self.operation.demand.columns)
         return self.job.made_of(found, [f"`{found.name(place)}`" for place in shown_places], shown_places, where)
+
+    def _ending(self, side: _Side, tree: nodes.Tree) -> tuple[int, ...]:
+        """The places of the key by which rows of a side go."""
+        return () if is_static(tree, self.job.catalog) else self.job.places_of_key(tree, side.rows)
 
     def _side(self, place: int) -> _Side:
         return self.sides[place >= self.sides[1].first]

@@ -8,7 +8,7 @@ from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.columns import Column
 from streambound.criteria.dataflow.sets import open_rows_of
-from streambound.criteria.dataflow.state import Operation
+from streambound.criteria.dataflow.state import Operation, OperatorState
 from streambound.criteria.operators.open_rows import alternatives
 from streambound.synopsis_exec.from_operations import JobOperators, Rows, time_bucket
 from streambound.synopsis_exec.made_operators import engine_types
@@ -36,25 +36,37 @@ def rows_of_set(operation: Operation, tree: SetTree, job: JobOperators) -> Rows:
     state = next(one for one in reversed(operation.states))
     closing = job.closing_of(view, state, every)
     bucket = None if closing is None else time_bucket(closing, closing.place)
+    ending, over = _ending(tree, Rows("", every, columns), state, job)
     if isinstance(tree, nodes.Distinct | nodes.Union):
         if len(sides) == 2:
             names = tuple(side.operator for side in sides)
             sides = [job.added(SqlUnion(job.named("union"), names, types, False), every, columns)]
-        return job.added(
-            SqlCounts(job.named("distinct"), (sides[0].operator,), "distinct", types, bucket=bucket), every, columns
-        )
+        inputs = (sides[0].operator, *over)
+        counts = SqlCounts(job.named("distinct"), inputs, "distinct", types, bucket=bucket, ending=ending)
+        return job.added(counts, every, columns)
     changing = [job.views.of(one).change for one in (tree.left, tree.right)]
     operator = SqlCounts(
         job.named("rows"),
-        tuple(side.operator for side in sides),
+        (*(side.operator for side in sides), *over),
         "except" if isinstance(tree, nodes.Except) else "intersect",
         types,
         not tree.distinct,
         all(one <= ViewKind.APPEND_ONLY for one in changing),
         _open(operation, tree, columns, job),
         bucket,
+        ending,
     )
     return job.added(operator, every, columns)
+
+
+def _ending(
+    tree: SetTree, rows: Rows, state: OperatorState, job: JobOperators
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """The places of a key by which rows go, and the operator of those that are over."""
+    if job.key is not None:
+        return job.places_of_key(tree, rows), job.over(job.key)
+    held = None if state.count is None else state.count.held
+    return ((), ()) if held is None else (held.places, job.over(held.key))
 
 
 def _open(

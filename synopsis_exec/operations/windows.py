@@ -61,7 +61,13 @@ def _window(state: OperatorState, rows: Rows, tree: nodes.Over, width: int, job:
         bucket = time_bucket(closing, place)
     below, types = job.made[mapped.operator], tuple(engine_type(kind.name) for kind in kinds)
     windows = (job.named("over"), below.name, below.types, own, partition, order, found, types)
-    operator = SqlRunning(*windows, bucket) if window.asked is None else SqlOver(*windows, window.asked, bucket)
+    over = job.over(job.key)
+    ending, keys = (job.places_of_key(tree.input, rows), over[0]) if over else ((), "")
+    operator = (
+        SqlRunning(*windows, bucket, ending, keys)
+        if window.asked is None
+        else SqlOver(*windows, window.asked, bucket, ending, keys)
+    )
     places = tuple(width + next(n for n, one in enumerate(tree.calls) if one is call) for call in calls)
     columns = (*rows.columns, *(Column("", kind) for kind in kinds))
     return job.added(operator, (*rows.places, *places), columns)
