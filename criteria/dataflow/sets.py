@@ -72,11 +72,17 @@ def set_operation(tree: nodes.Except | nodes.Intersect, demand: Demand, context:
     keeps_left = isinstance(tree, nodes.Except) and tree.distinct
     counts = [_of_left(tree, context) if keeps_left else _of_both(tree, context), _open(view, left, right)]
     shared = view if keeps_left else context.views.of(nodes.Intersect(tree.left, tree.right, tree.distinct))
-    counts.append(different(replace(shared, sources={}, rows=None, parts=(), keys=(), below=None), shared.every))
+    counts.append(different(_by_values(shared), shared.every))
     if left.rows is not None and right.rows is not None:
         counts.append(StateCount(total([left.rows, right.rows]), Reason.ROWS))
     count = least(one for one in counts if one is not None)
     return Operation(tree, (_rows(tree, "rows", "C2" if keeps_left else "C1", count, view),), below, demand)
+
+
+def _by_values(view: OperatorView) -> OperatorView:
+    """Rows of which nothing is known but their values."""
+    origins = tuple(frozenset((f"values {place}",)) for place in range(len(view.schema)))
+    return replace(view, sources={}, origins=origins, rows=None, parts=(), keys=(), below=None)
 
 
 def _of_left(tree: nodes.Except | nodes.Intersect, context: RuleContext) -> StateCount | None:

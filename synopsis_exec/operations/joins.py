@@ -10,7 +10,6 @@ from sqlglot import exp
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.columns import Column
 from streambound.analyzer.expressions.whole_numbers import whole_number
-from streambound.analyzer.query import Query
 from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.types import DataType, Family
 from streambound.criteria.dataflow.blocks import read_items
@@ -20,6 +19,7 @@ from streambound.criteria.dataflow.syntax import column_of, conjuncts, scalar_of
 from streambound.criteria.dataflow.view import OperatorView
 from streambound.criteria.operators.columns import columns_of
 from streambound.criteria.operators.parts import BlockPart, PairPart
+from streambound.preprocess.pipeline import Derivation
 from streambound.synopsis_exec.from_operations import JobOperators, NotMade, Rows, time_bucket
 from streambound.synopsis_exec.made_operators import bound_of, engine_types
 from streambound.synopsis_exec.operations.row_tests import tests_of_values
@@ -58,24 +58,27 @@ def _of_streams(operation: Operation, tree: nodes.Join, found: BlockRows, job: J
     width = len(job.views.of(tree.left).schema)
     alone = [_alone(tree, side, first, places, job) for side, first in ((tree.left, 0), (tree.right, width))]
     if not found.read.split.branches:
-        return _without_partners(tree, found.read.split, alone, places, job)
+        return _without_partners(tree, found.read, alone, places, job)
     query, sizes = found.read.query, found.sizes
     assert sizes is not None, "a join with tables"
     left, right = (source.alias for source in found.read.split.branches[0].sources)
     columns = _typed(columns_of(query), alone)
     part = BlockPart(job.named("block"), query, found.read.split, sizes, columns)
-    pair = PairPart(job.named(f"{tree.kind} join"), str(tree.kind), part, left, right, alone[0], alone[1], columns)
+    mine, theirs = (one.split for one in alone)
+    if len(mine.branches) != 1 or len(theirs.branches) != 1:
+        raise NotMade("a side of several cases")
+    pair = PairPart(job.named(f"{tree.kind} join"), str(tree.kind), part, left, right, mine, theirs, columns)
     joined = job.stream_join(pair)
     if job.key is not None:
         sources = found.read.split.branches[0].streams
         keys = {one.table: one.one_key.attributes for one in sources if one.one_key is not None}
-        mine, theirs = job.with_key(joined.left, keys), job.with_key(joined.right, keys)
-        joined = replace(joined, left=mine, right=theirs, inputs=(*joined.inputs, *job.over(job.key)))
+        first, second = job.with_key(joined.left, keys), job.with_key(joined.right, keys)
+        joined = replace(joined, left=first, right=second, inputs=(*joined.inputs, *job.over(job.key)))
     made = job.added(joined, places, columns)
     return made if places else replace(made, columns=())
 
 
-def _alone(tree: nodes.Join, side: nodes.Tree, first: int, places: Sequence[int], job: JobOperators) -> Query:
+def _alone(tree: nodes.Join, side: nodes.Tree, first: int, places: Sequence[int], job: JobOperators) -> Derivation:
     """The rows of one side, with its columns of the result; NULL for those of the other one."""
     schema = job.views.of(side).schema
     items = []
@@ -84,27 +87,27 @@ def _alone(tree: nodes.Join, side: nodes.Tree, first: int, places: Sequence[int]
         node = column_of(schema[place - first]) if own else exp.Null()
         items.append(nodes.Named(f"c{n}", scalar_of(node), alias=True))
     read = read_items(side, items, job.context)
-    if isinstance(read, Undecided) or len(read.split.branches) != 1 or len(read.split.branches[0].sources) != 1:
-        raise NotMade("a side that is no stream with one condition")
-    return read.split
+    if isinstance(read, Undecided) or any(len(branch.sources) != 1 for branch in read.split.branches):
+        raise NotMade("a side that is no stream")
+    return read
 
 
-def _typed(columns: tuple[Column, ...], alone: Sequence[Query]) -> tuple[Column, ...]:
+def _typed(columns: tuple[Column, ...], alone: Sequence[Derivation]) -> tuple[Column, ...]:
     """Columns of no type have that of a side."""
-    several = [columns, *map(columns_of, alone)]
+    several = [columns, *(columns_of(one.query) for one in alone)]
     return tuple(next((one for one in same if one.type.name != "void"), same[0]) for same in zip(*several, strict=True))
 
 
 def _without_partners(
-    tree: nodes.Join, joint: Query, alone: Sequence[Query], places: tuple[int, ...], job: JobOperators
+    tree: nodes.Join, joint: Derivation, alone: Sequence[Derivation], places: tuple[int, ...], job: JobOperators
 ) -> Rows:
     """No row ever has a partner: each is printed at once, and of a semi join there is none."""
     kept = {nodes.JoinKind.RIGHT: [alone[1]], nodes.JoinKind.FULL: [*alone], nodes.JoinKind.SEMI: []}
-    blocks = [query for query in kept.get(tree.kind, [alone[0]]) if query.branches] or [joint]
-    columns = _typed(columns_of(alone[0]), alone)
+    blocks = [one for one in kept.get(tree.kind, [alone[0]]) if one.split.branches] or [joint]
+    columns = _typed(columns_of(alone[0].query), alone)
     names = []
-    for query in blocks:
-        part = BlockPart(job.named("block"), query, query, bound_of(query), columns)
+    for one in blocks:
+        part = BlockPart(job.named("block"), one.query, one.split, bound_of(one.split), columns)
         operator = job.block(part)
         names.append(job.added(operator, places, columns).operator)
     return job.added(SqlUnion(job.named("union"), tuple(names), engine_types(columns), True), places, columns)
