@@ -26,7 +26,7 @@ from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromis
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.dataflow.blocks import RuleContext, most_results, pair_of_streams, read_block
 from streambound.criteria.dataflow.clipping import Clips, clipped, with_clips
-from streambound.criteria.dataflow.counting import apart, different, least
+from streambound.criteria.dataflow.counting import different, least
 from streambound.criteria.dataflow.demand import Demand
 from streambound.criteria.dataflow.state import (
     Entry,
@@ -137,7 +137,7 @@ def _side(
         return OperatorState(tree, what, "E1", tuple(sorted(needed.columns)), Entry.NUMBER, count)
     if is_static(other, context.catalog):
         return None  # its rows are decided when they come
-    counts = [different(view, different_in), apart(view)]
+    counts = [different(view, different_in)]
     if context.is_block(side):
         read = read_block(side, needed.columns, context, True)
         counts.append(most_results(read))
