@@ -54,7 +54,7 @@ def judge(statement: Statement, catalog: Catalog) -> Judgement | None:
     other = _judged(statement, lower(statement, catalog, joining=True), catalog)
     if other is None or better(found.operation, other.operation) is found.operation:
         return found
-    return other
+    return replace(other, joining=True)
 
 
 def _judged(statement: Statement, lowered: Lowered, catalog: Catalog) -> Judgement | None:

@@ -246,6 +246,8 @@ class Judgement:
     operation: Operation
     keys: tuple[OperatorState, ...] = ()
     """The keys of punctuations by which entries go."""
+    joining: bool = False
+    """What is asked of relations is joined with them."""
 
     @property
     def states(self) -> tuple[OperatorState, ...]:

@@ -1,0 +1,310 @@
+"""The certificate of a bounded statement: its derivation, as plain JSON.
+
+The tree of operations: each with its rule, what is needed of its rows, and its states, and of each state why it has at
+most so many entries: which columns' value sets, which sources' rows at how many timestamps, by which column they go.
+The facts of columns that this uses are a log beside it (`explained`): each by one rule of facts before it, each
+difference by a path of atoms that sums to it. `recheck.derivation` checks it, and shares nothing with the rules here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.nodes import Tree, named_inputs
+from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.algebra.view_facts import NOW
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.query import Query
+from streambound.analyzer.relation_queries import is_static
+from streambound.criteria.bound import BranchBound, QueryBound, TableBound, results_count, timed_results_layout
+from streambound.criteria.cases import Case
+from streambound.criteria.certificate import certificate, to_json
+from streambound.criteria.dataflow.explained import FactLog, Json, Known, conditions_of, pairs_of, row_schema
+from streambound.criteria.dataflow.state import (
+    BlockResults,
+    ColumnCount,
+    Combinations,
+    Judgement,
+    Operation,
+    OperatorState,
+    Reason,
+    SourceCount,
+    StateCount,
+    SumOfCounts,
+    WholeView,
+)
+from streambound.criteria.dataflow.view import place_of
+from streambound.criteria.dataflow.views import Views, equalities
+from streambound.criteria.size import Number, Size, total
+from streambound.criteria.synopsis import Synopsis
+
+VERSION = 3
+
+
+def derivation(judgement: Judgement, catalog: Catalog) -> Json:
+    """The certificate of a bounded judgement."""
+    entries = judgement.entries
+    assert entries is not None, "only what is bounded is certified"
+    registered = _Nodes(catalog)
+    registered.tree(Known(judgement.operation.tree, Views(catalog)), ())
+    registered.operations(judgement.operation)
+    maker = _Maker(registered, FactLog(registered.numbers))
+    operation = maker.operation(judgement.operation)
+    return {
+        "schema_version": VERSION,
+        "joining": judgement.joining,
+        "rewrites": [],
+        "nodes": registered.claims,
+        "facts": maker.log.facts,
+        "operation": operation,
+        "keys": [maker.state(one, None) for one in judgement.keys],
+        "entries": _amount(entries),
+    }
+
+
+def _amount(size: Size) -> Json:
+    return {"formula": size.text, "value": size.value}
+
+
+class _Nodes:
+    """The nodes that a certificate speaks of, by their trees: those of the statement, and those that rules make."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+        self.numbers: dict[Tree, int] = {}
+        self.known: list[Known] = []
+        self.claims: list[Json] = []
+
+    def add(self, node: Known, claim: Json) -> None:
+        """A node, which is the first of those that are equal."""
+        if node.tree not in self.numbers:
+            self.numbers[node.tree] = len(self.known)
+            self.known.append(node)
+            self.claims.append(claim)
+
+    def at(self, tree: Tree) -> Known:
+        """The node of a tree."""
+        return self.known[self.numbers[tree]]
+
+    def tree(self, node: Known, path: tuple[str, ...]) -> None:
+        """A node and all below it."""
+        self.add(node, {"path": list(path)})
+        if isinstance(node.tree, nodes.Join):
+            pair = Known(pairs_of(node.tree), node.views, node.recursion)
+            self.add(pair, {"path": list(path), "made": "pairs"})
+        if isinstance(node.tree, nodes.Except | nodes.Intersect):
+            common = nodes.Intersect(node.tree.left, node.tree.right, node.tree.distinct)
+            self.add(Known(common, node.views, node.recursion), {"path": list(path), "made": "common"})
+        for name in named_inputs(node.tree):
+            self.tree(node.input(name), (*path, name))
+
+    def operations(self, operation: Operation) -> None:
+        """The rows with keys that groups are counted by."""
+        for one in operation.every():
+            tree = one.tree
+            if not isinstance(tree, nodes.Aggregate) or tree not in self.numbers:
+                continue
+            around, width = self.at(tree), len(tree.keys)
+            path = self.claims[self.numbers[tree]]["path"]
+            for state in one.states:
+                for view in _views_of(state.count):
+                    made = Known(view, around.views, around.recursion)
+                    call = {} if state.what == "groups" else {"call": state.key[-1] - width}
+                    self.add(made, {"path": path, "made": "keyed", **call})
+                    if isinstance(view, nodes.Project):
+                        self.add(made.input("input"), {"path": path, "made": "passing", **call})
+
+
+def _views_of(count: StateCount | None) -> Iterator[Tree]:
+    why = None if count is None else count.why
+    if isinstance(why, Combinations | WholeView | SumOfCounts) and isinstance(why.view.tree, nodes.Project):
+        yield why.view.tree
+
+
+@dataclass
+class _Maker:
+    nodes: _Nodes
+    log: FactLog
+
+    # --- operations -----------------------------------------------------------------------------------------------
+
+    def operation(self, one: Operation) -> Json:
+        """An operation and all below it."""
+        tree, demand = one.tree, one.demand
+        rule = "block" if one.rows is not None else "operator"
+        if one.rows is None and is_static(tree, self.nodes.catalog):
+            rule = "static"
+        elif [state.what for state in one.states] == ["rows"] and one.states[0].proposition == "Lemma 1":
+            rule = "rows"
+        found: Json = {
+            "operator": type(tree).__name__,
+            "rule": rule,
+            "columns": sorted(demand.columns),
+            "factors": sorted(sorted(factor) for factor in demand.factors if factor),
+            "most": [{"column": column, "most": most} for column, most in sorted(demand.most.items())],
+            "states": [self.state(state, one) for state in one.states],
+            "inputs": [self.operation(below) for below in one.inputs],
+        }
+        if tree.at is not None:
+            found["span"] = {"line": tree.at.line, "column": tree.at.column}
+        if one.rows is not None:
+            sizes, distinct = one.rows.sizes, one.rows.read.split.distinct
+            distinct = True if one.rows.best is not None else distinct
+            if one.states and one.states[0].proposition == "B1":
+                distinct = True
+            branches = to_json(certificate(sizes, distinct).branches) if sizes is not None else []
+            found["block"] = {"distinct": distinct, "branches": branches}
+        return found
+
+    def state(self, state: OperatorState, one: Operation | None) -> Json:
+        """A state, with the reason for its size."""
+        count = state.count
+        assert count is not None, "only what is bounded is certified"
+        made: Json = {
+            "what": state.what,
+            "proposition": state.proposition,
+            "key": list(state.key),
+            "entry": state.entry.value,
+            "size": _amount(count.size),
+            "reason": count.reason.value,
+            "retention": count.retention.value,
+        }
+        if state.what != "table" and one is not None:
+            made["count"] = self._why(state, count, one)
+        return made
+
+    def _why(self, state: OperatorState, count: StateCount, one: Operation) -> Json:
+        tree = one.tree
+        if count.why is None:
+            rule = "one" if isinstance(tree, nodes.Aggregate) and not tree.keys else "rows"
+            made: Json = {"rule": rule if count.reason is Reason.ROWS else "unproved", "size": count.size.text}
+            if state.proposition == "E3":
+                made["closing"] = self._as_of(tree)
+            return made
+        if isinstance(tree, nodes.Join) and isinstance(count.why, Combinations):
+            left = self.nodes.at(tree).input("left")
+            first = 0 if state.what == "left" else len(left.view.schema)
+            return self._count(count, self.nodes.at(pairs_of(tree)), first, state.key)
+        return self._count(count)
+
+    def _as_of(self, tree: Tree) -> list[int]:
+        """The fact that a version is as of the time at which the row beside it comes."""
+        assert isinstance(tree, nodes.Join), "a version is joined"
+        left = self.nodes.at(tree).input("left")
+        version = tree.right
+        while not isinstance(version, nodes.AsOf):
+            version = named_inputs(version)["input"]
+        place = place_of(parsed(version.time), left.view)
+        assert place is not None, "it is a column"
+        return [self.log.time(left, place, NOW)]
+
+    # --- counts ---------------------------------------------------------------------------------------------------
+
+    def _count(self, count: StateCount, node: Known | None = None, first: int = 0, wanted: Sequence[int] = ()) -> Json:
+        why, size = count.why, count.size.text
+        match why:
+            case BlockResults(queries):
+                return {"rule": "results", "size": size, "branches": to_json(_results(queries))}
+            case SumOfCounts(view, counts, below):
+                number = self.nodes.numbers[view.tree]
+                of = [self._count(one) for one in counts]
+                return {"rule": "below" if below else "parts", "size": size, "node": number, "of": of}
+            case WholeView(view, empty):
+                made: Json = {"rule": "whole", "size": size, "node": self.nodes.numbers[view.tree]}
+                if empty is not None:
+                    fact = self.log.values(self.nodes.at(view.tree), empty)
+                    column = {"column": empty, "size": 0, "rule": "set", "facts": [fact]}
+                    made |= {"rule": "empty", "columns": [column]}
+                return made
+            case Combinations():
+                return self._combinations(count, why, node or self.nodes.at(why.view.tree), first, wanted)
+        return {"rule": "unproved", "size": size}
+
+    def _combinations(
+        self, count: StateCount, why: Combinations, node: Known, first: int, wanted: Sequence[int]
+    ) -> Json:
+        closing = count.closing
+        made: Json = {
+            "rule": "apart" if why.apart else "combinations",
+            "size": count.size.text,
+            "node": self.nodes.numbers[node.tree],
+            "sources": [self._source(one, count, node, first) for one in why.sources],
+            "columns": [self._column(one, count, node, first) for one in why.columns],
+        }
+        if closing is not None:
+            column = closing.place + first
+            made["closing"] = [self.log.time(node, column, NOW, closing.function), self.log.values(node, column)]
+        if isinstance(node.tree, nodes.Join) and wanted:
+            made["equal"] = self._equal(why, node, first, wanted)
+        return {name: one for name, one in made.items() if one != []}
+
+    def _source(self, one: SourceCount, count: StateCount, node: Known, first: int) -> Json:
+        made: Json = {"source": one.source, "size": one.size.text}
+        if one.fan:
+            return made | {"facts": []}
+        if one.lifetime is not None:
+            column = one.lifetime + first
+            facts = [self.log.values(node, column), self.log.time(node, column, one.source)]
+            return made | {"timestamps": one.timestamps, "facts": facts}
+        if one.timestamps is not None and count.closing is not None:
+            column = count.closing.place + first
+            fact = self.log.time(node, column, one.source, count.closing.function)
+            return made | {"timestamps": one.timestamps, "facts": [fact]}
+        return made
+
+    def _column(self, one: ColumnCount, count: StateCount, node: Known, first: int) -> Json:
+        column, closing = one.place + first, count.closing
+        made: Json = {"column": one.place, "size": one.size}
+        if one.closed:
+            return made | {"rule": "closed"}
+        if one.near is None or closing is None:
+            return made | {"rule": "set", "facts": [self.log.values(node, column)]}
+        assert isinstance(count.why, Combinations), "it is of such a count"
+        near = count.why.view.columns[one.place].times[one.near]
+        facts = [self.log.time(node, column, near.source, near.function)]
+        facts.append(self.log.time(node, closing.place + first, near.source, closing.function))
+        if not node.view.columns[column].values.null:
+            facts.append(self.log.values(node, column))
+        return made | {"rule": "finer" if one.finer else "near", "facts": facts}
+
+    def _equal(self, why: Combinations, node: Known, first: int, wanted: Sequence[int]) -> list[Json]:
+        """The atoms by which columns of pairs equal those that are counted."""
+        chosen = {one.source for one in why.sources}
+        covered = {one.place + first for one in why.columns}
+        covered |= {place + first for place in wanted if why.view.origins[place] <= chosen}
+        rest = {place + first for place in wanted} - covered
+        given, atoms = row_schema(node), list[tuple[int, int, int]]()
+        for number, part in enumerate(conditions_of(node)):
+            for one in equalities(part):
+                x, y = place_of(one.left, node.view), place_of(one.right, node.view)
+                if x is not None and y is not None and given[x].type == given[y].type:
+                    atoms.append((x, y, number))
+        found = list[Json]()
+        while rest - covered:
+            more = next(((x, y, n) for x, y, n in atoms if len({x, y} & covered) == 1), None)
+            if more is None:
+                break
+            covered |= {more[0], more[1]}
+            found.append({"column": more[0], "other": more[1], "atom": more[2]})
+        return found
+
+
+def _results(queries: Sequence[Query]) -> Any:
+    """Tables of the results of all branches of some split queries."""
+    found = list[Any]()
+    for query in queries:
+        parts = list[BranchBound]()
+        for number, branch in enumerate(query.branches):
+            synopsis = Synopsis(Facts.of(branch))
+            layout = timed_results_layout(synopsis)
+            count = results_count(synopsis.facts, layout)
+            assert count is not None, "what is counted has a number"
+            table = TableBound("results", layout, count, results=True)
+            parts.append(BranchBound(number, Case(branch), synopsis, (table,)))
+        every = total([Number(0), *(one.tables[0].size for one in parts)])
+        found += certificate(QueryBound(tuple(parts), every), True).branches
+    return tuple(found)
