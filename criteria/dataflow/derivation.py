@@ -18,12 +18,15 @@ from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.view_facts import NOW
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.lower import lower
 from streambound.analyzer.query import Query
 from streambound.analyzer.relation_queries import is_static
+from streambound.analyzer.statement import Statement
 from streambound.criteria.bound import BranchBound, QueryBound, TableBound, results_count, timed_results_layout
 from streambound.criteria.cases import Case
 from streambound.criteria.certificate import certificate, to_json
 from streambound.criteria.dataflow.explained import FactLog, Json, Known, conditions_of, pairs_of, row_schema
+from streambound.criteria.dataflow.rewrites.pipeline import PASSES
 from streambound.criteria.dataflow.state import (
     BlockResults,
     ColumnCount,
@@ -45,10 +48,11 @@ from streambound.criteria.synopsis import Synopsis
 VERSION = 3
 
 
-def derivation(judgement: Judgement, catalog: Catalog) -> Json:
+def derivation(judgement: Judgement, statement: Statement, catalog: Catalog) -> Json:
     """The certificate of a bounded judgement."""
     entries = judgement.entries
-    assert entries is not None, "only what is bounded is certified"
+    lowered = lower(statement, catalog, judgement.joining).tree
+    assert entries is not None and lowered is not None, "only what is bounded is certified"
     registered = _Nodes(catalog)
     registered.tree(Known(judgement.operation.tree, Views(catalog)), ())
     registered.operations(judgement.operation)
@@ -57,13 +61,27 @@ def derivation(judgement: Judgement, catalog: Catalog) -> Json:
     return {
         "schema_version": VERSION,
         "joining": judgement.joining,
-        "rewrites": [],
+        "rewrites": list(_rewrites(lowered, catalog)),
         "nodes": registered.claims,
         "facts": maker.log.facts,
         "operation": operation,
         "keys": [maker.state(one, None) for one in judgement.keys],
         "entries": _amount(entries),
     }
+
+
+def _rewrites(tree: Tree, catalog: Catalog) -> Iterator[Json]:
+    """The passes that change the tree."""
+    for one in PASSES:
+        changed = one(tree, catalog)
+        if changed != tree or _places(changed) != _places(tree):
+            yield {"rule": one.__name__, "path": []}
+        tree = changed
+
+
+def _places(tree: Tree) -> list[object]:
+    """Where the operators of a tree stand, which trees are not compared by."""
+    return [tree.at, *(at for below in named_inputs(tree).values() for at in _places(below))]
 
 
 def _amount(size: Size) -> Json:

@@ -73,6 +73,7 @@ class FactLog:
     facts: list[Json] = field(default_factory=list)
     _known: dict[tuple[int, int, str, str], int] = field(default_factory=dict)
     _begun: dict[tuple[int, int, str, str], list[Json]] = field(default_factory=dict)
+    """What is being explained, and what supposes it: rows of recursions."""
 
     # --- values ---------------------------------------------------------------------------------------------------
 
@@ -88,8 +89,9 @@ class FactLog:
         made |= {"node": key[0], "column": column, "values": self._set(made.pop("set", None), node, column)}
         if key in self._known:  # a recursion that was explained on the way
             return self._known[key]
+        supposing = self._begun.pop(key)
         self._known[key] = number = self._added(made)
-        for one in self._begun.pop(key):
+        for one in supposing:
             one["uses"] = [number]
         return number
 
@@ -198,7 +200,9 @@ class FactLog:
                 own = given.view.columns[at].time(source, function)
                 if own is not None and own.within(promise):
                     return {"rule": "passed", "uses": [self.time(given, at, source, function)]}
-                return self._near(node, column, source) if source != NOW and not function else {"rule": "unproved"}
+                if source == NOW:
+                    return self._newest(node, column, promise)
+                return {"rule": "unproved"} if function else self._near(node, column, source)
             case nodes.Join(using=()):
                 return self._of_outer_join(node, column, promise)
             case nodes.Bucket() if column >= len(node.input("input").view.schema):
@@ -228,6 +232,28 @@ class FactLog:
             "rule": "computed",
             "uses": [self.time(rows, timed[0], source, below.function), self.values(rows, timed[0])],
         }
+
+    def _newest(self, node: Known, column: int, promise: TimePromise) -> Json:
+        """When a row changes: with the newest of those that it is made of."""
+        sources = latest(node)
+        own = [
+            t for t in node.view.columns[column].times if t.source in (sources or ()) and t.function == promise.function
+        ]
+        if not sources or not own:
+            return {"rule": "unproved"}
+        uses = [self._beside(node, column, own[0], name) for name in sorted(sources)]
+        return {"rule": "newest", "uses": uses}
+
+    def _beside(self, node: Known, column: int, own: TimePromise, name: str) -> int:
+        """What a promise about one source says of another one, by how far their times are apart."""
+        direct = node.view.columns[column].time(name, own.function)
+        if direct is not None:
+            return self.time(node, column, name, own.function)
+        key = (self.numbers[node.tree], column, f"time {name}", own.function)
+        if key not in self._known:
+            made = self._through(node, self.time(node, column, own.source, own.function), own.source, name, own)
+            self._known[key] = self._added(made | {"node": key[0], "column": column})
+        return self._known[key]
 
     def _near(self, node: Known, column: int, source: str) -> Json:
         """Paths to a source's time and back."""
@@ -346,7 +372,7 @@ class FactLog:
         return [self.values(*row_of(node, one)) for one in between_ if not _by_condition(node, one)]
 
     def _added(self, made: Json) -> int:
-        self.facts.append({name: one for name, one in made.items() if one not in ([], None)})
+        self.facts.append(made)
         return len(self.facts) - 1
 
 
@@ -415,6 +441,25 @@ def steps_of(node: Known) -> Iterator[Step]:
                 yield Step(column, source, floor(most), column=column, source=source)
             if least is not None:
                 yield Step(source, column, -ceil(least), column=column, source=source)
+
+
+def latest(node: Known) -> frozenset[str] | None:
+    """The sources of which the newest row's time is that at which a row changes; None where that is not so."""
+    match node.tree:
+        case nodes.Scan(table=table, alias=alias):
+            declared = node.views.catalog.table(table)
+            if declared is None or declared.changes is not None:
+                return None
+            return frozenset() if declared.is_fixed else frozenset((alias,))
+        case nodes.Alias(alias=alias):
+            below = latest(node.input("input"))
+            return None if below is None else frozenset(f"{alias}.{name}" for name in below)
+        case nodes.Filter() | nodes.Project():
+            return latest(node.input("input"))
+        case nodes.Join(kind=nodes.JoinKind.INNER):
+            left, right = latest(node.input("left")), latest(node.input("right"))
+            return None if left is None or right is None else left | right
+    return None
 
 
 # --- where columns come from ------------------------------------------------------------------------------------------

@@ -156,11 +156,18 @@ def _sums(
 ) -> None:
     """The tables of a block of which the keys are needed, and sums of products, or else the columns that these read."""
     once = once or not tree.calls
-    nodes = [parsed(key.value) for key in tree.keys]
+    nodes, summed = [parsed(key.value) for key in tree.keys], any(map(_is_summed, linear))
     if not all(_factors(call, body) for call in linear):
         read = [parsed(one) for call in linear for one in (*call.arguments, *([call.filter] if call.filter else []))]
         nodes += {column.sql("spark"): column for one in read for column in one.find_all(exp.Column)}.values()
-    _tables(operators, body, body, _without_buckets(tree, nodes), once, claim, "A1")
+        summed = False
+    _tables(operators, body, body, _without_buckets(tree, nodes), once, claim, "A1", summed)
+
+
+def _is_summed(call: AggregateCall) -> bool:
+    """Whether a linear aggregate is more than the number of rows."""
+    counts = call.function == "COUNT" and call.filter is None
+    return not (counts and all(isinstance(parsed(one), exp.Literal) for one in call.arguments))
 
 
 def _factors(call: AggregateCall, body: Node) -> bool:
@@ -204,11 +211,12 @@ def _tables(
     distinct: bool,
     claim: ClaimedOperation,
     proposition: str,
+    summed: bool = False,
 ) -> None:
     if claim.rule == "rows":
         return operators.check(body, Needed(frozenset()), claim)
     _plain(claim, rows)
-    derivation = derive(operators.columns(body).items(rows.tree, items, distinct))
+    derivation = derive(operators.columns(body).items(rows.tree, items, distinct, summed=summed))
     return operators.tables(claim, [derivation.split, derivation.together], distinct, proposition)
 
 

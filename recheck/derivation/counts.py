@@ -17,7 +17,7 @@ from streambound.recheck.certificates.quantity import Quantity, product, total
 from streambound.recheck.derivation import atoms
 from streambound.recheck.derivation.claims import ClaimedColumn, ClaimedCount, ClaimedSource, NotCheckedError
 from streambound.recheck.derivation.facts import Facts, TimeFact
-from streambound.recheck.derivation.trees import Node, Places, Source, listed, origin, says, sources
+from streambound.recheck.derivation.trees import Node, Places, Source, keys, listed, origin, says, sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,8 @@ class Counts:
         covered = {place + rows.first for place in counted}
         for one in claim.equal:
             covered |= self._equal(one.atom, rows, {one.column, one.other}, covered)
+        if any(all(place + rows.first in covered for place in key) for key in keys(rows.node)):
+            return product(sizes)  # which says the other columns
         missing = sorted(place for place in rows.wanted if place + rows.first not in covered)
         if missing:
             raise RejectedError(f"nothing counts {', '.join(rows.node.schema[one].name for one in missing)}")

@@ -51,7 +51,7 @@ from streambound.recheck.derivation.claims import (
     ClaimedValues,
     NotCheckedError,
 )
-from streambound.recheck.derivation.trees import Node, Nodes, origin, pairs, sources
+from streambound.recheck.derivation.trees import Node, Nodes, newest_of, origin, pairs, sources
 
 LEFT, RIGHT = "left side", "right side"
 """Where a pair's facts are about the time at which the row of a side changes."""
@@ -291,6 +291,7 @@ class Facts:
             "side": self._side,
             "through": self._through,
             "joined": self._joined,
+            "newest": self._newest,
             "paired": self._paired_time,
             "kept": self._kept,
             "sides": self._time_of_sides,
@@ -380,10 +381,10 @@ class Facts:
         return TimeFact(name, fact.low, fact.high, fact.function)
 
     def _through(self, claim: ClaimedFact, node: Node, time: ClaimedTime) -> TimeFact:
-        """What a time says of one side, said of the other side by how far their changes are apart."""
+        """What a time says of one row, or of a side's change, said of another one by how far these are apart."""
         fact = self.time(claim.uses[0] if claim.uses else -1, node, claim.column)
-        if {fact.source, time.source} != {LEFT, RIGHT}:
-            raise RejectedError("times of no two sides")
+        if not fact.source or not time.source:
+            raise RejectedError("times of no two rows")
         mine, other = ClaimedPoint(source=fact.source), ClaimedPoint(source=time.source)
         later = self._path(claim.low, other, mine, node, claim.uses[1:]) if claim.low else None
         earlier = self._path(claim.high, mine, other, node, claim.uses[1:]) if claim.high else None
@@ -396,9 +397,19 @@ class Facts:
         if not isinstance(node.tree, Join) or node.tree.kind is not JoinKind.INNER or time.source:
             raise RejectedError("a time at which no pair changes")
         changing = [name for name, side in ((LEFT, "left"), (RIGHT, "right")) if not node.input(side).is_static]
+        return self._latest(claim, node, changing)
+
+    def _newest(self, claim: ClaimedFact, node: Node, time: ClaimedTime) -> TimeFact:
+        """A row that only comes, with the newest of those that it is made of."""
+        if not isinstance(node.tree, Filter | Join) or time.source:
+            raise RejectedError("a time at which no row comes")
+        return self._latest(claim, node, sorted(newest_of(node)))
+
+    def _latest(self, claim: ClaimedFact, node: Node, changing: Sequence[str]) -> TimeFact:
+        """What holds of the latest of some times, by a fact for each of them."""
         facts = [self.time(one, node, claim.column) for one in claim.uses]
         if sorted(one.source for one in facts) != sorted(changing) or not facts:
-            raise RejectedError("a pair changes with each of its rows")
+            raise RejectedError("a row changes with each of those that it is made of")
         if len({one.function.name for one in facts}) > 1:
             raise RejectedError("different functions of time")
         lows = [one.low for one in facts if one.low is not None]

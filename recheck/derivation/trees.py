@@ -272,6 +272,42 @@ def only_grows(node: Node) -> bool:
     return node.is_static
 
 
+def newest_of(node: Node) -> frozenset[str]:
+    """The sources of streams' rows of which a row is made that comes with the newest of them, and never goes."""
+    match node.tree:
+        case Scan(alias=alias, changes=False):
+            return frozenset() if node.is_static else frozenset((alias,))
+        case Alias(alias=alias):
+            return frozenset(f"{alias}.{name}" for name in newest_of(node.input("input")))
+        case Filter() | Project():
+            return newest_of(node.input("input"))
+        case Join(kind=JoinKind.INNER):
+            return newest_of(node.input("left")) | newest_of(node.input("right"))
+    raise NotCheckedError(f"with which rows those of a {type(node.tree).__name__} come")
+
+
+def keys(node: Node) -> list[Places]:
+    """Columns in which no two rows of a node agree, as its operators say."""
+    match node.tree:
+        case Scan(table=table):
+            declared = node.catalog.table(table)
+            key = declared.changes.key if declared is not None and declared.changes is not None else ()
+            places = frozenset(p for p, c in enumerate(node.schema) if c.name in key)
+            return [places] if key and len(places) == len(key) else []
+        case Aggregate(keys=mine):
+            return [frozenset(range(len(mine)))]
+        case Distinct() | Union(distinct=True) | Except(distinct=True) | Intersect(distinct=True):
+            return [node.every]
+        case Filter() | Alias() | Over() | Apply() | SpjBlock():
+            return keys(node.input("input"))
+        case Project():
+            found = [origin(node, place) for place in range(node.width)]
+            shown = {one.column: place for place, one in enumerate(found) if one is not None and one.column is not None}
+            below = keys(node.input("input"))
+            return [frozenset(shown[one] for one in key) for key in below if key <= shown.keys()]
+    return []
+
+
 # --- nodes that rules make --------------------------------------------------------------------------------------------
 
 
