@@ -72,6 +72,7 @@ class FactLog:
     numbers: Mapping[nodes.Tree, int]
     facts: list[Json] = field(default_factory=list)
     _known: dict[tuple[int, int, str, str], int] = field(default_factory=dict)
+    _sets: dict[int, ValueSet] = field(default_factory=dict)
     _begun: dict[tuple[int, int, str, str], list[Json]] = field(default_factory=dict)
     """What is being explained, and what supposes it: rows of recursions."""
 
@@ -86,19 +87,25 @@ class FactLog:
             raise RuntimeError("only rows of a recursion are of themselves")
         self._begun[key] = []
         made = self._values(node, column)
-        made |= {"node": key[0], "column": column, "values": self._set(made.pop("set", None), node, column)}
+        values = self._set(made, node, column)
+        made |= {"node": key[0], "column": column, "values": set_json(values)}
         if key in self._known:  # a recursion that was explained on the way
             return self._known[key]
         supposing = self._begun.pop(key)
         self._known[key] = number = self._added(made)
+        self._sets[number] = values
         for one in supposing:
             one["uses"] = [number]
         return number
 
-    def _set(self, made: ValueSet | None, node: Known, column: int) -> Json:
+    def _set(self, made: Json, node: Known, column: int) -> ValueSet:
         """The set that is claimed: that of the view, or what a rule gives where that is more."""
-        own = node.view.columns[column].values
-        return set_json(own if made is None or made.within(own) else made)
+        own, found = node.view.columns[column].values, made.pop("set", None)
+        below = [self._sets[one] for one in made.get("uses", ()) if one in self._sets]
+        if made["rule"] in ("passed", "paired", "sides") and below:
+            found = below[0].join(below[-1])
+            found = found.or_null() if own.null else found
+        return own if found is None or found.within(own) else found
 
     def _values(self, node: Known, column: int) -> Json:
         match node.tree:
@@ -422,9 +429,16 @@ def steps_of(node: Known) -> Iterator[Step]:
     """The differences that atoms of a condition say, and facts of its input."""
     given = row_schema(node)
     for number, one in enumerate(conditions_of(node)):
-        for x, y, most in said_by(one, given).differences:
+        said = said_by(one, given)
+        for x, y, most in said.differences:
             if isinstance(x, int) and isinstance(y, int):
                 yield Step(x, y, most, atom=number)
+        for column, named in enumerate(given):
+            low, high = said.columns[column].values.ends
+            if high is not None and named.type is not None and named.type.discrete:
+                yield Step(column, None, floor(high), atom=number)
+            if low is not None and named.type is not None and named.type.discrete:
+                yield Step(None, column, -ceil(low), atom=number)
     for column, named in enumerate(given):
         if named.type is None or not named.type.discrete:
             continue

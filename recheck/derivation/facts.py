@@ -491,8 +491,10 @@ class Facts:
         above, below = step.above, step.below
         if step.atom is not None and step.fact is None:
             part = self._atom(node, step.atom)
-            wanted = above.column, below.column
-            if not any((x, y) == wanted and c <= step.most for x, y, c in atoms.differences(part, node.row)):
+            wanted, end = (above.column, below.column), self._end_by_atom(part, above, below, node)
+            limits = [c for x, y, c in atoms.differences(part, node.row) if (x, y) == wanted]
+            limits += [] if end is None else [end]
+            if not any(one <= step.most for one in limits):
                 raise RejectedError(f"{part.sql('spark')} does not say so")
             return
         if step.fact is None or step.atom is not None:
@@ -504,6 +506,19 @@ class Facts:
         most = high if column is above else None if low is None else -low
         if most is None or most > step.most:
             raise RejectedError(f"fact {step.fact} does not say so")
+
+    @staticmethod
+    def _end_by_atom(part: exp.Expr, above: ClaimedPoint, below: ClaimedPoint, node: Node) -> int | None:
+        """How far a column is from 0 at most, as one part of a condition says."""
+        column = above.column if above.column is not None else below.column
+        other = below if above.column is not None else above
+        kind = None if column is None else node.row[column].type
+        if column is None or other != ClaimedPoint() or kind is None or not kind.discrete:
+            return None
+        low, high = atoms.values(part, node.row, column).ends
+        if above.column is not None:
+            return None if high is None else floor(high)
+        return None if low is None else -ceil(low)
 
     def _ends(self, fact: int, column: int, other: ClaimedPoint, node: Node) -> tuple[int | None, int | None]:
         """How far a column is from 0, or from a source's time, as a fact about a row of the condition says."""

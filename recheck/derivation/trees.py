@@ -107,8 +107,11 @@ class Node:
 
     def same(self, other: Node) -> bool:
         """Whether it is an equal node."""
+        if self.tree != other.tree:
+            return False
         mine, theirs = self.recursion, other.recursion
-        return self.tree == other.tree and (mine is None) == (theirs is None)
+        around = mine is theirs or (mine is not None and theirs is not None and mine.same(theirs))
+        return around or not _reads_recursion(self.tree)
 
     def read_by(self, *expressions: exp.Expr | Scalar | None) -> Places:
         """The places of the columns that expressions read, in their subqueries, too."""
@@ -120,6 +123,11 @@ class Node:
         """The place of the column that an expression is; None for another one."""
         inner = node.unnest()
         return meant(inner, self.schema) if isinstance(inner, exp.Column) else None
+
+
+def _reads_recursion(tree: Tree) -> bool:
+    """Whether a tree has rows of a recursion around it, so that it matters which one that is."""
+    return isinstance(tree, Recur) or any(map(_reads_recursion, named_inputs(tree).values()))
 
 
 @dataclass(frozen=True, slots=True)
