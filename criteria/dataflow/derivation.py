@@ -224,6 +224,8 @@ class _Maker:
 
     def _count(self, count: StateCount, node: Known | None = None, first: int = 0, wanted: Sequence[int] = ()) -> Json:
         why, size = count.why, count.size.text
+        if isinstance(why, SumOfCounts | WholeView | Combinations) and why.view.tree not in self.nodes.numbers:
+            return {"rule": "unproved", "size": size}
         match why:
             case BlockResults(queries):
                 return {"rule": "results", "size": size, "branches": to_json(_results(queries))}
@@ -280,7 +282,9 @@ class _Maker:
         if one.closed:
             return made | {"rule": "closed"}
         if one.near is None or closing is None:
-            return made | {"rule": "set", "facts": [self.log.values(node, column)]}
+            fact = self.log.values(node, column)
+            values = self.log.claimed(fact)
+            return made | {"rule": "set" if values and values.size == one.size else "unproved", "facts": [fact]}
         assert isinstance(count.why, Combinations), "it is of such a count"
         near = count.why.view.columns[one.place].times[one.near]
         facts = [self.log.time(node, column, near.source, near.function)]

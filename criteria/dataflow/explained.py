@@ -98,6 +98,10 @@ class FactLog:
             one["uses"] = [number]
         return number
 
+    def claimed(self, number: int) -> ValueSet | None:
+        """The set that a fact claims."""
+        return self._sets.get(number)
+
     def _set(self, made: Json, node: Known, column: int) -> ValueSet:
         """The set that is claimed: that of the view, or what a rule gives where that is more."""
         own, found = node.view.columns[column].values, made.pop("set", None)
@@ -170,6 +174,7 @@ class FactLog:
             path = self._path(node, *points)
             if path is not None:
                 made[name] = [self._step(node, one) for one in path]
+                made.setdefault("present", []).extend(self._there(node, path))
                 total = sum(one.most for one in path)
                 found = found.meet(between(None, total) if name == "high" else between(-total, None))
         return made | {"set": found}
@@ -270,7 +275,7 @@ class FactLog:
             path = self._path(node, *points)
             if path is not None:
                 made[name] = [self._step(node, one) for one in path]
-                made.setdefault("uses", []).extend(self._there(node, path))
+                made.setdefault("present", []).extend(self._there(node, path))
                 ends[name] = sum(one.most for one in path)
         low, high = ends["low"], ends["high"]
         made["time"] = time_json(TimePromise(source, None if low is None else -low, high))
@@ -322,7 +327,7 @@ class FactLog:
         for place, path in (("low", later), ("high", earlier)):
             if path is not None:
                 made[place] = [self._step(node, one) for one in path]
-                made["uses"] += self._there(node, path)
+                made.setdefault("present", []).extend(self._there(node, path))
         low = None if own.low is None or later is None else own.low - sum(one.most for one in later)
         high = None if own.high is None or earlier is None else own.high + sum(one.most for one in earlier)
         made["time"] = time_json(TimePromise(name, low, high, own.function, own.width))

@@ -26,7 +26,37 @@ _ENCODED = (Family.STRING, Family.DATE, Family.TIMESTAMP)
 
 def present(part: exp.Expr, given: Schema) -> frozenset[int]:
     """The columns that are not NULL where a part of a condition is true."""
-    match row_expression(part, given):
+    return frozenset[int]().union(*map(_present, _comparisons(part, given)))
+
+
+def values(part: exp.Expr, given: Schema, column: int) -> ValueSet:
+    """The values that a part of a condition leaves of a column."""
+    found = ANYTHING.not_null() if column in present(part, given) else ANYTHING
+    for one in _comparisons(part, given):
+        found = found.meet(_values(one, given, column))
+    return found
+
+
+def differences(part: exp.Expr, given: Schema) -> Iterator[tuple[int, int, int]]:
+    """``x - y <= c`` for columns of types with whole numbers, as one comparison says it."""
+    for one in _comparisons(part, given):
+        yield from _differences(one)
+
+
+def _comparisons(part: exp.Expr, given: Schema) -> list[Expression]:
+    """A part, or what it is made of by AND: ``x BETWEEN a AND b`` is two comparisons."""
+    found, todo = list[Expression](), [row_expression(part, given)]
+    while todo:
+        one = todo.pop()
+        if isinstance(one, Call) and one.function.name == "and":
+            todo += one.arguments
+        elif one is not None:
+            found.append(one)
+    return found
+
+
+def _present(one: Expression) -> frozenset[int]:
+    match one:
         case Call(function, arguments) if function.name in _FLIPPED or function.name == "<>":
             return frozenset(moved[0] for side in arguments if (moved := shifted(side)) is not None)
         case Call(function, (Field(name), *_)) if function.name == "in":
@@ -36,24 +66,22 @@ def present(part: exp.Expr, given: Schema) -> frozenset[int]:
     return frozenset()
 
 
-def values(part: exp.Expr, given: Schema, column: int) -> ValueSet:
-    """The values that a part of a condition leaves of a column."""
-    match row_expression(part, given):
+def _values(one: Expression, given: Schema, column: int) -> ValueSet:
+    match one:
         case Call(function, (left, right)) if function.name in _FLIPPED:
-            for one, op, other in ((left, function.name, right), (right, _FLIPPED[function.name], left)):
-                moved = shifted(one)
+            for side, op, other in ((left, function.name, right), (right, _FLIPPED[function.name], left)):
+                moved = shifted(side)
                 if moved is not None and moved[0] == column and isinstance(other, Literal):
                     return _compared(op, other.constant, moved[1], given[column].type)
         case Call(function, (Field(name), *items)) if function.name == "in" and int(name) == column:
             return _listed(items, given[column].type)
         case Call(function, (Field(name),)) if function.name == "is null" and int(name) == column:
             return NULL
-    return ANYTHING.not_null() if column in present(part, given) else ANYTHING
+    return ANYTHING
 
 
-def differences(part: exp.Expr, given: Schema) -> Iterator[tuple[int, int, int]]:
-    """``x - y <= c`` for columns of types with whole numbers, as one comparison says it."""
-    match row_expression(part, given):
+def _differences(one: Expression) -> Iterator[tuple[int, int, int]]:
+    match one:
         case Call(function, (left, right)) if function.name in _FLIPPED:
             first, second = shifted(left), shifted(right)
             if first is None or second is None or not _comparable(left.kind, right.kind):

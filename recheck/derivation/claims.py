@@ -69,7 +69,10 @@ class ClaimedTime:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedFact:
-    """What holds of a column at a node, its values or its time; the rule, and the facts and atoms that it uses."""
+    """What holds of a column at a node, its values or its time; the rule, and the facts and atoms that it uses.
+
+    ``present`` are facts that columns on its paths are not NULL.
+    """
 
     node: int
     column: int
@@ -78,6 +81,7 @@ class ClaimedFact:
     time: ClaimedTime | None = None
     uses: tuple[int, ...] = ()
     atoms: tuple[int, ...] = ()
+    present: tuple[int, ...] = ()
     low: tuple[ClaimedStep, ...] = ()
     high: tuple[ClaimedStep, ...] = ()
 

@@ -94,7 +94,8 @@ class Facts:
             node = self.nodes.at(claim.node)
             if not 0 <= claim.column < node.width or (claim.values is None) == (claim.time is None):
                 raise RejectedError(f"fact {number} is about nothing")
-            if any(not 0 <= one < number for one in claim.uses) and claim.rule != "recursive":
+            before = claim.present if claim.rule == "recursive" else (*claim.uses, *claim.present)
+            if any(not 0 <= one < number for one in before):
                 raise RejectedError(f"fact {number} uses facts that are not before it")
             if claim.values is not None:
                 self.sets[number] = _value_set(claim.values, node, claim.column)
@@ -129,9 +130,12 @@ class Facts:
     def _about(self, number: int, node: Node, column: int) -> None:
         if not 0 <= number < len(self.claimed):
             raise RejectedError(f"there is no fact {number}")
-        claim = self.claimed[number]
-        if claim.column != column or not self.nodes.at(claim.node).same(node):
+        if not self._is_about(number, node, column):
             raise RejectedError(f"fact {number} is about another column")
+
+    def _is_about(self, number: int, node: Node, column: int) -> bool:
+        claim = self.claimed[number]
+        return claim.column == column and self.nodes.at(claim.node).same(node)
 
     # --- values ---------------------------------------------------------------------------------------------------
 
@@ -199,8 +203,8 @@ class Facts:
         for number in claim.atoms:
             found = found.meet(atoms.values(self._atom(node, number), node.row, claim.column))
         mine, zero = ClaimedPoint(column=claim.column), ClaimedPoint()
-        high = self._path(claim.high, mine, zero, node, ()) if claim.high else None
-        low = self._path(claim.low, zero, mine, node, ()) if claim.low else None
+        high = self._path(claim.high, mine, zero, node, claim.present) if claim.high else None
+        low = self._path(claim.low, zero, mine, node, claim.present) if claim.low else None
         return found.meet(between(None if low is None else -low, high, null=True))
 
     def _paired(self, claim: ClaimedFact, node: Node) -> ValueSet:
@@ -364,8 +368,8 @@ class Facts:
         kind = node.schema[claim.column].type
         if not isinstance(node.tree, Filter | Join) or kind is None or kind.family not in _FIRST or not time.source:
             raise RejectedError("a path in what has no condition, or of what is no time")
-        high = self._path(claim.high, mine, source, node, claim.uses) if claim.high else None
-        low = self._path(claim.low, source, mine, node, claim.uses) if claim.low else None
+        high = self._path(claim.high, mine, source, node, claim.present) if claim.high else None
+        low = self._path(claim.low, source, mine, node, claim.present) if claim.low else None
         return TimeFact(time.source, None if low is None else -low, high, TimeFunction())
 
     def _side(self, claim: ClaimedFact, node: Node, time: ClaimedTime) -> TimeFact:
@@ -386,8 +390,8 @@ class Facts:
         if not fact.source or not time.source:
             raise RejectedError("times of no two rows")
         mine, other = ClaimedPoint(source=fact.source), ClaimedPoint(source=time.source)
-        later = self._path(claim.low, other, mine, node, claim.uses[1:]) if claim.low else None
-        earlier = self._path(claim.high, mine, other, node, claim.uses[1:]) if claim.high else None
+        later = self._path(claim.low, other, mine, node, claim.present) if claim.low else None
+        earlier = self._path(claim.high, mine, other, node, claim.present) if claim.high else None
         low = None if fact.low is None or later is None else fact.low - later
         high = None if fact.high is None or earlier is None else fact.high + earlier
         return TimeFact(time.source, low, high, fact.function)
@@ -483,7 +487,8 @@ class Facts:
             if any(point.column in atoms.present(one, node.row) for one in node.conditions):
                 return
             mine = [s.fact for s in steps if s.fact is not None and s.fact in self.sets and point in (s.above, s.below)]
-            mine += [one for one in there if self.claimed[one].column == _below(node, point.column)[1]]
+            below, column = _below(node, point.column)
+            mine += [one for one in there if self._is_about(one, below, column)]
             if all(self._of_row(one, node, point.column).null for one in mine):
                 raise RejectedError("a path by a column that may be NULL")
 
