@@ -46,6 +46,8 @@ from streambound.criteria.size import Number, Size, total
 from streambound.criteria.synopsis import Synopsis
 
 VERSION = 3
+_WHOLE = ("rewrites", "nodes", "facts", "keys", "columns", "key", "numbers", "path", "branches")
+"""Members that are there even if they are empty."""
 
 
 def derivation(judgement: Judgement, statement: Statement, catalog: Catalog) -> Json:
@@ -58,16 +60,35 @@ def derivation(judgement: Judgement, statement: Statement, catalog: Catalog) -> 
     registered.operations(judgement.operation)
     maker = _Maker(registered, FactLog(registered.numbers))
     operation = maker.operation(judgement.operation)
-    return {
+    document = {
         "schema_version": VERSION,
         "joining": judgement.joining,
         "rewrites": list(_rewrites(lowered, catalog)),
-        "nodes": registered.claims,
+        "nodes": [],
         "facts": maker.log.facts,
         "operation": operation,
         "keys": [maker.state(one, None) for one in judgement.keys],
         "entries": _amount(entries),
     }
+    return _with_nodes(document, registered.claims)
+
+
+def _with_nodes(document: Json, claims: Sequence[Json]) -> Json:
+    """A document with the nodes that it speaks of, numbered anew, and nothing that is empty."""
+    numbers: dict[int, int] = {}
+
+    def numbered(value: Any) -> Any:
+        if isinstance(value, list):
+            return [numbered(one) for one in value]
+        if not isinstance(value, dict) or "tables" in value:
+            return value
+        found = {name: numbered(one) for name, one in value.items() if one != [] or name in _WHOLE}
+        if "node" in found:
+            found["node"] = numbers.setdefault(found["node"], len(numbers))
+        return found
+
+    made: Json = numbered(document)
+    return made | {"nodes": [claims[one] for one in numbers]}
 
 
 def _rewrites(tree: Tree, catalog: Catalog) -> Iterator[Json]:
@@ -222,7 +243,14 @@ class _Maker:
 
     # --- counts ---------------------------------------------------------------------------------------------------
 
-    def _count(self, count: StateCount, node: Known | None = None, first: int = 0, wanted: Sequence[int] = ()) -> Json:
+    def _count(
+        self,
+        count: StateCount,
+        node: Known | None = None,
+        first: int = 0,
+        wanted: Sequence[int] = (),
+        whole: Known | None = None,
+    ) -> Json:
         why, size = count.why, count.size.text
         if isinstance(why, SumOfCounts | WholeView | Combinations) and why.view.tree not in self.nodes.numbers:
             return {"rule": "unproved", "size": size}
@@ -231,7 +259,8 @@ class _Maker:
                 return {"rule": "results", "size": size, "branches": to_json(_results(queries))}
             case SumOfCounts(view, counts, below):
                 number = self.nodes.numbers[view.tree]
-                of = [self._count(one) for one in counts]
+                around = None if below else whole or self.nodes.at(view.tree)
+                of = [self._count(one, whole=around) for one in counts]
                 return {"rule": "below" if below else "parts", "size": size, "node": number, "of": of}
             case WholeView(view, empty):
                 made: Json = {"rule": "whole", "size": size, "node": self.nodes.numbers[view.tree]}
@@ -241,11 +270,17 @@ class _Maker:
                     made |= {"rule": "empty", "columns": [column]}
                 return made
             case Combinations():
-                return self._combinations(count, why, node or self.nodes.at(why.view.tree), first, wanted)
+                return self._combinations(count, why, node or self.nodes.at(why.view.tree), first, wanted, whole)
         return {"rule": "unproved", "size": size}
 
     def _combinations(
-        self, count: StateCount, why: Combinations, node: Known, first: int, wanted: Sequence[int]
+        self,
+        count: StateCount,
+        why: Combinations,
+        node: Known,
+        first: int,
+        wanted: Sequence[int],
+        whole: Known | None,
     ) -> Json:
         closing = count.closing
         made: Json = {
@@ -256,8 +291,8 @@ class _Maker:
             "columns": [self._column(one, count, node, first) for one in why.columns],
         }
         if closing is not None:
-            column = closing.place + first
-            made["closing"] = [self.log.time(node, column, NOW, closing.function), self.log.values(node, column)]
+            column, around = closing.place + first, whole or node
+            made["closing"] = [self.log.time(around, column, NOW, closing.function), self.log.values(around, column)]
         if isinstance(node.tree, nodes.Join) and wanted:
             made["equal"] = self._equal(why, node, first, wanted)
         return {name: one for name, one in made.items() if one != []}

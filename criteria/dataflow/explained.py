@@ -556,12 +556,14 @@ def _of_function(node: Known, column: int) -> ValueSet:
 
 def set_json(values: ValueSet) -> Json:
     """A value set; numbers that are no integers as texts like ``1/2``."""
+    null = {} if values.null else {"null": False}
     if values.listed is not None:
         numbers = sorted(one for one in values.listed if not isinstance(one, str))
         texts = sorted(one for one in values.listed if isinstance(one, str))
-        return {"numbers": [_number(one) for one in numbers], "texts": texts, "null": values.null}
+        found: Json = {"numbers": [_number(one) for one in numbers]}
+        return found | ({"texts": texts} if texts else {}) | null
     ends = {"low": values.low, "high": values.high}
-    return {name: _number(one) for name, one in ends.items() if one is not None} | {"null": values.null}
+    return {name: _number(one) for name, one in ends.items() if one is not None} | null
 
 
 def _number(value: Any) -> int | str:
@@ -572,7 +574,7 @@ def time_json(promise: TimePromise) -> Json:
     """A promise about a time."""
     ends = {"low": promise.low, "high": promise.high}
     found: Json = {"source": promise.source} | {name: one for name, one in ends.items() if one is not None}
-    return found | {"function": promise.function, "width": promise.width}
+    return found | ({"function": promise.function, "width": promise.width} if promise.function else {})
 
 
 def point_json(point: Point) -> Json:

@@ -25,6 +25,7 @@ class CountedRows:
     """What is counted: columns of a node's rows, which close by some columns of theirs; by any for None.
 
     ``pair``: of a join's side that begins at ``first`` in the pairs, in which its rows are those that have a partner.
+    ``whole``: of a part of a union, whose rows are kept until none of the whole can be equal.
     """
 
     node: Node
@@ -32,6 +33,7 @@ class CountedRows:
     by: Places | None
     pair: Node | None = None
     first: int = 0
+    whole: Node | None = None
 
     @property
     def facts_of(self) -> Node:
@@ -120,9 +122,9 @@ class Counts:
         if not isinstance(rows.node.tree, Union) or len(claim.of) != 2 or rows.pair is not None:
             raise RejectedError("parts of what has none")
         sides = [rows.node.input("left"), rows.node.input("right")]
-        return total(
-            self.most(one, CountedRows(side, rows.wanted, rows.by)) for one, side in zip(claim.of, sides, strict=True)
-        )
+        whole = None if rows.by is None else rows.whole or rows.node
+        parts = [CountedRows(side, rows.wanted, rows.by, whole=whole) for side in sides]
+        return total(self.most(one, part) for one, part in zip(claim.of, parts, strict=True))
 
     def _below(self, claim: ClaimedCount, rows: CountedRows) -> Quantity:
         """All columns of the rows below a select list."""
@@ -133,6 +135,8 @@ class Counts:
         if rows.by is not None:
             shown = {one.column for place, one in enumerate(found) if one is not None and place in rows.by}
             by = frozenset(place for place in shown if place is not None)
+        if rows.whole is not None:
+            raise NotCheckedError("rows below a part of a union")
         below = rows.node.input("input")
         return self.most(claim.of[0], CountedRows(below, below.every, by))
 
@@ -144,9 +148,9 @@ class Counts:
             return None
         if len(claim.closing) != 2 or not 0 <= claim.closing[0] < len(self.facts.claimed):
             raise RejectedError("rows close by two facts of a column")
-        column = self.facts.claimed[claim.closing[0]].column
-        time = self.facts.time(claim.closing[0], rows.facts_of, column)
-        if time.source or time.low is None or self.facts.values(claim.closing[1], rows.facts_of, column).null:
+        column, node = self.facts.claimed[claim.closing[0]].column, rows.whole or rows.facts_of
+        time = self.facts.time(claim.closing[0], node, column)
+        if time.source or time.low is None or self.facts.values(claim.closing[1], node, column).null:
             raise RejectedError("a column by which no rows close")
         place = column - rows.first
         if not 0 <= place < rows.node.width or (rows.by is not None and place not in rows.by):

@@ -87,6 +87,7 @@ class Facts:
     claimed: tuple[ClaimedFact, ...]
     times: dict[int, TimeFact] = field(default_factory=dict)
     sets: dict[int, ValueSet] = field(default_factory=dict)
+    used: set[int] = field(default_factory=set)
 
     def check(self) -> None:
         """Check all of them."""
@@ -135,7 +136,13 @@ class Facts:
 
     def _is_about(self, number: int, node: Node, column: int) -> bool:
         claim = self.claimed[number]
-        return claim.column == column and self.nodes.at(claim.node).same(node)
+        found = claim.column == column and self.nodes.at(claim.node).same(node)
+        self.used |= {number} if found else set()
+        return found
+
+    def unused(self) -> list[int]:
+        """The facts that nothing uses."""
+        return sorted({*range(len(self.claimed))} - self.used)
 
     # --- values ---------------------------------------------------------------------------------------------------
 

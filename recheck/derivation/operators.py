@@ -149,6 +149,8 @@ class Operators:
         more = []
         if distinct:
             count = count_of(claim, -1)
+            if count.rule != "results":
+                raise RejectedError("results that are counted as others")
             size = self.of_blocks.results([derivation], count)
             self.counts.agreed(count.size, size)
             more = [State("results", "set", (), ROW, size, BLOCK, EVER)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from sqlglot import exp
@@ -362,6 +362,7 @@ class Nodes:
 
     root: Node
     claimed: tuple[ClaimedNode, ...]
+    used: set[int] = field(default_factory=set)
 
     @cached_property
     def found(self) -> tuple[Node, ...]:
@@ -372,6 +373,7 @@ class Nodes:
         """One of them."""
         if number is None or not 0 <= number < len(self.claimed):
             raise RejectedError(f"there is no node {number}")
+        self.used.add(number)
         return self.found[number]
 
     def _found(self, claim: ClaimedNode) -> Node:

@@ -32,6 +32,8 @@ def proved(statement: Statement, catalog: Catalog, document: Any) -> Proof:
         lowered = lower(statement, catalog, joining=claim.joining)
         if lowered.tree is None or lowered.positions is None:
             return Proof(("there is no such query in the file any more",))
+        if claim.joining and lower(statement, catalog).tree == lowered.tree:
+            return Proof(("nothing that it asks of relations is joined with them",))
         blocks = BlockReader(lowered.positions, catalog, statement.name, statement.span, lowered.queries)
         return _proved(claim, lowered.tree, blocks, catalog)
     except RejectedError as error:
@@ -48,6 +50,8 @@ def _proved(claim: ClaimedDerivation, tree: Tree, blocks: BlockReader, catalog: 
     operators = Operators(blocks, Counts(facts, symbols), Blocks(symbols))
     operators.check(root, everything(root), claim.operation)
     _refuse(claim.keys)
+    if facts.unused() or len(facts.nodes.used) < len(claim.nodes):
+        raise RejectedError("it says more than it uses")
     every = total(operators.sizes)
     wrong = tuple(amount_faults("M", claim.entries, every, symbols))
     return Proof(wrong, None if wrong else every)
