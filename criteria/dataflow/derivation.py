@@ -9,10 +9,13 @@ difference by a path of atoms that sums to it. `recheck.derivation` checks it, a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from sqlglot import exp
+
 from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.nodes import Tree, named_inputs
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.view_facts import NOW
@@ -26,7 +29,9 @@ from streambound.criteria.bound import BranchBound, QueryBound, TableBound, resu
 from streambound.criteria.cases import Case
 from streambound.criteria.certificate import certificate, to_json
 from streambound.criteria.dataflow.explained import FactLog, Json, Known, conditions_of, pairs_of, row_schema
+from streambound.criteria.dataflow.rewrites.conditions import filtered
 from streambound.criteria.dataflow.rewrites.pipeline import PASSES
+from streambound.criteria.dataflow.rewrites.ranges import LEFT_MEETS, RIGHT_MEETS, limits, ranges_down
 from streambound.criteria.dataflow.state import (
     BlockResults,
     ColumnCount,
@@ -80,7 +85,7 @@ def _with_nodes(document: Json, claims: Sequence[Json]) -> Json:
     def numbered(value: Any) -> Any:
         if isinstance(value, list):
             return [numbered(one) for one in value]
-        if not isinstance(value, dict) or "tables" in value:
+        if not isinstance(value, dict) or "tables" in value or ("rule" in value and "nodes" in value):
             return value
         found = {name: numbered(one) for name, one in value.items() if one != [] or name in _WHOLE}
         if "node" in found:
@@ -92,12 +97,73 @@ def _with_nodes(document: Json, claims: Sequence[Json]) -> Json:
 
 
 def _rewrites(tree: Tree, catalog: Catalog) -> Iterator[Json]:
-    """The passes that change the tree."""
+    """The passes that change the tree; of limits to what partners have each with the facts that it is by."""
     for one in PASSES:
+        if one is ranges_down:
+            yield from _limits(tree, catalog)
+            continue
         changed = one(tree, catalog)
         if changed != tree or _places(changed) != _places(tree):
-            yield {"rule": one.__name__, "path": []}
+            yield {"rule": one.__name__}
         tree = changed
+
+
+def _limits(tree: Tree, catalog: Catalog) -> Iterator[Json]:
+    """What `ranges_down` does, limit by limit, each of the tree after those before it."""
+    todo: list[tuple[str, ...]] = [()]
+    while todo:
+        path = todo.pop()
+        here = _at(tree, path)
+        for name, part, column in _limits_of(here, catalog):
+            registered = _Nodes(catalog)
+            registered.tree(Known(tree, Views(catalog)), ())
+            log, pair = FactLog(registered.numbers), registered.at(pairs_of(_at(tree, path)))
+            log.values(pair, column)
+            made = {"rule": "limit", "path": list(path), "side": name, "values": _limit_json(part), "facts": log.facts}
+            yield _with_nodes(made, registered.claims)
+            changed = filtered(getattr(_at(tree, path), name), part, catalog)
+            tree = _with(tree, (*path, name), changed)
+        todo += [(*path, name) for name in reversed(named_inputs(_at(tree, path)))]
+
+
+def _limits_of(tree: Tree, catalog: Catalog) -> list[tuple[str, exp.Expr, int]]:
+    """The limits of a join's sides, with the columns of pairs that they are of."""
+    if not isinstance(tree, nodes.Join) or tree.using or is_block(tree, catalog):
+        return []
+    views = Views(catalog)
+    left, right, pair = views.of(tree.left), views.of(tree.right), views.of(pairs_of(tree))
+    width, found = len(left.schema), list[tuple[str, exp.Expr, int]]()
+    if tree.kind in LEFT_MEETS:
+        of_left = limits(tree.left, left, pair.narrowed(pair.columns[:width]), catalog)
+        found += [("left", part, place) for place, part in of_left]
+    if tree.kind in RIGHT_MEETS:
+        of_right = limits(tree.right, right, pair.narrowed(pair.columns[width:]), catalog)
+        found += [("right", part, place + width) for place, part in of_right]
+    return found
+
+
+def _limit_json(part: exp.Expr) -> Json:
+    """A limit as the values that it leaves."""
+    match part:
+        case exp.In():
+            return {"texts": [one.name for one in part.expressions], "null": False}
+        case exp.GTE() | exp.LTE():
+            number = int(part.expression.sql("spark"))
+            return {"low" if isinstance(part, exp.GTE) else "high": number, "null": False}
+    return {"null": False}
+
+
+def _at(tree: Tree, path: tuple[str, ...]) -> Tree:
+    for name in path:
+        tree = named_inputs(tree)[name]
+    return tree
+
+
+def _with(tree: Tree, path: tuple[str, ...], changed: Tree) -> Tree:
+    """A tree with another one at a path."""
+    if not path:
+        return changed
+    return replace(tree, **{path[0]: _with(named_inputs(tree)[path[0]], path[1:], changed)})  # type: ignore[arg-type]
 
 
 def _places(tree: Tree) -> list[object]:

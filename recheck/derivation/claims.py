@@ -190,12 +190,14 @@ class ClaimedOperation:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedRewrite:
-    """A rewrite at a node: its rule, and which part of a condition it is about."""
+    """A rewrite of the tree; of a limit to what partners of a join's side have, the last of some facts before it."""
 
     rule: str
-    path: tuple[str, ...]
-    part: int = 0
-    facts: tuple[int, ...] = ()
+    path: tuple[str, ...] = ()
+    side: str = ""
+    values: ClaimedValues | None = None
+    nodes: tuple[ClaimedNode, ...] = ()
+    facts: tuple[ClaimedFact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
