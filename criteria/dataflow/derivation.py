@@ -365,8 +365,11 @@ class _Maker:
 
     def _source(self, one: SourceCount, count: StateCount, node: Known, first: int) -> Json:
         made: Json = {"source": one.source, "size": one.size.text}
+        assert isinstance(count.why, Combinations), "it is of such a count"
         if one.fan:
-            return made | {"facts": []}
+            return made
+        if count.why.view.sources[one.source].every is not None:
+            return made | {"timestamps": one.timestamps}
         if one.lifetime is not None:
             column = one.lifetime + first
             facts = [self.log.values(node, column), self.log.time(node, column, one.source)]

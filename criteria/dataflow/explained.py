@@ -18,11 +18,12 @@ from streambound.analyzer.algebra.schema import parsed, starred_places
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.value_sets import ANYTHING, ValueSet, between
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise
+from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.expressions.expression import fields
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.dataflow.syntax import column_of, conjuncts
 from streambound.criteria.dataflow.view import OperatorView, place_of
-from streambound.criteria.dataflow.views import Views
+from streambound.criteria.dataflow.views import Views, equalities
 
 LEFT, RIGHT = "left side", "right side"
 """When the row of a side of a pair changes, as sources."""
@@ -286,7 +287,7 @@ class FactLog:
         tree = node.tree
         assert isinstance(tree, nodes.Join), "it is one"
         catalog = node.views.catalog
-        sides = [name for name, one in ((LEFT, tree.left), (RIGHT, tree.right)) if not is_static(one, catalog)]
+        sides = [name for name, one in ((LEFT, tree.left), (RIGHT, tree.right)) if not _never_changes(one, catalog)]
         uses = [self._side(node, column, name, promise.function) for name in sides]
         if None in uses:
             return {"rule": "unproved"}
@@ -306,10 +307,12 @@ class FactLog:
                 return None
             time = TimePromise(name, own.low, own.high, function, own.width)
             made = {"rule": "side", "uses": [self.time(rows, place, NOW, function)], "time": time_json(time)}
+        elif (equal := self._equal(node, column, name, function)) is not None:
+            made = equal
         elif own is None:
             if function:
                 return None
-            made = self._near_side(node, column, name)
+            made = self._near(node, column, name)
         else:
             first = self._side(node, column, mine, function)
             assert first is not None, "its own side says so"
@@ -318,8 +321,22 @@ class FactLog:
         self._known[key] = self._added(made)
         return self._known[key]
 
-    def _near_side(self, node: Known, column: int, name: str) -> Json:
-        return self._near(node, column, name)
+    def _equal(self, node: Known, column: int, name: str, function: str) -> Json | None:
+        """When the row of the other side changes, by a column of it that an atom makes equal."""
+        given, width = row_schema(node), len(node.input("left").view.schema)
+        for number, part in enumerate(conditions_of(node)):
+            for one in equalities(part):
+                x, y = place_of(one.left, node.view), place_of(one.right, node.view)
+                other = y if x == column else x if y == column else None
+                if other is None or given[other].type != given[column].type or (other < width) is not (name == LEFT):
+                    continue
+                rows, place = row_of(node, other)
+                own = rows.view.columns[place].time(NOW, function)
+                found = None if own is None else self._side(node, other, name, function)
+                if own is not None and found is not None:
+                    time = TimePromise(name, own.low, own.high, function, own.width)
+                    return {"rule": "equal", "uses": [found], "atoms": [number], "time": time_json(time)}
+        return None
 
     def _through(self, node: Known, first: int, mine: str, name: str, own: TimePromise) -> Json:
         later, earlier = self._path(node, name, mine), self._path(node, mine, name)
@@ -482,6 +499,13 @@ def latest(node: Known) -> frozenset[str] | None:
 
 
 # --- where columns come from ------------------------------------------------------------------------------------------
+
+
+def _never_changes(tree: nodes.Tree, catalog: Catalog) -> bool:
+    """Whether rows that are there never change: of relations, or of what one was at a time."""
+    while isinstance(tree, nodes.Filter | nodes.Alias | nodes.Project):
+        tree = tree.input
+    return isinstance(tree, nodes.AsOf) or is_static(tree, catalog)
 
 
 def pairs_of(tree: nodes.Tree) -> nodes.Join:

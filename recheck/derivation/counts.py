@@ -162,8 +162,8 @@ class Counts:
     def _rows(self, claim: ClaimedSource, source: Source, rows: CountedRows, closing: Closing | None) -> Quantity:
         """The rows of a source that open rows are made of."""
         if source.table is None:
-            raise NotCheckedError("rows of buckets, or of unions")
-        if source.is_stream:
+            options = [Quantity.number(self._buckets(claim, source, rows, closing) + source.missing)]
+        elif source.is_stream:
             number = self._timestamps(claim, rows, closing)
             if claim.timestamps != number:
                 raise RejectedError(f"rows of {claim.source} at another number of timestamps")
@@ -176,6 +176,18 @@ class Counts:
         if found is None:
             raise RejectedError(f"{claim.source} has not {claim.size} rows")
         return found
+
+    @staticmethod
+    def _buckets(claim: ClaimedSource, source: Source, rows: CountedRows, closing: Closing | None) -> int:
+        """The buckets that are open, by a column that says which one a row is in."""
+        if source.every is None or closing is None:
+            raise NotCheckedError("rows of unions, or all buckets")
+        if says(rows.node, closing.column - rows.first) != {claim.source}:
+            raise RejectedError("a column that does not say which bucket a row is in")
+        number = closing.begun(source.every)
+        if number is None or claim.timestamps != number:
+            raise RejectedError("another number of buckets")
+        return number
 
     def _timestamps(self, claim: ClaimedSource, rows: CountedRows, closing: Closing | None) -> int:
         """At how many timestamps rows of a source come, by the closing column, or by a column with few values."""
@@ -254,8 +266,12 @@ class Closing:
     @property
     def buckets(self) -> int | None:
         """The most different values that open rows have; None without limit."""
-        function, ahead = self.now.function, self.now.high
-        return None if ahead is None else max(0, -(-(self.wait + function.width - 1 + ahead) // function.shortest))
+        return self.begun(self.now.function.shortest)
+
+    def begun(self, every: int) -> int | None:
+        """The most of those that begin every so many timestamps."""
+        width, ahead = self.now.function.width, self.now.high
+        return None if ahead is None else max(0, -(-(self.wait + width - 1 + ahead) // every))
 
     def timestamps(self, source: str, time: TimeFact) -> int:
         """At how many timestamps rows of a source come that open rows are made of."""

@@ -15,6 +15,7 @@ from streambound.analyzer.algebra.nodes import (
     Aggregate,
     Alias,
     Apply,
+    AsOf,
     Bucket,
     BucketKind,
     Distinct,
@@ -301,6 +302,7 @@ class Facts:
             "near": self._near,
             "side": self._side,
             "through": self._through,
+            "equal": self._equal_time,
             "joined": self._joined,
             "newest": self._newest,
             "paired": self._paired_time,
@@ -391,6 +393,15 @@ class Facts:
         name = LEFT if claim.column < node.input("left").width else RIGHT
         return TimeFact(name, fact.low, fact.high, fact.function)
 
+    def _equal_time(self, claim: ClaimedFact, node: Node, time: ClaimedTime) -> TimeFact:
+        """A column that an atom makes equal to another one of its type, of which the fact is."""
+        if len(claim.uses) != 1 or len(claim.atoms) != 1:
+            raise RejectedError("a column that equals no other one")
+        other = self.claimed[claim.uses[0]].column
+        if atoms.equal(self._atom(node, claim.atoms[0]), node.row) != {claim.column, other}:
+            raise RejectedError("a column that equals no other one")
+        return self.time(claim.uses[0], node, other)
+
     def _through(self, claim: ClaimedFact, node: Node, time: ClaimedTime) -> TimeFact:
         """What a time says of one row, or of a side's change, said of another one by how far these are apart."""
         fact = self.time(claim.uses[0] if claim.uses else -1, node, claim.column)
@@ -407,7 +418,7 @@ class Facts:
         """A pair changes when one of its rows does, at the later one of their times, but for one that never does."""
         if not isinstance(node.tree, Join) or node.tree.kind is not JoinKind.INNER or time.source:
             raise RejectedError("a time at which no pair changes")
-        changing = [name for name, side in ((LEFT, "left"), (RIGHT, "right")) if not node.input(side).is_static]
+        changing = [name for name, side in ((LEFT, "left"), (RIGHT, "right")) if not never_changes(node.input(side))]
         return self._latest(claim, node, changing)
 
     def _newest(self, claim: ClaimedFact, node: Node, time: ClaimedTime) -> TimeFact:
@@ -558,6 +569,13 @@ class Facts:
         if number is None or not 0 <= number < len(node.conditions):
             raise RejectedError(f"there is no part {number} of a condition")
         return node.conditions[number]
+
+
+def never_changes(node: Node) -> bool:
+    """Whether rows that are there never change: those of relations, and of what one was at a row's time (E3)."""
+    while isinstance(node.tree, Filter | Alias | Project):
+        node = node.input("input")
+    return node.is_static or isinstance(node.tree, AsOf)
 
 
 def _below(node: Node, column: int) -> tuple[Node, int]:

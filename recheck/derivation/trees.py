@@ -186,10 +186,13 @@ def listed(node: Node) -> list[exp.Expr]:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What rows are made of: at most one row each of a table, or a bucket; ``missing``: or without one."""
+    """What rows are made of: at most one row each of a table, or a bucket, of which one begins ``every`` so many
+    timestamps; ``missing``: or without one.
+    """
 
     table: DeclaredTable | None = None
     missing: bool = False
+    every: int | None = None
 
     @property
     def is_stream(self) -> bool:
@@ -208,9 +211,9 @@ def sources(node: Node) -> dict[str, Source]:
             return sources(node.input("input"))
         case Aggregate(keys=keys):
             return sources(node.input("input")) if keys else {}
-        case Bucket(kind=kind):
+        case Bucket(kind=kind, size=size, slide=slide):
             below = sources(node.input("input"))
-            return below if kind is BucketKind.SESSION else {**below, _bucket(below): Source()}
+            return below if kind is BucketKind.SESSION else {**below, _bucket(below): Source(every=slide or size)}
         case Join(kind=kind):
             left = sources(node.input("left"))
             if kind in ONE_SIDED:
@@ -259,7 +262,7 @@ def only_grows(node: Node) -> bool:
     match node.tree:
         case Scan(changes=changes):
             return not changes
-        case Recur():  # as far as its step does
+        case Recur() | AsOf():  # as far as its step does; what a relation was at a time (E3)
             return True
         case Filter() | Project() | Alias() | SpjBlock() | Distinct():
             return only_grows(node.input("input"))
