@@ -55,6 +55,8 @@ class Judgement:
     """The tables whose timestamps are those of the results, also where no row of theirs matters."""
     keys: tuple[OperatorState, ...] = ()
     """The keys of punctuations by which entries go."""
+    joining: bool = False
+    """What is asked of relations is joined with them."""
 
     @property
     def states(self) -> tuple[OperatorState, ...]:
@@ -85,7 +87,7 @@ def judge(statement: Statement, catalog: Catalog) -> Judgement | None:
     other = _judged(statement, lower(statement, catalog, joining=True), catalog)
     if other is None or better(found.operation, other.operation) is found.operation:
         return found
-    return other
+    return replace(other, joining=True)
 
 
 def _judged(statement: Statement, lowered: Lowered, catalog: Catalog) -> Judgement | None:

@@ -339,7 +339,7 @@ def _values_of(place: int, base: OperatorView, step: OperatorView, made: Operato
     return values if size is None or smaller(values, Number(size)) else Number(size)
 
 
-def equalities(condition: nodes.Scalar | None) -> list[exp.EQ]:
+def equalities(condition: nodes.Scalar | exp.Expr | None) -> list[exp.EQ]:
     """The equations of two columns in a conjunction."""
     return [
         one

@@ -421,3 +421,22 @@ def test_rows_of_except_wait_for_those_of_the_other_side() -> None:
     )
     assert size("SELECT I.ts, I.a FROM I EXCEPT SELECT J.x, J.a FROM J", narrow) == "unbounded"
     assert size("SELECT I.ts, I.a FROM I EXCEPT SELECT J.ts, J.a FROM J", narrow) == "0"
+
+
+def test_rows_of_a_union_are_kept_as_long_as_any_part_has_equal_ones() -> None:
+    """A row of Q that comes late, with the time of an old row of I as its n, is no new row of the union."""
+    beside = catalog_from_mapping(
+        {
+            "streams": {"I": {"timestamp": "ts", "columns": {"ts": "bigint", "v": "bigint"}}},
+            "relations": {
+                "Q": {
+                    "columns": {"k": "bigint", "n": "bigint"},
+                    "rows": 10,
+                    "changes": {"timestamp": "at", "op": "op", "key": ["k"]},
+                }
+            },
+        }
+    )
+    both = "SELECT ts AS c FROM I UNION ALL SELECT n AS c FROM Q"
+    assert size(both.replace(" ALL", ""), beside) == size(f"SELECT DISTINCT c FROM ({both}) q", beside) == "unbounded"
+    assert size(f"SELECT c, COUNT(*) AS n FROM ({both}) q GROUP BY c", beside) == "unbounded"
