@@ -256,6 +256,20 @@ def test_buckets_and_parts(name: str) -> None:
     assert size(sql, NUMBERS) == wanted
 
 
+def test_buckets_of_times_beside_each_other_are_not_inside_each_other() -> None:
+    sql = (
+        "SELECT S.ts DIV 4 AS x, COUNT(DISTINCT U.ts DIV 2) FROM N AS T JOIN N AS S ON S.ts BETWEEN T.ts - 1 AND T.ts "
+        "JOIN N AS U ON U.ts BETWEEN T.ts - 1 AND T.ts GROUP BY 1"
+    )
+    (values,) = (one.size for one in judged(sql, NUMBERS).states if one.what == "values")
+    most = 0
+    for now in range(4, 40):  # with rows at every time
+        pairs = ((t, s, u) for t in range(now + 1) for s in (t - 1, t) for u in (t - 1, t) if min(s, u) >= 0)
+        most = max(most, len({(s // 4, u // 2) for _, s, u in pairs if s // 4 * 4 + 3 + 1 > now}))
+    assert most == 3
+    assert values is not None and values.value is not None and values.value >= most
+
+
 KEYS = {
     "groups go with their key": ("SELECT auction, COUNT(*) FROM bid GROUP BY auction", "1500"),
     "different values, too": ("SELECT DISTINCT auction FROM bid", "1500"),
