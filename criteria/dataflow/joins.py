@@ -6,6 +6,7 @@ when no pair of theirs can change any more. A relation that does not change is r
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from streambound.analyzer.algebra.nodes import (
@@ -24,7 +25,7 @@ from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.dataflow.blocks import RuleContext, most_results, pair_of_streams, read_block
-from streambound.criteria.dataflow.clipping import clipped
+from streambound.criteria.dataflow.clipping import clipped, extremal
 from streambound.criteria.dataflow.counting import apart, different, least
 from streambound.criteria.dataflow.demand import Demand
 from streambound.criteria.dataflow.state import (
@@ -65,12 +66,22 @@ def _of_views(tree: Join, demand: Demand, context: RuleContext) -> Operation:
     if tree.kind not in ONE_SIDED:
         others = clipped(others, width, pair, conditions, theirs.columns - shown[1])
     apiece = [_one_of_each(tree, one.columns, first, pair) for one, first in ((mine, 0), (theirs, width))]
+    best = [apiece[1] - {one} for one in _best(tree, right, width, pair, apiece[1])]
     states = [
-        _side(tree, "left", tree.left, tree.right, mine, ours, apiece[0], context),
-        _side(tree, "right", tree.right, tree.left, theirs, others, apiece[1], context),
+        _side(tree, "left", tree.left, tree.right, mine, ours, [apiece[0]], context),
+        _side(tree, "right", tree.right, tree.left, theirs, others, [apiece[1], *best], context),
     ]
     below = (context.below(tree.left, mine), context.below(tree.right, theirs))
     return Operation(tree, tuple(state for state in states if state is not None), below, demand)
+
+
+def _best(tree: Join, right: OperatorView, width: int, pair: OperatorView, places: Places) -> list[int]:
+    """The columns of rows whose existence is asked of which the best value is enough: of rows that nothing takes back.
+
+    One at a time: of two columns each value of one may be best with some value of the other.
+    """
+    asks = tree.kind in (JoinKind.SEMI, JoinKind.ANTI) and right.change is ViewKind.APPEND_ONLY
+    return list(extremal(width, pair, conjuncts(tree.condition), places)) if asks else []
 
 
 def _side(
@@ -80,10 +91,10 @@ def _side(
     other: Tree,
     needed: Demand,
     view: OperatorView,
-    different_in: Places,
+    ways: Sequence[Places],
     context: RuleContext,
 ) -> OperatorState | None:
-    """What is remembered of one side, whose rows are different in some columns."""
+    """What is remembered of one side, of whose rows those count that differ in some columns, in one of several ways."""
     if _is_recursive(side):
         return None  # the recursion remembers its relation
     entry = Entry.SUMS if needed.factors else Entry.NUMBER
@@ -93,7 +104,7 @@ def _side(
         return OperatorState(tree, what, "E1", tuple(sorted(needed.every)), entry, count)
     if is_static(other, context.catalog):
         return None  # its rows are decided when they come
-    counts = [different(view, different_in), apart(view)]
+    counts = [*(different(view, columns) for columns in ways), apart(view)]
     if context.is_block(side):
         read = read_block(side, needed.columns, context, True)
         size = None if isinstance(read, Undecided) else most_results(read)

@@ -96,6 +96,8 @@ class Views:
         """
         match tree:
             case nodes.Union(left, right):
+                if len(self.schema(left)) != len(self.schema(right)):
+                    return []
                 return [self._side(part, made) for one in map(self.of, (left, right)) for part in one.parts or (one,)]
             case nodes.Bucket(kind=nodes.BucketKind.SESSION):
                 return []
@@ -219,7 +221,7 @@ class Views:
             origins.append(origin)
         shown = {place: places.index(place) for place in places if place is not None}
         keys = tuple(frozenset(shown[place] for place in key) for key in given.keys if key <= shown.keys())
-        near = tuple((shown[place], one) for place, one in given.near if place in shown)
+        near = tuple((n, one) for place, one in given.near for n, of in enumerate(places) if of == place)
         return replace(
             given,
             tree=tree,
@@ -359,7 +361,7 @@ def _values_of(place: int, base: OperatorView, step: OperatorView, made: Operato
         for view in (base, step):
             own = [name for name in view.origins[here] if RECURSION in name]
             if own and MADE not in view.origins[here] and len(view.origins[here]) == 1:
-                todo.append(int(own[0].rpartition(RECURSION)[2]))
+                todo.append(int(own[0].rstrip("'").rpartition(RECURSION)[2]))  # a join calls its right side's anew
                 continue
             sources = [view.sources.get(name, RowSource()) for name in view.origins[here]]
             rows = [one.rows for one in sources if one.table is not None and one.rows is not None]
