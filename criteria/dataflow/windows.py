@@ -74,8 +74,14 @@ def _alike(calls: Sequence[Limited]) -> list[list[Limited]]:
     if limited and all(one.after == 0 and one.unit is nodes.Unit.ROWS for one in reaches):
         return [[min(limited, key=lambda one: one[1] or 0)]]
     rest = [one for one in calls if one not in limited]
-    units = [[one for one in rest if _reach_of(one[0]).unit is unit] for unit in nodes.Unit]
-    return [several for several in (limited, *units) if several]
+    within = [one for one in rest if _is_within_range(one[0])]
+    return [several for several in (limited, within, [one for one in rest if one not in within]) if several]
+
+
+def _is_within_range(call: nodes.WindowCall) -> bool:
+    """Whether a function is of the rows of a length of time."""
+    reach = _reach_of(call)
+    return reach.unit is nodes.Unit.RANGE and reach.before is not None
 
 
 def _shown(tree: nodes.Over, demand: Demand, given: OperatorView) -> Places:
@@ -104,7 +110,7 @@ def _window(
     if numbers:
         kept += _first(tree, call, max(numbers), given, shown, partition, context)
     else:
-        kept += _near(_reach([one for one, _ in calls]), call, given, partition) + _recent(calls, given)
+        kept += _near([one for one, _ in calls], given, partition) + _recent(calls, given)
     count = least(kept)
     places = tuple(sorted(given.read_by(*call.partition)))
     blame = None if count is not None else next((p for p in places if given.columns[p].values.size is None), None)
@@ -171,28 +177,34 @@ def _first(
     return [replace(one, size=total([still, product([Number(number), one.size])])) for one in found if one is not None]
 
 
-def _near(reach: WindowReach, call: nodes.WindowCall, given: OperatorView, partition: OperatorView) -> list[StateCount]:
-    """Rows near others, or one running value, where no row comes before a closed one any more."""
-    if not call.order or call.order[0].descending:
+def _near(calls: Sequence[nodes.WindowCall], given: OperatorView, partition: OperatorView) -> list[StateCount]:
+    """Rows near others, and one running value, where no row comes before a closed one any more."""
+    call, reaches = calls[0], [_reach_of(call) for call in calls]
+    if not call.order or call.order[0].descending or any(one.after is None for one in reaches):
         return []
     place = place_of(parsed(call.order[0].value), given)
-    if place is None or reach.after is None:
+    newest = place is not None and given.columns[place].newest and given.change <= ViewKind.APPEND_ONLY
+    if not newest and not any(one.place == place for one in closings(given)):
         return []
-    newest = given.columns[place].newest and given.change <= ViewKind.APPEND_ONLY
-    closed = [one for one in closings(given) if one.place == place]
-    if not newest and not closed:
-        return []
-    if reach.unit is nodes.Unit.RANGE and reach.before is not None:
+    ranges = [one for one in reaches if one.unit is nodes.Unit.RANGE and (one.before, one.after) != (None, 0)]
+    sizes: list[Size | None] = [Number(0) if newest or place is None else _size(different(given, given.every, [place]))]
+    if ranges:
         if not newest or len(call.order) > 1:
             return []
-        size = open_rows(given, reach.before + reach.after)
-        return [] if size is None else [StateCount(size, Reason.OPEN, Retention.TIME)]
-    number = 1 if reach.before is None else reach.before + reach.after
-    each = StateCount(Number(0), Reason.VALUES) if number == 0 else _partitions(partition, len(call.partition))
-    rows = Number(0) if newest else _size(different(given, given.every, [place]))
-    if each is None or rows is None:
+        sizes.append(open_rows(given, max(one.before or 0 for one in ranges) + max(one.after or 0 for one in ranges)))
+    rows = [one for one in reaches if one.unit is nodes.Unit.ROWS]
+    running = any(one.before is None for one in reaches)
+    number = (
+        running + max((one.before or 0 for one in rows), default=0) + max((one.after or 0 for one in rows), default=0)
+    )
+    each = _partitions(partition, len(call.partition)) if number else StateCount(Number(0), Reason.VALUES)
+    known = [size for size in sizes if size is not None]
+    if each is None or len(known) < len(sizes):
         return []
-    return [replace(each, size=total([rows, product([Number(number), each.size])]))]
+    size = total([*known, product([Number(number), each.size])])
+    if ranges and not number:
+        return [StateCount(size, Reason.OPEN, Retention.TIME)]
+    return [replace(each, size=size)]
 
 
 def _open(given: OperatorView) -> Size | None:
@@ -211,14 +223,6 @@ def _partitions(partition: OperatorView, width: int) -> StateCount | None:
 
 def _size(count: StateCount | None) -> Size | None:
     return None if count is None else count.size
-
-
-def _reach(calls: Sequence[nodes.WindowCall]) -> WindowReach:
-    """How far some functions look that look by the same unit."""
-    found = [_reach_of(call) for call in calls]
-    before = None if any(one.before is None for one in found) else max(one.before or 0 for one in found)
-    after = None if any(one.after is None for one in found) else max(one.after or 0 for one in found)
-    return WindowReach(before, after, found[0].unit)
 
 
 def _reach_of(call: nodes.WindowCall) -> WindowReach:

@@ -81,6 +81,25 @@ WINDOWS = {
         "p) q",
         "4",
     ),
+    "a row before and a running sum": (
+        "SELECT LAG(v, 5) OVER (PARTITION BY b ORDER BY ts) AS x, SUM(v) OVER (PARTITION BY b ORDER BY ts ROWS "
+        "UNBOUNDED PRECEDING) AS y FROM S",
+        "24",
+    ),
+    "a running sum with rows that follow": (
+        "SELECT SUM(v) OVER (PARTITION BY b ORDER BY ts ROWS BETWEEN UNBOUNDED PRECEDING AND 3 FOLLOWING) AS x FROM S",
+        "16",
+    ),
+    "a running sum with a minute that follows": (
+        "SELECT SUM(v) OVER (PARTITION BY b ORDER BY ts RANGE BETWEEN UNBOUNDED PRECEDING AND INTERVAL 1 MINUTE "
+        "FOLLOWING) AS x FROM S",
+        "60*rate_S + 4",
+    ),
+    "running values by rows and by time": (
+        "SELECT SUM(v) OVER (PARTITION BY b ORDER BY ts) AS x, ROW_NUMBER() OVER (PARTITION BY b ORDER BY ts) AS y "
+        "FROM S",
+        "4",
+    ),
     "a time limit above LAG": (
         "SELECT a FROM (SELECT a, ts, LAG(ts) OVER (PARTITION BY a ORDER BY ts) AS before FROM S) q "
         "WHERE ts < before + INTERVAL 1 MINUTE",
