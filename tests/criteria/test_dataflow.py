@@ -204,6 +204,22 @@ JOINS = {
         "window(ts, '1 minute')) q",
         "3",
     ),
+    "a condition over rows of two streams that compares no columns": (
+        "SELECT S.a, T.b FROM S JOIN T ON S.ts > T.ts AND S.v * T.b > 3 WHERE S.b = 1",
+        "4",
+    ),
+    "groups below such a condition": (
+        "SELECT S.b, MAX(T.b) FROM S JOIN T ON S.ts > T.ts AND S.v * T.b > 3 GROUP BY S.b",
+        "8",
+    ),
+    "such a condition of what is not bounded": (
+        "SELECT S.a, T.b FROM S JOIN T ON S.ts > T.ts AND S.v * T.v > 3",
+        "unbounded",
+    ),
+    "rows whose existence is asked by an inequality": (
+        "SELECT S.a FROM S WHERE S.a NOT IN (SELECT T.b FROM T WHERE T.ts <= S.ts)",
+        "5",
+    ),
     "what no row can block is not remembered": (
         "SELECT S.a FROM S WHERE NOT EXISTS (SELECT 1 FROM T WHERE T.b = S.b AND T.b > 5)",
         "0",
@@ -250,6 +266,30 @@ BUCKETS = {
         "SELECT COUNT(DISTINCT b) FROM N GROUP BY window(ts, '5 microseconds', '1 microsecond'), b",
         "32",
     ),
+    "groups of columns beside an outer join": (
+        "SELECT L.a, L.ts, T.v, COUNT(*) FROM N AS L LEFT JOIN M AS T ON T.v = L.a AND T.ts BETWEEN L.ts AND L.ts + 5 "
+        "GROUP BY L.a, L.ts, T.v",
+        "min(50, 5*c_N) + 605",
+    ),
+    "a recursion whose step has a limit": (
+        "WITH RECURSIVE w(x) AS (SELECT b FROM N UNION SELECT w.x + 1 FROM w WHERE w.x < 9) SELECT x FROM w",
+        "11",
+    ),
+    "a recursion that is joined with itself": (
+        "WITH RECURSIVE w(x, y) AS (SELECT b, 1 FROM N UNION SELECT p.x, q.y FROM w p JOIN w q ON p.y = q.x) "
+        "SELECT x FROM w",
+        "4",
+    ),
+    "days, of which one is open": ("SELECT to_date(ts), COUNT(*) FROM D GROUP BY to_date(ts)", "1"),
+    "years, of which one is open": (
+        "SELECT date_trunc('year', ts), COUNT(*) FROM D GROUP BY date_trunc('year', ts)",
+        "1",
+    ),
+    "groups of windows of a union": (
+        "SELECT window(ts, '2 microseconds').start AS w, v, COUNT(*) FROM (SELECT v, ts FROM M UNION ALL "
+        "SELECT a AS v, ts FROM N) q GROUP BY window(ts, '2 microseconds'), v",
+        "c_M + 11",
+    ),
     "groups of some columns of a union": (
         "SELECT COUNT(*) FROM (SELECT a, b FROM N UNION ALL SELECT y AS a, y AS b FROM R) q GROUP BY b",
         "rows_R + 4",
@@ -262,7 +302,9 @@ NUMBERS = catalog_from_mapping(
                 "timestamp": "ts",
                 "columns": {"a": "bigint", "b": "bigint", "ts": "bigint"},
                 "domain": {"a": [0, 9], "b": [0, 2]},
-            }
+            },
+            "M": {"timestamp": "ts", "columns": {"v": "bigint", "ts": "bigint"}},
+            "D": {"timestamp": "ts", "columns": {"ts": "timestamp"}},
         },
         "relations": {"R": {"columns": {"y": "bigint"}}},
     }

@@ -14,8 +14,8 @@ _EXACT_ROUNDS = 3
 def fixpoint(base: ViewFacts, step: Callable[[ViewFacts], ViewFacts], distinct: bool) -> ViewFacts:
     """The least facts that hold of the base, and of the step of what has them (Kleene's iteration, with widening).
 
-    Ends that were left open close again where a condition of the step limits them (narrowing). What is added to the base adds to the result, if each step is monotonic. How many rows there are, only their values
-    say.
+    Ends that were left open close again where a condition of the step limits them (narrowing). What is added to the
+    base adds to the result, if each step is monotonic. How many rows there are, only their values say.
     """
     found = start = replace(base, keys=(), rows=None, state=0).settled
     for turn in range(_EXACT_ROUNDS + 2 * len(base.columns) + len(ViewKind) + 1):
