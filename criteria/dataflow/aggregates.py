@@ -25,7 +25,9 @@ from streambound.analyzer.algebra.nodes import (
 from streambound.analyzer.algebra.percentiles import NoPercentileError, Percentile, percentile_of
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.view_facts import NOW, TimePromise, ViewKind, promises
+from streambound.analyzer.query import TimeValue
 from streambound.criteria.dataflow.blocks import (
+    Read,
     RuleContext,
     best_over_join,
     most_results,
@@ -52,6 +54,7 @@ from streambound.criteria.dataflow.sums import sums_of
 from streambound.criteria.dataflow.syntax import scalar_of, scalar_of_column
 from streambound.criteria.dataflow.view import OperatorView
 from streambound.criteria.size import Number
+from streambound.preprocess.pipeline import Derivation
 
 LINEAR = ("COUNT", "SUM", "AVG", "VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP")
 ENDS = ("start", "end", "last")
@@ -278,10 +281,12 @@ def _filtered(tree: Aggregate, where: exp.Expr) -> Tree:
 def _block_of_values(tree: Aggregate, one: Valued, body: Tree, context: RuleContext) -> Operation:
     """The tables of the block that gives the values of an aggregate, by group."""
     below = body if one.where is None else Filter(body, scalar_of(one.where), syntax=body.syntax or tree.syntax)
-    items, _ = block_keys(tree)
-    items.append(Named("_v", scalar_of(one.value), alias=True))
     stamped = _closes(tree, context)
-    read = read_items(below, items, context, not one.counted)
+    read = _read_values(tree, one.value, below, not one.counted, context)
+    if isinstance(read, Derivation) and one.greatest is not None and _is_time(read):
+        there = exp.Not(this=exp.Is(this=exp.paren(one.value.copy()), expression=exp.Null()))
+        value = exp.Case(ifs=[exp.If(this=there, true=one.value.copy())])
+        read = _read_values(tree, value, below, not one.counted, context)
     if isinstance(read, Undecided):
         return Operation(below, undecided=(read,))
     if one.greatest is not None and not stamped:
@@ -289,6 +294,19 @@ def _block_of_values(tree: Aggregate, one: Valued, body: Tree, context: RuleCont
         if best is not None:
             return best
     return tables(read, not one.counted, below, "A4", counted=True, stamped=stamped)
+
+
+def _read_values(tree: Aggregate, value: exp.Expr, below: Tree, distinct: bool, context: RuleContext) -> Read:
+    items, _ = block_keys(tree)
+    return read_items(below, [*items, Named("_v", scalar_of(value), alias=True)], context, distinct)
+
+
+def _is_time(read: Derivation) -> bool:
+    """Whether the last column is a time, of which the best is a value as others are: it is made a computed column."""
+    return any(
+        isinstance(value := branch.outputs[-1].value, TimeValue) and value.minus is None
+        for branch in read.split.branches
+    )
 
 
 # --- demand -----------------------------------------------------------------------------------------------------------

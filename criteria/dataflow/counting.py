@@ -219,7 +219,8 @@ def _near(view: OperatorView, place: int, closing: ClosingTime) -> Iterator[Colu
             (t.source, t.function, t.low, t.high) == (one.source, closing.function, one.low, one.high)
             for t in column.times
         )
-        if whole and part and same and int(whole) % int(part) == 0 and closing.buckets is not None:
+        exact = same and one.low == one.high  # else the two may be buckets of different times
+        if whole and part and exact and int(whole) % int(part) == 0 and closing.buckets is not None:
             yield ColumnCount(place, closing.buckets * (int(whole) // int(part)) + null, near=at, finer=True)
 
 

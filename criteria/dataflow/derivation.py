@@ -134,10 +134,10 @@ def _limits_of(tree: Tree, catalog: Catalog) -> list[tuple[str, exp.Expr, int]]:
     left, right, pair = views.of(tree.left), views.of(tree.right), views.of(pairs_of(tree))
     width, found = len(left.schema), list[tuple[str, exp.Expr, int]]()
     if tree.kind in LEFT_MEETS:
-        of_left = limits(tree.left, left, pair.narrowed(pair.columns[:width]), catalog)
+        of_left = limits(tree.left, left, pair.columns[:width], catalog)
         found += [("left", part, place) for place, part in of_left]
     if tree.kind in RIGHT_MEETS:
-        of_right = limits(tree.right, right, pair.narrowed(pair.columns[width:]), catalog)
+        of_right = limits(tree.right, right, pair.columns[width:], catalog)
         found += [("right", part, place + width) for place, part in of_right]
     return found
 
@@ -249,7 +249,6 @@ class _Maker:
             "operator": type(tree).__name__,
             "rule": rule,
             "columns": sorted(demand.columns),
-            "factors": sorted(sorted(factor) for factor in demand.factors if factor),
             "most": [{"column": column, "most": most} for column, most in sorted(demand.most.items())],
             "states": [self.state(state, one) for state in one.states],
             "inputs": [self.operation(below) for below in one.inputs],

@@ -6,7 +6,7 @@ S ⋈ (SELECT b, COUNT(*) … GROUP BY b) W on S.a = W.b, S.a in 1..2
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -14,6 +14,7 @@ from sqlglot import exp
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.nodes import Join, JoinKind, Scan, Tree
 from streambound.analyzer.algebra.value_sets import ValueSet
+from streambound.analyzer.algebra.view_facts import ColumnFacts
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.types import Family
@@ -40,24 +41,26 @@ def _limited(tree: Join, catalog: Catalog) -> Join:
     pair = views.of(replace(tree, kind=JoinKind.INNER, member=None))
     width = len(left.schema)
     if tree.kind in LEFT_MEETS:
-        tree = replace(tree, left=_narrowed(tree.left, left, pair.narrowed(pair.columns[:width]), catalog))
+        tree = replace(tree, left=_narrowed(tree.left, left, pair.columns[:width], catalog))
     if tree.kind in RIGHT_MEETS:
-        tree = replace(tree, right=_narrowed(tree.right, right, pair.narrowed(pair.columns[width:]), catalog))
+        tree = replace(tree, right=_narrowed(tree.right, right, pair.columns[width:], catalog))
     return tree
 
 
-def _narrowed(side: Tree, own: OperatorView, met: OperatorView, catalog: Catalog) -> Tree:
+def _narrowed(side: Tree, own: OperatorView, met: Sequence[ColumnFacts], catalog: Catalog) -> Tree:
     """A side without rows whose values no partner has."""
     for _, part in limits(side, own, met, catalog):
         side = filtered(side, part, catalog)
     return side
 
 
-def limits(side: Tree, own: OperatorView, met: OperatorView, catalog: Catalog) -> Iterator[tuple[int, exp.Expr]]:
+def limits(
+    side: Tree, own: OperatorView, met: Sequence[ColumnFacts], catalog: Catalog
+) -> Iterator[tuple[int, exp.Expr]]:
     """What partners leave of a side's columns, by their places."""
     if is_static(side, catalog) or is_block(side, catalog) or isinstance(side, Scan):
         return
-    for place, (before, after) in enumerate(zip(own.columns, met.columns, strict=True)):
+    for place, (before, after) in enumerate(zip(own.columns, met, strict=True)):
         kind = own.schema[place].type
         if kind is None or before.values == after.values:
             continue
