@@ -36,7 +36,7 @@ from streambound.criteria.dataflow.blocks import (
     tables,
 )
 from streambound.criteria.dataflow.closing import closings
-from streambound.criteria.dataflow.counting import different, least, unsettled, until_key_ends
+from streambound.criteria.dataflow.counting import different, least, until_key_ends
 from streambound.criteria.dataflow.demand import Demand
 from streambound.criteria.dataflow.state import (
     BlockSums,
@@ -52,7 +52,7 @@ from streambound.criteria.dataflow.state import (
 )
 from streambound.criteria.dataflow.sums import sums_of
 from streambound.criteria.dataflow.syntax import scalar_of, scalar_of_column
-from streambound.criteria.dataflow.view import OperatorView
+from streambound.criteria.dataflow.view import OperatorView, Places
 from streambound.criteria.size import Number
 from streambound.preprocess.pipeline import Derivation
 
@@ -126,7 +126,9 @@ def aggregate(tree: Aggregate, demand: Demand, context: RuleContext) -> Operatio
     states = [_state(tree, "groups", "A1", range(width), Entry.SUMS, count, context)]
     states += [state for one in of_values for state in _values(tree, one, body, given, context)]
     if body is None or sums is None:
-        below = [_needed(tree, linear, of_values, given, context)]
+        values = [one.count.closing for one in states if one.entry is Entry.OPEN_VALUES and one.count is not None]
+        closing = frozenset(one.place for one in values if one is not None)
+        below = [_needed(tree, linear, of_values, given, closing, context)]
         return Operation(tree, tuple(states), tuple(below), demand)
     below = [_block(tree, body, sums, bool(of_values) and not linear, context)]
     below += [_block_of_values(tree, one, body, context) for one in of_values]
@@ -266,7 +268,8 @@ def _values(
     count = _count(tree, keyed, counted, context)
     entry = Entry.VALUES
     if one.greatest is not None:
-        rows = unsettled(given, given.read_by(*(key.value for key in tree.keys), one.value, one.where))
+        read = given.read_by(*(key.value for key in tree.keys), one.value, one.where)
+        rows = different(given, read, given.every)
         if rows is not None and (count is None or smaller(rows.size, count.size)):
             count, entry = rows, Entry.OPEN_VALUES
     places = (*range(width), *(p for p, call in enumerate(tree.calls, width) if call is one.call))
@@ -317,10 +320,11 @@ def _needed(
     linear: Sequence[AggregateCall],
     of_values: Sequence[Valued],
     given: OperatorView,
+    closing: Places,
     context: RuleContext,
 ) -> Operation:
     """What is below: the columns of keys and of aggregates are needed."""
     columns = given.read_by(*(key.value for key in tree.keys))
     columns = columns.union(*(given.read_by(one.value, one.where) for one in of_values))
     columns = columns.union(*(given.read_by(*call.arguments, call.filter) for call in linear))
-    return context.below(tree.input, Demand(columns))
+    return context.below(tree.input, Demand(columns | closing))
