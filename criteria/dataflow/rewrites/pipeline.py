@@ -6,18 +6,21 @@ from collections.abc import Callable, Iterable, Iterator
 
 from streambound.analyzer.algebra.nodes import Tree
 from streambound.analyzer.catalog import Catalog
+from streambound.criteria.dataflow.rewrites.arguments import arguments_down
 from streambound.criteria.dataflow.rewrites.conditions import conditions_down
 from streambound.criteria.dataflow.rewrites.extremes import extremes_down
 from streambound.criteria.dataflow.rewrites.flatten import flat_aggregates
 from streambound.criteria.dataflow.rewrites.not_in import anti_joins
 from streambound.criteria.dataflow.rewrites.ranges import ranges_down
 from streambound.criteria.dataflow.rewrites.scalars import scalars_joined
+from streambound.criteria.dataflow.rewrites.streams_together import streams_together
 
 Pass = Callable[[Tree, Catalog], Tree]
 PASSES: tuple[Pass, ...] = (
     scalars_joined,
     anti_joins,
     flat_aggregates,
+    arguments_down,
     conditions_down,
     extremes_down,
     ranges_down,
@@ -25,12 +28,18 @@ PASSES: tuple[Pass, ...] = (
 
 
 def normal_forms(tree: Tree, catalog: Catalog) -> Iterator[Tree]:
-    """A tree after all passes, then with its aggregates of aggregates: inner groups may go with ending keys (K3)."""
+    """A tree after all passes, then in other forms that may have a bound where it has none.
+
+    Inner groups of aggregates of aggregates may go with a key that ends (K3); streams may be a block of their own.
+    """
     found = _after(tree, PASSES, catalog)
     yield found
-    other = _after(tree, [one for one in PASSES if one is not flat_aggregates], catalog)
-    if other != found:
-        yield other
+    for other in (
+        _after(tree, [one for one in PASSES if one is not flat_aggregates], catalog),
+        streams_together(found, catalog),
+    ):
+        if other != found:
+            yield other
 
 
 def _after(tree: Tree, passes: Iterable[Pass], catalog: Catalog) -> Tree:
