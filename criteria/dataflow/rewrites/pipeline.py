@@ -11,12 +11,18 @@ from streambound.criteria.dataflow.rewrites.conditions import conditions_down
 from streambound.criteria.dataflow.rewrites.extremes import extremes_down
 from streambound.criteria.dataflow.rewrites.flatten import flat_aggregates
 from streambound.criteria.dataflow.rewrites.not_in import anti_joins
+from streambound.criteria.dataflow.rewrites.padding import padded_rows
+from streambound.criteria.dataflow.rewrites.plain_conditions import plain_conditions
 from streambound.criteria.dataflow.rewrites.ranges import ranges_down
 from streambound.criteria.dataflow.rewrites.scalars import scalars_joined
 from streambound.criteria.dataflow.rewrites.streams_together import streams_together
+from streambound.criteria.dataflow.rewrites.unions import disjoint_unions
 
 Pass = Callable[[Tree, Catalog], Tree]
 PASSES: tuple[Pass, ...] = (
+    plain_conditions,
+    disjoint_unions,
+    padded_rows,
     scalars_joined,
     anti_joins,
     flat_aggregates,

@@ -26,7 +26,9 @@ from streambound.criteria.dataflow.syntax import conjunction, conjuncts
 
 def streams_together(tree: Tree, catalog: Catalog) -> Tree:
     """A tree whose inner joins join neighbouring streams first."""
-    if not is_block(tree, catalog) and _is_inner(tree):
+    if is_block(tree, catalog):
+        return tree
+    if _is_inner(tree):
         sides, conditions = _flattened(tree, catalog)
         sides = [streams_together(side, catalog) for side in sides]
         runs = [list(run) for _, run in groupby(sides, lambda side: _reads_streams(side, catalog))]
