@@ -1,7 +1,8 @@
 """The rule of a maximal select-project-join block: the exact criteria of theory §4, and the tables of its bound.
 
-(i) what is demanded of a stream that waits is bounded, (ii) its joins with later streams are harmless; a set asks the
-set criterion. Of an outer, semi or anti join of two streams the inner join's (B1, B3, B4).
+A block is bounded if (i) the columns that it has to keep of each stream are bounded, and (ii) its joins with streams
+that come later are harmless. Sets have a criterion of their own. Outer, semi and anti joins of two streams are decided
+as the inner join is (B1, B3, B4).
 """
 
 from __future__ import annotations

@@ -358,37 +358,6 @@ def test_keys_that_end(name: str) -> None:
 
 # --- equivalent texts -------------------------------------------------------------------------------------------------
 
-_TRUE = {
-    "contradiction": ("a > 3 AND a < 2", "FALSE AND a > 3"),
-    "double negation": ("a > 3", "NOT (NOT a > 3)"),
-    "a constant": ("a > 3", "a > 3 AND 1 = 1"),
-    "a list of one": ("b = 1", "b IN (1)"),
-    "a list": ("b = 0 OR b = 1", "b IN (0, 1)"),
-    "between": ("b >= 0 AND b <= 1", "b BETWEEN 0 AND 1"),
-    "sides": ("a < v", "v > a"),
-    "not less": ("b >= 1", "NOT b < 1"),
-    "offset": ("b + 1 > 2", "b > 1"),
-    "repeated": ("b > 1", "b > 1 AND b > 1"),
-    "absorbed": ("b > 1", "b > 1 AND b > 0"),
-    "distributed": ("b = 1 AND (a = 1 OR a = 2)", "b = 1 AND a = 1 OR b = 1 AND a = 2"),
-}
-_ABOVE = {
-    "groups": "SELECT b, COUNT(*) FROM S WHERE {} GROUP BY b",
-    "values": "SELECT COUNT(DISTINCT b) FROM S WHERE {}",
-    "lag": f"SELECT x FROM (SELECT {_LAG} AS x FROM S WHERE {{}}) q",
-    "anti join": "SELECT S.b FROM (SELECT * FROM S WHERE {}) S WHERE NOT EXISTS (SELECT 1 FROM T WHERE T.b = S.b)",
-    "set operation": "SELECT b FROM S WHERE {} EXCEPT SELECT b FROM T",
-}
-
-
-@pytest.mark.parametrize("above", _ABOVE)
-@pytest.mark.parametrize("name", _TRUE)
-def test_equivalent_conditions_remember_as_much(name: str, above: str) -> None:
-    found = {judged(_ABOVE[above].format(text)).entries for text in _TRUE[name]}
-    assert None not in found
-    assert len({one.value for one in found if one is not None}) == 1
-
-
 FORMS = {
     "HAVING of a key is WHERE": (
         "SELECT a, COUNT(*) FROM S GROUP BY a HAVING a BETWEEN 0 AND 2",
