@@ -12,7 +12,7 @@ import pytest
 from streambound.analyzer.columns import Column
 from streambound.analyzer.types import parse_type
 from streambound.criteria.check import executed
-from streambound.criteria.operators.constants import DAY, Constants
+from streambound.criteria.witnesses.constants import DAY, Constants
 from support.circuits import checked_circuit, checked_once
 from support.grown import SAMPLED, SIZE, grown
 

@@ -6,9 +6,9 @@ from random import Random
 
 from streambound.criteria.check import Checked
 from streambound.criteria.distinguishing import tells_element
-from streambound.criteria.operators.witness import CircuitWitness
 from streambound.criteria.verdict import Decision
 from streambound.criteria.witness import Witness, build
+from streambound.criteria.witnesses.witness import CircuitWitness
 
 SIZE, SAMPLED = 40, 300
 """The size at which each witness is executed, and that of a sample."""

@@ -23,17 +23,17 @@ from streambound.analyzer.query import Attribute, Query
 from streambound.analyzer.types import Family
 from streambound.analyzer.work import STATEMENT, TooMuchWork, share, spend
 from streambound.criteria.contract import fits_contract
-from streambound.criteria.operators.constants import MOST_COUNTED, Constants
-from streambound.criteria.operators.executed import Executed
-from streambound.criteria.operators.ranked_schemes import ranked
-from streambound.criteria.operators.schemes import FARTHEST, FEW_ROWS, Ground, Scheme, counted, drawn, in_time
 from streambound.criteria.reach import Reach
 from streambound.criteria.witness import Witness, build
 from streambound.criteria.witness_plan import WitnessPlan
 from streambound.criteria.witness_search import plans
+from streambound.criteria.witnesses.constants import MOST_COUNTED, Constants
+from streambound.criteria.witnesses.executed import Executed
+from streambound.criteria.witnesses.ranked_schemes import ranked
+from streambound.criteria.witnesses.schemes import FARTHEST, FEW_ROWS, Ground, Scheme, counted, drawn, in_time
 
 if TYPE_CHECKING:
-    from streambound.criteria.operators.executions import Executions, WitnessRun
+    from streambound.criteria.witnesses.executions import Executions, WitnessRun
     from streambound.incremental.zset import ZSet
 
 SIZES = (3, 4, 5)
@@ -111,7 +111,7 @@ class CircuitWitness:
 
     @cached_property
     def _executions(self) -> Executions:
-        from streambound.criteria.operators.executions import Executions
+        from streambound.criteria.witnesses.executions import Executions
 
         return Executions(self.statement)
 
@@ -139,7 +139,7 @@ def find_circuit_witness(statement: Executed, suspects: Iterable[Query], longer:
     ``suspects`` are blocks, split, that the violated propositions speak of. A search that is so many times ``longer``
     takes as many more steps.
     """
-    from streambound.criteria.operators.executions import Executions
+    from streambound.criteria.witnesses.executions import Executions
     from streambound.incremental.evaluate import NoFixpointError
     from streambound.incremental.translation.views import Untranslatable
 
@@ -159,7 +159,7 @@ def find_scheme(statement: Executed, longer: int = 1) -> CircuitWitness | None:
 
     A search that is so many times ``longer`` draws as many more schemes, and takes as many more steps.
     """
-    from streambound.criteria.operators.executions import Executions
+    from streambound.criteria.witnesses.executions import Executions
     from streambound.incremental.evaluate import NoFixpointError
     from streambound.incremental.translation.views import Untranslatable
 
@@ -292,7 +292,7 @@ def holds_at_every_size(found: CircuitWitness, executions: Executions) -> bool:
     """Whether all subsets of elements are told apart, whatever their number.
 
     Elements are in the same order at every size, and farther apart than all constants together; each has values of its
-    own in columns that have infinitely many, and what has few values is the same of all (`operators.constants`). So a
+    own in columns that have infinitely many, and what has few values is the same of all (`witnesses.constants`). So a
     condition that sees one value or time, or two, is true of elements alike. What is counted or summed is tried: for
     all subsets of a few elements, for sums of powers, and for more elements than rows are counted to.
     """
