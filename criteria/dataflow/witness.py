@@ -1,0 +1,174 @@
+"""The search for a witness of a statement that nothing bounds, from the states that have no size (Lemma 0).
+
+Of such a state the operator and a column are known. Elements have fresh values in that column, and probes make their
+entries visible: the rows that do it are those of `visible_rows`, and the plans of elements and probes those of a
+select-project-join query (`criteria.witness_search`). A plan counts when the whole statement, executed, tells all
+subsets apart, at every size (`criteria.witnesses`). Schemes that are drawn at random are the last resort.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import islice
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra import nodes
+from streambound.analyzer.block_queries import BlockReader
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.errors import TooManyBranchesError
+from streambound.analyzer.findings import Finding
+from streambound.analyzer.lower import Lowered, lower
+from streambound.analyzer.query import Query
+from streambound.analyzer.statement import Statement
+from streambound.analyzer.work import STATEMENT, share
+from streambound.criteria.dataflow.blocks import violations
+from streambound.criteria.dataflow.state import Judgement, Operation, OperatorState
+from streambound.criteria.dataflow.syntax import conjunction, scalar_of
+from streambound.criteria.dataflow.visible_rows import VisibleRows, Visibility, with_streams
+from streambound.criteria.witness import Witness
+from streambound.criteria.witness_search import find_witness
+from streambound.criteria.witnesses.executed import Executed
+from streambound.criteria.witnesses.witness import CircuitWitness, find_circuit_witness, find_scheme
+from streambound.preprocess.pipeline import derive
+
+SEARCH = 3 * STATEMENT / 8
+"""Steps of work of a search."""
+_MOST_WAYS = 4
+_Sets = (nodes.Aggregate, nodes.Over, nodes.Distinct, nodes.Fixpoint, nodes.Except, nodes.Intersect)
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What proves that nothing bounds a statement: witnesses of its one block, or of the statement as it is executed.
+
+    ``ran_out``: nothing was found, and not all that may be tried was.
+    """
+
+    block: Witness | None = None
+    statement: CircuitWitness | None = None
+    ran_out: bool = False
+
+    @property
+    def found(self) -> bool:
+        """Whether there is a proof."""
+        return self.block is not None or self.statement is not None
+
+
+def prove(statement: Statement, catalog: Catalog, judgement: Judgement, longer: int = 1) -> Proof:
+    """Search for a witness of a statement of which some states have no size."""
+    lowered = lower(statement, catalog)
+    failing = list(states_without_size(judgement.operation))
+    if not failing or lowered.tree is None or lowered.positions is None:
+        return Proof()
+    with share(SEARCH * longer) as search:
+        block = _of_block(judgement.operation, longer)
+        if block is not None:
+            return Proof(block=block)
+        executed = Executed(lowered.tree, catalog, lowered.queries)
+        visible = _Suspects(statement, catalog, lowered, judgement.operation)
+        found = find_circuit_witness(executed, visible.of(failing), longer) or find_scheme(executed, longer)
+        if found is not None:
+            return Proof(statement=found)
+    return Proof(ran_out=search.ran_out)
+
+
+def states_without_size(operation: Operation) -> Iterator[tuple[Operation, OperatorState]]:
+    """The states that nothing bounds, with their operations: those nearest to the tables first."""
+    for one in operation.every():
+        yield from ((one, state) for state in one.states if state.count is None)
+
+
+def _of_block(operation: Operation, longer: int) -> Witness | None:
+    """A witness of a statement that is one block, for which there is a proof by theory (§6)."""
+    if operation.rows is None or operation.inputs or not isinstance(operation.tree, nodes.Project | nodes.Union | nodes.Distinct):
+        return None
+    split = operation.rows.read.split
+    violated = (one for one in split.branches if violations(replace(split, branches=(one,)), split.distinct))
+    return find_witness(split, tuple(violated), longer).witness
+
+
+@dataclass(frozen=True)
+class _Suspects:
+    """The select-project-join queries of which a statement's witnesses are those that its states without size suggest."""
+
+    statement: Statement
+    catalog: Catalog
+    lowered: Lowered
+    root: Operation
+
+    def of(self, failing: Sequence[tuple[Operation, OperatorState]]) -> Iterator[Query]:
+        """The queries, split: first of the column to blame alone, then of all columns that the operator reads."""
+        for operation, state in failing:
+            place = _place(state, self.catalog)
+            chosen = {True: frozenset() if place is None else frozenset((place,)), False: None}
+            for alone in (True, False):
+                if alone and place is None:
+                    continue
+                for found in self._visible(operation, state):
+                    yield from self._queries(found, state, chosen[alone])
+        for operation, _ in failing:
+            if operation.rows is not None:
+                split = operation.rows.read.split
+                yield from (replace(split, distinct=distinct) for distinct in (False, True))
+
+    def _visible(self, operation: Operation, state: OperatorState) -> Iterator[VisibleRows]:
+        for operator in (state.operator, operation.tree):
+            ways = Visibility(self.catalog, operator).of(self.root.tree)
+            found = list(islice((one for one in ways if one.kept is not None), _MOST_WAYS))
+            if found:
+                yield from found
+                return
+
+    def _queries(self, found: VisibleRows, state: OperatorState, places: frozenset[int] | None) -> Iterator[Query]:
+        kept = found.kept or ()
+        values = [one for place, one in enumerate(kept) if one is not None and (places is None or place in places)]
+        items = list({one.sql("spark"): one for one in values}.values())
+        query = self._query(found, items)
+        if query is None:
+            return
+        orders = (True, False) if isinstance(state.operator, _Sets) else (False, True)
+        yield from (replace(query, distinct=distinct) for distinct in orders)
+
+    def _query(self, found: VisibleRows, items: Sequence[exp.Expr]) -> Query | None:
+        """A query of rows that are visible, without what no query says."""
+        assert self.lowered.positions is not None, "it was judged"
+        reader = BlockReader(
+            self.lowered.positions, with_streams(self.catalog), self.statement.name, self.statement.span, {}
+        )
+        body = reduce(_joined, found.scans)
+        conditions = [one for one in found.conditions if _read(reader, body, [one], []) is not None]
+        named = [one for one in items if _read(reader, body, [], [one]) is not None]
+        query = _read(reader, body, conditions, named)
+        try:
+            return None if query is None else derive(query).split
+        except TooManyBranchesError:
+            return None
+
+
+def _joined(left: nodes.Tree, right: nodes.Tree) -> nodes.Tree:
+    return nodes.Join(nodes.JoinKind.INNER, left, right, syntax=right.syntax)
+
+
+def _read(
+    reader: BlockReader, body: nodes.Tree, conditions: Sequence[exp.Expr], items: Sequence[exp.Expr]
+) -> Query | None:
+    where = conjunction(conditions)
+    below = body if where is None else nodes.Filter(body, where, syntax=body.syntax)
+    one = exp.Literal.number(1)
+    named = [nodes.Named(f"c{n}", scalar_of(item), alias=True) for n, item in enumerate(items or [one])]
+    try:
+        return reader.query(below, named)
+    except Finding:
+        return None
+
+
+def _place(state: OperatorState, catalog: Catalog) -> int | None:
+    """The place of the column to blame among those that are kept of an operator's rows."""
+    if state.blame is None or not isinstance(state.operator, nodes.Join) or state.what != "right":
+        return state.blame
+    from streambound.analyzer.algebra.schema import schema
+
+    return state.blame + len(schema(state.operator.left, catalog))
