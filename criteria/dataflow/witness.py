@@ -8,7 +8,7 @@ subsets apart, at every size (`criteria.witnesses`). Schemes that are drawn at r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import islice
@@ -31,11 +31,15 @@ from streambound.criteria.dataflow.visible_rows import VisibleRows, Visibility, 
 from streambound.criteria.witness import Witness
 from streambound.criteria.witness_search import find_witness
 from streambound.criteria.witnesses.executed import Executed
-from streambound.criteria.witnesses.witness import CircuitWitness, find_circuit_witness, find_scheme
+from streambound.criteria.witnesses.witness import CircuitWitness, candidates, find_scheme, first_that_holds
 from streambound.preprocess.pipeline import derive
 
 SEARCH = 3 * STATEMENT / 8
 """Steps of work of a search."""
+COMPOSED = SEARCH / 2
+"""Steps of those of witnesses that are composed from states; the others are of schemes."""
+ROUNDS = (8, 24, 64, 256)
+"""Ways to build witnesses of each query that are tried before more of any one."""
 _MOST_WAYS = 4
 _Sets = (nodes.Aggregate, nodes.Over, nodes.Distinct, nodes.Fixpoint, nodes.Except, nodes.Intersect)
 
@@ -61,18 +65,27 @@ def prove(statement: Statement, catalog: Catalog, judgement: Judgement, longer: 
     """Search for a witness of a statement of which some states have no size."""
     lowered = lower(statement, catalog)
     failing = list(states_without_size(judgement.operation))
-    if not failing or lowered.tree is None or lowered.positions is None:
+    if lowered.tree is None or lowered.positions is None:
         return Proof()
     with share(SEARCH * longer) as search:
-        block = _of_block(judgement.operation, longer)
+        block = _of_joins(lowered.query, longer) if lowered.query is not None else None
         if block is not None:
             return Proof(block=block)
         executed = Executed(lowered.tree, catalog, lowered.queries)
         visible = _Suspects(statement, catalog, lowered, judgement.operation)
-        found = find_circuit_witness(executed, visible.of(failing), longer) or find_scheme(executed, longer)
+        tried = _in_rounds(executed, dict.fromkeys(visible.of(failing)))
+        found = first_that_holds(executed, tried, COMPOSED * longer) or find_scheme(executed, longer)
         if found is not None:
             return Proof(statement=found)
     return Proof(ran_out=search.ran_out)
+
+
+def _in_rounds(statement: Executed, suspects: Iterable[Query]) -> Iterator[CircuitWitness]:
+    """What is tried of each query: the simplest of all of them first."""
+    rest = [iter(candidates(statement, [query])) for query in suspects]
+    for number in ROUNDS:
+        for several in rest:
+            yield from islice(several, number)
 
 
 def states_without_size(operation: Operation) -> Iterator[tuple[Operation, OperatorState]]:
@@ -81,11 +94,12 @@ def states_without_size(operation: Operation) -> Iterator[tuple[Operation, Opera
         yield from ((one, state) for state in one.states if state.count is None)
 
 
-def _of_block(operation: Operation, longer: int) -> Witness | None:
-    """A witness of a statement that is one block, for which there is a proof by theory (§6)."""
-    if operation.rows is None or operation.inputs or not isinstance(operation.tree, nodes.Project | nodes.Union | nodes.Distinct):
+def _of_joins(query: Query, longer: int) -> Witness | None:
+    """A witness of a statement that is one select-project-join block, which holds at every size by theory (§6)."""
+    try:
+        split = derive(query).split
+    except TooManyBranchesError:
         return None
-    split = operation.rows.read.split
     violated = (one for one in split.branches if violations(replace(split, branches=(one,)), split.distinct))
     return find_witness(split, tuple(violated), longer).witness
 

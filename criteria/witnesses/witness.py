@@ -139,14 +139,21 @@ def find_circuit_witness(statement: Executed, suspects: Iterable[Query], longer:
     ``suspects`` are blocks, split, that the violated propositions speak of. A search that is so many times ``longer``
     takes as many more steps.
     """
+    return first_that_holds(statement, candidates(statement, suspects), MOST_STEPS * longer)
+
+
+def first_that_holds(
+    statement: Executed, tried: Iterable[CircuitWitness], steps: float = MOST_STEPS
+) -> CircuitWitness | None:
+    """The first of some ways to build witnesses that holds at every size; None where none does, in so many steps."""
     from streambound.criteria.witnesses.executions import Executions
     from streambound.incremental.evaluate import NoFixpointError
     from streambound.incremental.translation.views import Untranslatable
 
     try:
         executions = Executions(statement)
-        with share(MOST_STEPS * longer):
-            for found in candidates(statement, suspects):
+        with share(steps):
+            for found in tried:
                 if holds_at_every_size(found, executions):
                     return found
     except (Untranslatable, NoFixpointError):
