@@ -36,10 +36,10 @@ from streambound.preprocess.pipeline import derive
 
 SEARCH = 3 * STATEMENT / 8
 """Steps of work of a search."""
-COMPOSED = SEARCH / 2
-"""Steps of those of witnesses that are composed from states; the others are of schemes."""
+SIMPLEST, SCHEMES = SEARCH / 4, SEARCH / 2
+"""Steps of the simplest plans of all queries, and of schemes; other plans have what is left."""
 ROUNDS = (8, 24, 64, 256)
-"""Ways to build witnesses of each query that are tried before more of any one."""
+"""Ways to build witnesses of a query that are tried before more of another one."""
 _MOST_WAYS = 4
 _Sets = (nodes.Aggregate, nodes.Over, nodes.Distinct, nodes.Fixpoint, nodes.Except, nodes.Intersect)
 
@@ -73,17 +73,31 @@ def prove(statement: Statement, catalog: Catalog, judgement: Judgement, longer: 
             return Proof(block=block)
         executed = Executed(lowered.tree, catalog, lowered.queries)
         visible = _Suspects(statement, catalog, lowered, judgement.operation)
-        tried = _in_rounds(executed, dict.fromkeys(visible.of(failing)))
-        found = first_that_holds(executed, tried, COMPOSED * longer) or find_scheme(executed, longer)
+        suspects = list[Query]()
+        simplest = _simplest(executed, visible.of(failing), suspects)
+        found = first_that_holds(executed, simplest, SIMPLEST * longer)
+        with share(SCHEMES * longer):
+            found = found or find_scheme(executed, longer)
+        found = found or first_that_holds(executed, _others(executed, suspects), SEARCH * longer)
         if found is not None:
             return Proof(statement=found)
     return Proof(ran_out=search.ran_out)
 
 
-def _in_rounds(statement: Executed, suspects: Iterable[Query]) -> Iterator[CircuitWitness]:
-    """What is tried of each query: the simplest of all of them first."""
-    rest = [iter(candidates(statement, [query])) for query in suspects]
-    for number in ROUNDS:
+def _simplest(statement: Executed, suspects: Iterable[Query], found: list[Query]) -> Iterator[CircuitWitness]:
+    """The simplest way to build witnesses of each query, then some more; the queries are ``found`` meanwhile."""
+    for query in suspects:
+        if query not in found:
+            found.append(query)
+            yield from islice(candidates(statement, [query]), 1)
+    for query in found:
+        yield from islice(candidates(statement, [query]), 1, ROUNDS[0])
+
+
+def _others(statement: Executed, suspects: Sequence[Query]) -> Iterator[CircuitWitness]:
+    """All others, some of each query before more of any one."""
+    rest = [islice(candidates(statement, [query]), ROUNDS[0], None) for query in suspects]
+    for number in ROUNDS[1:]:
         for several in rest:
             yield from islice(several, number)
 
