@@ -140,16 +140,17 @@ class Visibility:
                 yield _value(parsed(item.value), given, columns)
 
     def _groups(self, tree: nodes.Aggregate) -> Iterator[VisibleRows]:
-        """Groups of one row each."""
+        """Groups of one row each, which some of the aggregates count."""
         given = self._schema(tree.input)
-        for below in self.of(tree.input):
-            keys = tuple(_value(parsed(key.value), given, below.columns) for key in tree.keys)
-            found = below
-            if len(tree.calls) == 1:
-                found = found.where(*self._true(tree.calls[0].filter, given, below.columns))
-            if tree is self.operator:
-                found = replace(found, kept=(*keys, *(_argument(call, given, below.columns) for call in tree.calls)))
-            yield replace(found, columns=(*keys, *(_of_one_row(call, given, below.columns) for call in tree.calls)))
+        for counted in dict.fromkeys((*(call.filter for call in tree.calls if call.filter is not None), None)):
+            for below in self.of(tree.input):
+                keys = tuple(_value(parsed(key.value), given, below.columns) for key in tree.keys)
+                found = below.where(*self._true(counted, given, below.columns))
+                if tree is self.operator:
+                    found = replace(
+                        found, kept=(*keys, *(_argument(call, given, below.columns) for call in tree.calls))
+                    )
+                yield replace(found, columns=(*keys, *(_of_one_row(call, given, below.columns) for call in tree.calls)))
 
     def _both(self, left: nodes.Tree, right: nodes.Tree) -> Iterator[VisibleRows]:
         for one in self.of(left):

@@ -16,6 +16,7 @@ from itertools import islice
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.errors import TooManyBranchesError
@@ -41,7 +42,8 @@ SIMPLEST, SCHEMES = SEARCH / 4, SEARCH / 2
 ROUNDS = (8, 24, 64, 256)
 """Ways to build witnesses of a query that are tried before more of another one."""
 _MOST_WAYS = 4
-_Sets = (nodes.Aggregate, nodes.Over, nodes.Distinct, nodes.Fixpoint, nodes.Except, nodes.Intersect)
+_MOST_COLUMNS = 64
+_SETS = (nodes.Aggregate, nodes.Over, nodes.Distinct, nodes.Fixpoint, nodes.Except, nodes.Intersect)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +104,28 @@ def _others(statement: Executed, suspects: Sequence[Query]) -> Iterator[CircuitW
             yield from islice(several, number)
 
 
-def states_without_size(operation: Operation) -> Iterator[tuple[Operation, OperatorState]]:
+@dataclass(frozen=True, slots=True)
+class Unbounded:
+    """A state without a size, the operation that has it, and the one that reads its rows."""
+
+    state: OperatorState
+    operation: Operation
+    above: Operation | None
+
+    @property
+    def operator(self) -> nodes.Tree:
+        """The operator whose rows say what is remembered: for the block below groups it is these."""
+        groups = self.above.tree if self.above is not None else None
+        if self.operation.rows is not None and isinstance(groups, nodes.Aggregate) and not self.operation.demand.every:
+            return groups
+        return self.state.operator
+
+
+def states_without_size(operation: Operation, above: Operation | None = None) -> Iterator[Unbounded]:
     """The states that nothing bounds, with their operations: those nearest to the tables first."""
-    for one in operation.every():
-        yield from ((one, state) for state in one.states if state.count is None)
+    for one in operation.inputs:
+        yield from states_without_size(one, operation)
+    yield from (Unbounded(state, operation, above) for state in operation.states if state.count is None)
 
 
 def _of_joins(query: Query, longer: int) -> Witness | None:
@@ -127,38 +147,39 @@ class _Suspects:
     lowered: Lowered
     root: Operation
 
-    def of(self, failing: Sequence[tuple[Operation, OperatorState]]) -> Iterator[Query]:
-        """The queries, split: first of the column to blame alone, then of all columns that the operator reads."""
-        for operation, state in failing:
-            place = _place(state, self.catalog)
-            chosen = {True: frozenset() if place is None else frozenset((place,)), False: None}
-            for alone in (True, False):
-                if alone and place is None:
-                    continue
-                for found in self._visible(operation, state):
-                    yield from self._queries(found, state, chosen[alone])
-        for operation, _ in failing:
-            if operation.rows is not None:
-                split = operation.rows.read.split
+    def of(self, failing: Sequence[Unbounded]) -> Iterator[Query]:
+        """The queries, split: first of the column to blame alone, then of all columns that are remembered."""
+        for one in failing:
+            place = self._blamed(one.state)
+            for chosen in (None if place is None else frozenset((place,)), _remembered(one)):
+                for found in self._visible(one) if chosen is not None else ():
+                    yield from self._queries(found, one.operator, chosen)
+        for one in failing:
+            if one.operation.rows is not None:
+                split = one.operation.rows.read.split
                 yield from (replace(split, distinct=distinct) for distinct in (False, True))
 
-    def _visible(self, operation: Operation, state: OperatorState) -> Iterator[VisibleRows]:
-        for operator in (state.operator, operation.tree):
+    def _blamed(self, state: OperatorState) -> int | None:
+        """The place of the column to blame among those that are kept of an operator's rows."""
+        if state.blame is None or not isinstance(state.operator, nodes.Join) or state.what != "right":
+            return state.blame
+        return state.blame + len(schema(state.operator.left, self.catalog))
+
+    def _visible(self, one: Unbounded) -> Iterator[VisibleRows]:
+        for operator in (one.operator, one.operation.tree):
             ways = Visibility(self.catalog, operator).of(self.root.tree)
-            found = list(islice((one for one in ways if one.kept is not None), _MOST_WAYS))
+            found = list(islice((way for way in ways if way.kept is not None), _MOST_WAYS))
             if found:
                 yield from found
                 return
 
-    def _queries(self, found: VisibleRows, state: OperatorState, places: frozenset[int] | None) -> Iterator[Query]:
-        kept = found.kept or ()
-        values = [one for place, one in enumerate(kept) if one is not None and (places is None or place in places)]
+    def _queries(self, found: VisibleRows, operator: nodes.Tree, places: frozenset[int]) -> Iterator[Query]:
+        values = [one for place, one in enumerate(found.kept or ()) if one is not None and place in places]
         items = list({one.sql("spark"): one for one in values}.values())
         query = self._query(found, items)
-        if query is None:
-            return
-        orders = (True, False) if isinstance(state.operator, _Sets) else (False, True)
-        yield from (replace(query, distinct=distinct) for distinct in orders)
+        if query is not None:
+            orders = (True, False) if isinstance(operator, _SETS) else (False, True)
+            yield from (replace(query, distinct=distinct) for distinct in orders)
 
     def _query(self, found: VisibleRows, items: Sequence[exp.Expr]) -> Query | None:
         """A query of rows that are visible, without what no query says."""
@@ -193,10 +214,8 @@ def _read(
         return None
 
 
-def _place(state: OperatorState, catalog: Catalog) -> int | None:
-    """The place of the column to blame among those that are kept of an operator's rows."""
-    if state.blame is None or not isinstance(state.operator, nodes.Join) or state.what != "right":
-        return state.blame
-    from streambound.analyzer.algebra.schema import schema
-
-    return state.blame + len(schema(state.operator.left, catalog))
+def _remembered(one: Unbounded) -> frozenset[int]:
+    """The places of the columns that are remembered, among those that are kept of an operator's rows."""
+    if one.operator is one.operation.tree and not isinstance(one.operator, _SETS):
+        return one.operation.demand.every
+    return frozenset(range(_MOST_COLUMNS))
