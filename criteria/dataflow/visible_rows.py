@@ -107,12 +107,12 @@ class Visibility:
                 yield from self.of(left)
                 yield from self.of(right)
             case nodes.Except(left, right) | nodes.Intersect(left, right):
+                yield from self.of(left) if isinstance(tree, nodes.Except) else ()
                 for pair in self._both(left, right):
                     width = len(self._schema(left))
                     equal = zip(pair.columns[:width], pair.columns[width:], strict=True)
                     found = pair.where(*(exp.EQ(this=a.copy(), expression=b.copy()) for a, b in equal if a and b))
                     yield replace(found, columns=found.columns[:width])
-                yield from self.of(left) if isinstance(tree, nodes.Except) else ()
             case nodes.Fixpoint(base=base, step=step):
                 yield from self.of(base)
                 yield from replace(self, recursive=(self._schema(tree), base)).of(step)

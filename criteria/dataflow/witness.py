@@ -37,7 +37,7 @@ from streambound.preprocess.pipeline import derive
 
 SEARCH = 3 * STATEMENT / 8
 """Steps of work of a search."""
-SIMPLEST, SCHEMES = SEARCH / 4, SEARCH / 2
+SIMPLEST, SCHEMES = SEARCH / 4, 5 * SEARCH / 8
 """Steps of the simplest plans of all queries, and of schemes; other plans have what is left."""
 ROUNDS = (8, 24, 64, 256)
 """Ways to build witnesses of a query that are tried before more of another one."""
@@ -150,14 +150,13 @@ class _Suspects:
     def of(self, failing: Sequence[Unbounded]) -> Iterator[Query]:
         """The queries, split: first of the column to blame alone, then of all columns that are remembered."""
         for one in failing:
+            if one.operation.rows is not None:
+                split = one.operation.rows.read.split
+                yield from (replace(split, distinct=distinct) for distinct in (False, True))
             place = self._blamed(one.state)
             for chosen in (None if place is None else frozenset((place,)), _remembered(one)):
                 for found in self._visible(one) if chosen is not None else ():
                     yield from self._queries(found, one.operator, chosen)
-        for one in failing:
-            if one.operation.rows is not None:
-                split = one.operation.rows.read.split
-                yield from (replace(split, distinct=distinct) for distinct in (False, True))
 
     def _blamed(self, state: OperatorState) -> int | None:
         """The place of the column to blame among those that are kept of an operator's rows."""
