@@ -121,6 +121,14 @@ def test_a_part_of_a_digest_is_opaque() -> None:
     assert found.opaque == {"name"}
 
 
+def test_a_stream_in_two_places_may_have_other_derived_columns_in_each() -> None:
+    """A row that is an element of one place is no row with the columns that were derived for the other."""
+    catalog = {"streams": {"S": {"timestamp": "ts", "columns": {"a": "bigint", "v": "bigint", "ts": "bigint"}}}}
+    joined = "FROM S AS x JOIN S AS y ON x.v = y.v"
+    sql = f"SELECT MIN(y.ts) AS m {joined} AND x.a <= y.a EXCEPT ALL SELECT COUNT(y.ts) AS n {joined}"
+    assert str(checked_circuit(sql, catalog).verdict) in ("unknown", "unbounded")
+
+
 def _constants(sql: str, catalog: Mapping[str, Any]) -> Constants:
     statement = executed(checked_circuit(sql, catalog))
     assert statement is not None
