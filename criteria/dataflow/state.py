@@ -13,6 +13,7 @@ from streambound.criteria.bound import QueryBound
 from streambound.criteria.dataflow.closing import ClosingTime
 from streambound.criteria.dataflow.demand import Demand
 from streambound.criteria.size import Number, Size, fewer, total
+from streambound.criteria.violation import Violation
 from streambound.preprocess.pipeline import Derivation
 
 
@@ -65,7 +66,8 @@ class OperatorState:
     """What an operator remembers of an input.
 
     ``key`` are columns of the input, by position. Without a ``count`` nothing bounds the state: ``blame`` is the column
-    to limit, by position, None where there is no single one; ``words`` say what grows.
+    to limit, by position, None where there is no single one; ``words`` say what grows; ``violations`` are those of a
+    block's criterion.
     """
 
     operator: Tree = field(repr=False)
@@ -76,6 +78,7 @@ class OperatorState:
     count: StateCount | None
     blame: int | None = None
     words: str = ""
+    violations: tuple[Violation, ...] = field(default=(), repr=False)
 
     @property
     def size(self) -> Size | None:

@@ -218,9 +218,7 @@ def _value(node: exp.Expr, given: Schema, columns: Values) -> exp.Expr | None:
     return inner
 
 
-def _of_one_row(
-    call: nodes.AggregateCall | nodes.WindowCall, given: Schema, columns: Values
-) -> exp.Expr | None:
+def _of_one_row(call: nodes.AggregateCall | nodes.WindowCall, given: Schema, columns: Values) -> exp.Expr | None:
     """What a function says of one row; None for a number of rows."""
     return _argument(call, given, columns) if call.function in _OF_ONE_ROW else None
 
@@ -245,6 +243,4 @@ def _as_stream(table: DeclaredTable) -> DeclaredTable:
     inserted = replace(changes.op, domain=Domain(values=(changes.insert,)))
     own: Mapping[str, object] = {changes.timestamp.name: None, changes.op.name: None}
     columns = (*(one for one in table.columns if one.name not in own), changes.timestamp, inserted)
-    return replace(
-        table, kind=Kind.STREAM, columns=columns, timestamp=changes.timestamp.name, changes=None, rows=None
-    )
+    return replace(table, kind=Kind.STREAM, columns=columns, timestamp=changes.timestamp.name, changes=None, rows=None)
