@@ -38,8 +38,11 @@ _RECURSION = "{} is unbounded: a recursion must remember every value it has ever
 _SHOWN = (
     "{} is projected and unbounded, and a row that has it may still wait for a partner: every value must be remembered"
 )
-_EQUAL = "{1} joins on an unbounded attribute, and a row of the other side may come later: every value of {0} must be remembered"
-_ORDERED = "the outcome of {1} depends on unboundedly many values of {0}, and a row of the other side may come later: they must all be remembered"
+_LATER = "a row of the other side may come later"
+_EQUAL = f"{{1}} joins on an unbounded attribute, and {_LATER}: every value of {{0}} must be remembered"
+_ORDERED = (
+    f"the outcome of {{1}} depends on unboundedly many values of {{0}}, and {_LATER}: all must be remembered"
+)
 _LIMITS = "limit the columns that it keeps, in WHERE or by domains in the catalog, or group by a bucket of time"
 _ROWS = "declare it: rows = … in [relations.{}], or domains of its key"
 

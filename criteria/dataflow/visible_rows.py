@@ -8,14 +8,14 @@ of them suggests counts when the judged one, executed, tells all subsets apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count, islice
 
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
-from streambound.analyzer.algebra.percentiles import PERCENTILES, percentile_of
+from streambound.analyzer.algebra.percentiles import PERCENTILES, NoPercentileError, percentile_of
 from streambound.analyzer.algebra.schema import parsed, schema, starred_places
 from streambound.analyzer.algebra.schema_columns import Schema, meant
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
@@ -225,10 +225,12 @@ def _of_one_row(call: nodes.AggregateCall | nodes.WindowCall, given: Schema, col
 
 def _argument(call: nodes.AggregateCall | nodes.WindowCall, given: Schema, columns: Values) -> exp.Expr | None:
     """What a function is computed of."""
-    percentile = percentile_of(call) if isinstance(call, nodes.AggregateCall) else None
-    if percentile is not None:
-        return _value(parsed(percentile.value), given, columns)
-    return _value(parsed(call.arguments[0]), given, columns) if call.arguments else None
+    try:
+        percentile = percentile_of(call) if isinstance(call, nodes.AggregateCall) else None
+    except NoPercentileError:
+        return None
+    value = percentile.value if percentile is not None else call.arguments[0] if call.arguments else None
+    return None if value is None else _value(parsed(value), given, columns)
 
 
 def with_streams(catalog: Catalog) -> Catalog:
@@ -241,6 +243,6 @@ def _as_stream(table: DeclaredTable) -> DeclaredTable:
     if changes is None:
         return table
     inserted = replace(changes.op, domain=Domain(values=(changes.insert,)))
-    own: Mapping[str, object] = {changes.timestamp.name: None, changes.op.name: None}
+    own = (changes.timestamp.name, changes.op.name)
     columns = (*(one for one in table.columns if one.name not in own), changes.timestamp, inserted)
     return replace(table, kind=Kind.STREAM, columns=columns, timestamp=changes.timestamp.name, changes=None, rows=None)

@@ -28,7 +28,8 @@ from streambound.analyzer.work import STATEMENT, share
 from streambound.criteria.dataflow.blocks import violations
 from streambound.criteria.dataflow.state import Judgement, Operation, OperatorState
 from streambound.criteria.dataflow.syntax import conjunction, scalar_of
-from streambound.criteria.dataflow.visible_rows import VisibleRows, Visibility, with_streams
+from streambound.criteria.dataflow.view import Places
+from streambound.criteria.dataflow.visible_rows import Visibility, VisibleRows, with_streams
 from streambound.criteria.witness import Witness
 from streambound.criteria.witness_search import find_witness
 from streambound.criteria.witnesses.executed import Executed
@@ -38,11 +39,10 @@ from streambound.preprocess.pipeline import derive
 SEARCH = 3 * STATEMENT / 8
 """Steps of work of a search."""
 SIMPLEST, SCHEMES = SEARCH / 4, 5 * SEARCH / 8
-"""Steps of the simplest plans of all queries, and of schemes; other plans have what is left."""
+"""Steps of the simplest plans of all queries, and then of schemes; other plans have what is left."""
 ROUNDS = (8, 24, 64, 256)
 """Ways to build witnesses of a query that are tried before more of another one."""
 _MOST_WAYS = 4
-_MOST_COLUMNS = 64
 _SETS = (nodes.Aggregate, nodes.Over, nodes.Distinct, nodes.Fixpoint, nodes.Except, nodes.Intersect)
 
 
@@ -140,7 +140,7 @@ def _of_joins(query: Query, longer: int) -> Witness | None:
 
 @dataclass(frozen=True)
 class _Suspects:
-    """The select-project-join queries of which a statement's witnesses are those that its states without size suggest."""
+    """The select-project-join queries whose plans may build witnesses of a statement: of its states without a size."""
 
     statement: Statement
     catalog: Catalog
@@ -154,9 +154,10 @@ class _Suspects:
                 split = one.operation.rows.read.split
                 yield from (replace(split, distinct=distinct) for distinct in (False, True))
             place = self._blamed(one.state)
-            for chosen in (None if place is None else frozenset((place,)), _remembered(one)):
-                for found in self._visible(one) if chosen is not None else ():
-                    yield from self._queries(found, one.operator, chosen)
+            alone = [] if place is None else [frozenset((place,))]
+            for places in (*alone, _remembered(one)):
+                for found in self._visible(one):
+                    yield from self._queries(found, one.operator, places)
 
     def _blamed(self, state: OperatorState) -> int | None:
         """The place of the column to blame among those that are kept of an operator's rows."""
@@ -172,8 +173,9 @@ class _Suspects:
                 yield from found
                 return
 
-    def _queries(self, found: VisibleRows, operator: nodes.Tree, places: frozenset[int]) -> Iterator[Query]:
-        values = [one for place, one in enumerate(found.kept or ()) if one is not None and place in places]
+    def _queries(self, found: VisibleRows, operator: nodes.Tree, places: Places | None) -> Iterator[Query]:
+        kept = enumerate(found.kept or ())
+        values = [one for place, one in kept if one is not None and (places is None or place in places)]
         items = list({one.sql("spark"): one for one in values}.values())
         query = self._query(found, items)
         if query is not None:
@@ -213,8 +215,8 @@ def _read(
         return None
 
 
-def _remembered(one: Unbounded) -> frozenset[int]:
-    """The places of the columns that are remembered, among those that are kept of an operator's rows."""
+def _remembered(one: Unbounded) -> Places | None:
+    """The places of the columns that are remembered, among those that are kept of an operator's rows; None for all."""
     if one.operator is one.operation.tree and not isinstance(one.operator, _SETS):
         return one.operation.demand.every
-    return frozenset(range(_MOST_COLUMNS))
+    return None
