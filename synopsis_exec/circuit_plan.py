@@ -20,7 +20,8 @@ from streambound.criteria.operators.parts import (
 )
 from streambound.criteria.operators.states import CircuitBound, Judged, State
 from streambound.synopsis_exec.declared_table import told
-from streambound.synopsis_exec.from_parts import Operators, keys_of
+from streambound.synopsis_exec.from_parts import Operators
+from streambound.synopsis_exec.made_operators import MadeOperators, keys_of
 from streambound.synopsis_exec.period_contracts import contracts_as_of, contracts_of_block, judged_by
 from streambound.synopsis_exec.plan import relation_input
 from streambound.synopsis_exec.plan_ir import Input, Plan
@@ -107,40 +108,71 @@ def make_circuit_plan(
     """The plan of a circuit, of which ``grows`` says that it has no M; raises NotExecutableError."""
     assert judged.part is not None, "what was refused has no plan"
     made = Operators(catalog, judged.part, final)
-    blocks, bound = tuple(made.blocks), CircuitBound(judged.states, grows)
+    made.check_names()
+    plan = plan_of(
+        made,
+        judged.part.columns,
+        CircuitBound(judged.states, grows),
+        statement,
+        judged.clocks,
+        _added(judged.part),
+        judged.retracts and not final,
+        final,
+    )
+    known = known_sizes(plan.blocks) | {symbol("rows", name): formula.RowCount(name) for name in made.relations}
+    kept = () if grows else tuple(_kept(judged.states, made, {one.name for one in plan.circuit.operators}, known))
+    plan = replace(plan, circuit=replace(plan.circuit, kept=kept), empty=bool(judged.empty))
+    return _of_periods(plan, judged.part, catalog) if isinstance(judged.part, PeriodPart) else plan
+
+
+def _of_periods(plan: PlannedCircuit, part: PeriodPart, catalog: Catalog) -> PlannedCircuit:
+    """The plan of a SEQ block, which reads relations, and of whose streams contracts hold."""
+    inputs = (*plan.inputs, *(relation_input(*found) for found in part.relations))
+    contracts = contracts_of_block(part, catalog)
+    known = known_sizes(plan.blocks) | {symbol("rows", t.name): formula.RowCount(t.name) for t, _ in part.relations}
+    return replace(
+        plan,
+        inputs=tuple(judged_by(item, contracts.get(item.name)) for item in inputs),
+        circuit=replace(plan.circuit, bound=as_formula(plan.bound.entries, known)),
+        judged=dict(part.judged),
+    )
+
+
+def plan_of(
+    made: MadeOperators,
+    columns: tuple[Column, ...],
+    bound: CircuitBound,
+    statement: Statement,
+    clocks: Sequence[str],
+    added: tuple[str, ...],
+    retracts: bool,
+    final: bool,
+) -> PlannedCircuit:
+    """The plan of operators whose results have these columns, and those that are ``added``."""
+    blocks, catalog = tuple(made.blocks), made.catalog
     read = [*(item for block in blocks for item in block.inputs), *made.changing, *made.standing]
-    inputs = tuple(map(made.watched, inputs_of([*read, *made.marking(read, judged.clocks)])))
-    columns = judged.part.columns
+    inputs = tuple(map(made.watched, inputs_of([*read, *made.marking(read, clocks)])))
     known = known_sizes(blocks) | {symbol("rows", name): formula.RowCount(name) for name in made.relations}
-    if isinstance(judged.part, PeriodPart):
-        known |= {symbol("rows", table.name): formula.RowCount(table.name) for table, _ in judged.part.relations}
     file, line, sink = statement.source.file, statement.span.line, catalog.sink(statement.name)
     if not any(item.timestamp is not None for item in inputs):
         what = "it reads no stream: its rows have no application time"
         raise refused(statement.name, what, "run it as a batch query", file, line)
-    added = _added(judged.part)
     check_columns(statement.name, columns, sink, file, line, added)
-    made.check_names()
     watched = tuple(node for item in inputs if item.ends_keys for node in watching(item, inputs))
-    operators = shared((*(_ended(keys, inputs) for keys in watched), *made.made.values()))
     circuit = CircuitPlan(
         tuple(column.name for column in columns),
-        operators,
+        shared((*(_ended(keys, inputs) for keys in watched), *made.made.values())),
         as_formula(bound.entries, known),
         final=final,
         most=catalog.counters.most,
         because="its operators are more than joins",
-        retracts=judged.retracts and not final,
+        retracts=retracts,
         watched=watched,
         timed="_ts" in added,
         counted="_mult" in added,
-        kept=() if grows else tuple(_kept(judged.states, made, {one.name for one in operators}, known)),
     )
     assert statement.tree is not None, "what was decided has been parsed"
     contracts = contracts_as_of(read_as_of(statement.tree, catalog), catalog)
-    if isinstance(judged.part, PeriodPart):
-        inputs = (*inputs, *(relation_input(*found) for found in judged.part.relations))
-        contracts = contracts_of_block(judged.part, catalog)
     return PlannedCircuit(
         statement.name,
         statement.sql,
@@ -153,10 +185,8 @@ def make_circuit_plan(
         bound,
         inputs_of([*(item for block in blocks for item in block.computed), *made.computed]),
         sink,
-        dict(judged.part.judged) if isinstance(judged.part, PeriodPart) else {},
-        made.plans,
-        bool(judged.empty),
-        catalog.quarantine,
+        plans=made.plans,
+        quarantine=catalog.quarantine,
     )
 
 

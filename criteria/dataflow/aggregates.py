@@ -35,7 +35,7 @@ from streambound.criteria.dataflow.blocks import (
 )
 from streambound.criteria.dataflow.closing import closings
 from streambound.criteria.dataflow.counting import different, least, unsettled, until_key_ends
-from streambound.criteria.dataflow.demand import Demand, Factor, factors_of
+from streambound.criteria.dataflow.demand import Demand
 from streambound.criteria.dataflow.state import (
     BlockSums,
     Entry,
@@ -46,6 +46,7 @@ from streambound.criteria.dataflow.state import (
     StateCount,
     Undecided,
     better,
+    smaller,
 )
 from streambound.criteria.dataflow.sums import sums_of
 from streambound.criteria.dataflow.syntax import scalar_of, scalar_of_column
@@ -53,6 +54,8 @@ from streambound.criteria.dataflow.view import OperatorView
 from streambound.criteria.size import Number
 
 LINEAR = ("COUNT", "SUM", "AVG", "VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP")
+ENDS = ("start", "end", "last")
+"""The ends of a bucket, in the order in which it has them as columns."""
 _ONE = StateCount(Number(1), Reason.ROWS, Retention.EVER)
 
 
@@ -68,6 +71,7 @@ class Valued:
     where: exp.Expr | None
     greatest: bool | None = None
     counted: bool = False
+    percentile: Percentile | None = None
 
 
 def valued(call: AggregateCall) -> Valued | Undecided | None:
@@ -93,7 +97,7 @@ def valued(call: AggregateCall) -> Valued | Undecided | None:
 def _percentile(call: AggregateCall, percentile: Percentile, where: exp.Expr | None) -> Valued:
     value, extreme = parsed(percentile.value), percentile.extreme
     greatest = None if extreme is None else extreme == "MAX"
-    return Valued(call, value, where, greatest, extreme is None and not call.distinct)
+    return Valued(call, value, where, greatest, extreme is None and not call.distinct, percentile)
 
 
 def aggregate(tree: Aggregate, demand: Demand, context: RuleContext) -> Operation:
@@ -102,25 +106,26 @@ def aggregate(tree: Aggregate, demand: Demand, context: RuleContext) -> Operatio
     if isinstance(tree.input, Bucket):  # a session's rows move to another one: what is known of them does not change
         given = replace(given, change=context.views.of(tree.input.input).change)
     width = len(tree.keys)
-    calls = [call for place, call in enumerate(tree.calls, width) if place in demand.every]
+    calls = [call for place, call in enumerate(tree.calls, width) if place in demand.columns]
     read = [valued(call) for call in calls]
     outside = [one for one in read if isinstance(one, Undecided)]
     if outside:
         return Operation(tree, demand=demand, undecided=tuple(outside))
     of_values = [one for one in read if isinstance(one, Valued)]
     linear = [call for call, one in zip(calls, read, strict=True) if one is None]
-    body = _block_below(tree, context)
-    keyed = _keyed(tree, tree.input, ())
-    count = _ONE if not tree.keys else _count(tree, keyed, body, context)
-    states = [_state(tree, "groups", "A1", range(width), Entry.SUMS, count, context)]
-    states += [state for one in of_values for state in _values(tree, one, body, given, context)]
-    if body is None:
-        below = [_needed(tree, linear, of_values, given, context)]
-        return Operation(tree, tuple(states), tuple(below), demand)
-    sums = sums_of(linear, body, context)
+    block = _block_below(tree, context)
+    sums = None if block is None else sums_of(linear, block, context)
     if isinstance(sums, Undecided):
         return Operation(tree, demand=demand, undecided=(sums,))
-    below = [_block(tree, body, linear, sums, bool(of_values) and not linear, context)]
+    body = None if sums is None else block  # arguments that do not factor are of rows, as those over another view
+    keyed = keyed_rows(tree)
+    count = _ONE if not tree.keys else _count(tree, keyed, block, context)
+    states = [_state(tree, "groups", "A1", range(width), Entry.SUMS, count, context)]
+    states += [state for one in of_values for state in _values(tree, one, body, given, context)]
+    if body is None or sums is None:
+        below = [_needed(tree, linear, of_values, given, context)]
+        return Operation(tree, tuple(states), tuple(below), demand)
+    below = [_block(tree, body, sums, bool(of_values) and not linear, context)]
     below += [_block_of_values(tree, one, body, context) for one in of_values]
     return Operation(tree, tuple(states), tuple(below), demand, sums=sums)
 
@@ -142,6 +147,11 @@ def _state(
     return OperatorState(tree, what, proposition, tuple(key), entry, count, blame, words)
 
 
+def keyed_rows(tree: Aggregate) -> Project:
+    """The keys of each row that groups are of."""
+    return _keyed(tree, tree.input, ())
+
+
 def _keyed(tree: Aggregate, below: Tree, more: Sequence[exp.Expr]) -> Project:
     """The groups' keys, with more columns, as a select list over rows."""
     items = [Named(f"_k{n}", key.value, alias=True) for n, key in enumerate(tree.keys)]
@@ -158,18 +168,10 @@ def _block_below(tree: Aggregate, context: RuleContext) -> Tree | None:
     return body if context.is_block(body) else None
 
 
-def _block(
-    tree: Aggregate,
-    body: Tree,
-    linear: Sequence[AggregateCall],
-    sums: BlockSums | None,
-    once: bool,
-    context: RuleContext,
-) -> Operation:
-    """The tables of a block of which only the keys are needed; with sums, or what linear aggregates are computed of."""
+def _block(tree: Aggregate, body: Tree, sums: BlockSums, once: bool, context: RuleContext) -> Operation:
+    """The tables of a block of which only the keys are needed, with sums."""
     once = once or not tree.calls
-    items = [*(parsed(key.value) for key in tree.keys), *(_joined(linear) if sums is None else ())]
-    read = read_items(body, _without_buckets(tree, items), context, once, () if sums is None else sums.products)
+    read = read_items(body, block_keys(tree)[0], context, once, sums.products)
     if isinstance(read, Undecided):
         return Operation(body, undecided=(read,))
     found = tables(read, once, body, "A1", counted=True, stamped=_closes(tree, context))
@@ -178,26 +180,25 @@ def _block(
 
 def _closes(tree: Aggregate, context: RuleContext) -> bool:
     """Whether a time says when groups go."""
-    return any(True for _ in closings(context.views.of(_keyed(tree, tree.input, ()))))
+    return any(True for _ in closings(context.views.of(keyed_rows(tree))))
 
 
-def _without_buckets(tree: Aggregate, nodes: Sequence[exp.Expr]) -> list[Named]:
-    """Expressions over a block, with the time of a bucket for those that read it."""
+def block_keys(tree: Aggregate) -> tuple[list[Named], list[int | str | None]]:
+    """The columns of a block that keys are made of, and what each key is: one of these, or an end of their bucket.
+
+    None for what is computed of the ends of a bucket, of which the block has the time.
+    """
     bucket = tree.input if isinstance(tree.input, Bucket) else None
-    names = set[str]() if bucket is None else {name.lower() for name in bucket.columns}
-    found: list[exp.Expr] = []
-    for node in nodes:
-        reads = any(column.name.lower() in names for column in node.find_all(exp.Column))
-        found.append(parsed(bucket.time) if reads and bucket is not None else node)
-    distinct = list({node.sql("spark"): node for node in found}.values())
-    return [Named(f"_k{n}", scalar_of(node), alias=True) for n, node in enumerate(distinct)]
-
-
-def _joined(linear: Sequence[AggregateCall]) -> list[exp.Expr]:
-    """The columns of arguments of which some do not factor: they are joined (A2)."""
-    read = [parsed(one) for call in linear for one in (*call.arguments, *([call.filter] if call.filter else []))]
-    found = {column.sql("spark"): column for node in read for column in node.find_all(exp.Column)}
-    return list(found.values())
+    ends = {} if bucket is None else dict(zip(map(str.lower, bucket.columns), ENDS, strict=False))
+    found: dict[str, exp.Expr] = {}
+    keys = list[int | str | None]()
+    for node in (parsed(key.value).unnest() for key in tree.keys):
+        read = [ends[column.name.lower()] for column in node.find_all(exp.Column) if column.name.lower() in ends]
+        value = parsed(bucket.time) if bucket is not None and read else node
+        found.setdefault(value.sql("spark"), value)
+        place: int | str = [*found].index(value.sql("spark"))
+        keys.append(place if not read else read[0] if isinstance(node, exp.Column) else None)
+    return [Named(f"_k{n}", scalar_of(node), alias=True) for n, node in enumerate(found.values())], keys
 
 
 # --- counts -----------------------------------------------------------------------------------------------------------
@@ -212,12 +213,21 @@ def _count(tree: Aggregate, keyed: Project, body: Tree | None, context: RuleCont
     given = context.views.of(keyed.input)
     own = [Named(f"c{n}", scalar_of_column(one), alias=True) for n, one in enumerate(given.schema)]
     whole = context.views.of(replace(keyed, items=(*own, *keyed.items)))
-    counts = [until_key_ends(whole, range(len(own), len(whole.schema)), range(len(own), len(own) + len(tree.keys)))]
+    found = until_key_ends(whole, range(len(own), len(whole.schema)), range(len(own), len(own) + len(tree.keys)))
+    counts = [None if found is None else _at_keys(found, len(own))]
     if body is not None and bucket is None:
         read = read_items(keyed.input, [item for item in keyed.items if isinstance(item, Named)], context, True)
-        size = None if isinstance(read, Undecided) else most_results(read)
-        counts.insert(0, None if size is None else StateCount(size, Reason.BLOCK))
+        counts.insert(0, most_results(read))
     return least(count for count in counts if count is not None)
+
+
+def _at_keys(count: StateCount, first: int) -> StateCount:
+    """A count whose closing column is a key, or that has an ending one, by the keys' places, from the ``first`` on."""
+    if count.closing is not None:
+        count = replace(count, closing=replace(count.closing, place=count.closing.place - first))
+    if count.held is not None:
+        count = replace(count, held=replace(count.held, places=tuple(place - first for place in count.held.places)))
+    return count
 
 
 def _sessions(tree: Aggregate, bucket: Bucket, view: OperatorView, context: RuleContext) -> OperatorView:
@@ -244,19 +254,21 @@ def _values(
 ) -> tuple[OperatorState, ...]:
     """The values of an aggregate, by group."""
     below: Tree = tree.input if one.where is None else _filtered(tree, one.where)
-    keyed = _keyed(tree, below, [one.value])
+    is_key = any(scalar_of(one.value).text == key.value.text for key in tree.keys)
+    keyed = _keyed(tree, below, [] if is_key else [one.value])
     width = len(tree.keys)
     if one.greatest is not None and given.change <= ViewKind.APPEND_ONLY:
         return ()  # the best one is in the group's entry
     counted = None if one.where is not None and isinstance(tree.input, Bucket) else body
-    counts = [_count(tree, keyed, counted, context)]
+    count = _count(tree, keyed, counted, context)
+    entry = Entry.VALUES
     if one.greatest is not None:
         rows = unsettled(given, given.read_by(*(key.value for key in tree.keys), one.value, one.where))
-        counts.append(rows)
-    count = least(each for each in counts if each is not None)
+        if rows is not None and (count is None or smaller(rows.size, count.size)):
+            count, entry = rows, Entry.OPEN_VALUES
     places = (*range(width), *(p for p, call in enumerate(tree.calls, width) if call is one.call))
     proposition = "D6" if given.change > ViewKind.APPEND_ONLY else "A4"
-    return (_state(tree, "values", proposition, places, Entry.VALUES, count, context),)
+    return (_state(tree, "values", proposition, places, entry, count, context),)
 
 
 def _filtered(tree: Aggregate, where: exp.Expr) -> Tree:
@@ -266,7 +278,7 @@ def _filtered(tree: Aggregate, where: exp.Expr) -> Tree:
 def _block_of_values(tree: Aggregate, one: Valued, body: Tree, context: RuleContext) -> Operation:
     """The tables of the block that gives the values of an aggregate, by group."""
     below = body if one.where is None else Filter(body, scalar_of(one.where), syntax=body.syntax or tree.syntax)
-    items = _without_buckets(tree, [parsed(key.value) for key in tree.keys])
+    items, _ = block_keys(tree)
     items.append(Named("_v", scalar_of(one.value), alias=True))
     stamped = _closes(tree, context)
     read = read_items(below, items, context, not one.counted)
@@ -289,15 +301,8 @@ def _needed(
     given: OperatorView,
     context: RuleContext,
 ) -> Operation:
-    """What is below: keys and values are needed, of linear aggregates sums of products."""
+    """What is below: the columns of keys and of aggregates are needed."""
     columns = given.read_by(*(key.value for key in tree.keys))
     columns = columns.union(*(given.read_by(one.value, one.where) for one in of_values))
-    factors = set[Factor]()
-    for call in linear:
-        for node in [parsed(argument) for argument in call.arguments]:
-            known = factors_of(node, given)
-            columns |= given.read_by(node) if known is None else frozenset()
-            factors |= known or set()
-        if call.filter is not None:
-            columns |= given.read_by(call.filter)
-    return context.below(tree.input, Demand(columns, frozenset(factors)))
+    columns = columns.union(*(given.read_by(*call.arguments, call.filter) for call in linear))
+    return context.below(tree.input, Demand(columns))

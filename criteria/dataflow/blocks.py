@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from sqlglot import exp
-
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.blocks import is_block
-from streambound.analyzer.algebra.schema import qualified
+from streambound.analyzer.block_columns import BlockColumns, with_conditions_above
 from streambound.analyzer.block_queries import BlockReader, Monomial
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.columns import Column
 from streambound.analyzer.errors import TooManyBranchesError
 from streambound.analyzer.findings import Finding
@@ -25,8 +24,9 @@ from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.bag import bag_violations
 from streambound.criteria.bound import bound, results_count, timed_results_layout
 from streambound.criteria.dataflow.counting import apart
-from streambound.criteria.dataflow.demand import Demand, everything, picked
+from streambound.criteria.dataflow.demand import Demand, everything
 from streambound.criteria.dataflow.state import (
+    BlockResults,
     BlockRows,
     Entry,
     Operation,
@@ -38,8 +38,7 @@ from streambound.criteria.dataflow.state import (
     better,
     without_rule,
 )
-from streambound.criteria.dataflow.syntax import column_of, conjuncts, scalar_of
-from streambound.criteria.dataflow.syntax import conjunction as all_of
+from streambound.criteria.dataflow.syntax import column_of, scalar_of
 from streambound.criteria.dataflow.views import Views
 from streambound.criteria.least_bound import least_bound
 from streambound.criteria.set import set_violations
@@ -61,10 +60,17 @@ class RuleContext:
     views: Views
     rule: Callable[[nodes.Tree, Demand, RuleContext], Operation]
     """The rule of any operator."""
+    one_key: StreamKey | None = None
+    """The key of which all streams have one value (K3)."""
 
     def below(self, tree: nodes.Tree, demand: Demand) -> Operation:
         """An input of which so much is needed; one of relations that do not change remembers nothing."""
         return Operation(tree, demand=demand) if is_static(tree, self.catalog) else self.rule(tree, demand, self)
+
+    @property
+    def columns(self) -> BlockColumns:
+        """What reads some columns of blocks."""
+        return BlockColumns(self.blocks, self.catalog, self.views.recursive)
 
     def is_block(self, tree: nodes.Tree) -> bool:
         """Whether a tree is a block that reads streams."""
@@ -78,7 +84,7 @@ Read = Derivation | Undecided
 def block(tree: nodes.Tree, demand: Demand, context: RuleContext, proposition: str = "bag") -> Operation:
     """What a block remembers, and, where it is a set, its results."""
     distinct = isinstance(tree, nodes.Distinct) or (isinstance(tree, nodes.Union) and tree.distinct)
-    read = read_block(tree, None if distinct else demand.every, context, distinct)
+    read = read_block(tree, None if distinct else demand.columns, context, distinct)
     if isinstance(read, Undecided):
         return Operation(tree, demand=demand, undecided=(read,))
     found = tables(read, distinct, tree, "set" if distinct else proposition)
@@ -93,32 +99,14 @@ def rows_apart(tree: nodes.Tree, context: RuleContext) -> Operation | None:
     while isinstance(body, nodes.Project | nodes.Alias | nodes.Distinct):
         body = body.input
     count = apart(context.views.of(body))
-    return None if count is None else Operation(tree, (OperatorState(body, "rows", "Lemma 1", (), Entry.ROW, count),))
+    if count is None:
+        return None
+    return Operation(tree, (OperatorState(body, "rows", "Lemma 1", (), Entry.SOURCES, count),))
 
 
 def read_block(tree: nodes.Tree, places: Iterable[int] | None, context: RuleContext, distinct: bool = False) -> Read:
     """The query of a block with some of its columns, by position; all of them for None."""
-    given = context.views.of(tree)
-    wanted = given.every if places is None else frozenset(places)
-    match tree:
-        case nodes.Distinct(input=nodes.Project() | nodes.Union()):
-            return query_of(lambda: context.blocks.view(tree, distinct), tree)
-        case nodes.Distinct(input):
-            return read_block(input, places, context, distinct)
-        case nodes.Project(input=input, items=items) if all(isinstance(item, nodes.Named) for item in items):
-            some = [item for place, item in enumerate(items) if place in wanted]
-            return read_items(input, [item for item in some if isinstance(item, nodes.Named)], context, distinct)
-        case nodes.Project() | nodes.Union():
-            if wanted == given.every:
-                return query_of(lambda: context.blocks.view(tree, distinct), tree)
-            names = tuple(f"c{n}" for n in range(len(given.schema)))
-            whole = nodes.Alias(tree, "_q", names, syntax=tree.syntax)
-            columns = [exp.column(f"c{place}", table="_q") for place in sorted(wanted)]
-            return read_items(
-                whole, [nodes.Named(c.name, scalar_of(c), alias=True) for c in columns], context, distinct
-            )
-    chosen = picked(tree, given, wanted)
-    return read_items(tree, [item for item in chosen.items if isinstance(item, nodes.Named)], context, distinct)
+    return query_of(lambda: context.columns.block(tree, places, distinct), tree)
 
 
 def read_items(
@@ -129,41 +117,7 @@ def read_items(
     sums: Sequence[Monomial] = (),
 ) -> Read:
     """The query of a select list over a block, with sums over its rows."""
-    one = nodes.Named("c0", scalar_of(exp.Literal.number(1)), alias=True)
-    body = with_conditions_above(body, context) if _is_nested(body) else body
-    wanted = list(items) or ([] if sums else [one])
-    return query_of(lambda: context.blocks.query(body, wanted, sums, distinct=distinct), body)
-
-
-def hoisted(tree: nodes.Tree, context: RuleContext) -> tuple[nodes.Tree, list[exp.Expr]]:
-    """``(R WHERE p) JOIN (S WHERE q)  ->  R JOIN S, p AND q``: inner joins without the conditions of their inputs."""
-    match tree:
-        case nodes.Filter(input, condition):
-            below, more = hoisted(input, context)
-            return below, [*more, *conjuncts(qualified(condition, context.views.of(input).schema))]
-        case nodes.Join(nodes.JoinKind.INNER, left, right):
-            (left, mine), (right, theirs) = hoisted(left, context), hoisted(right, context)
-            return replace(tree, left=left, right=right), [*mine, *theirs]
-    return tree, []
-
-
-def with_conditions_above(tree: nodes.Tree, context: RuleContext) -> nodes.Tree:
-    """The same with one condition, above its inner joins."""
-    if not isinstance(tree, nodes.Filter | nodes.Join):
-        return tree
-    body, conditions = hoisted(tree, context)
-    every = all_of(conditions)
-    return body if every is None else nodes.Filter(body, every, syntax=tree.syntax)
-
-
-def _is_nested(tree: nodes.Tree, inside: bool = False) -> bool:
-    """Whether there are conditions where the reader of blocks does not look for them: below others, or below joins."""
-    match tree:
-        case nodes.Filter(input):
-            return inside or _is_nested(input, True)
-        case nodes.Join(nodes.JoinKind.INNER, left, right):
-            return _is_nested(left, True) or _is_nested(right, True)
-    return False
+    return query_of(lambda: context.columns.items(body, items, distinct, sums), body)
 
 
 def query_of(made: Callable[[], Query], tree: nodes.Tree) -> Read:
@@ -210,28 +164,30 @@ def violations(split: Query, distinct: bool, stamped: bool = False) -> list[Viol
 def unbounded(found: Sequence[Violation], tree: nodes.Tree, proposition: str) -> OperatorState:
     """A state that nothing bounds, by what is violated."""
     name, words = f"{proposition} {found[0].condition}", found[0].message
-    return OperatorState(tree, "table", name, (), Entry.NUMBER, None, None, words, tuple(found))
+    return OperatorState(tree, "table", name, (), Entry.NUMBER, None, None, words, violations=tuple(found))
 
 
 def results(read: Derivation, tree: nodes.Tree) -> OperatorState:
     """The results of a set, each remembered for ever."""
-    size = most_results(read)
-    if size is None:
-        found = [one for one in violations(read.split, True) if one.condition == "(1)"]
-        return replace(unbounded(found, tree, "set"), what="results", entry=Entry.ROW) if found else _endless(tree)
-    return OperatorState(tree, "results", "set", (), Entry.ROW, StateCount(size, Reason.BLOCK, Retention.EVER))
+    count = most_results(read, Retention.EVER)
+    endless = [one for one in violations(read.split, True) if one.condition == "(1)"] if count is None else []
+    if endless:
+        return replace(unbounded(endless, tree, "set"), what="results", entry=Entry.ROW)
+    return OperatorState(tree, "results", "set", (), Entry.ROW, count)
 
 
-def _endless(tree: nodes.Tree) -> OperatorState:
-    return OperatorState(tree, "results", "set", (), Entry.ROW, None, None, "results without a number")
-
-
-def most_results(read: Derivation) -> Size | None:
+def most_results(read: Read, retention: Retention = Retention.PRESENT) -> StateCount | None:
     """How many different results a block has, of the form with fewer of them; None without limit."""
-    split, together = _results(read.split), _results(read.together)
-    if len(read.together.branches) == len(read.split.branches) or together is None:
-        return split
-    return together if split is None or fewer(together, split) else split
+    if isinstance(read, Undecided):
+        return None
+    query, split, together = read.split, _results(read.split), _results(read.together)
+    if (
+        len(read.together.branches) < len(read.split.branches)
+        and together is not None
+        and (split is None or fewer(together, split))
+    ):
+        query, split = read.together, together
+    return None if split is None else StateCount(split, Reason.BLOCK, retention, why=BlockResults((query,)))
 
 
 def _results(split: Query) -> Size | None:
@@ -262,7 +218,7 @@ def pair_of_streams(tree: nodes.Join, demand: Demand, context: RuleContext) -> O
     given = context.views.of(tree)
     items = [
         nodes.Named(f"c{n}", scalar_of(column_of(given.schema[place])), alias=True)
-        for n, place in enumerate(sorted(demand.every))
+        for n, place in enumerate(sorted(demand.columns))
     ]
     read = read_items(inner_join(tree, context), items, context)
     if isinstance(read, Undecided):
@@ -290,7 +246,7 @@ def pair_of_streams(tree: nodes.Join, demand: Demand, context: RuleContext) -> O
 
 def inner_join(tree: nodes.Join, context: RuleContext) -> nodes.Tree:
     """The inner join of both sides, with their conditions above it."""
-    return with_conditions_above(replace(tree, kind=nodes.JoinKind.INNER), context)
+    return with_conditions_above(replace(tree, kind=nodes.JoinKind.INNER), context.columns)
 
 
 # --- the best value over a join ---------------------------------------------------------------------------------------

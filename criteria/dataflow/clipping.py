@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -27,13 +27,17 @@ class OneSidedLimit:
     lesser: bool
 
 
+Clips = Mapping[int, tuple[int | None, int | None]]
+"""The least and the greatest value of a column that are told apart: those beyond count as the nearest."""
+
+
 def clipped(
     view: OperatorView, first: int, pair: OperatorView, conditions: Sequence[exp.Expr], places: Places
-) -> OperatorView:
+) -> Clips:
     """A side of a join, whose columns at these places only the conditions read; it begins at ``first`` in the pairs."""
-    columns = list(view.columns)
+    found = dict[int, tuple[int | None, int | None]]()
     for place in sorted(places):
-        values, kind = columns[place].values, view.schema[place].type
+        values, kind = view.columns[place].values, view.schema[place].type
         if values.size is not None or kind is None or kind.family is not Family.INTEGER:
             continue
         limits = list(_limits(place + first, pair, conditions))
@@ -45,10 +49,21 @@ def clipped(
         lesser = {one.lesser for one in limits if one is not None}
         if len(known) < len(ends) or len(lesser) > 1:
             continue
-        if True in lesser and high is not None:
-            columns[place] = replace(columns[place], values=between(min(min(known) - 1, high), high, values.null))
-        elif False in lesser and low is not None:
-            columns[place] = replace(columns[place], values=between(low, max(max(known) + 1, low), values.null))
+        if True in lesser and isinstance(high, int):
+            found[place] = min(min(known) - 1, high), None
+        elif False in lesser and isinstance(low, int):
+            found[place] = None, max(max(known) + 1, low)
+    return found
+
+
+def with_clips(view: OperatorView, clips: Clips) -> OperatorView:
+    """A view whose values count as the nearest that is told apart."""
+    columns = list(view.columns)
+    for place, (least, greatest) in clips.items():
+        values = columns[place].values
+        low, high = values.ends
+        known = between(low if least is None else least, high if greatest is None else greatest, values.null)
+        columns[place] = replace(columns[place], values=known)
     return view.narrowed(columns)
 
 

@@ -19,7 +19,18 @@ from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.symbols import symbol
 from streambound.analyzer.work import spend
 from streambound.criteria.dataflow.closing import ClosingTime, closings, shortest
-from streambound.criteria.dataflow.state import Reason, Retention, StateCount, smaller
+from streambound.criteria.dataflow.state import (
+    ColumnCount,
+    Combinations,
+    HeldKey,
+    Reason,
+    Retention,
+    SourceCount,
+    StateCount,
+    SumOfCounts,
+    WholeView,
+    smaller,
+)
 from streambound.criteria.dataflow.view import OperatorView, Places, RowSource
 from streambound.criteria.size import Number, Size, Symbol, product, total
 
@@ -48,8 +59,9 @@ def unsettled(view: OperatorView, places: Iterable[int]) -> StateCount | None:
 
 
 def _different(view: OperatorView, places: Places, by: Places | None) -> StateCount | None:
-    if any(column.values.size == 0 for column in view.columns):
-        return StateCount(Number(0), Reason.VALUES)
+    empty = next((place for place, column in enumerate(view.columns) if column.values.size == 0), None)
+    if empty is not None:
+        return StateCount(Number(0), Reason.VALUES, why=WholeView(view, empty))
     return least(_counts(view, places, by))
 
 
@@ -60,10 +72,11 @@ def apart(view: OperatorView) -> StateCount | None:
     streams = [(name, replace(one, missing=False)) for name, one in view.sources.items() if one.stream is not None]
     counts = list[StateCount]()
     for closing in closings(view):
-        sizes = [_rows(view, name, source, closing) for name, source in streams]
-        known = [size for size in sizes if size is not None]
-        if len(known) == len(sizes):
-            counts.append(StateCount(total([Number(0), *known]), Reason.OPEN, Retention.TIME, closing))
+        rows = [_rows(view, name, source, closing) for name, source in streams]
+        known = tuple(one for one in rows if one is not None)
+        if len(known) == len(rows):
+            size, why = total([Number(0), *(one.size for one in known)]), Combinations(view, known, apart=True)
+            counts.append(StateCount(size, Reason.OPEN, Retention.TIME, closing, why=why))
     return least(counts)
 
 
@@ -105,21 +118,22 @@ def _counts(view: OperatorView, wanted: Places, by: Places | None) -> Iterator[S
         for one in closing:
             yield from _combined(view, each, one)
     if view.rows is not None:
-        yield StateCount(view.rows, Reason.ROWS)
+        yield StateCount(view.rows, Reason.ROWS, why=WholeView(view))
     if view.below is not None:
         rows, shown = view.below
         closed_by = None if by is None else frozenset(place for place, here in shown.items() if here in by)
         count = _different(rows, rows.every, closed_by)
-        if count is not None and count.closing is not None:
-            at = shown.get(count.closing.place)
-            count = replace(count, closing=None if at is None else replace(count.closing, place=at))
-        yield from () if count is None else (count,)
+        if count is not None:
+            at = None if count.closing is None else shown.get(count.closing.place)
+            shown_at = None if at is None or count.closing is None else replace(count.closing, place=at)
+            yield replace(count, closing=shown_at, why=SumOfCounts(view, (count,), below=True))
     if view.parts:
         parts = [_different(part, wanted, by) for part in view.parts]
         known = [part for part in parts if part is not None]
         if len(known) == len(parts):
             size = total(part.size for part in known)
-            yield StateCount(size, known[0].reason, known[0].retention, known[0].closing)
+            why = SumOfCounts(view, tuple(known))
+            yield StateCount(size, known[0].reason, known[0].retention, known[0].closing, why=why)
 
 
 def _combined(view: OperatorView, wanted: Places, closing: ClosingTime | None) -> Iterator[StateCount]:
@@ -135,24 +149,27 @@ def _combined(view: OperatorView, wanted: Places, closing: ClosingTime | None) -
                 continue
             said = _said(view, frozenset(chosen))
             sizes = [_values(view, place, closing) for place in sorted(wanted) if not view.origins[place] <= said]
-            known = [size for size in sizes if size is not None]
+            known = tuple(one for one in sizes if one is not None)
             if len(known) == len(sizes):
-                size = product([Number(1), *rows, *known])
-                yield StateCount(size, _reason(chosen, closing), _retention(closing), closing)
+                size = product([Number(1), *(one.size for one in rows), *(Number(one.size) for one in known)])
+                why = Combinations(view, tuple(rows), known)
+                yield StateCount(size, _reason(chosen, closing), _retention(closing), closing, why=why)
 
 
-def _chosen(view: OperatorView, chosen: tuple[str, ...], numbers: Mapping[str, Size | None]) -> list[Size] | None:
+def _chosen(
+    view: OperatorView, chosen: tuple[str, ...], numbers: Mapping[str, SourceCount | None]
+) -> list[SourceCount] | None:
     """How many rows of each chosen source there are; None where some have no number."""
-    sizes = list[Size]()
+    counts = list[SourceCount]()
     for name in chosen:
-        size, source = numbers[name], view.sources[name]
+        count, source = numbers[name], view.sources[name]
         if source.by is not None and source.by <= _said(view, frozenset(chosen) - {name}):
             fan = Number(source.fan + source.missing)
-            size = fan if size is None or smaller(fan, size) else size
-        if size is None:
+            count = SourceCount(name, fan, fan=True) if count is None or smaller(fan, count.size) else count
+        if count is None:
             return None
-        sizes.append(size)
-    return sizes
+        counts.append(count)
+    return counts
 
 
 def _said(view: OperatorView, chosen: frozenset[str]) -> frozenset[str]:
@@ -174,57 +191,65 @@ def _retention(closing: ClosingTime | None) -> Retention:
     return Retention.PRESENT if closing is None else Retention.TIME
 
 
-def _values(view: OperatorView, place: int, closing: ClosingTime | None) -> Size | None:
+def _values(view: OperatorView, place: int, closing: ClosingTime | None) -> ColumnCount | None:
     """The values of a column that open rows have."""
-    sizes = [view.columns[place].values.size]
-    if closing is not None:
-        sizes += [closing.buckets] if closing.place == place else _near(view, place, closing)
-    known = [size for size in sizes if size is not None]
-    return Number(min(known)) if known else None
+    size = view.columns[place].values.size
+    counts = [] if size is None else [ColumnCount(place, size)]
+    if closing is not None and closing.place != place:
+        counts += _near(view, place, closing)
+    elif closing is not None and closing.buckets is not None:
+        counts.append(ColumnCount(place, closing.buckets, closed=True))
+    return min(counts, key=lambda one: one.size, default=None)
 
 
-def _near(view: OperatorView, place: int, closing: ClosingTime) -> Iterator[int]:
+def _near(view: OperatorView, place: int, closing: ClosingTime) -> Iterator[ColumnCount]:
     """The values of another time: of rows of a source at so many timestamps, or of those in the open buckets."""
-    column, times = view.columns[closing.place], view.columns[place].times
-    for one in times:
+    column, times, null = view.columns[closing.place], view.columns[place].times, view.columns[place].values.null
+    for at, one in enumerate(times):
         if one.source == NOW or one.low is None or one.high is None:
             continue
         if (number := closing.timestamps(view, one.source)) is not None:
             length = number + one.high - one.low + one.width - 1
-            yield -(-length // shortest(one.function, one.width)) if number else 0
+            size = -(-length // shortest(one.function, one.width)) if number else 0
+            yield ColumnCount(place, size + null, near=at)
         whole, part = (function.partition("_t DIV ")[2] for function in (closing.function, one.function))
         same = any(
             (t.source, t.function, t.low, t.high) == (one.source, closing.function, one.low, one.high)
             for t in column.times
         )
         if whole and part and same and int(whole) % int(part) == 0 and closing.buckets is not None:
-            yield closing.buckets * (int(whole) // int(part))
+            yield ColumnCount(place, closing.buckets * (int(whole) // int(part)) + null, near=at, finer=True)
 
 
-def _rows(view: OperatorView, name: str, source: RowSource, closing: ClosingTime | None) -> Size | None:
+def _rows(view: OperatorView, name: str, source: RowSource, closing: ClosingTime | None) -> SourceCount | None:
     """The rows of a source that open rows are made of."""
-    size = source.rows
+    size, number, place = source.rows, None, None
     if source.stream is not None and size is None:
-        number = None if closing is None else closing.timestamps(view, name)
-        spans = [one for one in (number, _lifetime(view, name)) if one is not None]
-        size = rows_of(source.stream, min(spans)) if spans else None
+        number, lifetime = None if closing is None else closing.timestamps(view, name), _lifetime(view, name)
+        if lifetime is not None and (number is None or lifetime[0] < number):
+            number, place = lifetime
+        size = None if number is None else rows_of(source.stream, number)
     elif source.every is not None and closing is not None and view.origins[closing.place] == frozenset((name,)):
         number = closing.begun(source.every)
         size = None if number is None else Number(number)
-    return total([size, Number(1)]) if size is not None and source.missing else size
+    if size is None:
+        return None
+    return SourceCount(name, total([size, Number(1)]) if source.missing else size, number, place)
 
 
-def _lifetime(view: OperatorView, name: str) -> int | None:
-    """The timestamps that rows of a source can have, by the limits of columns that are near them; None for any."""
+def _lifetime(view: OperatorView, name: str) -> tuple[int, int] | None:
+    """The timestamps that rows of a source can have, by the limits of a column that is near them; None for any."""
     found = []
-    for column in view.columns:
+    for place, column in enumerate(view.columns):
+        if column.values.null:  # it says nothing of a row where it is missing
+            continue
         low, high = column.values.ends
         for one in column.times:
             if one.source != name or one.function or low is None or high is None:
                 continue
             if one.low is not None and one.high is not None:
-                found.append(floor(high - one.low) - ceil(low - one.high) + 1)
-    return max(0, min(found)) if found else None
+                found.append((max(0, floor(high - one.low) - ceil(low - one.high) + 1), place))
+    return min(found, default=None)
 
 
 def rows_of(stream: DeclaredTable, timestamps: int) -> Size:
@@ -253,7 +278,8 @@ def _open_keys(view: OperatorView, wanted: Places, by: Places) -> Iterator[State
         rest = [view.columns[place].values.size for place in wanted - frozenset(held.values())]
         if key.max_open is not None and len(held) == len(key.attributes) and None not in rest:
             sizes = [Number(size) for size in rest if size is not None]
-            yield StateCount(product([Number(key.max_open), *sizes]), Reason.OPEN_KEYS, Retention.KEY)
+            size, places = product([Number(key.max_open), *sizes]), tuple(held[name] for name in key.attributes)
+            yield StateCount(size, Reason.OPEN_KEYS, Retention.KEY, held=HeldKey(key, places))
 
 
 def _is_attribute(view: OperatorView, place: int, source: str, attribute: str) -> bool:
@@ -266,8 +292,8 @@ def open_rows(view: OperatorView, timestamps: int) -> Size | None:
     for place, column in enumerate(view.columns):
         if column.newest:
             closing = ClosingTime(place, timestamps, 0, "", 1)
-            sizes = [_rows(view, name, source, closing) for name, source in view.sources.items()]
-            known = [size for size in sizes if size is not None]
-            if len(known) == len(sizes):
+            rows = [_rows(view, name, source, closing) for name, source in view.sources.items()]
+            known = [one.size for one in rows if one is not None]
+            if len(known) == len(rows):
                 return product([Number(1), *known])
     return None

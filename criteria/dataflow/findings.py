@@ -14,14 +14,12 @@ from sqlglot import exp
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.schema import parsed, starred_places
 from streambound.analyzer.algebra.schema_columns import ViewColumn, meant
-from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.findings import Positions
-from streambound.analyzer.lower import lower
 from streambound.analyzer.spans import Span
-from streambound.analyzer.statement import Statement
-from streambound.criteria.dataflow.state import Judgement, OperatorState
+from streambound.criteria.dataflow.judge import Judgement
+from streambound.criteria.dataflow.state import OperatorState
 from streambound.criteria.dataflow.syntax import conjuncts
 from streambound.criteria.dataflow.view import OperatorView
 from streambound.criteria.dataflow.views import Views
@@ -40,26 +38,22 @@ _SHOWN = (
 )
 _LATER = "a row of the other side may come later"
 _EQUAL = f"{{1}} joins on an unbounded attribute, and {_LATER}: every value of {{0}} must be remembered"
-_ORDERED = (
-    f"the outcome of {{1}} depends on unboundedly many values of {{0}}, and {_LATER}: all must be remembered"
-)
+_ORDERED = f"the outcome of {{1}} depends on unboundedly many values of {{0}}, and {_LATER}: all must be remembered"
 _LIMITS = "limit the columns that it keeps, in WHERE or by domains in the catalog, or group by a bucket of time"
 _ROWS = "declare it: rows = … in [relations.{}], or domains of its key"
 
 
-def findings(statement: Statement, catalog: Catalog, judgement: Judgement) -> tuple[Diagnostic, ...]:
+def findings(judgement: Judgement) -> tuple[Diagnostic, ...]:
     """The diagnostics of the states of a statement that have no size, each once."""
-    positions = lower(statement, catalog).positions
-    if positions is None:
-        return ()
-    reader = _Findings(catalog, positions, Views(catalog), judgement.operation.tree)
+    positions = judgement.context.blocks.positions
+    reader = _Findings(positions, judgement.context.views, judgement.operation.tree)
     found: dict[object, Violation] = {}
     for one in states_without_size(judgement.operation):
         for violation in reader.of(one.state):
-            if violation.code is not None:
-                found.setdefault((violation.code, violation.message, violation.span), violation)
+            found.setdefault((violation.code, violation.message, violation.span), violation)
+    file = positions.source.file
     return tuple(
-        Diagnostic(one.code, one.message, statement.source.file, one.span, one.help, f"proposition {one.condition}")
+        Diagnostic(one.code, one.message, file, one.span, one.help, f"proposition {one.condition}")
         for one in found.values()
         if one.code is not None
     )
@@ -77,7 +71,6 @@ class Written:
 class _Findings:
     """What is said of the states of one statement, whose tree is the ``root``."""
 
-    catalog: Catalog
     positions: Positions
     views: Views
     root: nodes.Tree

@@ -6,7 +6,8 @@ when no pair of theirs can change any more. A relation that does not change is r
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from streambound.analyzer.algebra.nodes import (
     ONE_SIDED,
@@ -21,10 +22,10 @@ from streambound.analyzer.algebra.nodes import (
     Tree,
 )
 from streambound.analyzer.algebra.schema import parsed
-from streambound.analyzer.algebra.view_facts import ViewKind
+from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise, ViewKind, promises
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.dataflow.blocks import RuleContext, most_results, pair_of_streams, read_block
-from streambound.criteria.dataflow.clipping import clipped
+from streambound.criteria.dataflow.clipping import Clips, clipped, with_clips
 from streambound.criteria.dataflow.counting import apart, different, least
 from streambound.criteria.dataflow.demand import Demand
 from streambound.criteria.dataflow.state import (
@@ -34,7 +35,6 @@ from streambound.criteria.dataflow.state import (
     Reason,
     Retention,
     StateCount,
-    Undecided,
     better,
     without_rule,
 )
@@ -54,23 +54,68 @@ def join(tree: Join, demand: Demand, context: RuleContext) -> Operation:
     return general if exact is None else better(exact, general)
 
 
-def _of_views(tree: Join, demand: Demand, context: RuleContext) -> Operation:
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Both sides of a join by what is known of pairs, and how far values that only conditions read are told apart.
+
+    ``clips`` are the least and the greatest value of columns that are told apart, by their places in a side.
+    """
+
+    left: OperatorView
+    right: OperatorView
+    clips: tuple[Clips, Clips]
+
+
+def sides_of_pairs(tree: Join, demand: Demand, context: RuleContext) -> Sides:
+    """What a join's condition leaves of the rows of its sides that may have partners."""
     left, right = context.views.of(tree.left), context.views.of(tree.right)
     pair = context.views.of(replace(tree, kind=JoinKind.INNER, member=None))
     mine, theirs = sides_of(tree, demand, left, pair)
     width, conditions = len(left.schema), conjuncts(tree.condition)
     shown = [frozenset(place - first for place in demand.columns) for first in (0, width)]
-    ours = clipped(left.narrowed(pair.columns[:width]), 0, pair, conditions, mine.columns - shown[0])
-    others = right.narrowed(pair.columns[width:])
-    if tree.kind not in ONE_SIDED:
-        others = clipped(others, width, pair, conditions, theirs.columns - shown[1])
-    apiece = [_one_of_each(tree, one.columns, first, pair) for one, first in ((mine, 0), (theirs, width))]
+    ours, others = _waiting(left, pair.columns[:width]), _waiting(right, pair.columns[width:])
+    clips = clipped(ours, 0, pair, conditions, mine.columns - shown[0])
+    if tree.kind in ONE_SIDED:
+        return Sides(ours, others, (clips, {}))
+    return Sides(ours, others, (clips, clipped(others, width, pair, conditions, theirs.columns - shown[1])))
+
+
+def _waiting(side: OperatorView, pairs: Sequence[ColumnFacts]) -> OperatorView:
+    """The rows of a side that may have partners, which are there from when they come until no pair changes."""
+
+    def since_it_came(one: TimePromise, own: ColumnFacts) -> TimePromise:
+        came = own.time(NOW, one.function)
+        return replace(one, high=None if came is None else came.high) if one.source == NOW else one
+
+    columns = [
+        replace(column, times=promises(since_it_came(one, own) for one in column.times))
+        for column, own in zip(pairs, side.columns, strict=True)
+    ]
+    return side.narrowed(columns)
+
+
+def _of_views(tree: Join, demand: Demand, context: RuleContext) -> Operation:
+    left = context.views.of(tree.left)
+    pair = context.views.of(replace(tree, kind=JoinKind.INNER, member=None))
+    mine, theirs = sides_of(tree, demand, left, pair)
+    sides = sides_of_pairs(tree, demand, context)
+    apiece = [_one_of_each(tree, one.columns, first, pair) for one, first in ((mine, 0), (theirs, len(left.schema)))]
+    ours, others = with_clips(sides.left, sides.clips[0]), with_clips(sides.right, sides.clips[1])
     states = [
         _side(tree, "left", tree.left, tree.right, mine, ours, apiece[0], context),
         _side(tree, "right", tree.right, tree.left, theirs, others, apiece[1], context),
     ]
-    below = (context.below(tree.left, mine), context.below(tree.right, theirs))
+    below = tuple(
+        context.below(side, one if state is None else one.reading(_closing(state)))
+        for side, one, state in zip((tree.left, tree.right), (mine, theirs), states, strict=True)
+    )
     return Operation(tree, tuple(state for state in states if state is not None), below, demand)
+
+
+def _closing(state: OperatorState) -> Places:
+    """The column whose time says when entries go: they have it."""
+    closing = None if state.count is None else state.count.closing
+    return frozenset() if closing is None else frozenset((closing.place,))
 
 
 def _side(
@@ -86,18 +131,16 @@ def _side(
     """What is remembered of one side, whose rows are different in some columns."""
     if _is_recursive(side):
         return None  # the recursion remembers its relation
-    entry = Entry.SUMS if needed.factors else Entry.NUMBER
     if is_static(side, context.catalog):
         rows = context.views.of(side).rows
         count = None if rows is None else StateCount(rows, Reason.ROWS, Retention.EVER)
-        return OperatorState(tree, what, "E1", tuple(sorted(needed.every)), entry, count)
+        return OperatorState(tree, what, "E1", tuple(sorted(needed.columns)), Entry.NUMBER, count)
     if is_static(other, context.catalog):
         return None  # its rows are decided when they come
     counts = [different(view, different_in), apart(view)]
     if context.is_block(side):
         read = read_block(side, needed.columns, context, True)
-        size = None if isinstance(read, Undecided) else most_results(read)
-        counts.append(None if size is None else StateCount(size, Reason.BLOCK))
+        counts.append(most_results(read))
     count = least(one for one in counts if one is not None)
     proposition = "E2" if isinstance(other, Scan) and other.changes else "D4"
     blame = (
@@ -106,7 +149,7 @@ def _side(
         else next((place for place in sorted(needed.columns) if view.columns[place].values.size is None), None)
     )
     words = "" if count is not None else f"rows of the {what} side wait for partners"
-    return OperatorState(tree, what, proposition, tuple(sorted(needed.columns)), entry, count, blame, words)
+    return OperatorState(tree, what, proposition, tuple(sorted(needed.columns)), Entry.NUMBER, count, blame, words)
 
 
 def _one_of_each(tree: Join, places: Places, first: int, pair: OperatorView) -> Places:
@@ -130,11 +173,7 @@ def sides_of(tree: Join, demand: Demand, left: OperatorView, pair: OperatorView)
     read = pair.read_by(tree.condition, tree.member)
     ours = {place: place for place in range(width)}
     others = {} if tree.kind in ONE_SIDED else {place: place - width for place in range(width, len(pair.schema))}
-    mixed = frozenset(factor for factor in demand.factors if not (factor <= ours.keys() or factor <= others.keys()))
-    known = replace(demand, columns=demand.columns.union(*mixed), factors=demand.factors - mixed)
-    mine, theirs = known.at(ours), known.at(others)
-    mine = replace(mine, factors=mine.factors - {frozenset()}, most={})
-    theirs = replace(theirs, factors=theirs.factors - {frozenset()}, most={})
+    mine, theirs = (replace(demand.at(places), most={}, ago={}) for places in (ours, others))
     theirs = replace(theirs, once=tree.kind in ONE_SIDED or theirs.once)
     return mine.reading(read & ours.keys()), theirs.reading(place - width for place in read if place >= width)
 
@@ -168,5 +207,5 @@ def _as_of(tree: Join, version: AsOf, demand: Demand, context: RuleContext) -> O
     mine, theirs = sides_of(tree, demand, left, context.views.of(tree))
     rows = context.views.of(version.input).rows
     count = None if rows is None else StateCount(rows, Reason.ROWS)
-    state = OperatorState(tree, "right", "E3", tuple(sorted(theirs.every)), Entry.ROW, count)
+    state = OperatorState(tree, "right", "E3", tuple(sorted(theirs.columns)), Entry.ROW, count)
     return Operation(tree, (state,), (context.below(tree.left, mine), context.below(version.input, theirs)), demand)

@@ -5,11 +5,11 @@ The rules see an operator, what is needed of its rows, and what is known of its 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from streambound.analyzer.algebra import nodes
-from streambound.analyzer.algebra.clock import scans
+from streambound.analyzer.algebra.clock import clocks, scans
 from streambound.analyzer.algebra.view_facts import ROW_BEFORE
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog
@@ -20,27 +20,58 @@ from streambound.criteria.dataflow.aggregates import aggregate
 from streambound.criteria.dataflow.blocks import RuleContext, block
 from streambound.criteria.dataflow.counting import different
 from streambound.criteria.dataflow.demand import Demand, everything, of_items
+from streambound.criteria.dataflow.each_key import for_each_key
 from streambound.criteria.dataflow.joins import join
 from streambound.criteria.dataflow.recursion import fixpoint
-from streambound.criteria.dataflow.rewrites.pipeline import normalised
+from streambound.criteria.dataflow.rewrites.pipeline import normal_forms
 from streambound.criteria.dataflow.sets import distinct, set_operation, union
 from streambound.criteria.dataflow.state import (
     Entry,
-    Judgement,
     Operation,
     OperatorState,
     Reason,
     Retention,
     StateCount,
+    Undecided,
     better,
     without_rule,
 )
 from streambound.criteria.dataflow.view import OperatorView
 from streambound.criteria.dataflow.views import Views
 from streambound.criteria.dataflow.windows import bucket, over
-from streambound.criteria.size import Number
+from streambound.criteria.size import Number, Size, total
 
 _STEPS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a statement remembers: it is bounded if every operator has a rule and each of its states a size."""
+
+    operation: Operation
+    context: RuleContext = field(repr=False)
+    """What the rules read the statement with."""
+    clocks: tuple[str, ...]
+    """The tables whose timestamps are those of the results, also where no row of theirs matters."""
+    keys: tuple[OperatorState, ...] = ()
+    """The keys of punctuations by which entries go."""
+
+    @property
+    def states(self) -> tuple[OperatorState, ...]:
+        """The states."""
+        return (*self.operation.remembered, *self.keys)
+
+    @property
+    def outside(self) -> tuple[Undecided, ...]:
+        """The operators without a rule."""
+        return self.operation.outside
+
+    @property
+    def entries(self) -> Size | None:
+        """M: the most entries between two timestamps; None where there is no bound, or no rule."""
+        found = self.operation.entries
+        sizes = [key.size for key in self.keys if key.size is not None]
+        return None if found is None else total([found, *sizes])
 
 
 def judge(statement: Statement, catalog: Catalog) -> Judgement | None:
@@ -61,10 +92,16 @@ def _judged(statement: Statement, lowered: Lowered, catalog: Catalog) -> Judgeme
     if lowered.tree is None or lowered.positions is None:
         return None
     blocks = BlockReader(lowered.positions, catalog, statement.name, statement.span, lowered.queries)
-    tree = normalised(lowered.tree, catalog)
     context = RuleContext(catalog, blocks, Views(catalog), decided)
-    operation = context.below(tree, everything(context.views.of(tree)))
-    return Judgement(operation, tuple(_open_keys(operation, catalog)))
+    operation: Operation | None = None
+    for tree in normal_forms(lowered.tree, catalog):
+        found = context.below(tree, everything(context.views.of(tree)))
+        operation = found if operation is None else better(operation, found)
+        if operation.entries is not None:
+            break
+    if operation is None:
+        return None
+    return Judgement(operation, context, clocks(lowered.tree, catalog), tuple(_open_keys(operation, catalog)))
 
 
 def _open_keys(operation: Operation, catalog: Catalog) -> Iterator[OperatorState]:
@@ -83,7 +120,15 @@ def _open_keys(operation: Operation, catalog: Catalog) -> Iterator[OperatorState
 
 
 def decided(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Operation:
-    """An operator and all below it, with what they remember where so much is needed of its rows."""
+    """An operator and all below it, with what they remember where so much is needed of its rows.
+
+    What has no bound for all keys together may have one for each key that ends (K3).
+    """
+    found = _of_all_keys(tree, demand, context)
+    return found if found.entries is not None else for_each_key(tree, demand, context) or found
+
+
+def _of_all_keys(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Operation:
     spend(_STEPS)
     if (
         context.is_block(tree)
@@ -96,8 +141,11 @@ def decided(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Operation
             return Operation(tree, (_relation(tree, context),), demand=demand)
         case nodes.Filter(input, condition):
             given, left = context.views.of(input), context.views.of(tree)
-            most = {place: n for place, n in _limits(given, left).items() if n <= demand.most.get(place, n)}
-            limited = replace(demand, most={**demand.most, **most})
+            limited = replace(
+                demand,
+                most=_lower(demand.most, _greatest(given, left)),
+                ago=_lower(demand.ago, _longest_ago(given, left)),
+            )
             below = context.below(input, limited.reading(given.read_by(condition)))
             return Operation(tree, inputs=(below,), demand=demand)
         case nodes.Project(input):
@@ -131,13 +179,25 @@ def decided(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Operation
             return without_rule(tree, "rows of streams in an order")
 
 
-def _limits(given: OperatorView, left: OperatorView) -> dict[int, int]:
-    """The greatest values that a condition leaves of columns; of times of rows before, how long these are ago."""
+def _lower(known: Mapping[int, int], more: Mapping[int, int]) -> dict[int, int]:
+    """The lower of two limits of each column."""
+    return {place: min(limits[place] for limits in (known, more) if place in limits) for place in {*known, *more}}
+
+
+def _greatest(given: OperatorView, left: OperatorView) -> dict[int, int]:
+    """The greatest values that a condition leaves of columns that had none."""
     found = dict[int, int]()
     for place, (before, after) in enumerate(zip(given.columns, left.columns, strict=True)):
         high = after.values.ends[1]
         if before.values.ends[1] is None and isinstance(high, int):
             found[place] = high
+    return found
+
+
+def _longest_ago(given: OperatorView, left: OperatorView) -> dict[int, int]:
+    """How long ago at most the times of rows before are for which a condition is true."""
+    found = dict[int, int]()
+    for place, before in enumerate(given.columns):
         names = [one.source for one in before.times if one.source.startswith(ROW_BEFORE)]
         ago = [t.high for c in left.columns if c.newest for t in c.times if t.source in names and not t.function]
         known = [one for one in ago if one is not None]

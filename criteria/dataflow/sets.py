@@ -12,10 +12,12 @@ from itertools import combinations
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
-from streambound.criteria.dataflow.blocks import RuleContext, block, most_results, read_block, read_items
+from streambound.analyzer.query import Query
+from streambound.criteria.dataflow.blocks import Read, RuleContext, block, most_results, read_block, read_items
 from streambound.criteria.dataflow.counting import different, least, until_key_ends
 from streambound.criteria.dataflow.demand import Demand, everything
 from streambound.criteria.dataflow.state import (
+    BlockResults,
     Entry,
     Operation,
     OperatorState,
@@ -69,36 +71,57 @@ def set_operation(tree: nodes.Except | nodes.Intersect, demand: Demand, context:
     below = context.below(tree.left, everything(left)), context.below(tree.right, everything(right))
     keeps_left = isinstance(tree, nodes.Except) and tree.distinct
     counts = [_of_left(tree, context) if keeps_left else _of_both(tree, context), _open(view, left, right)]
-    shared = left if keeps_left else context.views.of(nodes.Intersect(tree.left, tree.right, tree.distinct))
-    counts.append(different(replace(shared, sources={}, rows=None, parts=(), keys=()), shared.every))
+    shared = view if keeps_left else context.views.of(nodes.Intersect(tree.left, tree.right, tree.distinct))
+    counts.append(different(_by_values(shared), shared.every))
     if left.rows is not None and right.rows is not None:
         counts.append(StateCount(total([left.rows, right.rows]), Reason.ROWS))
     count = least(one for one in counts if one is not None)
     return Operation(tree, (_rows(tree, "rows", "C2" if keeps_left else "C1", count, view),), below, demand)
 
 
+def _by_values(view: OperatorView) -> OperatorView:
+    """Rows of which nothing is known but their values."""
+    origins = tuple(frozenset((f"values {place}",)) for place in range(len(view.schema)))
+    return replace(view, sources={}, origins=origins, rows=None, parts=(), keys=(), below=None)
+
+
 def _of_left(tree: nodes.Except | nodes.Intersect, context: RuleContext) -> StateCount | None:
     if not context.is_block(tree.left):
         return None
     read = read_block(tree.left, None, context, distinct=True)
-    size = None if isinstance(read, Undecided) else most_results(read)
-    return None if size is None else StateCount(size, Reason.BLOCK, Retention.EVER)
+    return most_results(read, Retention.EVER)
 
 
 def _of_both(tree: nodes.Except | nodes.Intersect, context: RuleContext) -> StateCount | None:
-    """The rows that two blocks can both have, for every set of columns that are NULL on both sides."""
+    """The rows that two blocks can both have."""
+    reads = _joints(tree, context)
+    if reads is None:
+        return None
+    counts = list(map(most_results, reads))
+    known = [one for one in counts if one is not None and isinstance(one.why, BlockResults)]
+    if len(known) < len(counts):
+        return None
+    queries = tuple(query for one in known if isinstance(one.why, BlockResults) for query in one.why.queries)
+    return StateCount(total([Number(0), *(one.size for one in known)]), Reason.BLOCK, why=BlockResults(queries))
+
+
+def _joints(tree: nodes.Except | nodes.Intersect, context: RuleContext) -> list[Read] | None:
+    """The rows that two blocks both have, for every set of columns that are NULL on both sides."""
     width = len(context.views.of(tree).schema)
     if width > MOST_COLUMNS or not (context.is_block(tree.left) and context.is_block(tree.right)):
         return None
-    sizes = list[Size]()
-    for number in range(width + 1):
-        for nulls in combinations(range(width), number):
-            read = read_items(_joint(tree, width, frozenset(nulls)), _items(width), context)
-            size = None if isinstance(read, Undecided) else most_results(read)
-            if size is None:
-                return None
-            sizes.append(size)
-    return StateCount(total([Number(0), *sizes]), Reason.BLOCK)
+    nulls = (frozenset(one) for number in range(width + 1) for one in combinations(range(width), number))
+    return [read_items(_joint(tree, width, one), _items(width), context) for one in nulls]
+
+
+def open_rows_of(tree: nodes.Except | nodes.Intersect, context: RuleContext) -> list[Query] | None:
+    """Blocks, one of which has each row that may still change the result; None where no block says it."""
+    if isinstance(tree, nodes.Except) and tree.distinct:
+        read = read_block(tree.left, None, context, distinct=True) if context.is_block(tree.left) else None
+        return None if read is None or isinstance(read, Undecided) else [read.split]
+    reads = _joints(tree, context)
+    known = [read.split for read in reads or () if not isinstance(read, Undecided)]
+    return None if reads is None or len(known) < len(reads) else known
 
 
 def _items(width: int) -> list[nodes.Named]:

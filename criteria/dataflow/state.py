@@ -6,15 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from streambound.analyzer.algebra.nodes import AggregateCall, Scan, Tree, WindowCall
+from streambound.analyzer.algebra.nodes import AggregateCall, Scan, Side, Tree, WindowCall
 from streambound.analyzer.block_queries import Monomial
+from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.query import Query
 from streambound.criteria.bound import QueryBound
 from streambound.criteria.dataflow.closing import ClosingTime
 from streambound.criteria.dataflow.demand import Demand
+from streambound.criteria.dataflow.view import OperatorView
 from streambound.criteria.size import Number, Size, fewer, total
 from streambound.criteria.violation import Violation
 from streambound.preprocess.pipeline import Derivation
+from streambound_runtime.operators.asked_rows import AskedRows
 
 
 class Entry(StrEnum):
@@ -28,6 +31,10 @@ class Entry(StrEnum):
     """The least or the greatest value."""
     VALUES = "values"
     """A value, and how often it is there: the key has it."""
+    SOURCES = "rows of sources"
+    """A row of one of the streams that a block joins."""
+    OPEN_VALUES = "open values"
+    """A value of those that are open, or the best of those that are not."""
     ROW = "row"
     """A row, of which the key has what is read."""
 
@@ -52,13 +59,117 @@ class Reason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class ColumnCount:
+    """How many values a column has: those of its value set, or, of a time, as many as the open rows leave.
+
+    ``near``: the place in the column's promises of the one that a closing time limits. ``finer``: it is a bucket in the
+    closing one.
+    """
+
+    place: int
+    size: int
+    closed: bool = False
+    near: int | None = None
+    finer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SourceCount:
+    """How many rows of a source there are: of a relation, at so many ``timestamps``, by the values of a time at
+    ``lifetime``; ``fan``: at most so many beside those of other sources.
+    """
+
+    source: str
+    size: Size
+    timestamps: int | None = None
+    lifetime: int | None = None
+    fan: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Combinations:
+    """Combinations of sources' rows, and of the values of columns that these do not say; or the sources' rows apart."""
+
+    view: OperatorView
+    sources: tuple[SourceCount, ...]
+    columns: tuple[ColumnCount, ...] = ()
+    apart: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WholeView:
+    """All rows of a view, or none, as a column has no value."""
+
+    view: OperatorView
+    empty: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SumOfCounts:
+    """The rows of parts, or those of the view below a select list."""
+
+    view: OperatorView
+    counts: tuple[StateCount, ...]
+    below: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BlockResults:
+    """The different results of blocks, as they were split."""
+
+    queries: tuple[Query, ...]
+
+
+CountReason = Combinations | WholeView | SumOfCounts | BlockResults
+"""Why there are at most so many entries, as a certificate says it."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldKey:
+    """Columns, by their places, that hold the attributes of a key which punctuations end."""
+
+    key: StreamKey
+    places: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class StateCount:
-    """At most ``size`` entries, for one reason, which also says when they go; ``closing`` is the time that does."""
+    """At most ``size`` entries, for one reason, which also says when they go.
+
+    ``closing`` is the time that does, or ``held`` the key.
+    """
 
     size: Size
     reason: Reason
     retention: Retention = Retention.PRESENT
     closing: ClosingTime | None = None
+    held: HeldKey | None = None
+    why: CountReason | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class WindowRows:
+    """Functions over a window, and the rows that are kept for them; None where only their values so far are kept."""
+
+    calls: tuple[WindowCall, ...]
+    asked: AskedRows | None
+
+    @property
+    def takes_back(self) -> bool:
+        """Whether a row that comes changes what has been said of others."""
+        return self.asked is not None and (self.asked.last is None or self._looks_ahead)
+
+    @property
+    def takes_changes(self) -> bool:
+        """Whether rows that have been given may be taken back, at any time."""
+        return self.asked == AskedRows()
+
+    @property
+    def _looks_ahead(self) -> bool:
+        return any(
+            one.function == "LEAD" or (one.frame is not None and one.frame.end.side is Side.FOLLOWING)
+            for one in self.calls
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +189,13 @@ class OperatorState:
     count: StateCount | None
     blame: int | None = None
     words: str = ""
+    window: WindowRows | None = field(default=None, repr=False)
     violations: tuple[Violation, ...] = field(default=(), repr=False)
+
+    @property
+    def reads_apart(self) -> bool:
+        """Whether these are the rows of a block's sources."""
+        return self.entry is Entry.SOURCES
 
     @property
     def size(self) -> Size | None:
@@ -127,11 +244,23 @@ class BlockSums:
 
 
 @dataclass(frozen=True, slots=True)
+class EachKey:
+    """That an operation is done for each value of a ``key`` that is open, on the rows of that value (K3).
+
+    ``operation`` is that of one value, with what it remembers for it.
+    """
+
+    key: StreamKey
+    operation: Operation
+
+
+@dataclass(frozen=True, slots=True)
 class Operation:
     """An operator as it was decided: its states, over the operations whose rows it reads.
 
     ``rows`` are a block's, where it is one; ``sums`` those that groups of a block are computed of; ``undecided`` says
-    that no rule speaks of it.
+    that no rule speaks of it. With ``each_key`` it is done for each key alone, its ``states`` are those of all open
+    keys, and it has no inputs.
     """
 
     tree: Tree = field(repr=False)
@@ -141,6 +270,12 @@ class Operation:
     rows: BlockRows | None = field(default=None, repr=False)
     sums: BlockSums | None = field(default=None, repr=False)
     undecided: tuple[Undecided, ...] = ()
+    each_key: EachKey | None = None
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether it is a block whose sources' rows are kept apart, and joined again."""
+        return any(state.reads_apart for state in self.states)
 
     def every(self) -> Iterator[Operation]:
         """The operations below, then this one."""
@@ -174,32 +309,6 @@ class Operation:
         return None if self.outside or len(known) < len(sizes) else total([Number(0), *known])
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """What a statement remembers: it is bounded if every operator has a rule and each of its states a size."""
-
-    operation: Operation
-    keys: tuple[OperatorState, ...] = ()
-    """The keys of punctuations by which entries go."""
-
-    @property
-    def states(self) -> tuple[OperatorState, ...]:
-        """The states."""
-        return (*self.operation.remembered, *self.keys)
-
-    @property
-    def outside(self) -> tuple[Undecided, ...]:
-        """The operators without a rule."""
-        return self.operation.outside
-
-    @property
-    def entries(self) -> Size | None:
-        """M: the most entries between two timestamps; None where there is no bound, or no rule."""
-        found = self.operation.entries
-        sizes = [key.size for key in self.keys if key.size is not None]
-        return None if found is None else total([found, *sizes])
-
-
 def without_rule(tree: Tree, words: str) -> Operation:
     """An operator that no rule speaks of."""
     return Operation(tree, undecided=(Undecided(tree, words),))
@@ -216,8 +325,11 @@ def better(one: Operation, other: Operation) -> Operation:
 
 
 def smaller(one: Size, other: Size) -> bool:
-    """Whether a size is known to be less than another one: as numbers, or as it has a number and the other has none."""
+    """Whether a size is known to be less than another one: as numbers, or as it has a number and the other has none.
+
+    Of equal numbers that which some symbols make less: ``min(4, c_S)`` than 4.
+    """
     mine, theirs = one.value, other.value
-    if mine is None or theirs is None:
-        return mine is not None or (theirs is None and fewer(one, other))
-    return mine < theirs
+    if mine == theirs:
+        return fewer(one, other)
+    return mine is not None and (theirs is None or mine < theirs)

@@ -12,22 +12,20 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import AggregateCall, Tree
 from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.block_columns import with_conditions_above
 from streambound.analyzer.block_queries import Monomial
 from streambound.analyzer.findings import Finding
-from streambound.criteria.dataflow.blocks import RuleContext, with_conditions_above
+from streambound.criteria.dataflow.blocks import RuleContext
+from streambound.criteria.dataflow.polynomials import expanded
 from streambound.criteria.dataflow.state import BlockSums, SummedCall, Undecided
 
-Product = tuple[exp.Expr, ...]
-"""Factors, each over the rows of one source at most."""
 _SPREADS = ("VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP")
-_MOST = 64
-"""Products that a polynomial may have."""
 
 
 def sums_of(calls: Sequence[AggregateCall], body: Tree, context: RuleContext) -> BlockSums | Undecided | None:
     """The sums that linear aggregates are computed of; None where an argument of theirs does not factor."""
     products, found = list[Monomial](), list[SummedCall]()
-    body = with_conditions_above(body, context)
+    body = with_conditions_above(body, context.columns)
     try:
         for call in calls:
             one = _summed(call, products, lambda node: context.blocks.sources_of(body, node))
@@ -76,28 +74,3 @@ def _place(wanted: Monomial, known: list[Monomial]) -> int:
             return place
     known.append(replace(wanted, name=f"_s{len(known) + 1}"))
     return len(known) - 1
-
-
-def expanded(node: exp.Expr, sources: Callable[[exp.Expr], tuple[str, ...]]) -> list[Product] | None:
-    """An expression as a sum of products; None where it does not factor. ``sources`` are those whose rows one reads."""
-    if len(sources(node)) < 2:
-        return [(node,)]
-    match node:
-        case exp.Paren():
-            return expanded(node.this, sources)
-        case exp.Neg():
-            return _negated(expanded(node.this, sources))
-        case exp.Add() | exp.Sub():
-            left, right = expanded(node.this, sources), expanded(node.expression, sources)
-            right = _negated(right) if isinstance(node, exp.Sub) else right
-            return None if left is None or right is None else left + right
-        case exp.Mul():
-            left, right = expanded(node.this, sources), expanded(node.expression, sources)
-            if left is None or right is None or len(left) * len(right) > _MOST:
-                return None
-            return [(*one, *other) for one in left for other in right]
-    return None
-
-
-def _negated(products: list[Product] | None) -> list[Product] | None:
-    return None if products is None else [(exp.Neg(this=exp.Paren(this=one[0].copy())), *one[1:]) for one in products]

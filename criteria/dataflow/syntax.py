@@ -1,40 +1,5 @@
-"""Expressions of the tree as SQL's syntax: what rewrites of names need until columns are positions everywhere."""
+"""Expressions of the tree as SQL's syntax, which the front end has."""
 
-from __future__ import annotations
+from streambound.analyzer.algebra.syntax import column_of, conjunction, conjuncts, scalar_of, scalar_of_column
 
-from collections.abc import Iterable
-
-from sqlglot import exp
-
-from streambound.analyzer.algebra.nodes import Scalar
-from streambound.analyzer.algebra.schema import parsed
-from streambound.analyzer.algebra.schema_columns import ViewColumn
-
-
-def scalar_of(node: exp.Expr) -> Scalar:
-    """A syntax tree as an expression of the algebra."""
-    return Scalar(node.sql("spark"), node)
-
-
-def conjuncts(condition: Scalar | exp.Expr | None) -> list[exp.Expr]:
-    """The parts of a conjunction; none of no condition."""
-    if condition is None:
-        return []
-    node = (parsed(condition) if isinstance(condition, Scalar) else condition).unnest()
-    return [part.unnest() for part in node.flatten()] if isinstance(node, exp.And) else [node]
-
-
-def conjunction(parts: Iterable[exp.Expr]) -> Scalar | None:
-    """The conjunction of some conditions; None of none."""
-    found = [exp.paren(part.copy()) if isinstance(part, exp.Or) else part.copy() for part in parts]
-    return scalar_of(exp.and_(*found, wrap=False)) if found else None
-
-
-def column_of(view: ViewColumn) -> exp.Column:
-    """A column by its name and alias."""
-    return exp.column(view.name, table=view.alias or None, quoted=True)
-
-
-def scalar_of_column(view: ViewColumn) -> Scalar:
-    """A column as an expression of the algebra."""
-    return scalar_of(column_of(view))
+__all__ = ["column_of", "conjunction", "conjuncts", "scalar_of", "scalar_of_column"]

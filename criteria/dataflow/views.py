@@ -15,7 +15,8 @@ from streambound.analyzer.algebra.rules.operator_input import called
 from streambound.analyzer.algebra.schema import parsed, schema, starred_places
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise, ViewFacts, ViewKind
-from streambound.analyzer.catalog import Catalog, Kind
+from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
+from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.symbols import symbol
 from streambound.criteria.dataflow.counting import present
 from streambound.criteria.dataflow.state import smaller
@@ -53,6 +54,11 @@ class Views:
         """The views of a recursion's step, by what is known of its rows."""
         return Views(self.catalog, self._facts, known or self.of(tree))
 
+    @property
+    def recursive(self) -> Schema:
+        """The columns of the relation that a `Fixpoint` around the tree defines."""
+        return self._recursive.schema if self._recursive else ()
+
     def schema(self, tree: nodes.Tree) -> Schema:
         """The columns of an operator's rows."""
         known = self._made.get(id(tree))
@@ -75,6 +81,7 @@ class Views:
         )
         made = self._made_of(tree, columns)
         made = replace(made, columns=padded, change=found.change, keys=tuple(dict.fromkeys((*made.keys, *keys))))
+        made = replace(made, parts=tuple(_with_facts(part, padded) for part in made.parts))
         if found.rows == 0:
             return replace(made, rows=Number(0))
         if isinstance(tree, nodes.Fixpoint):
@@ -148,6 +155,8 @@ class Views:
         table = self.catalog.table(name)
         if table is None or table.kind is Kind.STREAM:
             found = self._alone(tree, columns, alias, RowSource(table))
+            if table is not None and table.one_key is not None:
+                return _of_one_key(found, table, alias, table.one_key)
             once = [key.attributes for key in table.ending if key.once] if table is not None else []
             keys = tuple(frozenset(p for p, c in enumerate(columns) if c.name in names) for names in once)
             return replace(found, keys=keys)
@@ -158,28 +167,29 @@ class Views:
         return self._alone(tree, columns, alias, RowSource(table, Symbol(symbol("rows", table.name), table.rows)))
 
     def _project(self, tree: nodes.Project, given: OperatorView, columns: Schema) -> OperatorView:
-        origins, shown = list[frozenset[str]](), dict[int, int]()
+        origins, places = list[frozenset[str]](), list[int | None]()
         for item in tree.items:
             if isinstance(item, nodes.Star):
-                for place in starred_places(item, given.schema):
-                    shown.setdefault(place, len(origins))
-                    origins.append(given.origins[place])
+                places += starred_places(item, given.schema)
+                origins += [given.origins[place] for place in starred_places(item, given.schema)]
                 continue
             origin, plain = _origin(given, given.read_by(item.value)), place_of(parsed(item.value), given)
-            if plain is not None:
-                shown.setdefault(plain, len(origins))
-            elif any(RECURSION in name for name in origin):
+            if plain is None and any(RECURSION in name for name in origin):
                 origin |= {MADE}
+            places.append(plain)
             origins.append(origin)
+        shown = {place: places.index(place) for place in places if place is not None}
         keys = tuple(frozenset(shown[place] for place in key) for key in given.keys if key <= shown.keys())
         near = tuple((shown[place], one) for place, one in given.near if place in shown)
+        parts = (self._project(tree, replace(part, schema=given.schema), columns) for part in given.parts)
         return replace(
             given,
             tree=tree,
             schema=columns,
+            columns=tuple(given.columns[place] if place is not None else ColumnFacts() for place in places),
             origins=tuple(origins),
             keys=keys,
-            parts=(),
+            parts=tuple(parts),
             near=near,
             below=(given, shown),
         )
@@ -284,6 +294,17 @@ class Views:
         return any(key <= theirs for key in right.keys), any(key <= mine for key in left.keys)
 
 
+def _of_one_key(given: OperatorView, table: DeclaredTable, alias: str, key: StreamKey) -> OperatorView:
+    """The rows of a stream of which there is one key: its columns are made of that, which is one row of its own."""
+    rows = Number(1) if key.once else None
+    sources = {alias: RowSource(table, rows), f"key of {alias}": RowSource(rows=Number(1))}
+    origins = tuple(
+        frozenset((f"key of {alias}",)) if column.name in key.attributes else origin
+        for column, origin in zip(given.schema, given.origins, strict=True)
+    )
+    return replace(given, rows=rows, sources=sources, origins=origins)
+
+
 def _group_keys(given: OperatorView, origins: Sequence[frozenset[str]]) -> tuple[Places, ...]:
     """The columns that tell groups apart: of each bucket of time one end does."""
     ends: dict[frozenset[str], list[int]] = {}
@@ -348,6 +369,12 @@ def _renamed(given: OperatorView, tree: nodes.Tree, columns: Schema, alias: str)
 
 def _by(source: RowSource, called: Mapping[str, str]) -> RowSource:
     return source if source.by is None else replace(source, by=frozenset(called[name] for name in source.by))
+
+
+def _with_facts(part: OperatorView, whole: Sequence[ColumnFacts]) -> OperatorView:
+    """A part of a union, with what is known of the whole where nothing is known of its own columns."""
+    columns = (known if own == ColumnFacts() else own for own, known in zip(part.columns, whole, strict=True))
+    return replace(part, columns=tuple(columns))
 
 
 def _sum(*sizes: Size | None) -> Size | None:

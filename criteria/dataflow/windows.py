@@ -25,11 +25,14 @@ from streambound.criteria.dataflow.state import (
     Retention,
     StateCount,
     Undecided,
+    WindowRows,
+    smaller,
     without_rule,
 )
 from streambound.criteria.dataflow.syntax import scalar_of_column
 from streambound.criteria.dataflow.view import OperatorView, Places, place_of
-from streambound.criteria.size import Number, Size, product, total
+from streambound.criteria.size import Number, product, total
+from streambound_runtime.operators.asked_rows import AskedRows
 
 RANKS = ("ROW_NUMBER", "RANK", "DENSE_RANK")
 _TIED = ("RANK", "DENSE_RANK")
@@ -54,33 +57,70 @@ def over(tree: nodes.Over, demand: Demand, context: RuleContext) -> Operation:
     given = context.views.of(tree.input)
     windows: dict[object, list[Limited]] = {}
     for place, call in enumerate(tree.calls, len(given.schema)):
-        windows.setdefault((call.partition, call.order), []).append((call, demand.most.get(place)))
-    read = _read(tree, demand, given)
-    states = [_window(tree, calls, given, read, context) for several in windows.values() for calls in _alike(several)]
-    return Operation(tree, tuple(states), (context.below(tree.input, Demand(read)),), demand)
+        limits = demand.most if call.function in RANKS else demand.ago
+        windows.setdefault((call.partition, call.order), []).append((call, limits.get(place)))
+    shown = _shown(tree, demand, given)
+    own = [one for call in tree.calls for one in (*call.partition, *(key.value for key in call.order))]
+    states = [state for several in windows.values() for state in _of_window(tree, several, given, shown, context)]
+    changing = [one for one in states if one.window is not None and _needs_rows_that_stay(one.window)]
+    if len(changing) > 1:
+        return without_rule(tree, "functions over several windows that look at later rows")
+    states.sort(key=_order)
+    closing = {one.count.closing.place for one in states if one.count is not None and one.count.closing is not None}
+    below = context.below(tree.input, Demand(shown | given.read_by(*own) | (closing & given.every)))
+    return Operation(tree, tuple(states), (below,), demand)
 
 
 Limited = tuple[nodes.WindowCall, int | None]
-"""A function, and the greatest value of it that matters."""
+"""A function, and the greatest rank that matters, or how long ago the time at most that it gives of a row before."""
 
 
-def _alike(calls: Sequence[Limited]) -> list[list[Limited]]:
-    """Functions over one window by the rows that they need: a limited rank also limits those that look back."""
+def _needs_rows_that_stay(window: WindowRows) -> bool:
+    return window.takes_back and not window.takes_changes
+
+
+def _order(state: OperatorState) -> int:
+    """The windows are looked at one after the other: those that take rows back last, or those that can have that."""
+    window = state.window
+    return 0 if window is None or not window.takes_back else 2 if window.takes_changes else 1
+
+
+def _of_window(
+    tree: nodes.Over, calls: Sequence[Limited], given: OperatorView, shown: Places, context: RuleContext
+) -> list[OperatorState]:
+    """What functions over one window keep: what each needs, or all rows."""
+    apart = [_window(tree, *several, given, shown, context) for several in _alike(calls)]
+    if len(apart) < 2:
+        return apart
+    every = least(_all(tree, calls[0][0], given, context))
+    sizes = [one.size for one in apart if one.size is not None]
+    if every is None or (len(sizes) == len(apart) and not smaller(every.size, total(sizes))):
+        return apart
+    return [_state(tree, tuple(call for call, _ in calls), (every, AskedRows()), given)]
+
+
+def _alike(calls: Sequence[Limited]) -> list[tuple[list[Limited], tuple[nodes.WindowCall, ...]]]:
+    """Functions over one window by the rows that they need, and all that these are enough for.
+
+    A limited rank also limits those that look back.
+    """
     limited = [one for one in calls if one[0].function in RANKS and one[1] is not None]
     reaches = [_reach_of(call) for call, _ in calls]
     if limited and all(one.after == 0 and one.unit is nodes.Unit.ROWS for one in reaches):
-        return [[min(limited, key=lambda one: one[1] or 0)]]
+        first = min(limited, key=lambda one: one[1] or 0)
+        return [([first], (first[0], *(call for call, _ in calls if call is not first[0])))]
     rest = [one for one in calls if one not in limited]
-    units = [[one for one in rest if _reach_of(one[0]).unit is unit] for unit in nodes.Unit]
-    return [several for several in (limited, *units) if several]
+    kinds: dict[object, list[Limited]] = {}
+    for one in rest:
+        reach = _reach_of(one[0])
+        kinds.setdefault((reach.unit, reach.before is None), []).append(one)
+    several = [one for one in (limited, *kinds.values()) if one]
+    return [(one, tuple(call for call, _ in one)) for one in several]
 
 
-def _read(tree: nodes.Over, demand: Demand, given: OperatorView) -> Places:
-    """The columns that are needed of rows: all, as they break ties, but of functions that are alike for such rows."""
-    if any(call.function not in _TIED for call in tree.calls):
-        return given.every
-    own = [one for call in tree.calls for one in (*call.partition, *(key.value for key in call.order))]
-    return (demand.every & given.every) | given.read_by(*own)
+def _shown(tree: nodes.Over, demand: Demand, given: OperatorView) -> Places:
+    """The columns that rows are told apart by: all, as they break ties, but for functions that are alike for these."""
+    return demand.columns & given.every if all(call.function in _TIED for call in tree.calls) else given.every
 
 
 def _refused(call: nodes.WindowCall) -> Undecided | None:
@@ -93,26 +133,42 @@ def _refused(call: nodes.WindowCall) -> Undecided | None:
     return None
 
 
+Kept = tuple[StateCount, AskedRows | None]
+"""How many rows are kept, and which."""
+
+
 def _window(
-    tree: nodes.Over, calls: Sequence[Limited], given: OperatorView, read: Places, context: RuleContext
+    tree: nodes.Over,
+    deciding: Sequence[Limited],
+    calls: tuple[nodes.WindowCall, ...],
+    given: OperatorView,
+    shown: Places,
+    context: RuleContext,
 ) -> OperatorState:
     """What functions over the same window keep."""
-    call = calls[0][0]
+    call = deciding[0][0]
     partition = _columns(tree, call.partition, context)
-    numbers = [n for one, n in calls if n is not None and one.function in RANKS]
-    kept = _all(tree, call, given, context)
+    numbers = [n for one, n in deciding if n is not None and one.function in RANKS]
+    kept: list[Kept] = [(one, AskedRows()) for one in _all(tree, call, given, context)]
     if numbers:
-        kept += _first(tree, call, max(numbers), given, read, partition, context)
+        kept += _first(tree, call, max(numbers), given, shown, partition, context)
     else:
-        kept += _near(_reach([one for one, _ in calls]), call, given, partition) + _recent(calls, given)
-    count = least(kept)
-    places = tuple(sorted(given.read_by(*call.partition)))
-    blame = None if count is not None else next((p for p in places if given.columns[p].values.size is None), None)
-    words = "" if count is not None else "rows of each partition are kept"
-    return OperatorState(tree, "rows", "OVER", places, Entry.ROW, count, blame, words)
+        kept += _near(_reach([one for one, _ in deciding]), call, given, partition) + _recent(deciding, given)
+    count = least(one for one, _ in kept)
+    return _state(tree, calls, next((one for one in kept if one[0] is count), None), given)
 
 
-def _recent(calls: Sequence[Limited], given: OperatorView) -> list[StateCount]:
+def _state(
+    tree: nodes.Over, calls: tuple[nodes.WindowCall, ...], kept: Kept | None, given: OperatorView
+) -> OperatorState:
+    places = tuple(sorted(given.read_by(*calls[0].partition)))
+    blame = None if kept is not None else next((p for p in places if given.columns[p].values.size is None), None)
+    words = "" if kept is not None else "rows of each partition are kept"
+    count, window = (None, None) if kept is None else (kept[0], WindowRows(calls, kept[1]))
+    return OperatorState(tree, "rows", "OVER", places, Entry.ROW, count, blame, words, window)
+
+
+def _recent(calls: Sequence[Limited], given: OperatorView) -> list[Kept]:
     """LAG of which only rows matter whose own row before is so near in time: others are as good as absent."""
     offsets = [_reach_of(call).before for call, _ in calls]
     limits = [
@@ -120,14 +176,19 @@ def _recent(calls: Sequence[Limited], given: OperatorView) -> list[StateCount]:
     ]
     if not limits or None in offsets or any(call.function != "LAG" for call, _ in calls):
         return []
-    size = open_rows(given, max(0, min(limits)))
-    return [] if size is None else [StateCount(size, Reason.OPEN, Retention.TIME)]
+    within = max(0, min(limits))
+    size = open_rows(given, within)
+    return [] if size is None else [(StateCount(size, Reason.OPEN, Retention.TIME), AskedRows(within=within))]
 
 
 def _columns(tree: nodes.Over, scalars: Sequence[nodes.Scalar], context: RuleContext) -> OperatorView:
     """Some expressions over the rows, as a view."""
     items = tuple(nodes.Named(f"c{n}", one, alias=True) for n, one in enumerate(scalars))
     return context.views.of(nodes.Project(tree.input, items, syntax=tree.syntax))
+
+
+def _columns_of(given: OperatorView, places: Places) -> list[nodes.Scalar]:
+    return [scalar_of_column(given.schema[place]) for place in sorted(places)]
 
 
 def _all(tree: nodes.Over, call: nodes.WindowCall, given: OperatorView, context: RuleContext) -> list[StateCount]:
@@ -144,28 +205,35 @@ def _first(
     call: nodes.WindowCall,
     number: int,
     given: OperatorView,
-    read: Places,
+    shown: Places,
     partition: OperatorView,
     context: RuleContext,
-) -> list[StateCount]:
-    """The first rows of each partition: of closed rows only these can be among the first, with all of their rank."""
+) -> list[Kept]:
+    """The first rows of each partition: of closed rows only these can be among the first, with all of their rank.
+
+    Rows of one rank differ in columns that are ``shown``, and in each key of the rows.
+    """
     still, each = _open(given), _partitions(partition, len(call.partition))
     if still is None:
         return []
     found = [each]
-    if call.function != "ROW_NUMBER":
-        ordered = {place_of(parsed(key.value), given) for key in call.order}
-        beside = sorted(read - given.read_by(*call.partition) - ordered)
-        items = [*call.partition, *(scalar_of_column(given.schema[place]) for place in beside)]
-        found = [_partitions(_columns(tree, items, context), len(call.partition))]
+    if call.function in _TIED:
+        same = {place_of(parsed(one), given) for one in (*call.partition, *(key.value for key in call.order))}
+        ways = [[*call.partition, *_columns_of(given, one - same)] for one in (shown, *given.keys)]
+        found = [_partitions(_columns(tree, items, context), len(call.partition)) for items in ways]
         first = place_of(parsed(call.order[0].value), given) if call.order else None
         ties = open_rows(given, 1) if first is not None and given.columns[first].newest else None
         if ties is not None and each is not None:
             found.append(replace(each, size=product([each.size, ties])))
-    return [replace(one, size=total([still, product([Number(number), one.size])])) for one in found if one is not None]
+    counts = [
+        replace(one, size=total([still.size, product([Number(number), one.size])]), closing=still.closing)
+        for one in found
+        if one is not None
+    ]
+    return [(one, AskedRows(first=number)) for one in counts]
 
 
-def _near(reach: WindowReach, call: nodes.WindowCall, given: OperatorView, partition: OperatorView) -> list[StateCount]:
+def _near(reach: WindowReach, call: nodes.WindowCall, given: OperatorView, partition: OperatorView) -> list[Kept]:
     """Rows near others, or one running value, where no row comes before a closed one any more."""
     if not call.order or call.order[0].descending:
         return []
@@ -179,19 +247,24 @@ def _near(reach: WindowReach, call: nodes.WindowCall, given: OperatorView, parti
     if reach.unit is nodes.Unit.RANGE and reach.before is not None:
         if not newest or len(call.order) > 1:
             return []
-        size = open_rows(given, reach.before + reach.after)
-        return [] if size is None else [StateCount(size, Reason.OPEN, Retention.TIME)]
+        within = reach.before + reach.after
+        size = open_rows(given, within)
+        return [] if size is None else [(StateCount(size, Reason.OPEN, Retention.TIME), AskedRows(within=within))]
     number = 1 if reach.before is None else reach.before + reach.after
     each = StateCount(Number(0), Reason.VALUES) if number == 0 else _partitions(partition, len(call.partition))
-    rows = Number(0) if newest else _size(different(given, given.every, [place]))
+    rows = StateCount(Number(0), Reason.OPEN) if newest else different(given, given.every, [place])
     if each is None or rows is None:
         return []
-    return [replace(each, size=total([rows, product([Number(number), each.size])]))]
+    closing = None if newest else rows.closing or closed[0]
+    count = replace(each, size=total([rows.size, product([Number(number), each.size])]), closing=closing)
+    return [(count, None if reach.before is None else AskedRows(last=number))]
 
 
-def _open(given: OperatorView) -> Size | None:
+def _open(given: OperatorView) -> StateCount | None:
     """The rows that may still change."""
-    return Number(0) if given.change <= ViewKind.APPEND_ONLY else _size(unsettled(given, given.every))
+    if given.change <= ViewKind.APPEND_ONLY:
+        return StateCount(Number(0), Reason.OPEN)
+    return unsettled(given, given.every)
 
 
 def _partitions(partition: OperatorView, width: int) -> StateCount | None:
@@ -201,10 +274,6 @@ def _partitions(partition: OperatorView, width: int) -> StateCount | None:
         if partition.schema
         else StateCount(Number(1), Reason.ROWS)
     )
-
-
-def _size(count: StateCount | None) -> Size | None:
-    return None if count is None else count.size
 
 
 def _reach(calls: Sequence[nodes.WindowCall]) -> WindowReach:
@@ -239,8 +308,6 @@ def bucket(tree: nodes.Bucket, demand: Demand, context: RuleContext) -> Operatio
     if tree.kind is nodes.BucketKind.SESSION:
         return without_rule(tree, "sessions that no groups are of")
     given = context.views.of(tree.input)
-    own = Demand(demand.columns & given.every, demand.factors, demand.most, demand.once)
-    if any(not factor <= given.every for factor in demand.factors):
-        own = Demand(demand.every & given.every, frozenset(), {}, demand.once)
+    own = replace(demand, columns=demand.columns & given.every)
     below = context.below(tree.input, own.reading(given.read_by(tree.time, *tree.keys)))
     return Operation(tree, inputs=(below,), demand=demand)

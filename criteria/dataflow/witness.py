@@ -26,7 +26,8 @@ from streambound.analyzer.query import Query
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.work import STATEMENT, share
 from streambound.criteria.dataflow.blocks import violations
-from streambound.criteria.dataflow.state import Judgement, Operation, OperatorState
+from streambound.criteria.dataflow.judge import Judgement
+from streambound.criteria.dataflow.state import Operation, OperatorState
 from streambound.criteria.dataflow.syntax import conjunction, scalar_of
 from streambound.criteria.dataflow.view import Places
 from streambound.criteria.dataflow.visible_rows import Visibility, VisibleRows, with_streams
@@ -116,7 +117,8 @@ class Unbounded:
     def operator(self) -> nodes.Tree:
         """The operator whose rows say what is remembered: for the block below groups it is these."""
         groups = self.above.tree if self.above is not None else None
-        if self.operation.rows is not None and isinstance(groups, nodes.Aggregate) and not self.operation.demand.every:
+        is_below = self.operation.rows is not None and not self.operation.demand.columns
+        if isinstance(groups, nodes.Aggregate) and is_below:
             return groups
         return self.state.operator
 
@@ -218,5 +220,5 @@ def _read(
 def _remembered(one: Unbounded) -> Places | None:
     """The places of the columns that are remembered, among those that are kept of an operator's rows; None for all."""
     if one.operator is one.operation.tree and not isinstance(one.operator, _SETS):
-        return one.operation.demand.every
+        return one.operation.demand.columns
     return None

@@ -12,8 +12,7 @@ import pytest
 from streambound.analyzer.catalog import Catalog, catalog_from_mapping
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import some_statements
-from streambound.criteria.dataflow.judge import judge
-from streambound.criteria.dataflow.state import Judgement
+from streambound.criteria.dataflow.judge import Judgement, judge
 from support.judges import Outcome, compared
 
 _COLUMNS = {"a": "bigint", "b": "bigint", "v": "bigint", "k": "string", "ts": "timestamp"}
@@ -90,6 +89,10 @@ WINDOWS = {
         "SELECT a FROM (SELECT a, ts, LAG(ts) OVER (PARTITION BY a ORDER BY ts) AS before FROM S) q",
         "unbounded",
     ),
+    "a limit of what LAG gives, which is no time": (
+        "SELECT a FROM (SELECT a, LAG(v) OVER (PARTITION BY b ORDER BY v, ts) AS before FROM S) q WHERE before <= 2",
+        "unbounded",
+    ),
     "a time limit above another function": (
         "SELECT a FROM (SELECT a, ts, LAG(ts) OVER (PARTITION BY a ORDER BY ts) AS before, "
         "SUM(v) OVER (PARTITION BY a ORDER BY ts ROWS UNBOUNDED PRECEDING) AS s FROM S) q "
@@ -111,6 +114,24 @@ WINDOWS = {
     "ranks of ties that are all read": (
         "SELECT a FROM (SELECT a, RANK() OVER (PARTITION BY b ORDER BY v) AS r FROM S) q WHERE r <= 2",
         "unbounded",
+    ),
+    "ranks of ties that a partition does not tell apart": (
+        "SELECT a FROM (SELECT a, RANK() OVER (PARTITION BY a % 2 ORDER BY v) AS r FROM S) q WHERE r <= 2",
+        "unbounded",
+    ),
+    "ranks of ties that differ in nothing that is read": (
+        "SELECT r FROM (SELECT RANK() OVER (PARTITION BY a % 2 ORDER BY v) AS r FROM S) q WHERE r <= 2",
+        "8",
+    ),
+    "ranks of groups, which have no ties by their keys": (
+        "SELECT n FROM (SELECT n, RANK() OVER (PARTITION BY b ORDER BY w DESC) AS r FROM (SELECT ts AS w, b, "
+        "COUNT(*) AS n FROM S GROUP BY ts, b) p) q WHERE r <= 1",
+        "4",
+    ),
+    "ranks of groups, with ties by one of their keys": (
+        "SELECT n FROM (SELECT n, RANK() OVER (ORDER BY w DESC) AS r FROM (SELECT ts AS w, b, COUNT(*) AS n FROM S "
+        "GROUP BY ts, b) p) q WHERE r <= 3",
+        "12",
     ),
     "the first rows of each partition": (
         "SELECT a FROM (SELECT a, ROW_NUMBER() OVER (PARTITION BY b ORDER BY v) AS r FROM S) q WHERE r <= 3",
@@ -194,6 +215,46 @@ AUCTIONS = catalog_from_mapping(
         },
     }
 )
+BUCKETS = {
+    "buckets of windows' starts": (
+        "SELECT COUNT(DISTINCT n) FROM (SELECT window(ts, '3 microseconds').start AS t, COUNT(*) AS n FROM N "
+        "GROUP BY window(ts, '3 microseconds')) q GROUP BY t DIV 2",
+        "3",
+    ),
+    "buckets of windows' ends": (
+        "SELECT COUNT(*) FROM (SELECT window(ts, '1 microsecond').end AS t, COUNT(*) AS n FROM N "
+        "GROUP BY window(ts, '1 microsecond')) q GROUP BY t DIV 3",
+        "1",
+    ),
+    "values that are the key": (
+        "SELECT COUNT(DISTINCT b) FROM N GROUP BY window(ts, '5 microseconds', '1 microsecond'), b",
+        "32",
+    ),
+    "groups of some columns of a union": (
+        "SELECT COUNT(*) FROM (SELECT a, b FROM N UNION ALL SELECT y AS a, y AS b FROM R) q GROUP BY b",
+        "rows_R + 4",
+    ),
+}
+NUMBERS = catalog_from_mapping(
+    {
+        "streams": {
+            "N": {
+                "timestamp": "ts",
+                "columns": {"a": "bigint", "b": "bigint", "ts": "bigint"},
+                "domain": {"a": [0, 9], "b": [0, 2]},
+            }
+        },
+        "relations": {"R": {"columns": {"y": "bigint"}}},
+    }
+)
+
+
+@pytest.mark.parametrize("name", BUCKETS)
+def test_buckets_and_parts(name: str) -> None:
+    sql, wanted = BUCKETS[name]
+    assert size(sql, NUMBERS) == wanted
+
+
 KEYS = {
     "groups go with their key": ("SELECT auction, COUNT(*) FROM bid GROUP BY auction", "1500"),
     "different values, too": ("SELECT DISTINCT auction FROM bid", "1500"),
@@ -310,3 +371,53 @@ def test_an_operator_without_a_rule_is_said_with_its_words() -> None:
 def test_what_is_unbounded_names_the_column() -> None:
     (state,) = (one for one in judged("SELECT b, a, COUNT(*) FROM S GROUP BY b, a").states if one.count is None)
     assert (state.what, state.blame) == ("groups", 1)
+
+
+# --- rows without a partner -------------------------------------------------------------------------------------------
+
+PADDED = catalog_from_mapping(
+    {
+        "streams": {
+            "I": {"timestamp": "ts", "columns": {"ts": "bigint", "a": "bigint", "v": "bigint"}, "max_per_timestamp": 2},
+            "J": {
+                "timestamp": "ts",
+                "columns": {"ts": "bigint", "b": "bigint", "x": "bigint"},
+                "domain": {"x": [0, 10]},
+                "max_per_timestamp": 2,
+            },
+        }
+    }
+)
+
+
+def test_a_column_that_may_be_missing_says_nothing_of_how_long_rows_come() -> None:
+    """J.x is from 0 to 10 and near I.ts, in pairs; rows of I without a partner have any timestamp, and any value."""
+    near = "I.ts <= J.x + 5 AND I.ts >= J.x - 5 AND I.ts >= J.ts AND I.ts <= J.ts + 5"
+    above = "WHERE I.a > 0 OR J.b > 0 GROUP BY I.a"
+    assert size(f"SELECT I.a, COUNT(DISTINCT I.v) AS n FROM I LEFT JOIN J ON {near} {above}", PADDED) == "unbounded"
+    assert size(f"SELECT I.a, COUNT(DISTINCT I.v) AS n FROM I JOIN J ON {near} {above}", PADDED) != "unbounded"
+
+
+def test_null_is_one_of_the_values_beside_a_time() -> None:
+    """Four rows of I at one time, three with a partner whose x is one less, the same or one more, make four groups."""
+    on = "I.a = J.b AND J.ts BETWEEN I.ts AND I.ts + 1 AND J.x BETWEEN I.ts - 1 AND I.ts + 1"
+    found = judged(f"SELECT I.ts, J.x, COUNT(*) AS n FROM I LEFT JOIN J ON {on} GROUP BY I.ts, J.x", PADDED)
+    assert {one.what: one.size.text for one in found.states if one.size is not None}["groups"] == "4"
+
+
+def test_rows_of_except_wait_for_those_of_the_other_side() -> None:
+    """A row of J may have any old time in x, and takes back what EXCEPT gave when I had it; its own ts is not over."""
+    narrow = catalog_from_mapping(
+        {
+            "streams": {
+                name: {
+                    "timestamp": "ts",
+                    "columns": {"ts": "bigint", "a": "bigint", "x": "bigint"},
+                    "domain": {"a": [0, 3]},
+                }
+                for name in ("I", "J")
+            }
+        }
+    )
+    assert size("SELECT I.ts, I.a FROM I EXCEPT SELECT J.x, J.a FROM J", narrow) == "unbounded"
+    assert size("SELECT I.ts, I.a FROM I EXCEPT SELECT J.ts, J.a FROM J", narrow) == "0"

@@ -13,8 +13,7 @@ from streambound.analyzer.statement import Statement
 from streambound.analyzer.statements import some_statements
 from streambound.analyzer.work import STATEMENT, TooMuchWork, at_most, begin
 from streambound.criteria.check import Checked, check_statement, unproved
-from streambound.criteria.dataflow.judge import judge
-from streambound.criteria.dataflow.state import Judgement
+from streambound.criteria.dataflow.judge import Judgement, judge
 from streambound.criteria.size import Size, fewer
 from streambound.criteria.vocabulary import Verdict
 

@@ -26,6 +26,7 @@ from streambound.analyzer.lower import lower
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import split_statements
 from streambound.analyzer.types import Family
+from streambound.criteria.dataflow.judge import judge
 from streambound.criteria.operators.decide import judged
 from streambound.criteria.operators.final import never_final
 from streambound.criteria.operators.states import Judged
@@ -35,7 +36,9 @@ from streambound.incremental.pipeline import stages, timestamps
 from streambound.incremental.translation.views import Untranslatable
 from streambound.recheck.oracle.reference import circuit_of
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit, make_circuit_plan
+from streambound.synopsis_exec.from_operations import NotMade
 from streambound.synopsis_exec.job_spec import job_spec
+from streambound.synopsis_exec.operations.plan import plan_of_judgement
 from streambound.synopsis_exec.plan_ir import Input
 from streambound.synopsis_exec.simulate import replay
 from streambound_runtime.engine.plan import CircuitPlan
@@ -195,9 +198,12 @@ class Outcome:
     last: Counter[tuple[Any, ...]] = field(default_factory=Counter)
 
 
-def outcome(world: World, text: str, tick: str = "timestamp") -> Outcome:
-    """Compile a query, run it, and compare at each timestamp, or after each of a few ticks."""
-    planned = plan_of(world, text)
+def outcome(world: World, text: str, tick: str = "timestamp", by_dataflow: bool = False) -> Outcome:
+    """Compile a query, run it, and compare at each timestamp, or after each of a few ticks.
+
+    ``by_dataflow``: as the rules by demand and facts decide it.
+    """
+    planned = plan_by_dataflow(world, text) if by_dataflow else plan_of(world, text)
     if isinstance(planned, str):
         return Outcome(planned)
     plan, bounded, final = planned
@@ -277,6 +283,22 @@ def plan_of(world: World, text: str) -> tuple[PlannedCircuit, bool, PlannedCircu
         plan = make_circuit_plan(found, statement, world.catalog, grows=not bounded)
         last = bounded and never_final(found) is None
         return plan, bounded, make_circuit_plan(found, statement, world.catalog, final=True) if last else None
+    except StreamboundError as error:
+        return error.message
+
+
+def plan_by_dataflow(world: World, text: str) -> tuple[PlannedCircuit, bool, PlannedCircuit | None] | str:
+    """The same of the job that is made of the states of `criteria.dataflow`."""
+    (statement,) = split_statements(SourceText("random.sql", in_words_of(text, duckdb=False)))
+    if lower(statement, world.catalog).query is not None:
+        return "select-project-join"
+    found = judge(statement, world.catalog)
+    if found is None or found.entries is None:
+        return "not bounded"
+    try:
+        return plan_of_judgement(found, statement), True, None
+    except NotMade as error:
+        return f"not made: {error}"
     except StreamboundError as error:
         return error.message
 

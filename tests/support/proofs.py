@@ -66,7 +66,7 @@ def _proved(
     except TooMuchWork:
         how = "none"
     if judgement is not None:
-        told = findings(statement, catalog, judgement)
+        told = findings(judgement)
         places = frozenset((str(one.code), _text(statement, one.span.start, one.span.end)) for one in told)
     return ComparedProof(how, new.steps, old_how, old_steps, places, old_places)
 

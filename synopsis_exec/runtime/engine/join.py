@@ -1,8 +1,8 @@
-"""Joins of inputs that may both take rows back: inner, left, semi and anti (Budiu et al., *DBSP*, Theorem 3.4).
+"""Joins of inputs that may both take rows back, of every kind (Budiu et al., *DBSP*, Theorem 3.4).
 
-Pairs are bilinear: ``Δ(l ⋈ r) = Δl ⋈ (r + Δr) + l ⋈ Δr``. What a left, semi or anti join says of a left row depends on
+Pairs are bilinear: ``Δ(l ⋈ r) = Δl ⋈ (r + Δr) + l ⋈ Δr``. What an outer, semi or anti join says of a row depends on
 whether it has a partner: its entry has their number, of all that it has met, also those that have gone since because no
-other left row can meet them.
+other row can meet them.
 """
 
 from __future__ import annotations
@@ -30,15 +30,25 @@ from streambound_runtime.engine.time_buckets import expired
 from streambound_runtime.operators.circuit_plan import ColumnClip, TimeBucket
 from streambound_runtime.operators.plan import Test
 
+Alternatives = tuple[tuple[Test, ...], ...]
+"""Tests, of which a row passes all of one alternative."""
+SIDES = ("left", "right")
+_LETTERS = ("l", "r")
+_PAIRS = ("inner", "left", "right", "full")
+_ASKS = {"left": (0,), "right": (1,), "full": (0, 1), "semi": (0,), "anti": (0,)}
+"""The sides of whose rows it matters whether they have a partner."""
+
 
 @dataclass(frozen=True, slots=True)
 class SqlJoin:
-    """A join of the ``kind`` inner, left, semi or anti of two inputs with columns of these types.
+    """A join of the ``kind`` inner, left, right, full, semi or anti of two inputs with columns of these types.
 
-    ``tests`` are of columns ``l0`` …, ``r0`` …; so are ``open``, alternatives that a left row passes while it can have
-    a partner, and ``shown``, the results' columns. Rows of a side go with the bucket that one of their columns is. Left
-    rows are remembered with their ``clips``. Rows of a side go with the key at its ``ending`` places, of which the last
-    input has those that are over. A side that ``grows`` takes no row back.
+    ``tests`` are of columns ``l0`` …, ``r0`` …; so are ``open`` and ``open_right``, alternatives that a row of a side
+    passes while it can have a partner, and ``shown``, the results' columns. Rows of a side go with the bucket that one
+    of their columns is. They are remembered with their ``clips``. Rows of a side go with the key at its ``ending``
+    places, of which the last input has those that are over. A side that ``grows`` takes no row back. A left side that
+    is ``standing`` has all its rows in the first tick, so that nothing is kept of the right one. Pairs pass one
+    alternative of each of ``either``, too.
     """
 
     name: str
@@ -54,6 +64,9 @@ class SqlJoin:
     clips: tuple[ColumnClip, ...] = ()
     ending: tuple[tuple[int, ...], ...] = ((), ())
     grows: tuple[bool, bool] = (False, False)
+    open_right: tuple[tuple[Test, ...], ...] = ((),)
+    standing: bool = False
+    either: tuple[Alternatives, ...] = ()
 
     @property
     def timed(self) -> bool:
@@ -62,105 +75,130 @@ class SqlJoin:
 
     @property
     def states(self) -> tuple[StateTable, ...]:
-        """The rows of both sides; left ones with the number of their partners where that is asked for."""
-        partners = (("p", HUGEINT),) if self._asks else ()
-        ending = [tuple(f"c{place}" for place in places) for places in self.ending]
-        return (
+        """The rows of the sides that are kept, with the number of their partners where that is asked for."""
+        return tuple(
             StateTable(
-                "left", (*_columns(self.left), ("w", HUGEINT), *partners), _gone(self.buckets[0], self.left), ending[0]
-            ),
-            StateTable("right", (*_columns(self.right), ("w", HUGEINT)), _gone(self.buckets[1], self.right), ending[1]),
+                SIDES[side],
+                (*_columns(types), ("w", HUGEINT), *((("p", HUGEINT),) if side in self._asking else ())),
+                _gone(self.buckets[side], types),
+                tuple(f"c{place}" for place in self.ending[side]),
+            )
+            for side, types in enumerate((self.left, self.right))
+            if side == 0 or not self.standing
         )
 
     @property
-    def _asks(self) -> bool:
-        """Whether it matters if a left row has a partner."""
-        return self.kind != "inner"
+    def _asking(self) -> tuple[int, ...]:
+        return _ASKS.get(self.kind, ())
 
     def tick(self, at: TickTables) -> tuple[TickStatement, ...]:
-        """The pairs that come and go, and what becomes of left rows alone."""
-        left, right = places(len(self.left)), places(len(self.right))
-        came_left, came_right = at.temporary("left"), at.temporary("right")
-        on = all_of(self.tests, names_of_sides(len(self.left), len(self.right)))
-        opens = any_of(self.open, {f"l{place}": f"c{place}" for place in range(len(left))})
-        rows = f"SELECT {listed(*self._clipped(), 'w')} FROM {at.inputs[0]} WHERE {opens}"
-        others = f"SELECT {listed(*right, 'w')} FROM {at.inputs[1]}"
-        made = [
-            TickStatement(sql if is_view else summed(names, sql), came, is_view)
-            for sql, names, came, is_view in (
-                (rows, left, came_left, self.grows[0] and not self._asks),
-                (others, right, came_right, self.grows[1]),
-            )
-        ]
+        """The pairs that come and go, and what becomes of rows alone."""
+        on = condition_of(self)
+        opens = [self._opens(side) for side in (0, 1)]
+        made = [self._came(side, opens[side], at) for side in (0, 1)]
+        came = [one.table for one in made]
         parts = []
-        if self.kind in ("inner", "left"):
-            sides = ((came_left, at.state("right")), (came_left, came_right), (at.state("left"), came_right))
+        if self.kind in _PAIRS:
+            sides = [(came[0], came[1]), (at.state("left"), came[1])]
+            sides += [] if self.standing else [(came[0], at.state("right"))]
             pair = listed(*of_both(self.shown), "l.w * r.w AS w")
             parts += [f"SELECT {pair} FROM {one} l JOIN {other} r ON {on}" for one, other in sides]
-        if self._asks:
-            made += self._partners(at, left, on)
-            parts.append(self._alone(at))
-        if self.kind in ("left", "anti"):
-            parts.append(
-                f"SELECT {listed(*of_left(self.shown, self.types, 'r'), 'w')} FROM {at.inputs[0]} r WHERE NOT {opens}"
-            )
-        names = places(len(self.types))
-        made.append(TickStatement(summed(names, " UNION ALL ".join(parts)), at.delta))
-        made += self._kept(at, left, right)
+        for side in self._asking:
+            if side == 1 and self.standing:
+                parts.append(self._met_nothing(at, on))
+            else:
+                made += self._partners(side, at, on)
+                parts.append(self._alone(side, at))
+            if self.kind != "semi":
+                shown = of_side(self.shown, self.types, "r", _LETTERS[side])
+                parts.append(f"SELECT {listed(*shown, 'w')} FROM {at.inputs[side]} r WHERE NOT {opens[side]}")
+        made.append(TickStatement(summed(places(len(self.types)), " UNION ALL ".join(parts)), at.delta))
+        for side, state in enumerate(self.states):
+            made += self._kept(side, state, at)
         return (*made, *(one for state in self.states for one in deleted(state, at)))
 
-    def _partners(self, at: TickTables, left: Sequence[str], on: str) -> list[TickStatement]:
-        """The left rows that change: how often they are there, and their partners, before and after."""
-        came, right = at.temporary("left"), at.temporary("right")
-        row = listed(*(f"l.{name}" for name in left))
-        by_row = f"GROUP BY {row}" if left else "HAVING count(*) > 0"
-        more = f"SELECT {listed(row, 'sum(r.w) AS p')} FROM {at.state('left')} l JOIN {right} r ON {on} {by_row}"
-        fresh = f"(SELECT d.* FROM {came} d ANTI JOIN {at.state('left')} s ON {same(left, 'd', 's')})"
-        every = f"(SELECT * FROM {at.state('right')} UNION ALL SELECT * FROM {right})"
-        first = f"SELECT {listed(row, 'sum(r.w) AS p')} FROM {fresh} l JOIN {every} r ON {on} {by_row}"
-        keys = listed(*left) or "true"
-        touched = f"SELECT {keys} FROM {came} UNION SELECT {keys} FROM {at.temporary('more')}"
+    def _opens(self, side: int) -> str:
+        """Whether a row of a side can have a partner."""
+        alternatives, letter = (self.open, self.open_right)[side], _LETTERS[side]
+        return any_of(alternatives, {f"{letter}{place}": f"c{place}" for place in range(len(self._types(side)))})
+
+    def _types(self, side: int) -> tuple[str, ...]:
+        return (self.left, self.right)[side]
+
+    def _came(self, side: int, opens: str, at: TickTables) -> TickStatement:
+        """The rows of a side that came and can have partners."""
+        rows = f"SELECT {listed(*self._clipped(side), 'w')} FROM {at.inputs[side]} WHERE {opens}"
+        is_view, name = self.grows[side] and side not in self._asking, at.temporary(SIDES[side])
+        return TickStatement(rows if is_view else summed(places(len(self._types(side))), rows), name, is_view)
+
+    def _partners(self, side: int, at: TickTables, on: str) -> list[TickStatement]:
+        """The rows of a side that change: how often they are there, and their partners, before and after."""
+        names, (mine, theirs) = places(len(self._types(side))), (_LETTERS[side], _LETTERS[1 - side])
+        came, others, state = at.temporary(SIDES[side]), at.temporary(SIDES[1 - side]), at.state(SIDES[side])
+        row = listed(*(f"{mine}.{name}" for name in names))
+        by_row = f"GROUP BY {row}" if names else "HAVING count(*) > 0"
+
+        def met(own: str, other: str) -> str:
+            shown = listed(row, f"sum({theirs}.w) AS p")
+            return f"SELECT {shown} FROM {own} {mine} JOIN {other} {theirs} ON {on} {by_row}"
+
+        fresh = f"(SELECT d.* FROM {came} d ANTI JOIN {state} s ON {same(names, 'd', 's')})"
+        every = others
+        if side == 1 or not self.standing:
+            every = f"(SELECT * EXCLUDE (p) FROM {at.state(SIDES[1 - side])}" if 1 - side in self._asking else (
+                f"(SELECT * FROM {at.state(SIDES[1 - side])}"
+            )  # fmt: skip
+            every += f" UNION ALL SELECT * FROM {others})"
+        keys = listed(*names) or "true"
+        more, first, touched = (at.temporary(f"{what}_{SIDES[side]}") for what in ("more", "first", "touched"))
+        joined = " ".join(
+            f"LEFT JOIN {table} {alias} ON {same(names, 't', alias)}"
+            for table, alias in ((state, "s"), (came, "d"), (more, "m"), (first, "f"))
+        )
         numbers = (
             "coalesce(s.w, 0) AS old_w, coalesce(s.p, 0) AS old_p, coalesce(s.w, 0) + coalesce(d.w, 0) AS new_w, "
             "coalesce(s.p, 0) + coalesce(m.p, 0) + coalesce(f.p, 0) AS new_p"
         )
-        joined = " ".join(
-            f"LEFT JOIN {table} {alias} ON {same(left, 't', alias)}"
-            for table, alias in (
-                (at.state("left"), "s"), (came, "d"), (at.temporary("more"), "m"), (at.temporary("first"), "f"),
-            )
-        )  # fmt: skip
-        changed = f"SELECT {listed(*(f't.{name}' for name in left), numbers)} FROM {at.temporary('touched')} t {joined}"
+        changed = f"SELECT {listed(*(f't.{name}' for name in names), numbers)} FROM {touched} t {joined}"
         return [
-            TickStatement(more, at.temporary("more")),
-            TickStatement(first, at.temporary("first")),
-            TickStatement(touched, at.temporary("touched")),
-            TickStatement(changed, at.temporary("changed")),
+            TickStatement(met(state, others), more),
+            TickStatement(met(fresh, every), first),
+            TickStatement(f"SELECT {keys} FROM {came} UNION SELECT {keys} FROM {more}", touched),
+            TickStatement(changed, self._changed(side, at)),
         ]
 
-    def _alone(self, at: TickTables) -> str:
-        """What left rows are alone: of a semi join those with a partner, else those without."""
+    def _changed(self, side: int, at: TickTables) -> str:
+        return at.temporary(f"changed_{SIDES[side]}")
+
+    def _alone(self, side: int, at: TickTables) -> str:
+        """What rows of a side are alone: of a semi join those with a partner, else those without."""
         there = "CASE WHEN {0}_p > 0 THEN {0}_w ELSE 0 END" if self.kind == "semi" else (
             "CASE WHEN {0}_p > 0 THEN 0 ELSE {0}_w END"
         )  # fmt: skip
         change = f"{there.format('new')} - {there.format('old')} AS w"
-        return f"SELECT {listed(*of_left(self.shown, self.types, 'r'), change)} FROM {at.temporary('changed')} r"
+        shown = of_side(self.shown, self.types, "r", _LETTERS[side])
+        return f"SELECT {listed(*shown, change)} FROM {self._changed(side, at)} r"
 
-    def _kept(self, at: TickTables, left: Sequence[str], right: Sequence[str]) -> list[TickStatement]:
-        """Both sides with what came."""
-        lefts, rights = self.states
-        made = replaced(rights, at.temporary("right"), at, right)
-        if not self._asks:
-            return made + replaced(lefts, at.temporary("left"), at, left)
-        changed = at.temporary("changed")
-        rows = f"SELECT {listed(*left, 'new_w, new_p')} FROM {changed} WHERE new_w <> 0 AND {lefts.lasts}"
-        return [*made, *exchanged(at.state("left"), changed, left, rows)]
+    def _met_nothing(self, at: TickTables, on: str) -> str:
+        """The right rows that no row of a left side that is standing is a partner of."""
+        left = f"(SELECT * EXCLUDE (p) FROM {at.state('left')} UNION ALL SELECT * FROM {at.temporary('left')})"
+        shown = of_side(self.shown, self.types, "r", "r")
+        return f"SELECT {listed(*shown, 'r.w')} FROM {at.temporary('right')} r ANTI JOIN {left} l ON {on}"
 
-    def _clipped(self) -> list[str]:
-        """The left columns as they are remembered: what is compared only, between the values that matter."""
-        found = {f"c{place}": f"c{place}" for place in range(len(self.left))}
-        for clip in self.clips:
-            name = "c" + clip.column.removeprefix("l")
+    def _kept(self, side: int, state: StateTable, at: TickTables) -> list[TickStatement]:
+        """A side with what came."""
+        names = places(len(self._types(side)))
+        if side not in self._asking:
+            return [*replaced(state, at.temporary(SIDES[side]), at, names)]
+        changed = self._changed(side, at)
+        rows = f"SELECT {listed(*names, 'new_w, new_p')} FROM {changed} WHERE new_w <> 0 AND {state.lasts}"
+        return [*exchanged(at.state(state.name), changed, names, rows)]
+
+    def _clipped(self, side: int) -> list[str]:
+        """A side's columns as they are remembered: what is compared only, between the values that matter."""
+        found = {f"c{place}": f"c{place}" for place in range(len(self._types(side)))}
+        for clip in (clip for clip in self.clips if clip.column.startswith(_LETTERS[side])):
+            name = "c" + clip.column[1:]
             value = found[name] if clip.low is None else f"greatest({found[name]}, {clip.low})"
             value = value if clip.high is None else f"least({value}, {clip.high})"
             found[name] = f"CASE WHEN {name} IS NOT NULL THEN {value} END"
@@ -186,6 +224,7 @@ class SqlAsOf:
     types: tuple[str, ...]
     timed: bool
     bucket: TimeBucket | None = None
+    either: tuple[Alternatives, ...] = ()
 
     @property
     def states(self) -> tuple[StateTable, ...]:
@@ -195,7 +234,7 @@ class SqlAsOf:
     def tick(self, at: TickTables) -> tuple[TickStatement, ...]:
         """Each left row with its partners."""
         right = places(len(self.right))
-        on = all_of(self.tests, names_of_sides(len(self.left), len(self.right)))
+        on = condition_of(self)
         came, partners = at.temporary("left"), at.temporary("partners")
         shown = listed("l.number", *(f"r.{name}" for name in right), "r.w")
         several = (
@@ -212,7 +251,7 @@ class SqlAsOf:
 
     def _delta(self, at: TickTables) -> str:
         came, partners = at.temporary("left"), at.temporary("partners")
-        pair, alone = of_both(self.shown), of_left(self.shown, self.types, "l")
+        pair, alone = of_both(self.shown), of_side(self.shown, self.types, "l", "l")
         time = "l.t" if self.timed else ""
         joined = (
             f"SELECT {listed(*pair, 'l.w * r.w AS w', time)} FROM {came} l JOIN {partners} r ON l.number = r.number"
@@ -221,6 +260,12 @@ class SqlAsOf:
         single = f"SELECT {listed(*alone, 'l.w', time)} FROM {came} l {how} JOIN {partners} r ON l.number = r.number"
         found = {"inner": [joined], "left": [joined, single]}.get(self.kind, [single])
         return " UNION ALL ".join(found)
+
+
+def condition_of(join: SqlJoin | SqlAsOf) -> str:
+    """Whether a pair passes the tests, and one alternative of each other condition."""
+    names = names_of_sides(len(join.left), len(join.right))
+    return " AND ".join((all_of(join.tests, names), *(any_of(one, names) for one in join.either)))
 
 
 def names_of_sides(left: int, right: int) -> dict[str, str]:
@@ -235,10 +280,10 @@ def of_both(shown: Sequence[str]) -> list[str]:
     return [f"{name[0]}.c{name[1:]} AS c{place}" for place, name in enumerate(shown)]
 
 
-def of_left(shown: Sequence[str], types: Sequence[str], alias: str) -> list[str]:
-    """The columns of a result of a left row alone, in a table with such an alias."""
+def of_side(shown: Sequence[str], types: Sequence[str], alias: str, letter: str) -> list[str]:
+    """The columns of a result of a row alone, of the side with that letter, in a table with such an alias."""
     return [
-        f"{alias}.c{name[1:]} AS c{place}" if name.startswith("l") else f"CAST(NULL AS {kind}) AS c{place}"
+        f"{alias}.c{name[1:]} AS c{place}" if name.startswith(letter) else f"CAST(NULL AS {kind}) AS c{place}"
         for place, (name, kind) in enumerate(zip(shown, types, strict=True))
     ]
 

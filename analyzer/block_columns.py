@@ -1,0 +1,101 @@
+"""Some columns of a select-project-join block, by position, as a query: what is needed of it is read, nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.nodes import (
+    Alias,
+    Distinct,
+    Filter,
+    Item,
+    Join,
+    JoinKind,
+    Named,
+    Project,
+    Tree,
+    Union,
+)
+from streambound.analyzer.algebra.schema import qualified, schema
+from streambound.analyzer.algebra.schema_columns import Schema
+from streambound.analyzer.algebra.syntax import column_of, conjunction, conjuncts, scalar_of
+from streambound.analyzer.block_queries import BlockReader, Monomial
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.query import Query
+
+
+@dataclass(frozen=True)
+class BlockColumns:
+    """Reads blocks of one statement, of which some columns are needed; each function raises Finding for no block."""
+
+    blocks: BlockReader
+    catalog: Catalog
+    recursive: Schema = ()
+    """The columns of the relation that a `Fixpoint` around them defines."""
+
+    def of(self, tree: Tree) -> Schema:
+        """The columns of a tree's rows."""
+        return schema(tree, self.catalog, self.recursive)
+
+    def block(self, tree: Tree, places: Iterable[int] | None, distinct: bool = False) -> Query:
+        """The query of a block with some of its columns, by position; all of them for None."""
+        given = self.of(tree)
+        every = frozenset(range(len(given)))
+        wanted = every if places is None else frozenset(places)
+        match tree:
+            case Distinct(input=Project() | Union()):
+                return self.blocks.view(tree, distinct)
+            case Distinct(input):
+                return self.block(input, places, distinct)
+            case Project(input=input, items=items) if all(isinstance(item, Named) for item in items):
+                return self.items(input, [item for place, item in enumerate(items) if place in wanted], distinct)
+            case Project() | Union():
+                if wanted == every:
+                    return self.blocks.view(tree, distinct)
+                names = tuple(f"c{n}" for n in range(len(given)))
+                whole = Alias(tree, "_q", names, syntax=tree.syntax)
+                columns = [exp.column(f"c{place}", table="_q") for place in sorted(wanted)]
+                return self.items(whole, [Named(c.name, scalar_of(c), alias=True) for c in columns], distinct)
+        named = enumerate(column_of(given[place]) for place in sorted(wanted))
+        return self.items(tree, [Named(f"c{n}", scalar_of(column), alias=True) for n, column in named], distinct)
+
+    def items(self, body: Tree, items: Sequence[Item], distinct: bool = False, sums: Sequence[Monomial] = ()) -> Query:
+        """The query of a select list over a block, with sums over its rows; of no list, a row for each."""
+        body = with_conditions_above(body, self) if _is_nested(body) else body
+        one = Named("c0", scalar_of(exp.Literal.number(1)), alias=True)
+        wanted = list(items) or ([] if sums else [one])
+        return self.blocks.query(body, wanted, sums, distinct=distinct)
+
+
+def with_conditions_above(tree: Tree, columns: BlockColumns) -> Tree:
+    """The same with one condition, above its inner joins."""
+    if not isinstance(tree, Filter | Join):
+        return tree
+    body, conditions = _hoisted(tree, columns)
+    every = conjunction(conditions)
+    return body if every is None else Filter(body, every, syntax=tree.syntax)
+
+
+def _hoisted(tree: Tree, columns: BlockColumns) -> tuple[Tree, list[exp.Expr]]:
+    """``(R WHERE p) JOIN (S WHERE q)  ->  R JOIN S, p AND q``: inner joins without the conditions of their inputs."""
+    match tree:
+        case Filter(input, condition):
+            below, more = _hoisted(input, columns)
+            return below, [*more, *conjuncts(qualified(condition, columns.of(input)))]
+        case Join(JoinKind.INNER, left, right):
+            (left, mine), (right, theirs) = _hoisted(left, columns), _hoisted(right, columns)
+            return replace(tree, left=left, right=right), [*mine, *theirs]
+    return tree, []
+
+
+def _is_nested(tree: Tree, inside: bool = False) -> bool:
+    """Whether there are conditions where the reader of blocks does not look for them: below others, or below joins."""
+    match tree:
+        case Filter(input):
+            return inside or _is_nested(input, True)
+        case Join(JoinKind.INNER, left, right):
+            return _is_nested(left, True) or _is_nested(right, True)
+    return False

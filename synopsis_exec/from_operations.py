@@ -1,0 +1,392 @@
+"""The engine's operators of a decided statement, made from its operations: those below first.
+
+Rows of an operation are columns ``c0``, ``c1`` … of an engine's operator: those of the tree that are needed, by place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.date_patterns import unit_of_pattern
+from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.changes import StreamKey
+from streambound.analyzer.columns import Column
+from streambound.analyzer.expressions.reading import Refused, read
+from streambound.analyzer.relation_queries import is_static
+from streambound.criteria.dataflow.aggregates import ENDS
+from streambound.criteria.dataflow.closing import ClosingTime, closings
+from streambound.criteria.dataflow.demand import items_of
+from streambound.criteria.dataflow.each_key import key_places, with_one_key
+from streambound.criteria.dataflow.judge import Judgement
+from streambound.criteria.dataflow.state import BlockRows, EachKey, Operation, OperatorState
+from streambound.criteria.dataflow.syntax import column_of, scalar_of
+from streambound.criteria.dataflow.view import OperatorView, place_of
+from streambound.criteria.operators.columns import columns_of
+from streambound.criteria.operators.parts import BestPart, BlockPart, EndingKey
+from streambound.synopsis_exec.made_operators import MadeOperators, engine_types
+from streambound_runtime.engine.counts import SqlCounts
+from streambound_runtime.engine.group import SqlGroup
+from streambound_runtime.engine.join import SqlAsOf
+from streambound_runtime.engine.linear import SqlBucket, SqlPick, SqlUnion
+from streambound_runtime.engine.plan import ComputedRows, EngineOperator
+from streambound_runtime.engine.stream_join import SqlStreamJoin
+from streambound_runtime.engine.tables import BIGINT
+from streambound_runtime.operators.circuit_plan import KeyMember, TimeBucket
+
+
+class NotMade(Exception):
+    """An operation that no operators are made of yet, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of an operation: the ``operator`` whose columns are those of its tree at these places, in turn."""
+
+    operator: str
+    places: tuple[int, ...]
+    columns: tuple[Column, ...]
+
+    def name(self, place: int) -> str:
+        """What a column of the tree is called in the engine."""
+        return f"c{self.places.index(place)}"
+
+    def kind(self, place: int) -> Column:
+        """A column of the tree."""
+        return self.columns[self.places.index(place)]
+
+
+class JobOperators(MadeOperators):
+    """The operators of a statement as they are made of its operations; ``final`` results are printed once."""
+
+    def __init__(self, judgement: Judgement, final: bool = False) -> None:
+        super().__init__(judgement.context.catalog)
+        self.context, self.views = judgement.context, judgement.context.views
+        self.numbers = count(1)
+        self.key: StreamKey | None = None
+        operation = judgement.operation
+        view = self.views.of(operation.tree)
+        self.result = self.exactly(self.rows(operation), range(len(view.schema)))
+        if final:
+            self._finish(self.result.operator)
+
+    def named(self, what: str) -> str:
+        """A name for an operator, as ``groups 2``."""
+        return f"{what} {next(self.numbers)}"
+
+    def added(self, operator: EngineOperator, places: Iterable[int], columns: Iterable[Column]) -> Rows:
+        """An operator's rows, once it is there."""
+        self.made[operator.name] = operator
+        return Rows(operator.name, tuple(places), _called(columns))
+
+    def rows(self, operation: Operation) -> Rows:
+        """The rows of an operation, once all operators below are there."""
+        from streambound.synopsis_exec.operations import groups, joins, sets, windows
+
+        tree = operation.tree
+        if operation.each_key is not None:
+            return self._of_each_key(operation.each_key)
+        if is_static(tree, self.catalog):
+            return self._static(operation)
+        if operation.is_apart:
+            return joins.rows_apart(operation, self)
+        if operation.rows is not None and not isinstance(tree, nodes.Join | nodes.Distinct) and not _is_set(tree):
+            return self.block_rows(operation, tuple(sorted(operation.demand.columns)))
+        match tree:
+            case nodes.Join() if operation.rows is not None and self.context.is_block(tree):
+                return self.block_rows(operation, tuple(sorted(operation.demand.columns)))
+            case nodes.Scan():
+                return self._changing(tree)
+            case nodes.Filter():
+                return self._filter(operation, tree)
+            case nodes.Project():
+                return self._project(operation, tree)
+            case nodes.Alias() | nodes.SpjBlock():
+                return self.rows(operation.inputs[0])
+            case nodes.Union() if not tree.distinct:
+                return self._union(operation, tree)
+            case nodes.Distinct() | nodes.Union() | nodes.Except() | nodes.Intersect():
+                return sets.rows_of_set(operation, tree, self)
+            case nodes.Join():
+                return joins.rows_of_join(operation, tree, self)
+            case nodes.Aggregate():
+                return groups.rows_of_groups(operation, tree, self)
+            case nodes.Over():
+                return windows.rows_of_windows(operation, tree, self)
+            case nodes.Bucket():
+                return self._bucket(operation, tree)
+        raise NotMade(f"{type(tree).__name__}")
+
+    # --- keys that end ------------------------------------------------------------------------------------------------
+
+    def _of_each_key(self, each: EachKey) -> Rows:
+        """The rows of an operation that is done for each value of a key, whose entries go with it."""
+        before = self.context, self.views
+        self.context, self.key = with_one_key(self.context, each.key), each.key
+        self.views = self.context.views
+        found = self.rows(each.operation)
+        (self.context, self.views), self.key = before, None
+        return found
+
+    def places_of_key(self, tree: nodes.Tree, rows: Rows) -> tuple[int, ...]:
+        """The places of the engine's columns that hold the key, where there is one operator for each value of it."""
+        if self.key is None:
+            return ()
+        held = key_places(tree, self.context, len(self.key.attributes))
+        found = [next((n for n, place in enumerate(rows.places) if place in one), None) for one in held or ()]
+        known = tuple(place for place in found if place is not None)
+        if held is None or len(known) < len(held):
+            raise NotMade("entries that do not have their key")
+        return known
+
+    def over(self, key: StreamKey | None) -> tuple[str, ...]:
+        """The operator of the values of a key that are over."""
+        return () if key is None else self.ended(EndingKey(key.stream, key.marked, ()))
+
+    # --- blocks and relations -----------------------------------------------------------------------------------------
+
+    def block_rows(self, operation: Operation, places: tuple[int, ...]) -> Rows:
+        """The rows of a block, whose query has the columns at these places."""
+        found = operation.rows
+        if found is None or found.sizes is None:
+            raise NotMade("rows of several streams that are kept apart")
+        part = self._part(found)
+        made = self.added(self._block(part, found), places, part.columns)
+        return replace(made, places=places) if places else replace(made, columns=made.columns[:0])
+
+    def _part(self, found: BlockRows) -> BlockPart | BestPart:
+        query, sizes = found.read.query, found.sizes
+        assert sizes is not None, "a block with tables"
+        name, columns = self.named("block"), columns_of(query)
+        if found.best is not None:
+            return BestPart(name, query, found.best, sizes, columns)
+        return BlockPart(name, query, found.read.split, sizes, columns)
+
+    def block_of(self, found: BlockRows, sums: tuple[str, ...] = ()) -> tuple[str, tuple[Column, ...]]:
+        """A block's operator, with its columns; ``sums`` are the types of what it adds up."""
+        part = self._part(found)
+        if sums:
+            self.sums[part.name] = sums
+        operator = self._block(part, found)
+        self.made[operator.name] = operator
+        return operator.name, part.columns
+
+    def _block(self, part: BlockPart | BestPart, found: BlockRows) -> EngineOperator:
+        """A block, whose entries go with their key where there is one for each value of it."""
+        if self.key is None or found.sizes is None or not (found.sizes.tables or found.best is not None):
+            return self.block(part)
+        plan, synopsis, types = self.planned(part)
+        sources = {source.table: source for branch in found.read.split.branches for source in branch.streams}
+        members = tuple(
+            KeyMember(table, source.one_key.attributes)
+            for table, source in sources.items()
+            if source.one_key is not None
+        )
+        (keys,) = self.over(self.key)
+        return self.sql_block(part.name, plan, synopsis, types, members, keys)
+
+    def _static(self, operation: Operation) -> Rows:
+        """The rows of a relation that does not change, or of what is computed of some."""
+        tree, places = operation.tree, tuple(sorted(operation.demand.columns)) or (0,)
+        scan = tree
+        while isinstance(scan, nodes.Alias) and not scan.columns:
+            scan = scan.input
+        schema = self.views.of(tree).schema
+        declared = self.catalog.table(scan.table) if isinstance(scan, nodes.Scan) else None
+        if declared is not None:
+            found = [declared.column(schema[place].name) for place in places]
+            columns = tuple(column for column in found if column is not None)
+            table = declared
+        else:
+            items = tuple(
+                nodes.Named(f"c{n}", scalar_of(column_of(schema[place])), alias=True) for n, place in enumerate(places)
+            )
+            syntax = tree.syntax or exp.Null()
+            given = nodes.Alias(nodes.Project(tree, items, syntax=syntax), "relation", syntax=syntax)
+            table = self.context.blocks.relation(given)
+            columns = table.columns
+        return self.added(self.relation(self.named(f"relation {table.name}"), table, columns), places, columns)
+
+    def _changing(self, tree: nodes.Scan) -> Rows:
+        """The rows of a relation that changes, which is read once."""
+        table, name = self.catalog.table(tree.table), f"relation {tree.table}"
+        assert table is not None, "a scan of a relation"
+        names = [column.name for column in table.columns]
+        places = tuple(names.index(view.name) for view in self.views.of(tree).schema)
+        order = sorted(range(len(places)), key=places.__getitem__)
+        if name not in self.made:
+            self.made[name] = self.changing_relation(name, table, table.columns)
+        return Rows(name, tuple(order), _called(table.columns))
+
+    # --- rows one by one ----------------------------------------------------------------------------------------------
+
+    def text(self, node: nodes.Scalar | exp.Expr, view: OperatorView, rows: Rows) -> str:
+        """An expression over an operation's rows as one over the engine's columns."""
+
+        def meant(one: exp.Expr) -> exp.Expr:
+            if isinstance(one, exp.Query):
+                raise NotMade("a subquery above operators")
+            if not isinstance(one, exp.Column):
+                return one
+            place = place_of(one, view)
+            if place is None or place not in rows.places:
+                raise NotMade(f"{one.sql('spark')} is no column here")
+            return exp.column(rows.name(place), quoted=True)
+
+        syntax = parsed(node) if isinstance(node, nodes.Scalar) else node
+        return syntax.copy().transform(meant).sql("spark")
+
+    def type_of(self, text: str, rows: Rows) -> Column:
+        """An expression over the engine's columns, as a column."""
+        try:
+            return Column("", read(parsed(nodes.Scalar(text)), {c.name: c.type for c in rows.columns}).kind)
+        except Refused as refused:
+            raise NotMade(str(refused)) from refused
+
+    def made_of(self, rows: Rows, texts: Sequence[str], places: Iterable[int], where: str = "") -> Rows:
+        """Rows that are computed of others: a column for each expression, of those for which a condition is true."""
+        same = [f"`c{n}`" for n in range(len(rows.columns))]
+        if not where and list(texts) == same:
+            return replace(rows, places=tuple(places))
+        columns = _called(self.type_of(text, rows) for text in texts)
+        operator = self.mapped(self.named("map"), rows.operator, rows.columns, columns, tuple(texts), where)
+        return self.added(operator, places, columns)
+
+    def exactly(self, rows: Rows, places: Iterable[int]) -> Rows:
+        """Rows with the columns of a tree at some places, in turn."""
+        wanted = tuple(places)
+        return rows if rows.places == wanted else self.made_of(rows, [f"`{rows.name(p)}`" for p in wanted], wanted)
+
+    def _filter(self, operation: Operation, tree: nodes.Filter) -> Rows:
+        below, view = self.rows(operation.inputs[0]), self.views.of(tree.input)
+        places = sorted(operation.demand.columns)
+        where = self.text(tree.condition, view, below)
+        return self.made_of(below, [f"`{below.name(place)}`" for place in places], places, where)
+
+    def _project(self, operation: Operation, tree: nodes.Project) -> Rows:
+        below, view = self.rows(operation.inputs[0]), self.views.of(tree.input)
+        items, places = items_of(tree, view), sorted(operation.demand.columns)
+        return self.made_of(below, [self.text(items[place], view, below) for place in places], places)
+
+    def _union(self, operation: Operation, tree: nodes.Union) -> Rows:
+        places = sorted(operation.demand.columns)
+        sides = [self.exactly(self.rows(one), places) for one in operation.inputs]
+        columns = tuple(
+            next((one for one in several if one.type.name != "void"), several[0])
+            for several in zip(*(side.columns for side in sides), strict=True)
+        )
+        names = tuple(side.operator for side in sides)
+        timed = all(self.made[name].timed for name in names)
+        return self.added(SqlUnion(self.named("union"), names, engine_types(columns), timed), places, columns)
+
+    def _bucket(self, operation: Operation, tree: nodes.Bucket) -> Rows:
+        """Rows with the ends of their buckets."""
+        below, view = self.rows(operation.inputs[0]), self.views.of(tree.input)
+        time, width = place_of(parsed(tree.time), view), len(view.schema)
+        if time is None:
+            raise NotMade("buckets of a time that is computed")
+        places = sorted(operation.demand.columns)
+        items = tuple(below.places.index(p) if p < width else ENDS[p - width] for p in places)
+        columns = [below.kind(p if p < width else time) for p in places]
+        return self.spread(tree, below, below.places.index(time), items, columns, places)
+
+    def spread(
+        self,
+        tree: nodes.Bucket,
+        below: Rows,
+        time: int,
+        items: Sequence[int | str],
+        columns: Sequence[Column],
+        places: Iterable[int],
+    ) -> Rows:
+        """Rows once for every bucket that they are in: of columns of theirs, and its ends; then any others."""
+        operator = self.made[below.operator]
+        used = {time, *(item for item in items if isinstance(item, int))}
+        every = (*items, *(place for place in range(len(operator.types)) if place not in used))
+        types = tuple(BIGINT if isinstance(item, str) else operator.types[item] for item in every)
+        slide = 0 if tree.kind is nodes.BucketKind.SESSION else tree.slide or tree.size
+        made = SqlBucket(
+            self.named("buckets"), operator.name, time, tree.size, slide, tree.offset, every, types, operator.timed
+        )
+        return self.added(made, places, columns)
+
+    # --- when rows go -------------------------------------------------------------------------------------------------
+
+    def bucket_of(self, closing: ClosingTime | None, place: int) -> TimeBucket | None:
+        """The bucket of time by which entries go, which a column of theirs is."""
+        return None if closing is None else time_bucket(closing, place)
+
+    def closing_of(self, view: OperatorView, state: OperatorState | None, keys: Iterable[int]) -> ClosingTime | None:
+        """The time by which entries with these columns go: that of their number, or any other one."""
+        known = frozenset(keys)
+        if state is not None and state.count is not None and state.count.closing is not None:
+            return state.count.closing if state.count.closing.place in known else None
+        return next((one for one in closings(view) if one.place in known and _has_bucket(one)), None)
+
+    # --- final results ------------------------------------------------------------------------------------------------
+
+    def _finish(self, name: str) -> None:
+        """Let results be printed when they no longer change, and not their changes."""
+        match operator := self.made[name]:
+            case SqlGroup() | SqlStreamJoin():
+                self.made[name] = replace(operator, final=True)
+            case SqlPick(input=below) | SqlBucket(input=below):
+                self._finish(below)
+                self.made[name] = replace(operator, timed=self.made[below].timed)
+            case ComputedRows(node=node):
+                self._finish(node.input)
+                self.made[name] = replace(operator, timed=self.made[node.input].timed)
+            case SqlAsOf(inputs=(left, _)):
+                self._finish(left)
+                self.made[name] = replace(operator, timed=self.made[left].timed)
+            case SqlUnion(inputs=several):
+                for below in several:
+                    self._finish(below)
+                self.made[name] = replace(operator, timed=all(self.made[below].timed for below in several))
+            case SqlCounts():
+                pass
+
+
+def time_bucket(closing: ClosingTime, place: int) -> TimeBucket:
+    """The bucket of time of a column at a place of an entry."""
+    return TimeBucket(place, *_bucket_function(closing), closing.wait)
+
+
+def _has_bucket(closing: ClosingTime) -> bool:
+    try:
+        _bucket_function(closing)
+    except NotMade:
+        return False
+    return True
+
+
+def _bucket_function(closing: ClosingTime) -> tuple[int, str]:
+    """How long a bucket is at most, and what its value is."""
+    function = closing.function
+    match function.partition("("):
+        case ("", _, _):
+            return 1, "last"
+        case ("window", _, _):
+            return closing.width, function.rpartition(".")[2]
+        case ("to_date", _, _):
+            return closing.width, "date"
+        case ("date_trunc", _, rest):
+            return closing.width, rest.split("'")[1]
+        case ("date_format", _, rest) if (unit := unit_of_pattern(rest.split("'")[1])) is not None:
+            return closing.width, unit
+    if function.startswith("_t DIV "):
+        return int(function.removeprefix("_t DIV ")), "div"
+    raise NotMade(f"what closes with {function}")
+
+
+def _called(columns: Iterable[Column]) -> tuple[Column, ...]:
+    """Columns by the names that the engine has for them."""
+    return tuple(Column(f"c{n}", column.type) for n, column in enumerate(columns))
+
+
+def _is_set(tree: nodes.Tree) -> bool:
+    return isinstance(tree, nodes.Union) and tree.distinct

@@ -1,0 +1,298 @@
+"""Groups as the engine has them: of a block that adds up, or of another view's rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.columns import Column
+from streambound.analyzer.types import DataType, Family, parse_type
+from streambound.criteria.dataflow.aggregates import Valued, block_keys, keyed_rows, valued
+from streambound.criteria.dataflow.closing import closings
+from streambound.criteria.dataflow.state import Entry, Operation, OperatorState, SummedCall
+from streambound.criteria.dataflow.syntax import scalar_of
+from streambound.criteria.operators.columns import aggregate_type, columns_of
+from streambound.synopsis_exec.from_operations import JobOperators, NotMade, Rows, time_bucket
+from streambound_runtime.decoding.sql_types import sql_type
+from streambound_runtime.engine.group import GroupArgument, SqlGroup
+from streambound_runtime.engine.tables import EXACT, HUGEINT, engine_type
+from streambound_runtime.operators.circuit_plan import GroupValue, TimeBucket
+
+_SPREADS = ("VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP")
+
+
+def rows_of_groups(operation: Operation, tree: nodes.Aggregate, job: JobOperators) -> Rows:
+    """The groups: their keys, then the aggregates that are needed."""
+    return (_OfBlock if operation.sums is not None else _OfView)(operation, tree, job).rows()
+
+
+class _Groups:
+    """Groups while their operator is made."""
+
+    def __init__(self, operation: Operation, tree: nodes.Aggregate, job: JobOperators) -> None:
+        self.operation, self.tree, self.job = operation, tree, job
+        self.width = len(tree.keys)
+        places = [p for p in range(self.width, self.width + len(tree.calls)) if p in operation.demand.columns]
+        self.places, self.calls = places, [tree.calls[place - self.width] for place in places]
+        read = [(call, valued(call)) for call in self.calls]
+        self.valued = [one for _, one in read if isinstance(one, Valued)]
+        self.linear = [call for call, one in read if one is None]
+        self.given = job.views.of(tree.input)
+
+    def rows(self) -> Rows:
+        """The operator of the groups."""
+        summed, kinds = self._linear()
+        sums = self._types(summed, kinds)
+        rows, keys, weighted = self._rows(summed, sums)
+        arguments = [self._argument(one, number) for number, one in enumerate(self.valued)]
+        values = list[GroupValue]()
+        for place, call in zip(self.places, self.calls, strict=True):
+            values.append(self._value(f"_a{place}", call, summed, kinds, arguments))
+        bucket, session = self._closing()
+        ending, over = self._ending()
+        types = tuple(engine_type(value.type) for value in values)
+        operator = SqlGroup(
+            self.job.named("groups"),
+            (rows, *(name for name, _, _ in arguments), *over),
+            self.job.made[rows].types[: self.width],
+            sums,
+            weighted,
+            tuple(values),
+            types,
+            tuple(argument for _, argument, _ in arguments),
+            bucket,
+            session,
+            ending=ending,
+        )
+        columns = (*keys, *(Column("", _type(value.type)) for value in values))
+        return self.job.added(operator, (*range(self.width), *self.places), columns)
+
+    # --- what differs -------------------------------------------------------------------------------------------------
+
+    def _linear(self) -> tuple[list[SummedCall], dict[int, Column]]:
+        """Linear aggregates with their sums, and, by the call, their arguments' types."""
+        raise NotImplementedError
+
+    def _rows(self, summed: Sequence[SummedCall], sums: tuple[str, ...]) -> tuple[str, tuple[Column, ...], bool]:
+        """The operator of the rows, the keys, and whether it adds up."""
+        raise NotImplementedError
+
+    def _argument(self, one: Valued, number: int) -> tuple[str, GroupArgument, Column]:
+        """An argument's operator, and its column."""
+        raise NotImplementedError
+
+    # --- what is the same ---------------------------------------------------------------------------------------------
+
+    def _types(self, summed: Sequence[SummedCall], kinds: dict[int, Column]) -> tuple[str, ...]:
+        """The types of sums: of doubles they are exact."""
+        number = max((place for call in summed for place in (*call.sums, *call.squares)), default=-1) + 1
+        found = dict.fromkeys(range(number), HUGEINT)
+        for call in summed:
+            argument = kinds.get(id(call.call))
+            if argument is not None and sql_type(argument.type.name).family == "float":
+                found |= dict.fromkeys((*call.sums[1:], *call.squares), EXACT)
+        return tuple(found.values())
+
+    def _value(
+        self,
+        name: str,
+        call: nodes.AggregateCall,
+        summed: Sequence[SummedCall],
+        kinds: dict[int, Column],
+        arguments: Sequence[tuple[str, GroupArgument, Column]],
+    ) -> GroupValue:
+        number = next((n for n, one in enumerate(self.valued) if one.call is call), None)
+        if number is not None:
+            one, argument = self.valued[number], arguments[number][2]
+            function = call.function if one.greatest is None else "MAX" if one.greatest else "MIN"
+            kind = aggregate_type(function, argument.type)
+            distinct = call.distinct and one.greatest is None
+            percentile = () if one.percentile is None else (one.percentile.part, one.percentile.descending)
+            return GroupValue(
+                name, function.lower(), kind.name, (), (), number, _scale(argument.type), distinct, *percentile
+            )
+        sums = next(one for one in summed if one.call is call)
+        of = kinds.get(id(call))
+        kind = aggregate_type(call.function, None if of is None else of.type)
+        places = 0 if of is None else _scale(of.type)
+        return GroupValue(name, call.function.lower(), kind.name, sums.sums, sums.squares, places=places)
+
+    def _closing(self) -> tuple[TimeBucket | None, tuple[int, int] | None]:
+        """The bucket of time that a key is, by which groups go; the places of a session's ends among the keys."""
+        session = self._session()
+        state = next((one for one in self.operation.states if one.what == "groups"), None)
+        keyed = self.job.views.of(keyed_rows(self.tree))
+        if session is not None:
+            bucket = self.tree.input
+            assert isinstance(bucket, nodes.Bucket), "sessions are buckets"
+            found = next((one for one in closings(keyed) if one.place == session[1]), None)
+            return None if found is None else TimeBucket(session[1], bucket.size, "session", found.wait), session
+        closing = self.job.closing_of(keyed, state, range(self.width))
+        return (None if closing is None else time_bucket(closing, closing.place)), None
+
+    def _ending(self) -> tuple[tuple[int, ...], tuple[str, ...]]:
+        """The places of a key by which groups go, and the operator of those that are over."""
+        keys = Rows("", tuple(range(self.width)), ())
+        if self.job.key is not None:
+            return self.job.places_of_key(self.tree, keys), self.job.over(self.job.key)
+        state = next((one for one in self.operation.states if one.what == "groups"), None)
+        held = None if state is None or state.count is None else state.count.held
+        return ((), ()) if held is None else (held.places, self.job.over(held.key))
+
+    def _session(self) -> tuple[int, int] | None:
+        bucket = self.tree.input
+        if not isinstance(bucket, nodes.Bucket) or bucket.kind is not nodes.BucketKind.SESSION:
+            return None
+        _, keys = block_keys(self.tree)
+        if "start" not in keys or "end" not in keys:
+            raise NotMade("sessions without both ends")
+        return keys.index("start"), keys.index("end")
+
+
+class _OfBlock(_Groups):
+    """Groups of a select-project-join block, whose synopsis adds up."""
+
+    def _linear(self) -> tuple[list[SummedCall], dict[int, Column]]:
+        sums = self.operation.sums
+        assert sums is not None, "a block with sums"
+        kinds = {
+            id(one.call): self._column(parsed(one.call.arguments[0]))
+            for one in sums.calls
+            if one.call.arguments and one.call.function != "COUNT"
+        }
+        return [*sums.calls], kinds
+
+    def _column(self, node: exp.Expr) -> Column:
+        body = self.tree.input.input if isinstance(self.tree.input, nodes.Bucket) else self.tree.input
+        item = nodes.Named("_v", scalar_of(node), alias=True)
+        return columns_of(self.job.context.blocks.query(body, (item,)))[0]
+
+    def _rows(self, summed: Sequence[SummedCall], sums: tuple[str, ...]) -> tuple[str, tuple[Column, ...], bool]:
+        block = self.operation.inputs[0]
+        assert self.operation.sums is not None, "a block with sums"
+        if block.rows is None or block.rows.sizes is None:
+            raise NotMade("groups of rows of several streams that are kept apart")
+        products = len(self.operation.sums.products)
+        given, columns = self.job.block_of(block.rows, sums if products else ())
+        name, keys = self._spread(given, columns, 0)
+        return name, keys, bool(products)
+
+    def _argument(self, one: Valued, number: int) -> tuple[str, GroupArgument, Column]:
+        block = self.operation.inputs[1 + number]
+        if block.rows is None or block.rows.sizes is None:
+            raise NotMade("values of rows of several streams that are kept apart")
+        given, columns = self.job.block_of(block.rows)
+        name, _ = self._spread(given, columns, 1)
+        operator = self.job.made[name]
+        return name, GroupArgument(operator.types[self.width], one.greatest), columns[-1]
+
+    def _spread(self, name: str, columns: Sequence[Column], more: int) -> tuple[str, tuple[Column, ...]]:
+        """The keys of a block's rows, once for each of their buckets; ``more`` values and all sums follow."""
+        items, keys = block_keys(self.tree)
+        bucket = self.tree.input if isinstance(self.tree.input, nodes.Bucket) else None
+        plain = [key for key in keys if isinstance(key, int)]
+        if None in keys or (bucket is not None and len(plain) == len(keys)):
+            raise NotMade("keys that are computed of the ends of a bucket")
+        time = None if bucket is None else next(n for n, one in enumerate(items) if one.value.text == self._time())
+        found = tuple(columns[time or 0] if isinstance(key, str) else columns[key or 0] for key in keys)
+        if bucket is None and plain == list(range(len(items))):
+            return name, found
+        rows = Rows(name, (), tuple(columns[: len(items)]))
+        if bucket is not None and time is not None:
+            values = range(len(items), len(items) + more)
+            made = self.job.spread(bucket, rows, time, [*(key for key in keys if key is not None), *values], (), ())
+            return made.operator, found
+        raise NotMade("a key twice")
+
+    def _time(self) -> str:
+        bucket = self.tree.input
+        assert isinstance(bucket, nodes.Bucket), "keys of buckets"
+        return scalar_of(parsed(bucket.time)).text
+
+
+class _OfView(_Groups):
+    """Groups of another operation's rows."""
+
+    def __init__(self, operation: Operation, tree: nodes.Aggregate, job: JobOperators) -> None:
+        super().__init__(operation, tree, job)
+        self.below = job.rows(operation.inputs[0])
+        self.texts = [self._text(parsed(key.value)) for key in tree.keys]
+        self.factors: list[str] = []
+
+    def _text(self, node: exp.Expr) -> str:
+        return self.job.text(node, self.given, self.below)
+
+    def _linear(self) -> tuple[list[SummedCall], dict[int, Column]]:
+        found, kinds = list[SummedCall](), dict[int, Column]()
+        for call in self.linear:
+            nodes_of = [parsed(one) for one in call.arguments]
+            where = None if call.filter is None else parsed(call.filter)
+            if call.function == "COUNT" and where is None and all(isinstance(one, exp.Literal) for one in nodes_of):
+                found.append(SummedCall(call, (-1,)))
+                continue
+            if call.function != "COUNT":
+                kinds[id(call)] = self.job.type_of(self._text(nodes_of[0]), self.below)
+            sums = [self._factor(one) for one in _factors(call.function, nodes_of, where)]
+            found.append(SummedCall(call, tuple(sums[:2]), tuple(sums[2:])))
+        return found, kinds
+
+    def _factor(self, node: exp.Expr) -> int:
+        """The place of what is added up, where equal ones are one."""
+        text = self._text(node)
+        if text not in self.factors:
+            self.factors.append(text)
+        return self.factors.index(text)
+
+    def _rows(self, summed: Sequence[SummedCall], sums: tuple[str, ...]) -> tuple[str, tuple[Column, ...], bool]:
+        made = self.job.made_of(self.below, [*self.texts, *self.factors], ())
+        return made.operator, made.columns[: self.width], False
+
+    def _argument(self, one: Valued, number: int) -> tuple[str, GroupArgument, Column]:
+        value = one.value
+        if one.percentile is not None and one.greatest is not None:
+            value = exp.cast(value.copy(), "double")
+        if one.where is not None:
+            value = exp.Case(ifs=[exp.If(this=one.where.copy(), true=value.copy())])
+        texts = [*self.texts, self._text(value)]
+        state, closing = self._state_of(one), None
+        if state is not None and state.entry is Entry.OPEN_VALUES:
+            closing = None if state.count is None else state.count.closing
+            if closing is None or closing.place not in self.below.places:
+                raise NotMade("values of rows that nothing shown says when they close")
+            texts.append(f"`{self.below.name(closing.place)}`")
+        made = self.job.made_of(self.below, texts, ())
+        types = self.job.made[made.operator].types
+        bucket = None if closing is None else time_bucket(closing, self.width + 1)
+        kept = one.greatest if state is None or bucket is not None else None
+        argument = GroupArgument(types[self.width], kept, bucket, "" if bucket is None else types[self.width + 1])
+        return made.operator, argument, made.columns[self.width]
+
+    def _state_of(self, one: Valued) -> OperatorState | None:
+        """The state of an argument's values; None where the best one is in the group's entry."""
+        place = next(p for p, call in zip(self.places, self.calls, strict=True) if call is one.call)
+        return next((s for s in self.operation.states if s.what == "values" and s.key[-1] == place), None)
+
+
+def _factors(function: str, arguments: Sequence[exp.Expr], where: exp.Expr | None) -> list[exp.Expr]:
+    """What a row adds to how many values there are, to their sum, and to that of their squares."""
+    there = [exp.Not(this=exp.Is(this=exp.Paren(this=a.copy()), expression=exp.Null())) for a in arguments]
+    guard = exp.and_(*there, *([where.copy()] if where is not None else []))
+    value = None if function == "COUNT" else exp.Paren(this=arguments[0].copy())
+    values: list[exp.Expr] = [exp.Literal.number(1)] + ([value] if value is not None else [])
+    if function in _SPREADS and value is not None:
+        values.append(exp.Mul(this=value.copy(), expression=value.copy()))
+    return [exp.Case(ifs=[exp.If(this=guard.copy(), true=one)], default=exp.Literal.number(0)) for one in values]
+
+
+def _type(name: str) -> DataType:
+    found = parse_type(name)
+    assert found is not None, "aggregates have types"
+    return found
+
+
+def _scale(kind: DataType) -> int:
+    """How many decimal places a type has."""
+    return (kind.scale or 0) if kind.family is Family.DECIMAL else 0

@@ -1,0 +1,375 @@
+"""Joins as the engine has them: of two streams, of views, and of a relation as of a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra import nodes
+from streambound.analyzer.columns import Column
+from streambound.analyzer.expressions.whole_numbers import whole_number
+from streambound.analyzer.relation_queries import is_static
+from streambound.analyzer.types import DataType, Family
+from streambound.criteria.dataflow.blocks import read_items
+from streambound.criteria.dataflow.joins import Sides, sides_of_pairs, version_of
+from streambound.criteria.dataflow.state import BlockRows, Operation, OperatorState, Undecided
+from streambound.criteria.dataflow.syntax import column_of, conjuncts, scalar_of
+from streambound.criteria.dataflow.view import OperatorView
+from streambound.criteria.operators.columns import columns_of
+from streambound.criteria.operators.parts import BlockPart, PairPart
+from streambound.preprocess.pipeline import Derivation
+from streambound.synopsis_exec.from_operations import JobOperators, NotMade, Rows, time_bucket
+from streambound.synopsis_exec.made_operators import bound_of, engine_types
+from streambound.synopsis_exec.operations.row_tests import tests_of_values
+from streambound_runtime.engine.join import Alternatives, SqlAsOf, SqlJoin
+from streambound_runtime.engine.linear import SqlUnion
+from streambound_runtime.operators.circuit_plan import ColumnClip, TimeBucket
+from streambound_runtime.operators.plan import Test
+
+_OPS = {exp.LT: "<", exp.LTE: "<=", exp.EQ: "==", exp.GTE: ">=", exp.GT: ">", exp.NEQ: "!="}
+_FLIPPED = {nodes.JoinKind.RIGHT: nodes.JoinKind.LEFT, nodes.JoinKind.FULL: nodes.JoinKind.FULL}
+
+
+def rows_of_join(operation: Operation, tree: nodes.Join, job: JobOperators) -> Rows:
+    """The pairs, and the rows without partners, that a join has."""
+    if operation.rows is not None:
+        return _of_streams(operation, tree, operation.rows, job)
+    if tree.using:
+        raise NotMade("USING")
+    left, right = (is_static(side, job.catalog) for side in (tree.left, tree.right))
+    if (right and tree.kind in _FLIPPED) or (left and tree.kind is nodes.JoinKind.RIGHT):
+        return _turned(operation, tree, job)
+    return _OfViews(operation, tree, job).rows()
+
+
+def rows_apart(operation: Operation, job: JobOperators) -> Rows:
+    """The pairs of a block whose sources' rows are kept apart."""
+    raise NotMade("rows of several streams that are kept apart")
+
+
+# --- joins of two streams ---------------------------------------------------------------------------------------------
+
+
+def _of_streams(operation: Operation, tree: nodes.Join, found: BlockRows, job: JobOperators) -> Rows:
+    """A semi, anti or outer join of two streams by the inner join's tables."""
+    places = tuple(sorted(operation.demand.columns))
+    width = len(job.views.of(tree.left).schema)
+    alone = [_alone(tree, side, first, places, job) for side, first in ((tree.left, 0), (tree.right, width))]
+    if not found.read.split.branches:
+        return _without_partners(tree, found.read, alone, places, job)
+    query, sizes = found.read.query, found.sizes
+    assert sizes is not None, "a join with tables"
+    left, right = (source.alias for source in found.read.split.branches[0].sources)
+    columns = _typed(columns_of(query), alone)
+    part = BlockPart(job.named("block"), query, found.read.split, sizes, columns)
+    mine, theirs = (one.split for one in alone)
+    if len(mine.branches) != 1 or len(theirs.branches) != 1:
+        raise NotMade("a side of several cases")
+    pair = PairPart(job.named(f"{tree.kind} join"), str(tree.kind), part, left, right, mine, theirs, columns)
+    joined = job.stream_join(pair)
+    if job.key is not None:
+        sources = found.read.split.branches[0].streams
+        keys = {one.table: one.one_key.attributes for one in sources if one.one_key is not None}
+        first, second = job.with_key(joined.left, keys), job.with_key(joined.right, keys)
+        joined = replace(joined, left=first, right=second, inputs=(*joined.inputs, *job.over(job.key)))
+    made = job.added(joined, places, columns)
+    return made if places else replace(made, columns=())
+
+
+def _alone(tree: nodes.Join, side: nodes.Tree, first: int, places: Sequence[int], job: JobOperators) -> Derivation:
+    """The rows of one side, with its columns of the result; NULL for those of the other one."""
+    schema = job.views.of(side).schema
+    items = []
+    for n, place in enumerate(places):
+        own = 0 <= place - first < len(schema)
+        node = column_of(schema[place - first]) if own else exp.Null()
+        items.append(nodes.Named(f"c{n}", scalar_of(node), alias=True))
+    read = read_items(side, items, job.context)
+    if isinstance(read, Undecided) or any(len(branch.sources) != 1 for branch in read.split.branches):
+        raise NotMade("a side that is no stream")
+    return read
+
+
+def _typed(columns: tuple[Column, ...], alone: Sequence[Derivation]) -> tuple[Column, ...]:
+    """Columns of no type have that of a side."""
+    several = [columns, *(columns_of(one.query) for one in alone)]
+    return tuple(next((one for one in same if one.type.name != "void"), same[0]) for same in zip(*several, strict=True))
+
+
+def _without_partners(
+    tree: nodes.Join, joint: Derivation, alone: Sequence[Derivation], places: tuple[int, ...], job: JobOperators
+) -> Rows:
+    """No row ever has a partner: each is printed at once, and of a semi join there is none."""
+    kept = {nodes.JoinKind.RIGHT: [alone[1]], nodes.JoinKind.FULL: [*alone], nodes.JoinKind.SEMI: []}
+    blocks = [one for one in kept.get(tree.kind, [alone[0]]) if one.split.branches] or [joint]
+    columns = _typed(columns_of(alone[0].query), alone)
+    names = []
+    for one in blocks:
+        part = BlockPart(job.named("block"), one.query, one.split, bound_of(one.split), columns)
+        operator = job.block(part)
+        names.append(job.added(operator, places, columns).operator)
+    return job.added(SqlUnion(job.named("union"), tuple(names), engine_types(columns), True), places, columns)
+
+
+# --- joins of views ---------------------------------------------------------------------------------------------------
+
+
+def _turned(operation: Operation, tree: nodes.Join, job: JobOperators) -> Rows:
+    """A join that keeps the right side's rows as one of its sides the other way round."""
+    left, right = (len(job.views.of(side).schema) for side in (tree.left, tree.right))
+    moved = {place: place + right for place in range(left)} | {left + place: place for place in range(right)}
+    turned = replace(tree, kind=_FLIPPED[tree.kind], left=tree.right, right=tree.left)
+    states = tuple(
+        replace(state, operator=turned, what={"left": "right", "right": "left"}.get(state.what, state.what))
+        for state in operation.states
+    )
+    found = replace(
+        operation, tree=turned, states=states, inputs=operation.inputs[::-1], demand=operation.demand.at(moved)
+    )
+    rows = _OfViews(found, turned, job).rows()
+    back = {place: old for old, place in moved.items()}
+    return replace(rows, places=tuple(back[place] for place in rows.places))
+
+
+@dataclass(frozen=True)
+class _Side:
+    """A side of a join as it is read, and what is said of it in the pairs."""
+
+    rows: Rows
+    view: OperatorView
+    first: int
+    letter: str
+
+    def name(self, place: int) -> str:
+        """What a column of the pairs is called in tests."""
+        return f"{self.letter}{self.rows.places.index(place - self.first)}"
+
+
+class _OfViews:
+    """A join of views, while its operator is made."""
+
+    def __init__(self, operation: Operation, tree: nodes.Join, job: JobOperators) -> None:
+        self.operation, self.tree, self.job = operation, tree, job
+        self.pair = job.views.of(replace(tree, kind=nodes.JoinKind.INNER, member=None))
+        self.version = version_of(tree.right)
+        left, right = job.rows(operation.inputs[0]), job.rows(operation.inputs[1])
+        if self.version is not None:
+            right = _above_version(tree.right, right, job)
+        width = len(job.views.of(tree.left).schema)
+        self.known: Sides | None = None if self.version else sides_of_pairs(tree, operation.demand, job.context)
+        views = (job.views.of(tree.left), job.views.of(tree.right))
+        if self.known is not None:
+            views = (self.known.left, self.known.right)
+        self.sides = (_Side(left, views[0], 0, "l"), _Side(right, views[1], width, "r"))
+        self.more: tuple[list[str], list[str]] = ([], [])
+
+    def rows(self) -> Rows:
+        """The pairs that pass the condition, and rows without partners."""
+        tests, either, late = list[Test](), list[Alternatives](), list[exp.Expr]()
+        for node in conjuncts(self.tree.condition):
+            try:
+                self._add(node, tests, either)
+            except NotMade:
+                if self.tree.kind is not nodes.JoinKind.INNER:
+                    raise
+                late.append(node)
+        if self.tree.member is not None:
+            raise NotMade("NOT IN")
+        one_sided = self.tree.kind in nodes.ONE_SIDED
+        wanted = self.operation.demand.columns | self.pair.read_by(*late)
+        places = [p for p in sorted(wanted) if not one_sided or p < self.sides[1].first]
+        names = [self._side(place).name(place) for place in places]
+        left, right = (self._with_more(side, more) for side, more in zip(self.sides, self.more, strict=True))
+        types = {f"l{n}": kind for n, kind in enumerate(self.job.made[left].types)}
+        types |= {f"r{n}": kind for n, kind in enumerate(self.job.made[right].types)}
+        shown = tuple(types[name] for name in names)
+        columns = [self._side(place).rows.kind(place - self._side(place).first) for place in places]
+        kinds = (self.job.made[left].types, self.job.made[right].types)
+        name = self.job.named(f"{self.tree.kind} join")
+        timed = [self.job.made[one].timed for one in (left, right)]
+        operator: SqlJoin | SqlAsOf
+        if self.version is not None or is_static(self.tree.right, self.job.catalog):
+            kind = str(self.tree.kind)
+            operator = SqlAsOf(
+                name, (left, right), kind, *kinds, tuple(tests), tuple(names), shown, timed[0], either=tuple(either)
+            )
+        else:
+            opens, clips, buckets = self._kept()
+            over = self.job.over(self.job.key)
+            ending = tuple(
+                self._ending(side, tree)
+                for side, tree in zip(self.sides, (self.tree.left, self.tree.right), strict=True)
+            )
+            operator = SqlJoin(
+                name, (left, right, *over), str(self.tree.kind), *kinds, tuple(tests), opens[0], tuple(names), shown,
+                buckets, clips, (ending[0], ending[1]), grows=(timed[0], timed[1]), open_right=opens[1],
+                standing=is_static(self.tree.left, self.job.catalog), either=tuple(either),
+            )  # fmt: skip
+        found = self.job.added(operator, places, columns)
+        if not late:
+            return found
+        where = " AND ".join(f"({self.job.text(node, self.pair, found)})" for node in late)
+        shown_places = sorted(self.operation.demand.columns)
+        return self.job.made_of(found, [f"`{found.name(place)}`" for place in shown_places], shown_places, where)
+
+    def _ending(self, side: _Side, tree: nodes.Tree) -> tuple[int, ...]:
+        """The places of the key by which rows of a side go."""
+        return () if is_static(tree, self.job.catalog) else self.job.places_of_key(tree, side.rows)
+
+    def _side(self, place: int) -> _Side:
+        return self.sides[place >= self.sides[1].first]
+
+    def _with_more(self, side: _Side, more: Sequence[str]) -> str:
+        """A side's rows, with what the condition compares computed."""
+        if not more:
+            return side.rows.operator
+        same = [f"`{column.name}`" for column in side.rows.columns]
+        return self.job.made_of(side.rows, [*same, *more], ()).operator
+
+    def _kept(
+        self,
+    ) -> tuple[tuple[Alternatives, Alternatives], tuple[ColumnClip, ...], tuple[TimeBucket | None, TimeBucket | None]]:
+        """Which rows of both sides may have partners, how far values are told apart, and when rows of both sides go."""
+        known = self.known
+        assert known is not None, "a join of views"
+        left, right = self.sides
+        opens = (
+            tests_of_values(known.left, _called(left.rows, "l"), left.rows.places),
+            tests_of_values(known.right, _called(right.rows, "r"), right.rows.places),
+        )
+        clips = tuple(
+            ColumnClip(f"{side.letter}{side.rows.places.index(place)}", *ends)
+            for side, several in ((left, known.clips[0]), (right, known.clips[1]))
+            for place, ends in several.items()
+            if place in side.rows.places
+        )
+        states = {state.what: state for state in self.operation.states}
+        return opens, clips, (self._bucket(left, states.get("left")), self._bucket(right, states.get("right")))
+
+    def _bucket(self, side: _Side, state: OperatorState | None) -> TimeBucket | None:
+        closing = self.job.closing_of(side.view, state, side.rows.places)
+        return None if closing is None else time_bucket(closing, side.rows.places.index(closing.place))
+
+    # --- conditions ---------------------------------------------------------------------------------------------------
+
+    def _add(self, node: exp.Expr, tests: list[Test], either: list[Alternatives]) -> None:
+        """A condition of the pairs, with its tests, or the alternatives that it has."""
+        node = node.unnest()
+        if not isinstance(node, exp.Or) or self._side_of(node) is not None:
+            tests += self._tests(node)
+            return
+        parts = [conjuncts(part.unnest()) for part in node.flatten()]
+        either.append(tuple(tuple(test for one in part for test in self._tests(one)) for part in parts))
+
+    def _tests(self, node: exp.Expr) -> list[Test]:
+        """A condition of the pairs as tests of their columns; of what is computed as of columns more."""
+        node = node.unnest()
+        if isinstance(node, exp.Boolean):
+            return [] if node.this else [Test(self._computed(exp.Literal.number(1), 0), "==", None, 0)]
+        if isinstance(node, exp.Between):
+            low, high = node.args["low"], node.args["high"]
+            both = (exp.GTE(this=node.this, expression=low), exp.LTE(this=node.this, expression=high))
+            return [test for one in both for test in self._tests(one)]
+        if type(node) in _OPS and (test := self._comparison(node)) is not None:
+            return [test]
+        return [self._condition(node)]
+
+    def _comparison(self, node: exp.Expr) -> Test | None:
+        op = _OPS[type(node)]  # type: ignore[index]
+        mine, theirs = self._side_of(node.this), self._side_of(node.expression)
+        if mine is None or theirs is None or mine == theirs:
+            return None
+        sides = (mine, theirs)
+        (left, offset), (right, more) = (
+            self._term(one, side) for one, side in zip((node.this, node.expression), sides, strict=True)
+        )
+        kinds = [self._type(name) for name in (left, right)]
+        if kinds[0].family is not kinds[1].family or kinds[0].scale != kinds[1].scale:
+            wider = _common(*kinds)
+            left, right = (
+                self._computed(exp.cast(one.copy(), wider.name), side)
+                for one, side in zip((node.this, node.expression), sides, strict=True)
+            )
+            offset = more = 0
+        if kinds[0].family is Family.STRING:
+            return Test(left, op, right)
+        return Test(left, op, right, more - offset)
+
+    def _term(self, node: exp.Expr, side: int) -> tuple[str, int]:
+        """A column, and what is added to it; of what else is computed a column more."""
+        node = node.unnest()
+        if isinstance(node, exp.Add | exp.Sub) and isinstance(node.this.unnest(), exp.Column):
+            number = whole_number(node.expression)
+            if number is not None and self._family(node.this) is Family.INTEGER:
+                return self._column(node.this), number[0] if isinstance(node, exp.Add) else -number[0]
+        if isinstance(node, exp.Column):
+            return self._column(node), 0
+        return self._computed(node, side), 0
+
+    def _family(self, node: exp.Expr) -> Family:
+        return self._type(self._column(node)).family
+
+    def _column(self, node: exp.Expr) -> str:
+        (place,) = self.pair.read_by(node)
+        return self._side(place).name(place)
+
+    def _type(self, name: str) -> DataType:
+        side, place = self.sides[name[0] == "r"], int(name[1:])
+        if place < len(side.rows.columns):
+            return side.rows.columns[place].type
+        more = self.more[name[0] == "r"][place - len(side.rows.columns)]
+        return self.job.type_of(more, side.rows).type
+
+    def _side_of(self, node: exp.Expr) -> int | None:
+        """The side whose columns an expression reads; None for both, or none."""
+        sides = {int(place >= self.sides[1].first) for place in self.pair.read_by(node)}
+        return sides.pop() if len(sides) == 1 else None
+
+    def _computed(self, node: exp.Expr, side: int) -> str:
+        """What is computed of a side's columns, as a column more."""
+        one = self.sides[side]
+        text = self.job.text(node, self._own(side), one.rows)
+        more = self.more[side]
+        if text not in more:
+            more.append(text)
+        return f"{one.letter}{len(one.rows.columns) + more.index(text)}"
+
+    def _own(self, side: int) -> OperatorView:
+        return self.job.views.of((self.tree.left, self.tree.right)[side])
+
+    def _condition(self, node: exp.Expr) -> Test:
+        """A condition of one side's columns, as whether it is true."""
+        side = self._side_of(node)
+        if side is None:
+            raise NotMade(f"a condition on rows of both sides that is no comparison: {node.sql('spark')}")
+        true = exp.Case(
+            ifs=[exp.If(this=exp.paren(node.copy()), true=exp.Literal.number(1))], default=exp.Literal.number(0)
+        )
+        return Test(self._computed(true, side), "==", None, 1)
+
+
+def _called(rows: Rows, letter: str) -> list[Column]:
+    return [replace(column, name=f"{letter}{n}") for n, column in enumerate(rows.columns)]
+
+
+def _common(one: DataType, other: DataType) -> DataType:
+    """The type in which numbers of two types are compared."""
+    for mine, theirs in ((one, other), (other, one)):
+        if mine.family is Family.FLOAT and theirs.family in (Family.INTEGER, Family.DECIMAL, Family.FLOAT):
+            return mine
+    raise NotMade(f"a comparison of {one.name} with {other.name}")
+
+
+def _above_version(tree: nodes.Tree, rows: Rows, job: JobOperators) -> Rows:
+    """The relation's rows that pass the conditions above its version."""
+    conditions = []
+    while isinstance(tree, nodes.Filter | nodes.Alias):
+        if isinstance(tree, nodes.Filter):
+            conditions.append((tree.condition, job.views.of(tree.input)))
+        tree = tree.input
+    for condition, view in conditions:
+        where = job.text(condition, view, rows)
+        rows = job.made_of(rows, [f"`{column.name}`" for column in rows.columns], rows.places, where)
+    return rows

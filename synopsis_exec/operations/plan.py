@@ -1,0 +1,32 @@
+"""The plan of a statement that the rules by demand and facts have decided."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from streambound.analyzer.algebra.view_facts import ViewKind
+from streambound.analyzer.spans import Span
+from streambound.analyzer.statement import Statement
+from streambound.criteria.dataflow.judge import Judgement
+from streambound.criteria.dataflow.state import OperatorState
+from streambound.criteria.operators.states import CircuitBound, State
+from streambound.synopsis_exec.circuit_plan import PlannedCircuit, plan_of
+from streambound.synopsis_exec.from_operations import JobOperators
+from streambound.synopsis_exec.result_columns import ADDED
+
+
+def plan_of_judgement(judgement: Judgement, statement: Statement, final: bool = False) -> PlannedCircuit:
+    """The plan of a bounded statement; raises NotMade where no operators are made of it."""
+    made = JobOperators(judgement, final)
+    view = judgement.context.views.of(judgement.operation.tree)
+    columns = tuple(
+        replace(column, name=shown.name) for column, shown in zip(made.result.columns, view.schema, strict=True)
+    )
+    bound = CircuitBound(tuple(_state(one, statement.span) for one in judgement.states))
+    retracts = view.change > ViewKind.APPEND_ONLY and not final
+    return plan_of(made, columns, bound, statement, judgement.clocks, ADDED, retracts, final)
+
+
+def _state(one: OperatorState, span: Span) -> State:
+    assert one.count is not None, "what is bounded has a number"
+    return State(one.what, one.proposition, one.count.size, (), str(one.count.retention), span)

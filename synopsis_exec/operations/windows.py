@@ -1,0 +1,108 @@
+"""Functions over windows of rows as the engine has them: one operator for each window, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.columns import Column
+from streambound.analyzer.constants import INT
+from streambound.analyzer.types import DataType, Family
+from streambound.criteria.dataflow.state import Operation, OperatorState
+from streambound.criteria.dataflow.windows import RANKS
+from streambound.criteria.operators.columns import aggregate_type
+from streambound.synopsis_exec.from_operations import JobOperators, NotMade, Rows, time_bucket
+from streambound_runtime.engine.over import SqlOver
+from streambound_runtime.engine.running import SqlRunning
+from streambound_runtime.engine.tables import engine_type
+from streambound_runtime.operators.circuit_plan import OverValue
+
+_BESIDE, _ENDS = ("LAG", "LEAD"), ("FIRST_VALUE", "LAST_VALUE")
+
+
+def rows_of_windows(operation: Operation, tree: nodes.Over, job: JobOperators) -> Rows:
+    """Each row with the functions' values."""
+    rows, width = job.rows(operation.inputs[0]), len(job.views.of(tree.input).schema)
+    for state in operation.states:
+        rows = _window(state, rows, tree, width, job)
+    return rows
+
+
+def _window(state: OperatorState, rows: Rows, tree: nodes.Over, width: int, job: JobOperators) -> Rows:
+    """The rows with the values of functions over one window."""
+    window, view = state.window, job.views.of(tree.input)
+    assert window is not None, "what is bounded keeps some rows"
+    call, calls = window.calls[0], window.calls
+    own, plain = len(rows.columns), [f"`{column.name}`" for column in rows.columns]
+    texts = [job.text(one, view, rows) for one in call.partition]
+    texts += [job.text(key.value, view, rows) for key in call.order]
+    given = list[str]()
+    values = list[tuple[int | None, int | None]]()
+    for one in calls:
+        value = default = None
+        if one.arguments:
+            value = own + len(texts) + len(given)
+            given.append(job.text(one.arguments[0], view, rows))
+        if len(one.arguments) > 2:
+            default = own + len(texts) + len(given)
+            given.append(job.text(one.arguments[2], view, rows))
+        values.append((value, default))
+    mapped = job.made_of(rows, [*plain, *texts, *given], ())
+    partition = tuple(range(own, own + len(call.partition)))
+    first = own + len(partition)
+    order = tuple((first + n, key.descending, key.nulls_first) for n, key in enumerate(call.order))
+    found = tuple(_value(one, *places, mapped.columns) for one, places in zip(calls, values, strict=True))
+    kinds = tuple(_kind(one, place, mapped.columns) for one, (place, _) in zip(calls, values, strict=True))
+    closing = None if state.count is None else state.count.closing
+    bucket = None
+    if closing is not None:
+        place = closing.place - width + own if closing.place >= width else rows.places.index(closing.place)
+        bucket = time_bucket(closing, place)
+    below, types = job.made[mapped.operator], tuple(engine_type(kind.name) for kind in kinds)
+    windows = (job.named("over"), below.name, below.types, own, partition, order, found, types)
+    over = job.over(job.key)
+    ending, keys = (job.places_of_key(tree.input, rows), over[0]) if over else ((), "")
+    operator = (
+        SqlRunning(*windows, bucket, ending, keys)
+        if window.asked is None
+        else SqlOver(*windows, window.asked, bucket, ending, keys)
+    )
+    places = tuple(width + next(n for n, one in enumerate(tree.calls) if one is call) for call in calls)
+    columns = (*rows.columns, *(Column("", kind) for kind in kinds))
+    return job.added(operator, (*rows.places, *places), columns)
+
+
+def _value(call: nodes.WindowCall, value: int | None, default: int | None, columns: Sequence[Column]) -> OverValue:
+    kind = _kind(call, value, columns)
+    argument = None if value is None else columns[value].type
+    if default is not None and not _fits(columns[default].type, argument):
+        raise NotMade(f"{call.function} with a default of another type")
+    frame = None if call.frame is None or call.function in (*RANKS, *_BESIDE) else _frame(call.frame)
+    offset = 0
+    if call.function in _BESIDE:
+        offset = int(parsed(call.arguments[1]).name) if len(call.arguments) > 1 else 1
+    places = (argument.scale or 0) if argument is not None and argument.family is Family.DECIMAL else 0
+    return OverValue(call.function.lower(), kind.name, value, default, offset, frame, places)
+
+
+def _frame(frame: nodes.Frame) -> tuple[bool, int | None, int | None]:
+    ends = []
+    for one in (frame.start, frame.end):
+        distance = 0 if one.side is nodes.Side.CURRENT else one.distance
+        ends.append(-distance if distance is not None and one.side is nodes.Side.PRECEDING else distance)
+    return frame.unit is nodes.Unit.ROWS, ends[0], ends[1]
+
+
+def _fits(default: DataType, values: DataType | None) -> bool:
+    return default == values or (values is not None and default.family is values.family is Family.INTEGER)
+
+
+def _kind(call: nodes.WindowCall, value: int | None, columns: Sequence[Column]) -> DataType:
+    if call.function in RANKS:
+        return INT
+    argument = None if value is None else columns[value].type
+    if call.function in (*_BESIDE, *_ENDS):
+        assert argument is not None, "what is beside a row is a value"
+        return argument
+    return aggregate_type(call.function, argument)
