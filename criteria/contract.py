@@ -41,14 +41,10 @@ def _by_table(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 
 def _fits_row(source: Source, row: Row) -> bool:
-    """Whether a row's values are in their columns' domains, and it is no punctuation.
-
-    A row of another source of the same table may lack a derived column of this one.
-    """
+    """Whether a row's values are in their columns' domains, and it is no punctuation."""
     if any(row.values[one.column] == one.value for one in source.punctuations):
         return False
-    columns = (column for column in source.columns if not column.expression or column.name in row.values)
-    return all(fits_column(column, row.values[column.name]) for column in columns)
+    return all(fits_column(column, row.values[column.name]) for column in source.columns)
 
 
 def _fits_counts(source: Source, rows: Sequence[Row], probes: Sequence[Sequence[Row]]) -> bool:

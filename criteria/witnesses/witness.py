@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from streambound.analyzer.algebra.nodes import Aggregate, FirstRows, Over, Tree, inputs
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.expressions.function import Fails, NotKnown
-from streambound.analyzer.query import Attribute, Query
+from streambound.analyzer.query import Attribute, Branch, Query
 from streambound.analyzer.types import Family
 from streambound.analyzer.work import STATEMENT, TooMuchWork, share, spend
 from streambound.criteria.contract import fits_contract
@@ -260,20 +260,28 @@ def _of_relations(witness: Witness) -> set[tuple[str, tuple[object, ...]]]:
 
 
 def _plain(query: Query) -> Query:
-    """A block without sums, and without the columns that were derived for them: rows are evaluated as they are."""
+    """A block without sums, and without the columns that were derived for them: rows are evaluated as they are.
+
+    A row of a stream may stand in several places, so that it has the columns that are derived for any of them.
+    """
+    used = {(branch.source(one.source).table, one.column) for branch in query.branches for one in _read(branch)}
     branches = []
     for branch in query.branches:
-        used = {*branch.projected, *(a for atom in branch.atoms for a in atom.attributes)}
         sources = tuple(
             replace(
                 source,
                 factors=(),
-                columns=tuple(c for c in source.columns if not c.expression or Attribute(source.alias, c.name) in used),
+                columns=tuple(c for c in source.columns if not c.expression or (source.table, c.name) in used),
             )
             for source in branch.sources
         )
         branches.append(replace(branch, sources=sources))
     return replace(query, branches=tuple(branches), sums=())
+
+
+def _read(branch: Branch) -> Iterator[Attribute]:
+    yield from branch.projected
+    yield from (attribute for atom in branch.atoms for attribute in atom.attributes)
 
 
 def _fits(witness: Witness, copies: Copies) -> bool:
