@@ -75,19 +75,19 @@ def prove(statement: Statement, catalog: Catalog, judgement: Judgement, longer: 
         if block is not None:
             return Proof(block=block)
         executed = Executed(lowered.tree, catalog, lowered.queries)
-        visible = _Suspects(statement, catalog, lowered, judgement.operation)
+        visible = Suspects(statement, catalog, lowered, judgement.operation)
         suspects = list[Query]()
-        simplest = _simplest(executed, visible.of(failing), suspects)
+        simplest = simplest_plans(executed, visible.of(failing), suspects)
         found = first_that_holds(executed, simplest, SIMPLEST * longer)
         with share(SCHEMES * longer):
             found = found or find_scheme(executed, longer)
-        found = found or first_that_holds(executed, _others(executed, suspects), SEARCH * longer)
+        found = found or first_that_holds(executed, _other_plans(executed, suspects), SEARCH * longer)
         if found is not None:
             return Proof(statement=found)
     return Proof(ran_out=search.ran_out)
 
 
-def _simplest(statement: Executed, suspects: Iterable[Query], found: list[Query]) -> Iterator[CircuitWitness]:
+def simplest_plans(statement: Executed, suspects: Iterable[Query], found: list[Query]) -> Iterator[CircuitWitness]:
     """The simplest way to build witnesses of each query, then some more; the queries are ``found`` meanwhile."""
     for query in suspects:
         if query not in found:
@@ -97,7 +97,7 @@ def _simplest(statement: Executed, suspects: Iterable[Query], found: list[Query]
         yield from islice(candidates(statement, [query]), 1, ROUNDS[0])
 
 
-def _others(statement: Executed, suspects: Sequence[Query]) -> Iterator[CircuitWitness]:
+def _other_plans(statement: Executed, suspects: Sequence[Query]) -> Iterator[CircuitWitness]:
     """All others, some of each query before more of any one."""
     rest = [islice(candidates(statement, [query]), ROUNDS[0], None) for query in suspects]
     for number in ROUNDS[1:]:
@@ -141,7 +141,7 @@ def _of_joins(query: Query, longer: int) -> Witness | None:
 
 
 @dataclass(frozen=True)
-class _Suspects:
+class Suspects:
     """The select-project-join queries whose plans may build witnesses of a statement: of its states without a size."""
 
     statement: Statement
