@@ -239,8 +239,7 @@ def written(tree: nodes.Tree, place: int, views: Views) -> Iterator[Written]:
                 yield Written(syntax, views.of(input))
         case nodes.Join(left=left, right=right) if not tree.using:
             width = len(views.schema(left))
-            below, place = (left, place) if place < width else (right, place - width)
-            yield from written(below, place, views)
+            yield from written(left, place, views) if place < width else written(right, place - width, views)
         case nodes.Fixpoint(base=base, step=step):
             yield from written(base, place, views)
             yield from written(step, place, views.inside(tree))

@@ -99,8 +99,8 @@ class Visibility:
             case nodes.Over(input, calls):
                 for below in self.of(input):
                     given = self._schema(input)
-                    found = (_of_one_row(call, given, below.columns) for call in calls)
-                    yield replace(below, columns=(*below.columns, *found))
+                    computed = (_of_one_row(call, given, below.columns) for call in calls)
+                    yield replace(below, columns=(*below.columns, *computed))
             case nodes.Join():
                 yield from self._pairs(tree)
             case nodes.Union(left, right):

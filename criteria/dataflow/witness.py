@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 from itertools import islice
 
 from sqlglot import exp
@@ -190,7 +189,9 @@ class Suspects:
         reader = BlockReader(
             self.lowered.positions, with_streams(self.catalog), self.statement.name, self.statement.span, {}
         )
-        body = reduce(_joined, found.scans)
+        body: nodes.Tree = found.scans[0]
+        for scan in found.scans[1:]:
+            body = nodes.Join(nodes.JoinKind.INNER, body, scan, syntax=scan.syntax)
         conditions = [one for one in found.conditions if _read(reader, body, [one], []) is not None]
         named = [one for one in items if _read(reader, body, [], [one]) is not None]
         query = _read(reader, body, conditions, named)
@@ -198,10 +199,6 @@ class Suspects:
             return None if query is None else derive(query).split
         except TooManyBranchesError:
             return None
-
-
-def _joined(left: nodes.Tree, right: nodes.Tree) -> nodes.Tree:
-    return nodes.Join(nodes.JoinKind.INNER, left, right, syntax=right.syntax)
 
 
 def _read(
