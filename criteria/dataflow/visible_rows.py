@@ -104,10 +104,11 @@ class Visibility:
             case nodes.Join():
                 yield from self._pairs(tree)
             case nodes.Union(left, right):
-                yield from self.of(left)
-                yield from self.of(right)
+                for side in (right, left) if self._is_below(right) else (left, right):
+                    yield from self.of(side)
             case nodes.Except(left, right) | nodes.Intersect(left, right):
-                yield from self.of(left) if isinstance(tree, nodes.Except) else ()
+                alone = isinstance(tree, nodes.Except) and not self._is_below(right)
+                yield from self.of(left) if alone else ()
                 for pair in self._both(left, right):
                     width = len(self._schema(left))
                     equal = zip(pair.columns[:width], pair.columns[width:], strict=True)
@@ -120,11 +121,14 @@ class Visibility:
                 for below in self.of(input):
                     yield replace(below, columns=(*below.columns, None))
 
+    def _is_below(self, tree: nodes.Tree) -> bool:
+        return tree is self.operator or any(map(self._is_below, nodes.inputs(tree)))
+
     def _schema(self, tree: nodes.Tree) -> Schema:
         return schema(tree, self.catalog, self.recursive[0] if self.recursive is not None else ())
 
     def _scan(self, tree: nodes.Scan) -> VisibleRows:
-        alias = f"_{tree.alias}{next(self._numbers)}"
+        alias = f"_{tree.alias}_{next(self._numbers)}"
         columns = tuple(exp.column(one.name, table=alias, quoted=True) for one in self._schema(tree))
         return VisibleRows((replace(tree, alias=alias, changes=False),), (), columns)
 
