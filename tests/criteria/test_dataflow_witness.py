@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,10 @@ from streambound.criteria.dataflow.visible_rows import Visibility
 from streambound.criteria.dataflow.witness import Suspects, Unbounded, prove, simplest_plans
 from streambound.criteria.witnesses.executed import Executed
 from streambound.criteria.witnesses.witness import first_that_holds
+from support.choices import Choices
 from support.grown import grown_statement
+from support.operator_queries import in_words_of, operator_query, random_catalog
+from support.profiles import MORE
 from support.proofs import how_proved
 
 _STREAM: dict[str, Any] = {
@@ -82,7 +86,9 @@ CASES = [
     for line in (Path(__file__).parents[1] / "data" / name).read_text().splitlines()
     if (case := json.loads(line)).get("verdict") == "unbounded"
 ]
-SAMPLED = 12
+SAMPLED, MOST_SUSPECTS = 12, 8
+RANDOM, EACH = 3 * MORE, 5
+"""Catalogs of random statements, and statements of each."""
 
 
 def judged(sql: str, catalog: Catalog = CATALOG) -> tuple[Statement, Judgement]:
@@ -112,17 +118,35 @@ def _every(operation: Operation, above: Operation | None = None) -> Iterator[Unb
     yield from (Unbounded(state, operation, above) for state in operation.states)
 
 
+def _suspected(statement: Statement, judgement: Judgement, catalog: Catalog, steps: float) -> bool:
+    """Whether some states are suspected; fails where a witness is found of them."""
+    lowered = lower(statement, catalog)
+    assert lowered.tree is not None
+    executed = Executed(lowered.tree, catalog, lowered.queries)
+    every = list(_every(judgement.operation))
+    suspects = list(islice(Suspects(statement, catalog, lowered, judgement.operation).of(every), MOST_SUSPECTS))
+    with share(steps):
+        assert first_that_holds(executed, simplest_plans(executed, suspects, [])) is None, statement.source.text
+    return bool(suspects)
+
+
 @pytest.mark.parametrize("sql", BOUNDED)
 def test_nothing_is_found_of_a_bounded_statement_whichever_state_is_suspected(sql: str) -> None:
     statement, judgement = judged(sql)
     assert judgement.entries is not None
-    lowered = lower(statement, CATALOG)
-    assert lowered.tree is not None
-    executed = Executed(lowered.tree, CATALOG, lowered.queries)
-    suspects = list(Suspects(statement, CATALOG, lowered, judgement.operation).of(list(_every(judgement.operation))))
-    assert suspects
-    with share(150_000):
-        assert first_that_holds(executed, simplest_plans(executed, suspects, [])) is None
+    assert _suspected(statement, judgement, CATALOG, 150_000)
+
+
+def test_nothing_is_found_of_random_bounded_statements() -> None:
+    suspected = 0
+    for seed in range(RANDOM):
+        choices = Choices.seeded(seed)
+        catalog = catalog_from_mapping(random_catalog(choices))
+        for _ in range(EACH):
+            statement, judgement = judged(in_words_of(operator_query(choices)[0], duckdb=False), catalog)
+            if judgement.entries is not None:
+                suspected += _suspected(statement, judgement, catalog, 30_000)
+    assert suspected > RANDOM
 
 
 @pytest.mark.parametrize("sql, places", FOUND)
