@@ -60,7 +60,7 @@ def findings(judgement: Judgement) -> tuple[Diagnostic, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenColumn:
     """An expression, and the rows whose columns it reads."""
 
     node: exp.Expr
@@ -104,7 +104,7 @@ class _Findings:
                 given = self.views.of(input)
                 for node in dict.fromkeys(node for call in calls for node in call.partition):
                     if any(given.columns[place].values.size is None for place in given.read_by(node)):
-                        yield self._violation(state, _PARTITION, Written(parsed(node), given))
+                        yield self._violation(state, _PARTITION, WrittenColumn(parsed(node), given))
             case nodes.Join():
                 yield from self._of_side(state, tree)
             case nodes.Distinct() | nodes.Union() | nodes.Project():
@@ -143,16 +143,16 @@ class _Findings:
             for one in conditions:
                 equal = isinstance(one, exp.EQ)
                 code = Code.UNBOUNDED_EQUALITY if equal else Code.UNBOUNDED_JOIN
-                yield self._violation(state, _EQUAL if equal else _ORDERED, Written(one, pair), place, code)
+                yield self._violation(state, _EQUAL if equal else _ORDERED, WrittenColumn(one, pair), place, code)
             above = None if conditions else mention(self.root, tree, place, self.views)
             if above is not None:
-                yield self._violation(state, _SHOWN, Written(above, pair), place)
+                yield self._violation(state, _SHOWN, WrittenColumn(above, pair), place)
 
     def _violation(
         self,
         state: OperatorState,
         words: str,
-        at: Written,
+        at: WrittenColumn,
         place: int | None = None,
         code: Code = Code.UNBOUNDED_PROJECTION,
     ) -> Violation:
@@ -201,7 +201,7 @@ def is_placed(node: exp.Expr) -> bool:
     return any("start" in leaf.meta for leaf in node.walk())
 
 
-def written(tree: nodes.Tree, place: int, views: Views) -> Iterator[Written]:
+def written(tree: nodes.Tree, place: int, views: Views) -> Iterator[WrittenColumn]:
     """The expressions that a column of an operator's rows has the values of: of each side of a union one."""
     match tree:
         case nodes.Project(input, items):
@@ -211,7 +211,7 @@ def written(tree: nodes.Tree, place: int, views: Views) -> Iterator[Written]:
                 if place < len(places):
                     below = places[place]
                     if isinstance(item, nodes.Named):
-                        yield from _or_below(Written(parsed(item.value), given), input, views)
+                        yield from _or_below(WrittenColumn(parsed(item.value), given), input, views)
                     elif below is not None:
                         yield from written(input, below, views)
                     return
@@ -219,24 +219,24 @@ def written(tree: nodes.Tree, place: int, views: Views) -> Iterator[Written]:
         case nodes.Aggregate(input, keys, calls):
             given = views.of(input)
             if place < len(keys):
-                yield from _or_below(Written(parsed(keys[place].value), given), input, views)
+                yield from _or_below(WrittenColumn(parsed(keys[place].value), given), input, views)
                 return
             call = calls[place - len(keys)]
             syntax = parsed(call.arguments[0]) if call.arguments else call.syntax
             if syntax is not None:
-                yield from _or_below(Written(syntax, given), input, views)
+                yield from _or_below(WrittenColumn(syntax, given), input, views)
         case nodes.Bucket(input=input, time=time):
             width = len(views.schema(input))
             if place < width:
                 yield from written(input, place, views)
             else:
-                yield Written(parsed(time), views.of(input))
+                yield WrittenColumn(parsed(time), views.of(input))
         case nodes.Over(input, calls):
             width = len(views.schema(input))
             if place < width:
                 yield from written(input, place, views)
             elif (syntax := calls[place - width].syntax) is not None:
-                yield Written(syntax, views.of(input))
+                yield WrittenColumn(syntax, views.of(input))
         case nodes.Join(left=left, right=right) if not tree.using:
             width = len(views.schema(left))
             yield from written(left, place, views) if place < width else written(right, place - width, views)
@@ -252,7 +252,7 @@ def written(tree: nodes.Tree, place: int, views: Views) -> Iterator[Written]:
             yield from written(input, place, views)
 
 
-def _or_below(found: Written, below: nodes.Tree, views: Views) -> Iterator[Written]:
+def _or_below(found: WrittenColumn, below: nodes.Tree, views: Views) -> Iterator[WrittenColumn]:
     """An expression, or, where a pass made it of a column, what this one is written as."""
     place = meant(found.node, found.view.schema) if isinstance(found.node, exp.Column) else None
     made = place is not None and not is_placed(found.node)

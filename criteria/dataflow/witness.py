@@ -47,7 +47,7 @@ _SETS = (nodes.Aggregate, nodes.Over, nodes.Distinct, nodes.Fixpoint, nodes.Exce
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class UnboundedProof:
     """What proves that nothing bounds a statement: witnesses of its one block, or of the statement as it is executed.
 
     ``ran_out``: nothing was found, and not all that may be tried was.
@@ -63,16 +63,19 @@ class Proof:
         return self.block is not None or self.statement is not None
 
 
-def prove(statement: Statement, catalog: Catalog, judgement: Judgement, longer: int = 1) -> Proof:
-    """Search for a witness of a statement of which some states have no size."""
+def prove(statement: Statement, catalog: Catalog, judgement: Judgement, longer: int = 1) -> UnboundedProof:
+    """Search for a witness of a statement of which some states have no size, or some operators no rule.
+
+    A search that is so many times ``longer`` takes as many more steps.
+    """
     lowered = lower(statement, catalog)
     failing = list(states_without_size(judgement.operation))
     if lowered.tree is None or lowered.positions is None:
-        return Proof()
+        return UnboundedProof()
     with share(SEARCH * longer) as search:
         block = _of_joins(lowered.query, longer) if lowered.query is not None else None
         if block is not None:
-            return Proof(block=block)
+            return UnboundedProof(block=block)
         executed = Executed(lowered.tree, catalog, lowered.queries)
         visible = Suspects(statement, catalog, lowered, judgement.operation)
         suspects = list[Query]()
@@ -82,8 +85,8 @@ def prove(statement: Statement, catalog: Catalog, judgement: Judgement, longer: 
             found = found or find_scheme(executed, longer)
         found = found or first_that_holds(executed, _other_plans(executed, suspects), SEARCH * longer)
         if found is not None:
-            return Proof(statement=found)
-    return Proof(ran_out=search.ran_out)
+            return UnboundedProof(statement=found)
+    return UnboundedProof(ran_out=search.ran_out)
 
 
 def simplest_plans(statement: Executed, suspects: Iterable[Query], found: list[Query]) -> Iterator[CircuitWitness]:
@@ -105,7 +108,7 @@ def _other_plans(statement: Executed, suspects: Sequence[Query]) -> Iterator[Cir
 
 
 @dataclass(frozen=True, slots=True)
-class Unbounded:
+class UnboundedState:
     """A state without a size, the operation that has it, and the one that reads its rows."""
 
     state: OperatorState
@@ -122,11 +125,11 @@ class Unbounded:
         return self.state.operator
 
 
-def states_without_size(operation: Operation, above: Operation | None = None) -> Iterator[Unbounded]:
+def states_without_size(operation: Operation, above: Operation | None = None) -> Iterator[UnboundedState]:
     """The states that nothing bounds, with their operations: those nearest to the tables first."""
     for one in operation.inputs:
         yield from states_without_size(one, operation)
-    yield from (Unbounded(state, operation, above) for state in operation.states if state.count is None)
+    yield from (UnboundedState(state, operation, above) for state in operation.states if state.count is None)
 
 
 def _of_joins(query: Query, longer: int) -> Witness | None:
@@ -148,7 +151,7 @@ class Suspects:
     lowered: Lowered
     root: Operation
 
-    def of(self, failing: Sequence[Unbounded]) -> Iterator[Query]:
+    def of(self, failing: Sequence[UnboundedState]) -> Iterator[Query]:
         """The queries, split: first of the column to blame alone, then of all columns that are remembered."""
         for one in failing:
             if one.operation.rows is not None:
@@ -166,7 +169,7 @@ class Suspects:
             return state.blame
         return state.blame + len(schema(state.operator.left, self.catalog))
 
-    def _visible(self, one: Unbounded) -> Iterator[VisibleRows]:
+    def _visible(self, one: UnboundedState) -> Iterator[VisibleRows]:
         for operator in (one.operator, one.operation.tree):
             ways = Visibility(self.catalog, operator).of(self.root.tree)
             found = list(islice((way for way in ways if way.kept is not None), _MOST_WAYS))
@@ -214,7 +217,7 @@ def _read(
         return None
 
 
-def _remembered(one: Unbounded) -> Places | None:
+def _remembered(one: UnboundedState) -> Places | None:
     """The places of the columns that are remembered, among those that are kept of an operator's rows; None for all."""
     if one.operator is one.operation.tree and not isinstance(one.operator, _SETS):
         return one.operation.demand.columns

@@ -21,7 +21,7 @@ from streambound.criteria.dataflow.findings import findings
 from streambound.criteria.dataflow.judge import Judgement, judge
 from streambound.criteria.dataflow.state import Operation
 from streambound.criteria.dataflow.visible_rows import Visibility
-from streambound.criteria.dataflow.witness import Suspects, Unbounded, prove, simplest_plans
+from streambound.criteria.dataflow.witness import Suspects, UnboundedState, prove, simplest_plans
 from streambound.criteria.witnesses.executed import Executed
 from streambound.criteria.witnesses.witness import first_that_holds
 from support.choices import Choices
@@ -112,10 +112,10 @@ def test_what_no_plan_shows_a_scheme_may() -> None:
     assert how_proved(prove(statement, CATALOG, judgement)) == "scheme"
 
 
-def _every(operation: Operation, above: Operation | None = None) -> Iterator[Unbounded]:
+def _every(operation: Operation, above: Operation | None = None) -> Iterator[UnboundedState]:
     for one in operation.inputs:
         yield from _every(one, operation)
-    yield from (Unbounded(state, operation, above) for state in operation.states)
+    yield from (UnboundedState(state, operation, above) for state in operation.states)
 
 
 def _suspected(statement: Statement, judgement: Judgement, catalog: Catalog, steps: float) -> bool:

@@ -13,7 +13,7 @@ from streambound.analyzer.work import STATEMENT, TooMuchWork, at_most, begin
 from streambound.criteria.check import check_statement
 from streambound.criteria.dataflow.findings import findings
 from streambound.criteria.dataflow.judge import judge
-from streambound.criteria.dataflow.witness import Proof, prove
+from streambound.criteria.dataflow.witness import UnboundedProof, prove
 from streambound.criteria.vocabulary import Verdict
 from streambound.criteria.witnesses.witness import SchemeWitness
 
@@ -71,7 +71,7 @@ def _proved(
     return ComparedProof(how, new.steps, old_how, old_steps, places, old_places)
 
 
-def how_proved(proof: Proof) -> str:
+def how_proved(proof: UnboundedProof) -> str:
     """By what a statement is proved to be unbounded."""
     if proof.statement is None:
         return "joins" if proof.block is not None else "none"
