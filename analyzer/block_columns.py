@@ -62,11 +62,21 @@ class BlockColumns:
         named = enumerate(column_of(given[place]) for place in sorted(wanted))
         return self.items(tree, [Named(f"c{n}", scalar_of(column), alias=True) for n, column in named], distinct)
 
-    def items(self, body: Tree, items: Sequence[Item], distinct: bool = False, sums: Sequence[Monomial] = ()) -> Query:
-        """The query of a select list over a block, with sums over its rows; of no list, a row for each."""
+    def items(
+        self,
+        body: Tree,
+        items: Sequence[Item],
+        distinct: bool = False,
+        sums: Sequence[Monomial] = (),
+        summed: bool = False,
+    ) -> Query:
+        """The query of a select list over a block, with sums over its rows; of no list, a row for each.
+
+        ``summed``: sums of its rows are asked that are not read here, so that there need be no list.
+        """
         body = with_conditions_above(body, self) if _is_nested(body) else body
         one = Named("c0", scalar_of(exp.Literal.number(1)), alias=True)
-        wanted = list(items) or ([] if sums else [one])
+        wanted = list(items) or ([] if sums or summed else [one])
         return self.blocks.query(body, wanted, sums, distinct=distinct)
 
 

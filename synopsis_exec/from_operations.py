@@ -14,6 +14,7 @@ from sqlglot import exp
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.date_patterns import unit_of_pattern
 from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.columns import Column
 from streambound.analyzer.expressions.reading import Refused, read
@@ -85,7 +86,7 @@ class JobOperators(MadeOperators):
 
     def rows(self, operation: Operation) -> Rows:
         """The rows of an operation, once all operators below are there."""
-        from streambound.synopsis_exec.operations import groups, joins, sets, windows
+        from streambound.synopsis_exec.operations import groups, joins, recursion, sets, windows
 
         tree = operation.tree
         if operation.each_key is not None:
@@ -119,6 +120,8 @@ class JobOperators(MadeOperators):
                 return windows.rows_of_windows(operation, tree, self)
             case nodes.Bucket():
                 return self._bucket(operation, tree)
+            case nodes.Fixpoint():
+                return recursion.rows_of_recursion(operation, tree, self)
         raise NotMade(f"{type(tree).__name__}")
 
     # --- keys that end ------------------------------------------------------------------------------------------------
@@ -213,14 +216,16 @@ class JobOperators(MadeOperators):
 
     def _changing(self, tree: nodes.Scan) -> Rows:
         """The rows of a relation that changes, which is read once."""
-        table, name = self.catalog.table(tree.table), f"relation {tree.table}"
+        table = self.catalog.table(tree.table)
         assert table is not None, "a scan of a relation"
-        names = [column.name for column in table.columns]
-        places = tuple(names.index(view.name) for view in self.views.of(tree).schema)
-        order = sorted(range(len(places)), key=places.__getitem__)
+        return self.rows_of_changes(table)
+
+    def rows_of_changes(self, table: DeclaredTable) -> Rows:
+        """The rows of a relation that changes, with all its columns."""
+        name = f"relation {table.name}"
         if name not in self.made:
             self.made[name] = self.changing_relation(name, table, table.columns)
-        return Rows(name, tuple(order), _called(table.columns))
+        return Rows(name, tuple(range(len(table.columns))), _called(table.columns))
 
     # --- rows one by one ----------------------------------------------------------------------------------------------
 

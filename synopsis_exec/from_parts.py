@@ -218,7 +218,8 @@ class Operators(MadeOperators):
 
     def _fixpoint(self, part: FixpointPart) -> NativeNode:
         base, inputs = self.add(part.base), tuple(map(self.add, part.inputs))
-        steps = tuple(recursion_step(step, part) for step in part.steps)
+        widths = [len(one.columns) for one in part.inputs]
+        steps = tuple(recursion_step(step, len(part.columns), widths) for step in part.steps)
         given = tuple(names_of(one.columns) for one in part.inputs)
         node = circuit_plan.FixpointNode(part.name, base, inputs, steps, names_of(part.columns), given, part.retracts)
         return NativeNode(node, engine_types(part.columns), True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from streambound.analyzer.query import Comparison, Condition, Constant, NullTest, Op
 from streambound.analyzer.values import Value
-from streambound.criteria.operators.parts import FixpointPart, StepPart, StepValue
+from streambound.criteria.operators.parts import StepPart, StepValue
 from streambound.synopsis_exec.branch_plan import constant
 from streambound_runtime.operators.circuit_plan import RecursionStep
 from streambound_runtime.operators.plan import Term, Test
@@ -12,9 +14,9 @@ from streambound_runtime.operators.plan import Term, Test
 _OPERATORS = {Op.EQ: "==", Op.NE: "!="}
 
 
-def recursion_step(step: StepPart, part: FixpointPart) -> RecursionStep:
-    """A case of a recursion's step, with names for all values that it reads."""
-    widths = [len(part.columns)] * step.recursive + [len(part.inputs[place].columns) for place in step.inputs]
+def recursion_step(step: StepPart, width: int, inputs: Sequence[int]) -> RecursionStep:
+    """A case of a step of a recursion with so many columns, over ``inputs`` with so many, with names for all values."""
+    widths = [width] * step.recursive + [inputs[place] for place in step.inputs]
     variables = tuple(tuple(_name(n, at) for at in range(width)) for n, width in enumerate(widths))
     tests = tuple(_test(condition, values) for condition, values in step.tests)
     return RecursionStep(variables, step.inputs, tests, tuple(map(_term, step.outputs)))

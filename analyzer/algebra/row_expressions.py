@@ -85,6 +85,8 @@ def may_be_null(expression: Expression, nulls: Sequence[bool]) -> bool:
                     return False
                 case "cast" if expression.kind.family is not Family.OTHER:
                     return any(parts)
+                case "to_date" if len(arguments) == 1 and arguments[0].kind.family in (Family.TIMESTAMP, Family.DATE):
+                    return any(parts)
                 case name:
                     return name not in _KEEPS_VALUES or any(parts)
 

@@ -25,7 +25,9 @@ from streambound.analyzer.algebra.nodes import (
 from streambound.analyzer.algebra.percentiles import NoPercentileError, Percentile, percentile_of
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.view_facts import NOW, TimePromise, ViewKind, promises
+from streambound.analyzer.query import TimeValue
 from streambound.criteria.dataflow.blocks import (
+    Read,
     RuleContext,
     best_over_join,
     most_results,
@@ -34,7 +36,7 @@ from streambound.criteria.dataflow.blocks import (
     tables,
 )
 from streambound.criteria.dataflow.closing import closings
-from streambound.criteria.dataflow.counting import different, least, unsettled, until_key_ends
+from streambound.criteria.dataflow.counting import different, least, until_key_ends
 from streambound.criteria.dataflow.demand import Demand
 from streambound.criteria.dataflow.state import (
     BlockSums,
@@ -50,8 +52,9 @@ from streambound.criteria.dataflow.state import (
 )
 from streambound.criteria.dataflow.sums import sums_of
 from streambound.criteria.dataflow.syntax import scalar_of, scalar_of_column
-from streambound.criteria.dataflow.view import OperatorView
+from streambound.criteria.dataflow.view import OperatorView, Places
 from streambound.criteria.size import Number
+from streambound.preprocess.pipeline import Derivation
 
 LINEAR = ("COUNT", "SUM", "AVG", "VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP")
 ENDS = ("start", "end", "last")
@@ -123,7 +126,9 @@ def aggregate(tree: Aggregate, demand: Demand, context: RuleContext) -> Operatio
     states = [_state(tree, "groups", "A1", range(width), Entry.SUMS, count, context)]
     states += [state for one in of_values for state in _values(tree, one, body, given, context)]
     if body is None or sums is None:
-        below = [_needed(tree, linear, of_values, given, context)]
+        values = [one.count.closing for one in states if one.entry is Entry.OPEN_VALUES and one.count is not None]
+        closing = frozenset(one.place for one in values if one is not None)
+        below = [_needed(tree, linear, of_values, given, closing, context)]
         return Operation(tree, tuple(states), tuple(below), demand)
     below = [_block(tree, body, sums, bool(of_values) and not linear, context)]
     below += [_block_of_values(tree, one, body, context) for one in of_values]
@@ -263,7 +268,8 @@ def _values(
     count = _count(tree, keyed, counted, context)
     entry = Entry.VALUES
     if one.greatest is not None:
-        rows = unsettled(given, given.read_by(*(key.value for key in tree.keys), one.value, one.where))
+        read = given.read_by(*(key.value for key in tree.keys), one.value, one.where)
+        rows = different(given, read, given.every)
         if rows is not None and (count is None or smaller(rows.size, count.size)):
             count, entry = rows, Entry.OPEN_VALUES
     places = (*range(width), *(p for p, call in enumerate(tree.calls, width) if call is one.call))
@@ -278,10 +284,12 @@ def _filtered(tree: Aggregate, where: exp.Expr) -> Tree:
 def _block_of_values(tree: Aggregate, one: Valued, body: Tree, context: RuleContext) -> Operation:
     """The tables of the block that gives the values of an aggregate, by group."""
     below = body if one.where is None else Filter(body, scalar_of(one.where), syntax=body.syntax or tree.syntax)
-    items, _ = block_keys(tree)
-    items.append(Named("_v", scalar_of(one.value), alias=True))
     stamped = _closes(tree, context)
-    read = read_items(below, items, context, not one.counted)
+    read = _read_values(tree, one.value, below, not one.counted, context)
+    if isinstance(read, Derivation) and one.greatest is not None and _is_time(read):
+        there = exp.Not(this=exp.Is(this=exp.paren(one.value.copy()), expression=exp.Null()))
+        value = exp.Case(ifs=[exp.If(this=there, true=one.value.copy())])
+        read = _read_values(tree, value, below, not one.counted, context)
     if isinstance(read, Undecided):
         return Operation(below, undecided=(read,))
     if one.greatest is not None and not stamped:
@@ -289,6 +297,19 @@ def _block_of_values(tree: Aggregate, one: Valued, body: Tree, context: RuleCont
         if best is not None:
             return best
     return tables(read, not one.counted, below, "A4", counted=True, stamped=stamped)
+
+
+def _read_values(tree: Aggregate, value: exp.Expr, below: Tree, distinct: bool, context: RuleContext) -> Read:
+    items, _ = block_keys(tree)
+    return read_items(below, [*items, Named("_v", scalar_of(value), alias=True)], context, distinct)
+
+
+def _is_time(read: Derivation) -> bool:
+    """Whether the last column is a time, of which the best is a value as others are: it is made a computed column."""
+    return any(
+        isinstance(value := branch.outputs[-1].value, TimeValue) and value.minus is None
+        for branch in read.split.branches
+    )
 
 
 # --- demand -----------------------------------------------------------------------------------------------------------
@@ -299,10 +320,11 @@ def _needed(
     linear: Sequence[AggregateCall],
     of_values: Sequence[Valued],
     given: OperatorView,
+    closing: Places,
     context: RuleContext,
 ) -> Operation:
     """What is below: the columns of keys and of aggregates are needed."""
     columns = given.read_by(*(key.value for key in tree.keys))
     columns = columns.union(*(given.read_by(one.value, one.where) for one in of_values))
     columns = columns.union(*(given.read_by(*call.arguments, call.filter) for call in linear))
-    return context.below(tree.input, Demand(columns))
+    return context.below(tree.input, Demand(columns | closing))

@@ -137,18 +137,22 @@ def tables(
 
     ``counted``: how many results there are is asked elsewhere; ``stamped``: a time says when they are forgotten.
     """
-    found = [one for one in violations(read.split, distinct, stamped) if not (counted and one.condition == "(1)")]
+    found = violations(read.split, distinct, stamped)
+    asked = [one for one in found if not (counted and one.condition == "(1)")]
+    return _least_tables(read, tree, proposition, asked or found, not asked)
+
+
+def _least_tables(
+    read: Derivation, tree: nodes.Tree, proposition: str, found: Sequence[Violation] = (), satisfied: bool = True
+) -> Operation:
+    """The tables of a block whose criterion is satisfied; else, or where these have no number, what violates it."""
+    sizes = least_bound(read, repeats=True) if satisfied else None
+    if sizes is not None:
+        states = tuple(_table(table.size, tree, proposition) for table in sizes.tables)
+        return Operation(tree, states, rows=BlockRows(read, sizes))
     if found:
         return Operation(tree, (unbounded(found, tree, proposition),), rows=BlockRows(read, None))
-    return _least_tables(read, tree, proposition)
-
-
-def _least_tables(read: Derivation, tree: nodes.Tree, proposition: str) -> Operation:
-    sizes = least_bound(read, repeats=True)
-    if sizes is None:
-        return without_rule(tree, "more tables than a synopsis has")
-    states = tuple(_table(table.size, tree, proposition) for table in sizes.tables)
-    return Operation(tree, states, rows=BlockRows(read, sizes))
+    return without_rule(tree, "more tables than a synopsis has")
 
 
 def _table(size: Size, tree: nodes.Tree, proposition: str) -> OperatorState:

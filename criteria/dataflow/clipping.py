@@ -1,6 +1,7 @@
 """How far values that wait are told apart: a join with limits on both sides is harmless beyond these (theory §4, D5).
 
-``S.v < W.n`` with W.n >= 0 and S.v <= 9: all S.v below 0 fare alike, so that 11 values are told apart.
+``S.v < W.n`` with W.n >= 0 and S.v <= 9: all S.v below 0 fare alike, so that 11 values are told apart. Where only the
+existence of a row is asked, of ``T.v < S.v`` the least T.v is enough (B1).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from sqlglot import exp
 from streambound.analyzer.algebra.value_sets import between
 from streambound.analyzer.expressions.whole_numbers import whole_number
 from streambound.analyzer.types import Family
+from streambound.criteria.dataflow.state import BestValue
 from streambound.criteria.dataflow.view import OperatorView, Places, place_of
 
 _LESS, _GREATER = (exp.LT, exp.LTE), (exp.GT, exp.GTE)
@@ -65,6 +67,31 @@ def with_clips(view: OperatorView, clips: Clips) -> OperatorView:
         known = between(low if least is None else least, high if greatest is None else greatest, values.null)
         columns[place] = replace(columns[place], values=known)
     return view.narrowed(columns)
+
+
+def extremal(first: int, pair: OperatorView, conditions: Sequence[exp.Expr], places: Places) -> Iterator[BestValue]:
+    """The columns of a side, which begins at ``first`` in the pairs, of which the least or greatest value is enough.
+
+    Only comparisons with the other side read such a column, all in one direction.
+    """
+    for place in sorted(places):
+        reading = [one for one in conditions if place + first in pair.read_by(one)]
+        directions = {_direction(one, place + first, first, pair) for one in reading}
+        if len(directions) == 1 and (lesser := directions.pop()) is not None:
+            yield BestValue(place, not lesser)
+
+
+def _direction(condition: exp.Expr, place: int, first: int, pair: OperatorView) -> bool | None:
+    """Whether a comparison of a column with the other side is true of all lesser values; None for another condition."""
+    if not isinstance(condition, (*_LESS, *_GREATER)):
+        return None
+    for own, other in ((condition.left, condition.right), (condition.right, condition.left)):
+        column = own.unnest()
+        while isinstance(column, exp.Add | exp.Sub) and not pair.read_by(column.expression):
+            column = column.this.unnest()
+        if place_of(column, pair) == place and all(one < first for one in pair.read_by(other)):
+            return isinstance(condition, _LESS) is (own is condition.left)
+    return None
 
 
 def _end(limit: OneSidedLimit, pair: OperatorView) -> int | None:

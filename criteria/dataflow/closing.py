@@ -27,8 +27,9 @@ class ClosingTime:
 
     @property
     def buckets(self) -> int | None:
-        """The most different values that open rows have; None without limit."""
-        return self.begun(shortest(self.function, self.width))
+        """The most different values that open rows have; None without limit. Each time is in one bucket."""
+        length = shortest(self.function, self.width)
+        return None if self.ahead is None else max(0, -(-(self.wait + length - 1 + self.ahead) // length))
 
     def begun(self, every: int) -> int | None:
         """The most of those that begin every so many timestamps."""

@@ -128,7 +128,9 @@ def _counts(view: OperatorView, wanted: Places, by: Places | None) -> Iterator[S
             shown_at = None if at is None or count.closing is None else replace(count.closing, place=at)
             yield replace(count, closing=shown_at, why=SumOfCounts(view, (count,), below=True))
     if view.parts:
-        parts = [_different(part, wanted, by) for part in view.parts]
+        # A row of one part is kept as long as rows of any part may meet it: by what the whole says of when rows change.
+        own = view.parts if by is None else view.narrowed(view.columns).parts
+        parts = [_different(part, wanted, by) for part in own]
         known = [part for part in parts if part is not None]
         if len(known) == len(parts):
             size = total(part.size for part in known)
@@ -217,7 +219,8 @@ def _near(view: OperatorView, place: int, closing: ClosingTime) -> Iterator[Colu
             (t.source, t.function, t.low, t.high) == (one.source, closing.function, one.low, one.high)
             for t in column.times
         )
-        if whole and part and same and int(whole) % int(part) == 0 and closing.buckets is not None:
+        exact = same and one.low == one.high  # else the two may be buckets of different times
+        if whole and part and exact and int(whole) % int(part) == 0 and closing.buckets is not None:
             yield ColumnCount(place, closing.buckets * (int(whole) // int(part)) + null, near=at, finer=True)
 
 

@@ -25,10 +25,11 @@ from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise, ViewKind, promises
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.dataflow.blocks import RuleContext, most_results, pair_of_streams, read_block
-from streambound.criteria.dataflow.clipping import Clips, clipped, with_clips
-from streambound.criteria.dataflow.counting import apart, different, least
+from streambound.criteria.dataflow.clipping import Clips, clipped, extremal, with_clips
+from streambound.criteria.dataflow.counting import different, least
 from streambound.criteria.dataflow.demand import Demand
 from streambound.criteria.dataflow.state import (
+    BestValue,
     Entry,
     Operation,
     OperatorState,
@@ -95,15 +96,18 @@ def _waiting(side: OperatorView, pairs: Sequence[ColumnFacts]) -> OperatorView:
 
 
 def _of_views(tree: Join, demand: Demand, context: RuleContext) -> Operation:
-    left = context.views.of(tree.left)
+    left, right = context.views.of(tree.left), context.views.of(tree.right)
     pair = context.views.of(replace(tree, kind=JoinKind.INNER, member=None))
+    width = len(left.schema)
     mine, theirs = sides_of(tree, demand, left, pair)
     sides = sides_of_pairs(tree, demand, context)
-    apiece = [_one_of_each(tree, one.columns, first, pair) for one, first in ((mine, 0), (theirs, len(left.schema)))]
+    apiece = [_one_of_each(tree, one.columns, first, pair) for one, first in ((mine, 0), (theirs, width))]
     ours, others = with_clips(sides.left, sides.clips[0]), with_clips(sides.right, sides.clips[1])
+    ways: list[tuple[Places, BestValue | None]] = [(apiece[1], None)]
+    ways += [(apiece[1] - {one.place}, one) for one in _best(tree, right, width, pair, apiece[1])]
     states = [
-        _side(tree, "left", tree.left, tree.right, mine, ours, apiece[0], context),
-        _side(tree, "right", tree.right, tree.left, theirs, others, apiece[1], context),
+        _side(tree, "left", tree.left, tree.right, mine, ours, [(apiece[0], None)], context),
+        _side(tree, "right", tree.right, tree.left, theirs, others, ways, context),
     ]
     below = tuple(
         context.below(side, one if state is None else one.reading(_closing(state)))
@@ -118,6 +122,15 @@ def _closing(state: OperatorState) -> Places:
     return frozenset() if closing is None else frozenset((closing.place,))
 
 
+def _best(tree: Join, right: OperatorView, width: int, pair: OperatorView, places: Places) -> list[BestValue]:
+    """The columns of rows whose existence is asked of which the best value is enough: of rows that nothing takes back.
+
+    One at a time: of two columns each value of one may be best with some value of the other.
+    """
+    asks = tree.kind in (JoinKind.SEMI, JoinKind.ANTI) and right.change is ViewKind.APPEND_ONLY
+    return list(extremal(width, pair, conjuncts(tree.condition), places)) if asks else []
+
+
 def _side(
     tree: Join,
     what: str,
@@ -125,10 +138,10 @@ def _side(
     other: Tree,
     needed: Demand,
     view: OperatorView,
-    different_in: Places,
+    ways: Sequence[tuple[Places, BestValue | None]],
     context: RuleContext,
 ) -> OperatorState | None:
-    """What is remembered of one side, whose rows are different in some columns."""
+    """What is remembered of one side, of whose rows those count that differ in some columns, in one of several ways."""
     if _is_recursive(side):
         return None  # the recursion remembers its relation
     if is_static(side, context.catalog):
@@ -137,11 +150,12 @@ def _side(
         return OperatorState(tree, what, "E1", tuple(sorted(needed.columns)), Entry.NUMBER, count)
     if is_static(other, context.catalog):
         return None  # its rows are decided when they come
-    counts = [different(view, different_in), apart(view)]
+    found = [(different(view, columns), best) for columns, best in ways]
     if context.is_block(side):
         read = read_block(side, needed.columns, context, True)
-        counts.append(most_results(read))
-    count = least(one for one in counts if one is not None)
+        found.append((most_results(read), None))
+    count = least(one for one, _ in found if one is not None)
+    best = next((best for one, best in found if one is count), None)
     proposition = "E2" if isinstance(other, Scan) and other.changes else "D4"
     blame = (
         None
@@ -149,7 +163,8 @@ def _side(
         else next((place for place in sorted(needed.columns) if view.columns[place].values.size is None), None)
     )
     words = "" if count is not None else f"rows of the {what} side wait for partners"
-    return OperatorState(tree, what, proposition, tuple(sorted(needed.columns)), Entry.NUMBER, count, blame, words)
+    places = tuple(sorted(needed.columns))
+    return OperatorState(tree, what, proposition, places, Entry.NUMBER, count, blame, words, best=best)
 
 
 def _one_of_each(tree: Join, places: Places, first: int, pair: OperatorView) -> Places:

@@ -23,6 +23,7 @@ from streambound.criteria.dataflow.demand import Demand, everything, of_items
 from streambound.criteria.dataflow.each_key import for_each_key
 from streambound.criteria.dataflow.joins import join
 from streambound.criteria.dataflow.recursion import fixpoint
+from streambound.criteria.dataflow.rewrites.late_conditions import late_conditions
 from streambound.criteria.dataflow.rewrites.pipeline import normal_forms
 from streambound.criteria.dataflow.sets import distinct, set_operation, union
 from streambound.criteria.dataflow.state import (
@@ -55,6 +56,8 @@ class Judgement:
     """The tables whose timestamps are those of the results, also where no row of theirs matters."""
     keys: tuple[OperatorState, ...] = ()
     """The keys of punctuations by which entries go."""
+    joining: bool = False
+    """What is asked of relations is joined with them."""
 
     @property
     def states(self) -> tuple[OperatorState, ...]:
@@ -85,7 +88,7 @@ def judge(statement: Statement, catalog: Catalog) -> Judgement | None:
     other = _judged(statement, lower(statement, catalog, joining=True), catalog)
     if other is None or better(found.operation, other.operation) is found.operation:
         return found
-    return other
+    return replace(other, joining=True)
 
 
 def _judged(statement: Statement, lowered: Lowered, catalog: Catalog) -> Judgement | None:
@@ -94,7 +97,7 @@ def _judged(statement: Statement, lowered: Lowered, catalog: Catalog) -> Judgeme
     blocks = BlockReader(lowered.positions, catalog, statement.name, statement.span, lowered.queries)
     context = RuleContext(catalog, blocks, Views(catalog), decided)
     operation: Operation | None = None
-    for tree in normal_forms(lowered.tree, catalog):
+    for tree in normal_forms(late_conditions(lowered.tree, blocks, catalog), catalog):
         found = context.below(tree, everything(context.views.of(tree)))
         operation = found if operation is None else better(operation, found)
         if operation.entries is not None:

@@ -148,6 +148,14 @@ class StateCount:
 
 
 @dataclass(frozen=True, slots=True)
+class BestValue:
+    """A column, by its place, of which the ``greatest`` or least value is enough, by the others."""
+
+    place: int
+    greatest: bool
+
+
+@dataclass(frozen=True, slots=True)
 class WindowRows:
     """Functions over a window, and the rows that are kept for them; None where only their values so far are kept."""
 
@@ -178,7 +186,7 @@ class OperatorState:
 
     ``key`` are columns of the input, by position. Without a ``count`` nothing bounds the state: ``blame`` is the column
     to limit, by position, None where there is no single one; ``words`` say what grows; ``violations`` are those of a
-    block's criterion.
+    block's criterion. Of a column the ``best`` may be enough.
     """
 
     operator: Tree = field(repr=False)
@@ -190,6 +198,7 @@ class OperatorState:
     blame: int | None = None
     words: str = ""
     window: WindowRows | None = field(default=None, repr=False)
+    best: BestValue | None = None
     violations: tuple[Violation, ...] = field(default=(), repr=False)
 
     @property

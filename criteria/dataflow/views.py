@@ -20,7 +20,7 @@ from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.symbols import symbol
 from streambound.criteria.dataflow.counting import present
 from streambound.criteria.dataflow.state import smaller
-from streambound.criteria.dataflow.syntax import conjuncts
+from streambound.criteria.dataflow.syntax import conjuncts, scalar_of_column
 from streambound.criteria.dataflow.view import OperatorView, Places, RowSource, place_of
 from streambound.criteria.size import Number, Size, Symbol, product, total
 
@@ -30,6 +30,8 @@ RECURSION, MADE = "recursion ", "made of a recursion"
 
 _MOST_KEYS = 8
 """Keys of one group that are told of."""
+_MOST_PAIRS = 16
+"""Pairs of the parts of unions that are joined."""
 
 
 class Views:
@@ -81,7 +83,7 @@ class Views:
         )
         made = self._made_of(tree, columns)
         made = replace(made, columns=padded, change=found.change, keys=tuple(dict.fromkeys((*made.keys, *keys))))
-        made = replace(made, parts=tuple(_with_facts(part, padded) for part in made.parts))
+        made = replace(made, parts=tuple(self._parts(tree, made)))
         if found.rows == 0:
             return replace(made, rows=Number(0))
         if isinstance(tree, nodes.Fixpoint):
@@ -91,6 +93,52 @@ class Views:
             given = self.of(tree.input)
             made = replace(made, rows=present(given, given.every))
         return replace(made, rows=present(made, made.every)) if once else made
+
+    def _parts(self, tree: nodes.Tree, made: OperatorView) -> list[OperatorView]:
+        """The parts of a union, or the same operator over each part of its input: their rows together are all rows.
+
+        Of what is computed of several rows, which may be of several parts, the whole's facts hold.
+        """
+        match tree:
+            case nodes.Union(left, right):
+                if len(self.schema(left)) != len(self.schema(right)):
+                    return []
+                return [self._side(part, made) for one in map(self.of, (left, right)) for part in one.parts or (one,)]
+            case nodes.Bucket(kind=nodes.BucketKind.SESSION):
+                return []
+            case (
+                nodes.Filter() | nodes.Alias() | nodes.Project() | nodes.SpjBlock() | nodes.Distinct() | nodes.Bucket()
+            ):
+                computed = len(made.schema)
+            case nodes.Over(input) | nodes.Apply(input):
+                computed = len(self.schema(input))
+            case nodes.Aggregate(keys=keys) if keys:
+                computed = len(keys)
+            case nodes.Join(kind):
+                return self._pairs_of_parts(tree) if kind is not nodes.JoinKind.FULL else []
+            case _:
+                return []
+        parts = [self.of(replace(tree, input=part)) for part in _trees(self.of(tree.input))]
+        return [replace(one, columns=(*one.columns[:computed], *made.columns[computed:])) for one in parts]
+
+    def _side(self, side: OperatorView, union: OperatorView) -> OperatorView:
+        """A side of a union, with the names and types of its columns."""
+        named = _named_as(side, union.schema)
+        found = side if named is None else self.of(named)
+        columns = (
+            own if mine.type == theirs.type and own != ColumnFacts() else whole
+            for own, whole, mine, theirs in zip(found.columns, union.columns, found.schema, union.schema, strict=True)
+        )
+        return replace(found, columns=tuple(columns))
+
+    def _pairs_of_parts(self, tree: nodes.Join) -> list[OperatorView]:
+        left, right = self.of(tree.left), self.of(tree.right)
+        mine = _trees(left) if tree.kind is not nodes.JoinKind.RIGHT else []
+        theirs = _trees(right) if tree.kind in (nodes.JoinKind.INNER, nodes.JoinKind.RIGHT) else []
+        if not (mine or theirs) or len(mine or [1]) * len(theirs or [1]) > _MOST_PAIRS:
+            return []
+        pairs = product_of(mine or [tree.left], theirs or [tree.right])
+        return [self.of(replace(tree, left=one, right=other)) for one, other in pairs]
 
     def _recursive_rows(self, tree: nodes.Fixpoint, made: OperatorView) -> Size | None:
         """The rows of a recursion: combinations of its columns' values, which may be those of relations' rows (F4)."""
@@ -117,9 +165,7 @@ class Views:
             case nodes.FirstRows(input, count):
                 given = self.of(input)
                 known = count.text if count else ""
-                return replace(
-                    given, tree=tree, parts=(), below=None, rows=Number(int(known)) if known.isdigit() else given.rows
-                )
+                return replace(given, tree=tree, below=None, rows=Number(int(known)) if known.isdigit() else given.rows)
             case nodes.AsOf(input):
                 return self._version(tree, self.of(input), columns)
             case nodes.Over(input) | nodes.Apply(input):
@@ -134,10 +180,10 @@ class Views:
                 sides = self.of(left), self.of(right)
                 found = self._alone(tree, columns, "union", RowSource(rows=_sum(sides[0].rows, sides[1].rows)))
                 whole = (found.every,) if distinct else ()
-                return replace(found, keys=whole, parts=sides)
+                return replace(found, keys=whole)
             case nodes.Except(left) | nodes.Intersect(left):
                 given = self.of(left)
-                return replace(given, tree=tree, schema=columns, parts=(), below=None)
+                return replace(given, tree=tree, schema=columns, below=None)
 
     def _alone(self, tree: nodes.Tree, columns: Schema, name: str, source: RowSource) -> OperatorView:
         """Rows that are made of one row each of one source."""
@@ -180,16 +226,13 @@ class Views:
             origins.append(origin)
         shown = {place: places.index(place) for place in places if place is not None}
         keys = tuple(frozenset(shown[place] for place in key) for key in given.keys if key <= shown.keys())
-        near = tuple((shown[place], one) for place, one in given.near if place in shown)
-        parts = (self._project(tree, replace(part, schema=given.schema), columns) for part in given.parts)
+        near = tuple((n, one) for place, one in given.near for n, of in enumerate(places) if of == place)
         return replace(
             given,
             tree=tree,
             schema=columns,
-            columns=tuple(given.columns[place] if place is not None else ColumnFacts() for place in places),
             origins=tuple(origins),
             keys=keys,
-            parts=tuple(parts),
             near=near,
             below=(given, shown),
         )
@@ -200,21 +243,19 @@ class Views:
         sources = {
             name: RowSource(one.table, fan=most or 1, version=most is not None) for name, one in given.sources.items()
         }
-        return replace(given, tree=tree, schema=columns, sources=sources, parts=(), below=None)
+        return replace(given, tree=tree, schema=columns, sources=sources, below=None)
 
     def _bucket(self, tree: nodes.Bucket, given: OperatorView, columns: Schema) -> OperatorView:
         time = _origin(given, given.read_by(tree.time, *tree.keys))
         if tree.kind is nodes.BucketKind.SESSION:
             ends = tuple(time for _ in columns[len(given.schema) :])
-            return replace(given, tree=tree, schema=columns, origins=(*given.origins, *ends), parts=(), below=None)
+            return replace(given, tree=tree, schema=columns, origins=(*given.origins, *ends), below=None)
         most, name = -(-tree.size // tree.slide) if tree.slide else 1, f"bucket {len(given.sources)}"
         ends = tuple(frozenset((name,)) for _ in columns[len(given.schema) :])
         sources = {**given.sources, name: RowSource(by=time, fan=most, every=tree.slide or tree.size)}
         rows = None if given.rows is None else product([given.rows, Number(most)])
         origins = (*given.origins, *ends)
-        return replace(
-            given, tree=tree, schema=columns, sources=sources, rows=rows, origins=origins, parts=(), below=None
-        )
+        return replace(given, tree=tree, schema=columns, sources=sources, rows=rows, origins=origins, below=None)
 
     def _aggregate(self, tree: nodes.Aggregate, given: OperatorView, columns: Schema) -> OperatorView:
         """Groups, each made of one of its rows."""
@@ -229,14 +270,13 @@ class Views:
             schema=columns,
             origins=(*keys, *calls),
             keys=_group_keys(given, keys),
-            parts=(),
             near=(),
             below=None,
         )
 
     def _join(self, tree: nodes.Join, left: OperatorView, right: OperatorView, columns: Schema) -> OperatorView:
         if tree.kind in nodes.ONE_SIDED:
-            return replace(left, tree=tree, schema=columns, parts=(), below=None)
+            return replace(left, tree=tree, schema=columns, below=None)
         mine, theirs = dict(left.sources), dict(right.sources)
         if tree.kind in (nodes.JoinKind.RIGHT, nodes.JoinKind.FULL):
             mine = {name: replace(one, missing=True) for name, one in mine.items()}
@@ -326,7 +366,7 @@ def _values_of(place: int, base: OperatorView, step: OperatorView, made: Operato
         for view in (base, step):
             own = [name for name in view.origins[here] if RECURSION in name]
             if own and MADE not in view.origins[here] and len(view.origins[here]) == 1:
-                todo.append(int(own[0].rpartition(RECURSION)[2]))
+                todo.append(int(own[0].rstrip("'").rpartition(RECURSION)[2]))  # a join calls its right side's anew
                 continue
             sources = [view.sources.get(name, RowSource()) for name in view.origins[here]]
             rows = [one.rows for one in sources if one.table is not None and one.rows is not None]
@@ -339,7 +379,7 @@ def _values_of(place: int, base: OperatorView, step: OperatorView, made: Operato
     return values if size is None or smaller(values, Number(size)) else Number(size)
 
 
-def equalities(condition: nodes.Scalar | None) -> list[exp.EQ]:
+def equalities(condition: nodes.Scalar | exp.Expr | None) -> list[exp.EQ]:
     """The equations of two columns in a conjunction."""
     return [
         one
@@ -355,7 +395,7 @@ def _origin(given: OperatorView, places: Iterable[int]) -> frozenset[str]:
 def _with_computed(given: OperatorView, tree: nodes.Tree, columns: Schema) -> OperatorView:
     """Each row with columns that it says, of all its sources."""
     more = tuple(frozenset(given.sources) for _ in columns[len(given.schema) :])
-    return replace(given, tree=tree, schema=columns, origins=(*given.origins, *more), parts=(), below=None)
+    return replace(given, tree=tree, schema=columns, origins=(*given.origins, *more), below=None)
 
 
 def _renamed(given: OperatorView, tree: nodes.Tree, columns: Schema, alias: str) -> OperatorView:
@@ -371,10 +411,26 @@ def _by(source: RowSource, called: Mapping[str, str]) -> RowSource:
     return source if source.by is None else replace(source, by=frozenset(called[name] for name in source.by))
 
 
-def _with_facts(part: OperatorView, whole: Sequence[ColumnFacts]) -> OperatorView:
-    """A part of a union, with what is known of the whole where nothing is known of its own columns."""
-    columns = (known if own == ColumnFacts() else own for own, known in zip(part.columns, whole, strict=True))
-    return replace(part, columns=tuple(columns))
+def _trees(view: OperatorView) -> list[nodes.Tree]:
+    """The parts of a view as inputs of an operator above it; none where they have other names."""
+    same = all(_names(part.schema) == _names(view.schema) for part in view.parts)
+    return [part.tree for part in view.parts] if same else []
+
+
+def _names(columns: Schema) -> list[str]:
+    return [called(column) for column in columns]
+
+
+def _named_as(side: OperatorView, columns: Schema) -> nodes.Tree | None:
+    """A tree with other names for its columns; None where they cannot be told apart."""
+    if _names(side.schema) == _names(columns):
+        return side.tree
+    aliases = {column.alias for column in columns}
+    if len(aliases) > 1 or len({*_names(side.schema)}) < len(columns):
+        return None
+    items = (nodes.Named(new.name, scalar_of_column(old), True) for old, new in zip(side.schema, columns, strict=True))
+    found = nodes.Project(side.tree, tuple(items), syntax=side.tree.syntax)
+    return found if aliases == {""} else nodes.Alias(found, aliases.pop(), syntax=side.tree.syntax)
 
 
 def _sum(*sizes: Size | None) -> Size | None:

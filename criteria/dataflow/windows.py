@@ -238,7 +238,7 @@ def _near(reach: WindowReach, call: nodes.WindowCall, given: OperatorView, parti
     if not call.order or call.order[0].descending:
         return []
     place = place_of(parsed(call.order[0].value), given)
-    if place is None or reach.after is None:
+    if place is None or reach.after is None or (reach.before is None and reach.after):
         return []
     newest = given.columns[place].newest and given.change <= ViewKind.APPEND_ONLY
     closed = [one for one in closings(given) if one.place == place]

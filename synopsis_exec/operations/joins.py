@@ -23,7 +23,7 @@ from streambound.preprocess.pipeline import Derivation
 from streambound.synopsis_exec.from_operations import JobOperators, NotMade, Rows, time_bucket
 from streambound.synopsis_exec.made_operators import bound_of, engine_types
 from streambound.synopsis_exec.operations.row_tests import tests_of_values
-from streambound_runtime.engine.join import Alternatives, SqlAsOf, SqlJoin
+from streambound_runtime.engine.join import Alternatives, RightBest, SqlAsOf, SqlJoin
 from streambound_runtime.engine.linear import SqlUnion
 from streambound_runtime.operators.circuit_plan import ColumnClip, TimeBucket
 from streambound_runtime.operators.plan import Test
@@ -206,6 +206,7 @@ class _OfViews:
                 name, (left, right, *over), str(self.tree.kind), *kinds, tuple(tests), opens[0], tuple(names), shown,
                 buckets, clips, (ending[0], ending[1]), grows=(timed[0], timed[1]), open_right=opens[1],
                 standing=is_static(self.tree.left, self.job.catalog), either=tuple(either),
+                best=self._best(),
             )  # fmt: skip
         found = self.job.added(operator, places, columns)
         if not late:
@@ -213,6 +214,11 @@ class _OfViews:
         where = " AND ".join(f"({self.job.text(node, self.pair, found)})" for node in late)
         shown_places = sorted(self.operation.demand.columns)
         return self.job.made_of(found, [f"`{found.name(place)}`" for place in shown_places], shown_places, where)
+
+    def _best(self) -> RightBest | None:
+        """The column of the right side of which the best value is enough."""
+        best = next((state.best for state in self.operation.states if state.best is not None), None)
+        return None if best is None else RightBest(self.sides[1].rows.places.index(best.place), best.greatest)
 
     def _ending(self, side: _Side, tree: nodes.Tree) -> tuple[int, ...]:
         """The places of the key by which rows of a side go."""

@@ -16,6 +16,7 @@ from streambound.analyzer.lower import lower
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import split_statements
 from streambound.criteria.dataflow.rewrites.pipeline import PASSES
+from streambound.criteria.dataflow.rewrites.sums import sums_down
 from support.choices import Choices
 from support.operator_queries import LAST, in_words_of, operator_query
 from support.operator_runs import World
@@ -28,7 +29,7 @@ _TIMES = (2, LAST)
 def changed(tree: Tree, world: World) -> list[tuple[str, Tree, Tree]]:
     """The passes that change a tree, with what it was before and is after each."""
     found = []
-    for one in PASSES:
+    for one in (*PASSES, sums_down):
         made = one(tree, world.catalog)
         if tree_text(made) != tree_text(tree):
             found.append((one.__name__, tree, made))
@@ -53,7 +54,10 @@ def compared(text: str, world: World) -> Counter[str]:
 
 
 STATEMENTS = {
-    "extremes_down": (
+    "sums_down": (
+        "SELECT COUNT(*) AS c1, SUM(q1.v * q2.b) AS c2, AVG(q1.v) AS c3 FROM S AS q1 JOIN R AS q2 ON q1.a = q2.a",
+        "SELECT q2.b AS c1, q1.b AS c2, COUNT(q1.v) AS c3 FROM R AS q2 JOIN S AS q1 ON q1.a = q2.a "
+        "GROUP BY q2.b, q1.b HAVING SUM(q1.v) > 1",
         "SELECT MIN(q1.v) AS c1 FROM S AS q1 JOIN R AS q2 ON q1.a = q2.a",
         "SELECT q2.b AS c1, MAX(q1.v) AS c2 FROM R AS q2 JOIN S AS q1 ON q1.a = q2.a AND q1.b > q2.b GROUP BY q2.b",
     ),

@@ -14,17 +14,22 @@ _EXACT_ROUNDS = 3
 def fixpoint(base: ViewFacts, step: Callable[[ViewFacts], ViewFacts], distinct: bool) -> ViewFacts:
     """The least facts that hold of the base, and of the step of what has them (Kleene's iteration, with widening).
 
-    What is added to the base adds to the result, if each step is monotonic. How many rows there are, only their values
-    say.
+    Ends that were left open close again where a condition of the step limits them (narrowing). What is added to the
+    base adds to the result, if each step is monotonic. How many rows there are, only their values say.
     """
-    found = replace(base, keys=(), rows=None, state=0).settled
+    found = start = replace(base, keys=(), rows=None, state=0).settled
     for turn in range(_EXACT_ROUNDS + 2 * len(base.columns) + len(ViewKind) + 1):
         made = replace(step(found), keys=(), rows=None, state=0).settled
         if made.within(found):
             break
         found = found.join(made, widen=turn >= _EXACT_ROUNDS)
     else:
-        found = ViewFacts()
+        found, made = ViewFacts(), ViewFacts()
+    for _ in found.columns:
+        closer = start.join(made)
+        if found.within(closer):
+            break
+        found, made = closer, replace(step(closer), keys=(), rows=None, state=0).settled
     if not distinct:
         return replace(found, state=None)
     number = found.different if found.columns else None

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from streambound.analyzer.algebra.nodes import Tree
 from streambound.analyzer.catalog import Catalog
 from streambound.criteria.dataflow.rewrites.conditions import conditions_down
-from streambound.criteria.dataflow.rewrites.extremes import extremes_down
 from streambound.criteria.dataflow.rewrites.flatten import flat_aggregates
 from streambound.criteria.dataflow.rewrites.not_in import anti_joins
 from streambound.criteria.dataflow.rewrites.ranges import ranges_down
@@ -20,13 +19,12 @@ PASSES: tuple[Pass, ...] = (
     anti_joins,
     flat_aggregates,
     conditions_down,
-    extremes_down,
     ranges_down,
 )
 
 
 def normal_forms(tree: Tree, catalog: Catalog) -> Iterator[Tree]:
-    """A tree after all passes; then with sums below joins with views, or with its aggregates of aggregates.
+    """A tree after all passes; then with aggregates below joins with views, or with its aggregates of aggregates.
 
     Inner groups of these may go with ending keys (K3).
     """

@@ -6,6 +6,7 @@ S ⋈ (SELECT b, COUNT(*) … GROUP BY b) W on S.a = W.b, S.a in 1..2
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -13,6 +14,7 @@ from sqlglot import exp
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.nodes import Join, JoinKind, Scan, Tree
 from streambound.analyzer.algebra.value_sets import ValueSet
+from streambound.analyzer.algebra.view_facts import ColumnFacts
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.types import Family
@@ -22,8 +24,8 @@ from streambound.criteria.dataflow.syntax import column_of
 from streambound.criteria.dataflow.view import OperatorView
 from streambound.criteria.dataflow.views import Views
 
-_LEFT_MEETS = (JoinKind.INNER, JoinKind.RIGHT, JoinKind.SEMI)
-_RIGHT_MEETS = (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI, JoinKind.NOT_IN)
+LEFT_MEETS = (JoinKind.INNER, JoinKind.RIGHT, JoinKind.SEMI)
+RIGHT_MEETS = (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI, JoinKind.NOT_IN)
 
 
 def ranges_down(tree: Tree, catalog: Catalog) -> Tree:
@@ -38,24 +40,32 @@ def _limited(tree: Join, catalog: Catalog) -> Join:
     left, right = views.of(tree.left), views.of(tree.right)
     pair = views.of(replace(tree, kind=JoinKind.INNER, member=None))
     width = len(left.schema)
-    if tree.kind in _LEFT_MEETS:
-        tree = replace(tree, left=_narrowed(tree.left, left, pair.narrowed(pair.columns[:width]), catalog))
-    if tree.kind in _RIGHT_MEETS:
-        tree = replace(tree, right=_narrowed(tree.right, right, pair.narrowed(pair.columns[width:]), catalog))
+    if tree.kind in LEFT_MEETS:
+        tree = replace(tree, left=_narrowed(tree.left, left, pair.columns[:width], catalog))
+    if tree.kind in RIGHT_MEETS:
+        tree = replace(tree, right=_narrowed(tree.right, right, pair.columns[width:], catalog))
     return tree
 
 
-def _narrowed(side: Tree, own: OperatorView, met: OperatorView, catalog: Catalog) -> Tree:
+def _narrowed(side: Tree, own: OperatorView, met: Sequence[ColumnFacts], catalog: Catalog) -> Tree:
     """A side without rows whose values no partner has."""
+    for _, part in limits(side, own, met, catalog):
+        side = filtered(side, part, catalog)
+    return side
+
+
+def limits(
+    side: Tree, own: OperatorView, met: Sequence[ColumnFacts], catalog: Catalog
+) -> Iterator[tuple[int, exp.Expr]]:
+    """What partners leave of a side's columns, by their places."""
     if is_static(side, catalog) or is_block(side, catalog) or isinstance(side, Scan):
-        return side
-    for place, (before, after) in enumerate(zip(own.columns, met.columns, strict=True)):
+        return
+    for place, (before, after) in enumerate(zip(own.columns, met, strict=True)):
         kind = own.schema[place].type
         if kind is None or before.values == after.values:
             continue
         for part in _limits(column_of(own.schema[place]), before.values, after.values, kind.family):
-            side = filtered(side, part, catalog)
-    return side
+            yield place, part
 
 
 def _limits(column: exp.Column, before: ValueSet, after: ValueSet, family: Family) -> list[exp.Expr]:

@@ -1,4 +1,4 @@
-"""Sums below a join with a view (A1): of each key of the rows that only come, how many there are, and their sums.
+"""Aggregates below a join with a view (A1, E4): of each key of the rows that only come, the sums and best values.
 
     SUM(S.v * W.n) of S ⋈ W on S.a = W.k  ->  SUM(q.s * W.n) of (SELECT a, SUM(v) AS s FROM S GROUP BY a) q ⋈ W …
 
@@ -13,8 +13,21 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.blocks import is_block
-from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall, Alias, Join, JoinKind, Named, Project, Tree
+from streambound.analyzer.algebra.nodes import (
+    Aggregate,
+    AggregateCall,
+    Alias,
+    Filter,
+    Join,
+    JoinKind,
+    Named,
+    Project,
+    Scalar,
+    Star,
+    Tree,
+)
 from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.syntax import column_of, conjuncts, scalar_of
 from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.catalog import Catalog
@@ -35,22 +48,57 @@ class _NotPushed(Exception):
 
 
 def sums_down(tree: Tree, catalog: Catalog) -> Tree:
-    """A tree whose linear aggregates over joins with views are of each key's sums."""
-    tree = with_inputs(tree, lambda one: sums_down(one, catalog))
-    if not isinstance(tree, Aggregate) or not isinstance(tree.input, Join) or not tree.calls:
-        return tree
-    join = tree.input
-    if join.kind is not JoinKind.INNER or join.using or is_block(join, catalog):
-        return tree
+    """A tree whose aggregates over joins with views are of each key's sums and best values."""
+    if isinstance(tree, Project):
+        tree = _above_groups(tree, catalog) or tree
+    return with_inputs(tree, lambda one: sums_down(one, catalog))
+
+
+def _above_groups(tree: Project, catalog: Catalog) -> Project | None:
+    """A select list of such aggregates, with what HAVING says of them; None for another one."""
+    conditions, below = list[Filter](), tree.input
+    while isinstance(below, Filter):
+        conditions.append(below)
+        below = below.input
+    if not isinstance(below, Aggregate) or any(isinstance(item, Star) for item in tree.items):
+        return None
     views = Views(catalog)
+    pushed = _pushed(below, catalog, views)
+    if pushed is None:
+        return None
+    try:
+        groups, values = pushed.groups()
+        columns, made = views.of(below).schema, list[Named]()
+        found: Tree = groups
+        for one in reversed(conditions):
+            found = replace(one, input=found, condition=_over(one.condition, columns, values))
+        for item in tree.items:
+            assert isinstance(item, Named), "all columns are named"
+            made.append(replace(item, value=_over(item.value, columns, values)))
+    except _NotPushed:
+        return None
+    return replace(tree, input=found, items=tuple(made))
+
+
+def _over(scalar: Scalar, columns: Schema, values: Sequence[exp.Expr]) -> Scalar:
+    """An expression over the aggregates as one over the sums."""
+    found = substituted(parsed(scalar), columns, values)
+    if found is None:
+        raise _NotPushed
+    return scalar_of(found)
+
+
+def _pushed(tree: Aggregate, catalog: Catalog, views: Views) -> _Pushed | None:
+    join = tree.input
+    if not isinstance(join, Join) or not tree.calls:
+        return None
+    if join.kind is not JoinKind.INNER or join.using or is_block(join, catalog):
+        return None
     left, right = views.of(join.left), views.of(join.right)
     for own, other, is_left in ((left, right, True), (right, left, False)):
         if own.change is ViewKind.APPEND_ONLY and other.change > ViewKind.APPEND_ONLY:
-            try:
-                return _Pushed(tree, join, own, other, is_left, views).tree()
-            except _NotPushed:
-                return tree
-    return tree
+            return _Pushed(tree, join, own, other, is_left, views)
+    return None
 
 
 @dataclass
@@ -66,27 +114,27 @@ class _Pushed:
     partial: list[AggregateCall] = field(default_factory=list)
     sums: list[AggregateCall] = field(default_factory=list)
 
-    def tree(self) -> Tree:
-        """The aggregates over the sums above the join with the side's groups."""
-        tree, syntax = self.aggregate, self.aggregate.syntax
+    def groups(self) -> tuple[Aggregate, list[exp.Expr]]:
+        """The sums above the join with the side's groups, and what keys and aggregates are over their columns."""
+        tree = self.aggregate
         outside = [*(parsed(key.value) for key in tree.keys), *conjuncts(self.join.condition)]
         if any(node.find(exp.Query) for node in outside):
             raise _NotPushed
         self.places = sorted(self.own.read_by(*outside))
-        shown = self.views.of(tree).schema
-        keys = [Named(key.name, scalar_of(self._over(parsed(key.value))), key.alias) for key in tree.keys]
-        items = [Named(one.name, scalar_of(column_of(one)), alias=True) for one in shown[: len(keys)]]
-        for call, column in zip(tree.calls, shown[len(keys) :], strict=True):
+        outer = [self._over(parsed(key.value)) for key in tree.keys]
+        keys = [Named(f"_k{n}", scalar_of(node), alias=True) for n, node in enumerate(outer)]
+        values: list[exp.Expr] = [exp.column(key.name) for key in keys]
+        shown = self.views.of(tree).schema[len(keys) :]
+        for call, column in zip(tree.calls, shown, strict=True):
             if column.type is None:
                 raise _NotPushed
-            value = exp.cast(self._value(call), column.type.name, dialect="spark")
-            items.append(Named(call.name, scalar_of(value), alias=True))
+            values.append(exp.cast(self._value(call), column.type.name, dialect="spark"))
         condition = [self._over(node) for node in conjuncts(self.join.condition)]
         groups = self._groups()
         sides = (groups, self.join.right) if self.is_left else (self.join.left, groups)
         on = scalar_of(exp.and_(*condition)) if condition else None
         join = replace(self.join, left=sides[0], right=sides[1], condition=on)
-        return Project(Aggregate(join, tuple(keys), tuple(self.sums), syntax=syntax), tuple(items), syntax=syntax)
+        return Aggregate(join, tuple(keys), tuple(self.sums), syntax=tree.syntax), values
 
     def _groups(self) -> Tree:
         """The side's groups, by the columns that the join and the keys read, with the partial aggregates."""

@@ -40,6 +40,14 @@ _ASKS = {"left": (0,), "right": (1,), "full": (0, 1), "semi": (0,), "anti": (0,)
 
 
 @dataclass(frozen=True, slots=True)
+class RightBest:
+    """A column of the right side, by its place, of which the greatest or least value is enough."""
+
+    place: int
+    greatest: bool
+
+
+@dataclass(frozen=True, slots=True)
 class SqlJoin:
     """A join of the ``kind`` inner, left, right, full, semi or anti of two inputs with columns of these types.
 
@@ -48,7 +56,8 @@ class SqlJoin:
     of their columns is. They are remembered with their ``clips``. Rows of a side go with the key at its ``ending``
     places, of which the last input has those that are over. A side that ``grows`` takes no row back. A left side that
     is ``standing`` has all its rows in the first tick, so that nothing is kept of the right one. Pairs pass one
-    alternative of each of ``either``, too.
+    alternative of each of ``either``, too. Of right rows, of which only the existence is asked, the ``best`` value of a
+    column may be enough.
     """
 
     name: str
@@ -67,6 +76,7 @@ class SqlJoin:
     open_right: tuple[tuple[Test, ...], ...] = ((),)
     standing: bool = False
     either: tuple[Alternatives, ...] = ()
+    best: RightBest | None = None
 
     @property
     def timed(self) -> bool:
@@ -188,11 +198,29 @@ class SqlJoin:
     def _kept(self, side: int, state: StateTable, at: TickTables) -> list[TickStatement]:
         """A side with what came."""
         names = places(len(self._types(side)))
+        if side == 1 and self.best is not None:
+            return self._best_kept(self.best, state, at)
         if side not in self._asking:
             return [*replaced(state, at.temporary(SIDES[side]), at, names)]
         changed = self._changed(side, at)
         rows = f"SELECT {listed(*names, 'new_w, new_p')} FROM {changed} WHERE new_w <> 0 AND {state.lasts}"
         return [*exchanged(at.state(state.name), changed, names, rows)]
+
+    def _best_kept(self, best: RightBest, state: StateTable, at: TickTables) -> list[TickStatement]:
+        """The best value of the right rows that agree in all other columns."""
+        names, value, table = places(len(self.right)), f"c{best.place}", at.state(state.name)
+        others = [name for name in names if name != value]
+        touched, new = at.temporary("touched_best"), at.temporary("best")
+        came = f"SELECT {listed(*names)} FROM {at.temporary('right')} WHERE {state.lasts}"
+        old = f"SELECT {listed(*names)} FROM {table} s SEMI JOIN {touched} t ON {same(others, 's', 't')}"
+        function = "max" if best.greatest else "min"
+        shown = (f"{function}({value}) AS {value}" if name == value else name for name in names)
+        kept = f"SELECT {listed(*shown, '1 AS w')} FROM ({old} UNION ALL {came})"
+        return [
+            TickStatement(f"SELECT DISTINCT {listed(*others) or 'true'} FROM ({came})", touched),
+            TickStatement(f"{kept} GROUP BY {listed(*others) or 'true'} HAVING count(*) > 0", new),
+            *exchanged(table, touched, others, f"SELECT * FROM {new}"),
+        ]
 
     def _clipped(self, side: int) -> list[str]:
         """A side's columns as they are remembered: what is compared only, between the values that matter."""

@@ -1,0 +1,435 @@
+"""The certificate of a bounded statement: its derivation, as plain JSON.
+
+The tree of operations: each with its rule, what is needed of its rows, and its states, and of each state why it has at
+most so many entries: which columns' value sets, which sources' rows at how many timestamps, by which column they go.
+The facts of columns that this uses are a log beside it (`explained`): each by one rule of facts before it, each
+difference by a path of atoms that sums to it. `recheck.derivation` checks it, and shares nothing with the rules here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.blocks import is_block
+from streambound.analyzer.algebra.nodes import Tree, named_inputs
+from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.algebra.view_facts import NOW
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.lower import lower
+from streambound.analyzer.query import Query
+from streambound.analyzer.relation_queries import is_static
+from streambound.analyzer.statement import Statement
+from streambound.criteria.bound import BranchBound, QueryBound, TableBound, results_count, timed_results_layout
+from streambound.criteria.cases import Case
+from streambound.criteria.certificate import certificate, to_json
+from streambound.criteria.dataflow.explained import FactLog, Json, Known, conditions_of, pairs_of, row_schema
+from streambound.criteria.dataflow.judge import Judgement
+from streambound.criteria.dataflow.rewrites.conditions import filtered
+from streambound.criteria.dataflow.rewrites.pipeline import PASSES
+from streambound.criteria.dataflow.rewrites.ranges import LEFT_MEETS, RIGHT_MEETS, limits, ranges_down
+from streambound.criteria.dataflow.state import (
+    BlockResults,
+    ColumnCount,
+    Combinations,
+    Operation,
+    OperatorState,
+    Reason,
+    SourceCount,
+    StateCount,
+    SumOfCounts,
+    WholeView,
+)
+from streambound.criteria.dataflow.view import place_of
+from streambound.criteria.dataflow.views import Views, equalities
+from streambound.criteria.size import Number, Size, total
+from streambound.criteria.synopsis import Synopsis
+
+VERSION = 3
+_WHOLE = ("rewrites", "nodes", "facts", "keys", "columns", "key", "numbers", "path", "branches")
+"""Members that are there even if they are empty."""
+
+
+def derivation(judgement: Judgement, statement: Statement, catalog: Catalog) -> Json:
+    """The certificate of a bounded judgement."""
+    entries = judgement.entries
+    lowered = lower(statement, catalog, judgement.joining).tree
+    assert entries is not None and lowered is not None, "only what is bounded is certified"
+    registered = _Nodes(catalog)
+    registered.tree(Known(judgement.operation.tree, Views(catalog)), ())
+    registered.operations(judgement.operation)
+    maker = _Maker(registered, FactLog(registered.numbers))
+    operation = maker.operation(judgement.operation)
+    document = {
+        "schema_version": VERSION,
+        "joining": judgement.joining,
+        "rewrites": list(_rewrites(lowered, catalog)),
+        "nodes": [],
+        "facts": maker.log.facts,
+        "operation": operation,
+        "keys": [maker.state(one, None) for one in judgement.keys],
+        "entries": _amount(entries),
+    }
+    return _with_nodes(document, registered.claims)
+
+
+def _with_nodes(document: Json, claims: Sequence[Json]) -> Json:
+    """A document with the nodes that it speaks of, numbered anew, and nothing that is empty."""
+    numbers: dict[int, int] = {}
+
+    def numbered(value: Any) -> Any:
+        if isinstance(value, list):
+            return [numbered(one) for one in value]
+        if not isinstance(value, dict) or "tables" in value or ("rule" in value and "nodes" in value):
+            return value
+        found = {name: numbered(one) for name, one in value.items() if one != [] or name in _WHOLE}
+        if "node" in found:
+            found["node"] = numbers.setdefault(found["node"], len(numbers))
+        return found
+
+    made: Json = numbered(document)
+    return made | {"nodes": [claims[one] for one in numbers]}
+
+
+def _rewrites(tree: Tree, catalog: Catalog) -> Iterator[Json]:
+    """The passes that change the tree; of limits to what partners have each with the facts that it is by."""
+    for one in PASSES:
+        if one is ranges_down:
+            yield from _limits(tree, catalog)
+            continue
+        changed = one(tree, catalog)
+        if changed != tree or _places(changed) != _places(tree):
+            yield {"rule": one.__name__}
+        tree = changed
+
+
+def _limits(tree: Tree, catalog: Catalog) -> Iterator[Json]:
+    """What `ranges_down` does, limit by limit, each of the tree after those before it."""
+    todo: list[tuple[str, ...]] = [()]
+    while todo:
+        path = todo.pop()
+        here = _at(tree, path)
+        for name, part, column in _limits_of(here, catalog):
+            registered = _Nodes(catalog)
+            registered.tree(Known(tree, Views(catalog)), ())
+            log, pair = FactLog(registered.numbers), registered.at(pairs_of(_at(tree, path)))
+            log.values(pair, column)
+            made = {"rule": "limit", "path": list(path), "side": name, "values": _limit_json(part), "facts": log.facts}
+            yield _with_nodes(made, registered.claims)
+            changed = filtered(getattr(_at(tree, path), name), part, catalog)
+            tree = _with(tree, (*path, name), changed)
+        todo += [(*path, name) for name in reversed(named_inputs(_at(tree, path)))]
+
+
+def _limits_of(tree: Tree, catalog: Catalog) -> list[tuple[str, exp.Expr, int]]:
+    """The limits of a join's sides, with the columns of pairs that they are of."""
+    if not isinstance(tree, nodes.Join) or tree.using or is_block(tree, catalog):
+        return []
+    views = Views(catalog)
+    left, right, pair = views.of(tree.left), views.of(tree.right), views.of(pairs_of(tree))
+    width, found = len(left.schema), list[tuple[str, exp.Expr, int]]()
+    if tree.kind in LEFT_MEETS:
+        of_left = limits(tree.left, left, pair.columns[:width], catalog)
+        found += [("left", part, place) for place, part in of_left]
+    if tree.kind in RIGHT_MEETS:
+        of_right = limits(tree.right, right, pair.columns[width:], catalog)
+        found += [("right", part, place + width) for place, part in of_right]
+    return found
+
+
+def _limit_json(part: exp.Expr) -> Json:
+    """A limit as the values that it leaves."""
+    match part:
+        case exp.In():
+            return {"texts": [one.name for one in part.expressions], "null": False}
+        case exp.GTE() | exp.LTE():
+            number = int(part.expression.sql("spark"))
+            return {"low" if isinstance(part, exp.GTE) else "high": number, "null": False}
+    return {"null": False}
+
+
+def _at(tree: Tree, path: tuple[str, ...]) -> Tree:
+    for name in path:
+        tree = named_inputs(tree)[name]
+    return tree
+
+
+def _with(tree: Tree, path: tuple[str, ...], changed: Tree) -> Tree:
+    """A tree with another one at a path."""
+    if not path:
+        return changed
+    return replace(tree, **{path[0]: _with(named_inputs(tree)[path[0]], path[1:], changed)})  # type: ignore[arg-type]
+
+
+def _places(tree: Tree) -> list[object]:
+    """Where the operators of a tree stand, which trees are not compared by."""
+    return [tree.at, *(at for below in named_inputs(tree).values() for at in _places(below))]
+
+
+def _amount(size: Size) -> Json:
+    return {"formula": size.text, "value": size.value}
+
+
+class _Nodes:
+    """The nodes that a certificate speaks of, by their trees: those of the statement, and those that rules make."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+        self.numbers: dict[Tree, int] = {}
+        self.known: list[Known] = []
+        self.claims: list[Json] = []
+
+    def add(self, node: Known, claim: Json) -> None:
+        """A node, which is the first of those that are equal."""
+        if node.tree not in self.numbers:
+            self.numbers[node.tree] = len(self.known)
+            self.known.append(node)
+            self.claims.append(claim)
+
+    def at(self, tree: Tree) -> Known:
+        """The node of a tree."""
+        return self.known[self.numbers[tree]]
+
+    def tree(self, node: Known, path: tuple[str, ...]) -> None:
+        """A node and all below it."""
+        self.add(node, {"path": list(path)})
+        if isinstance(node.tree, nodes.Join):
+            pair = Known(pairs_of(node.tree), node.views, node.recursion)
+            self.add(pair, {"path": list(path), "made": "pairs"})
+        if isinstance(node.tree, nodes.Except | nodes.Intersect):
+            common = nodes.Intersect(node.tree.left, node.tree.right, node.tree.distinct)
+            self.add(Known(common, node.views, node.recursion), {"path": list(path), "made": "common"})
+        for name in named_inputs(node.tree):
+            self.tree(node.input(name), (*path, name))
+
+    def operations(self, operation: Operation) -> None:
+        """The rows with keys that groups are counted by."""
+        for one in operation.every():
+            tree = one.tree
+            if not isinstance(tree, nodes.Aggregate) or tree not in self.numbers:
+                continue
+            around, width = self.at(tree), len(tree.keys)
+            path = self.claims[self.numbers[tree]]["path"]
+            for state in one.states:
+                for view in _views_of(state.count):
+                    made = Known(view, around.views, around.recursion)
+                    call = {} if state.what == "groups" else {"call": state.key[-1] - width}
+                    self.add(made, {"path": path, "made": "keyed", **call})
+                    if isinstance(view, nodes.Project):
+                        self.add(made.input("input"), {"path": path, "made": "passing", **call})
+
+
+def _views_of(count: StateCount | None) -> Iterator[Tree]:
+    why = None if count is None else count.why
+    if isinstance(why, Combinations | WholeView | SumOfCounts) and isinstance(why.view.tree, nodes.Project):
+        yield why.view.tree
+
+
+@dataclass
+class _Maker:
+    nodes: _Nodes
+    log: FactLog
+
+    # --- operations -----------------------------------------------------------------------------------------------
+
+    def operation(self, one: Operation) -> Json:
+        """An operation and all below it."""
+        tree, demand = one.tree, one.demand
+        rule = "block" if one.rows is not None else "operator"
+        if one.rows is None and is_static(tree, self.nodes.catalog):
+            rule = "static"
+        elif [state.what for state in one.states] == ["rows"] and one.states[0].proposition == "Lemma 1":
+            rule = "rows"
+        found: Json = {
+            "operator": type(tree).__name__,
+            "rule": rule,
+            "columns": sorted(demand.columns),
+            "most": [{"column": column, "most": most} for column, most in sorted(demand.most.items())],
+            "states": [self.state(state, one) for state in one.states],
+            "inputs": [self.operation(below) for below in one.inputs],
+        }
+        if tree.at is not None:
+            found["span"] = {"line": tree.at.line, "column": tree.at.column}
+        if one.rows is not None:
+            sizes, distinct = one.rows.sizes, one.rows.read.split.distinct
+            distinct = True if one.rows.best is not None else distinct
+            if one.states and one.states[0].proposition == "B1":
+                distinct = True
+            branches = to_json(certificate(sizes, distinct).branches) if sizes is not None else []
+            found["block"] = {"distinct": distinct, "branches": branches}
+        return found
+
+    def state(self, state: OperatorState, one: Operation | None) -> Json:
+        """A state, with the reason for its size."""
+        count = state.count
+        assert count is not None, "only what is bounded is certified"
+        made: Json = {
+            "what": state.what,
+            "proposition": state.proposition,
+            "key": list(state.key),
+            "entry": state.entry.value,
+            "size": _amount(count.size),
+            "reason": count.reason.value,
+            "retention": count.retention.value,
+        }
+        if state.what != "table" and one is not None:
+            made["count"] = self._why(state, count, one)
+        return made
+
+    def _why(self, state: OperatorState, count: StateCount, one: Operation) -> Json:
+        tree = one.tree
+        if count.why is None:
+            rule = "one" if isinstance(tree, nodes.Aggregate) and not tree.keys else "rows"
+            made: Json = {"rule": rule if count.reason is Reason.ROWS else "unproved", "size": count.size.text}
+            if state.proposition == "E3":
+                made["closing"] = self._as_of(tree)
+            return made
+        if isinstance(tree, nodes.Join) and isinstance(count.why, Combinations):
+            left = self.nodes.at(tree).input("left")
+            first = 0 if state.what == "left" else len(left.view.schema)
+            return self._count(count, self.nodes.at(pairs_of(tree)), first, state.key)
+        return self._count(count)
+
+    def _as_of(self, tree: Tree) -> list[int]:
+        """The fact that a version is as of the time at which the row beside it comes."""
+        assert isinstance(tree, nodes.Join), "a version is joined"
+        left = self.nodes.at(tree).input("left")
+        version = tree.right
+        while not isinstance(version, nodes.AsOf):
+            version = named_inputs(version)["input"]
+        place = place_of(parsed(version.time), left.view)
+        assert place is not None, "it is a column"
+        return [self.log.time(left, place, NOW)]
+
+    # --- counts ---------------------------------------------------------------------------------------------------
+
+    def _count(
+        self,
+        count: StateCount,
+        node: Known | None = None,
+        first: int = 0,
+        wanted: Sequence[int] = (),
+        whole: Known | None = None,
+    ) -> Json:
+        why, size = count.why, count.size.text
+        if isinstance(why, SumOfCounts | WholeView | Combinations) and why.view.tree not in self.nodes.numbers:
+            return {"rule": "unproved", "size": size}
+        match why:
+            case BlockResults(queries):
+                return {"rule": "results", "size": size, "branches": to_json(_results(queries))}
+            case SumOfCounts(view, counts, below):
+                number = self.nodes.numbers[view.tree]
+                around = None if below else whole or self.nodes.at(view.tree)
+                of = [self._count(one, whole=around) for one in counts]
+                return {"rule": "below" if below else "parts", "size": size, "node": number, "of": of}
+            case WholeView(view, empty):
+                made: Json = {"rule": "whole", "size": size, "node": self.nodes.numbers[view.tree]}
+                if empty is not None:
+                    fact = self.log.values(self.nodes.at(view.tree), empty)
+                    column = {"column": empty, "size": 0, "rule": "set", "facts": [fact]}
+                    made |= {"rule": "empty", "columns": [column]}
+                return made
+            case Combinations():
+                return self._combinations(count, why, node or self.nodes.at(why.view.tree), first, wanted, whole)
+        return {"rule": "unproved", "size": size}
+
+    def _combinations(
+        self,
+        count: StateCount,
+        why: Combinations,
+        node: Known,
+        first: int,
+        wanted: Sequence[int],
+        whole: Known | None,
+    ) -> Json:
+        closing = count.closing
+        made: Json = {
+            "rule": "apart" if why.apart else "combinations",
+            "size": count.size.text,
+            "node": self.nodes.numbers[node.tree],
+            "sources": [self._source(one, count, node, first) for one in why.sources],
+            "columns": [self._column(one, count, node, first) for one in why.columns],
+        }
+        if closing is not None:
+            column, around = closing.place + first, whole or node
+            made["closing"] = [self.log.time(around, column, NOW, closing.function), self.log.values(around, column)]
+        if isinstance(node.tree, nodes.Join) and wanted:
+            made["equal"] = self._equal(why, node, first, wanted)
+        return {name: one for name, one in made.items() if one != []}
+
+    def _source(self, one: SourceCount, count: StateCount, node: Known, first: int) -> Json:
+        made: Json = {"source": one.source, "size": one.size.text}
+        assert isinstance(count.why, Combinations), "it is of such a count"
+        if one.fan:
+            return made
+        if count.why.view.sources[one.source].every is not None:
+            return made | {"timestamps": one.timestamps}
+        if one.lifetime is not None:
+            column = one.lifetime + first
+            facts = [self.log.values(node, column), self.log.time(node, column, one.source)]
+            return made | {"timestamps": one.timestamps, "facts": facts}
+        if one.timestamps is not None and count.closing is not None:
+            column = count.closing.place + first
+            fact = self.log.time(node, column, one.source, count.closing.function)
+            return made | {"timestamps": one.timestamps, "facts": [fact]}
+        return made
+
+    def _column(self, one: ColumnCount, count: StateCount, node: Known, first: int) -> Json:
+        column, closing = one.place + first, count.closing
+        made: Json = {"column": one.place, "size": one.size}
+        if one.closed:
+            return made | {"rule": "closed"}
+        if one.near is None or closing is None:
+            fact = self.log.values(node, column)
+            values = self.log.claimed(fact)
+            return made | {"rule": "set" if values and values.size == one.size else "unproved", "facts": [fact]}
+        assert isinstance(count.why, Combinations), "it is of such a count"
+        near = count.why.view.columns[one.place].times[one.near]
+        facts = [self.log.time(node, column, near.source, near.function)]
+        facts.append(self.log.time(node, closing.place + first, near.source, closing.function))
+        if not node.view.columns[column].values.null:
+            facts.append(self.log.values(node, column))
+        return made | {"rule": "finer" if one.finer else "near", "facts": facts}
+
+    def _equal(self, why: Combinations, node: Known, first: int, wanted: Sequence[int]) -> list[Json]:
+        """The atoms by which columns of pairs equal those that are counted."""
+        chosen = {one.source for one in why.sources}
+        covered = {one.place + first for one in why.columns}
+        covered |= {place + first for place in wanted if why.view.origins[place] <= chosen}
+        rest = {place + first for place in wanted} - covered
+        given, atoms = row_schema(node), list[tuple[int, int, int]]()
+        for number, part in enumerate(conditions_of(node)):
+            for one in equalities(part):
+                x, y = place_of(one.left, node.view), place_of(one.right, node.view)
+                if x is not None and y is not None and given[x].type == given[y].type:
+                    atoms.append((x, y, number))
+        found = list[Json]()
+        while rest - covered:
+            more = next(((x, y, n) for x, y, n in atoms if len({x, y} & covered) == 1), None)
+            if more is None:
+                break
+            covered |= {more[0], more[1]}
+            found.append({"column": more[0], "other": more[1], "atom": more[2]})
+        return found
+
+
+def _results(queries: Sequence[Query]) -> Any:
+    """Tables of the results of all branches of some split queries."""
+    found = list[Any]()
+    for query in queries:
+        parts = list[BranchBound]()
+        for number, branch in enumerate(query.branches):
+            synopsis = Synopsis(Facts.of(branch))
+            layout = timed_results_layout(synopsis)
+            count = results_count(synopsis.facts, layout)
+            assert count is not None, "what is counted has a number"
+            table = TableBound("results", layout, count, results=True)
+            parts.append(BranchBound(number, Case(branch), synopsis, (table,)))
+        every = total([Number(0), *(one.tables[0].size for one in parts)])
+        found += certificate(QueryBound(tuple(parts), every), True).branches
+    return tuple(found)

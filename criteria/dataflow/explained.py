@@ -1,0 +1,606 @@
+"""Why facts hold: each of a column at a node by one rule, of facts before it and paths of atoms, as a log.
+
+`analyzer.algebra.facts` closes all that is known of a row at once, and does not say why; here what a certificate uses
+is explained afterwards: a shortest path through the same differences. What has no explanation is said to be *unproved*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from math import ceil, floor
+from typing import Any
+
+from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.narrowing import RowFacts, narrowed
+from streambound.analyzer.algebra.row_expressions import row_expression
+from streambound.analyzer.algebra.schema import parsed, starred_places
+from streambound.analyzer.algebra.schema_columns import Schema
+from streambound.analyzer.algebra.value_sets import ANYTHING, ValueSet, between
+from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.expressions.expression import fields
+from streambound.analyzer.relation_queries import is_static
+from streambound.criteria.dataflow.syntax import column_of, conjuncts
+from streambound.criteria.dataflow.view import OperatorView, place_of
+from streambound.criteria.dataflow.views import Views, equalities
+
+LEFT, RIGHT = "left side", "right side"
+"""When the row of a side of a pair changes, as sources."""
+Point = int | str | None
+"""A column, a source's time, or the constant 0."""
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """``above - below <= most``, by an atom of the condition or a fact, which is asked for when it is needed."""
+
+    above: Point
+    below: Point
+    most: int
+    atom: int | None = None
+    column: int | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True)
+class Known:
+    """A node of a tree and the views of those around it."""
+
+    tree: nodes.Tree
+    views: Views
+    recursion: Known | None = None
+
+    @property
+    def view(self) -> OperatorView:
+        """What is known of its rows."""
+        return self.views.of(self.tree)
+
+    def input(self, name: str) -> Known:
+        """The node that a field of it is."""
+        tree = self.tree
+        below: nodes.Tree = getattr(tree, name)
+        if isinstance(tree, nodes.Fixpoint) and name == "step":
+            return Known(below, self.views.inside(tree), self)
+        return Known(below, self.views, self.recursion)
+
+
+@dataclass
+class FactLog:
+    """The facts that a certificate uses, each once; ``numbers`` are those of nodes."""
+
+    numbers: Mapping[nodes.Tree, int]
+    facts: list[Json] = field(default_factory=list)
+    _known: dict[tuple[int, int, str, str], int] = field(default_factory=dict)
+    _sets: dict[int, ValueSet] = field(default_factory=dict)
+    _begun: dict[tuple[int, int, str, str], list[Json]] = field(default_factory=dict)
+    """What is being explained, and what supposes it: rows of recursions."""
+
+    # --- values ---------------------------------------------------------------------------------------------------
+
+    def values(self, node: Known, column: int) -> int:
+        """The fact that says which values a column has."""
+        key = (self.numbers[node.tree], column, "values", "")
+        if key in self._known:
+            return self._known[key]
+        if key in self._begun:  # what a recursion's row has, its rows have
+            raise RuntimeError("only rows of a recursion are of themselves")
+        self._begun[key] = []
+        made = self._values(node, column)
+        values = self._set(made, node, column)
+        made |= {"node": key[0], "column": column, "values": set_json(values)}
+        if key in self._known:  # a recursion that was explained on the way
+            return self._known[key]
+        supposing = self._begun.pop(key)
+        self._known[key] = number = self._added(made)
+        self._sets[number] = values
+        for one in supposing:
+            one["uses"] = [number]
+        return number
+
+    def claimed(self, number: int) -> ValueSet | None:
+        """The set that a fact claims."""
+        return self._sets.get(number)
+
+    def _set(self, made: Json, node: Known, column: int) -> ValueSet:
+        """The set that is claimed: that of the view, or what a rule gives where that is more."""
+        own, found = node.view.columns[column].values, made.pop("set", None)
+        below = [self._sets[one] for one in made.get("uses", ()) if one in self._sets]
+        if made["rule"] in ("passed", "paired", "sides") and below:
+            found = below[0].join(below[-1])
+            found = found.or_null() if own.null else found
+        return own if found is None or found.within(own) else found
+
+    def _values(self, node: Known, column: int) -> Json:
+        match node.tree:
+            case nodes.Scan():
+                return {"rule": "declared"}
+            case nodes.Recur():
+                return self._of_recursion(node, column)
+            case nodes.Fixpoint():
+                return {"rule": "sides", "uses": [self.values(node.input(n), column) for n in ("base", "step")]}
+            case nodes.Union():
+                return {"rule": "sides", "uses": [self.values(node.input(n), column) for n in ("left", "right")]}
+            case nodes.Intersect():
+                return {"rule": "both", "uses": [self.values(node.input(n), column) for n in ("left", "right")]}
+            case nodes.Filter():
+                return self._narrowed(node, column)
+            case nodes.Join(kind=nodes.JoinKind.INNER, using=()):
+                return self._narrowed(node, column)
+            case nodes.Join(using=()) if _has_partner(node, column):
+                pair = Known(pairs_of(node.tree), node.views, node.recursion)
+                return {"rule": "paired", "uses": [self.values(pair, column)]}
+        below = origin(node, column)
+        if below is None:
+            return {"rule": "function", "set": _of_function(node, column)}
+        rows, place, expression = below
+        if place is not None:
+            return {"rule": "passed", "uses": [self.values(rows, place)]}
+        found = row_expression(expression, rows.view.schema)
+        read = () if found is None else fields(found)
+        known = [int(name) for name in read if rows.view.columns[int(name)].values != ANYTHING]
+        return {"rule": "computed", "uses": [self.values(rows, one) for one in sorted(known)]}
+
+    def _of_recursion(self, node: Known, column: int) -> Json:
+        around = node.recursion
+        assert around is not None, "it is in a recursion"
+        key = (self.numbers[around.tree], column, "values", "")
+        made: Json = {"rule": "recursive", "set": around.view.columns[column].values, "uses": []}
+        if key in self._begun:
+            self._begun[key].append(made)
+        else:
+            made["uses"] = [self.values(around, column)]
+        return made
+
+    def _narrowed(self, node: Known, column: int) -> Json:
+        """What the input says, and the atoms of the condition; a path where these are not enough."""
+        rows, place = row_of(node, column)
+        wanted, atoms = node.view.columns[column].values, list[int]()
+        found, uses = ANYTHING, list[int]()
+        if rows.view.columns[place].values != ANYTHING:
+            found, uses = rows.view.columns[place].values, [self.values(rows, place)]
+        for number, one in enumerate(conditions_of(node)):
+            values = said_by(one, row_schema(node)).columns[column].values
+            if not found.within(values):
+                found = found.meet(values)
+                atoms.append(number)
+        made: Json = {"rule": "narrowed", "uses": uses, "atoms": atoms}
+        if found.within(wanted):
+            return made
+        low, high = wanted.ends
+        for name, end, points in (("high", high, (column, None)), ("low", low, (None, column))):
+            if end is None or (found.ends[0 if name == "low" else 1]) == end:
+                continue
+            path = self._path(node, *points)
+            if path is not None:
+                made[name] = [self._step(node, one) for one in path]
+                made.setdefault("present", []).extend(self._there(node, path))
+                total = sum(one.most for one in path)
+                found = found.meet(between(None, total) if name == "high" else between(-total, None))
+        return made | {"set": found}
+
+    # --- times ----------------------------------------------------------------------------------------------------
+
+    def time(self, node: Known, column: int, source: str, function: str = "") -> int:
+        """The fact that says how far a column is from a source's time, or, of `NOW`, from that of the change."""
+        key = (self.numbers[node.tree], column, f"time {source}", function)
+        if key not in self._known:
+            promise = self._promise(node, column, source, function)
+            made: Json = {"rule": "unproved"} if promise is None else self._time(node, column, promise)
+            made |= {"node": key[0], "column": column}
+            if "time" not in made:
+                made["time"] = time_json(promise or TimePromise(source, None, None, function))
+            self._known[key] = self._added(made)
+        return self._known[key]
+
+    @staticmethod
+    def _promise(node: Known, column: int, source: str, function: str) -> TimePromise | None:
+        return node.view.columns[column].time(source, function)
+
+    def _time(self, node: Known, column: int, promise: TimePromise) -> Json:
+        source, function = promise.source, promise.function
+        match node.tree:
+            case nodes.Scan():
+                return {"rule": "declared"}
+            case nodes.Union() | nodes.Except() | nodes.Intersect() if source == NOW:
+                sides = [node.input("left"), node.input("right")]
+                return {"rule": "sides", "uses": [self.time(one, column, source, function) for one in sides]}
+            case nodes.Join(kind=nodes.JoinKind.INNER, using=()) if source == NOW:
+                return self._joined(node, column, promise)
+            case nodes.Join(kind=nodes.JoinKind.INNER, using=()) | nodes.Filter():
+                given, at = row_of(node, column)
+                own = given.view.columns[at].time(source, function)
+                if own is not None and own.within(promise):
+                    return {"rule": "passed", "uses": [self.time(given, at, source, function)]}
+                if source == NOW:
+                    return self._newest(node, column, promise)
+                return {"rule": "unproved"} if function else self._near(node, column, source)
+            case nodes.Join(using=()):
+                return self._of_outer_join(node, column, promise)
+            case nodes.Bucket() if column >= len(node.input("input").view.schema):
+                below_it = node.input("input")
+                time = place_of(parsed(node.tree.time), below_it.view)
+                uses = [] if time is None else [self.time(below_it, time, source)]
+                return {"rule": "unproved" if time is None else "window", "uses": uses}
+        below = origin(node, column)
+        if below is None:
+            return {"rule": "unproved"}
+        rows, place, expression = below
+        named = source
+        if isinstance(node.tree, nodes.Alias) and source != NOW:
+            named = source.removeprefix(f"{node.tree.alias}.")
+        if place is not None:
+            return {"rule": "passed", "uses": [self.time(rows, place, named, function)]}
+        return self._computed(rows, expression, named)
+
+    def _computed(self, rows: Known, expression: Any, source: str) -> Json:
+        found = row_expression(expression, rows.view.schema)
+        read = [] if found is None else [int(name) for name in fields(found)]
+        timed = [one for one in read if any(t.source == source for t in rows.view.columns[one].times)]
+        if len(timed) != 1:
+            return {"rule": "unproved"}
+        below = next(t for t in rows.view.columns[timed[0]].times if t.source == source)
+        return {
+            "rule": "computed",
+            "uses": [self.time(rows, timed[0], source, below.function), self.values(rows, timed[0])],
+        }
+
+    def _newest(self, node: Known, column: int, promise: TimePromise) -> Json:
+        """When a row changes: with the newest of those that it is made of."""
+        sources = latest(node)
+        own = [
+            t for t in node.view.columns[column].times if t.source in (sources or ()) and t.function == promise.function
+        ]
+        if not sources or not own:
+            return {"rule": "unproved"}
+        uses = [self._beside(node, column, own[0], name) for name in sorted(sources)]
+        return {"rule": "newest", "uses": uses}
+
+    def _beside(self, node: Known, column: int, own: TimePromise, name: str) -> int:
+        """What a promise about one source says of another one, by how far their times are apart."""
+        direct = node.view.columns[column].time(name, own.function)
+        if direct is not None:
+            return self.time(node, column, name, own.function)
+        key = (self.numbers[node.tree], column, f"time {name}", own.function)
+        if key not in self._known:
+            made = self._through(node, self.time(node, column, own.source, own.function), own.source, name, own)
+            self._known[key] = self._added(made | {"node": key[0], "column": column})
+        return self._known[key]
+
+    def _near(self, node: Known, column: int, source: str) -> Json:
+        """Paths to a source's time and back."""
+        made: Json = {"rule": "near"}
+        ends: dict[str, int | None] = {"low": None, "high": None}
+        for name, points in (("high", (column, source)), ("low", (source, column))):
+            path = self._path(node, *points)
+            if path is not None:
+                made[name] = [self._step(node, one) for one in path]
+                made.setdefault("present", []).extend(self._there(node, path))
+                ends[name] = sum(one.most for one in path)
+        low, high = ends["low"], ends["high"]
+        made["time"] = time_json(TimePromise(source, None if low is None else -low, high))
+        return made
+
+    def _joined(self, node: Known, column: int, promise: TimePromise) -> Json:
+        """When a pair changes, by each side that does."""
+        tree = node.tree
+        assert isinstance(tree, nodes.Join), "it is one"
+        catalog = node.views.catalog
+        sides = [name for name, one in ((LEFT, tree.left), (RIGHT, tree.right)) if not _never_changes(one, catalog)]
+        uses = [self._side(node, column, name, promise.function) for name in sides]
+        if None in uses:
+            return {"rule": "unproved"}
+        return {"rule": "joined", "uses": uses}
+
+    def _side(self, node: Known, column: int, name: str, function: str) -> int | None:
+        """A column, and when the row of a side changes: its own, or the other one's, by how far they are apart."""
+        key = (self.numbers[node.tree], column, f"time {name}", function)
+        if key in self._known:
+            return self._known[key]
+        rows, place = row_of(node, column)
+        mine = LEFT if column < len(node.input("left").view.schema) else RIGHT
+        own = rows.view.columns[place].time(NOW, function)
+        made: Json
+        if name == mine:
+            if own is None:
+                return None
+            time = TimePromise(name, own.low, own.high, function, own.width)
+            made = {"rule": "side", "uses": [self.time(rows, place, NOW, function)], "time": time_json(time)}
+        elif (equal := self._equal(node, column, name, function)) is not None:
+            made = equal
+        elif own is None:
+            if function:
+                return None
+            made = self._near(node, column, name)
+        else:
+            first = self._side(node, column, mine, function)
+            assert first is not None, "its own side says so"
+            made = self._through(node, first, mine, name, own)
+        made |= {"node": key[0], "column": column}
+        self._known[key] = self._added(made)
+        return self._known[key]
+
+    def _equal(self, node: Known, column: int, name: str, function: str) -> Json | None:
+        """When the row of the other side changes, by a column of it that an atom makes equal."""
+        given, width = row_schema(node), len(node.input("left").view.schema)
+        for number, part in enumerate(conditions_of(node)):
+            for one in equalities(part):
+                x, y = place_of(one.left, node.view), place_of(one.right, node.view)
+                other = y if x == column else x if y == column else None
+                if other is None or given[other].type != given[column].type or (other < width) is not (name == LEFT):
+                    continue
+                rows, place = row_of(node, other)
+                own = rows.view.columns[place].time(NOW, function)
+                found = None if own is None else self._side(node, other, name, function)
+                if own is not None and found is not None:
+                    time = TimePromise(name, own.low, own.high, function, own.width)
+                    return {"rule": "equal", "uses": [found], "atoms": [number], "time": time_json(time)}
+        return None
+
+    def _through(self, node: Known, first: int, mine: str, name: str, own: TimePromise) -> Json:
+        later, earlier = self._path(node, name, mine), self._path(node, mine, name)
+        made: Json = {"rule": "through", "uses": [first]}
+        for place, path in (("low", later), ("high", earlier)):
+            if path is not None:
+                made[place] = [self._step(node, one) for one in path]
+                made.setdefault("present", []).extend(self._there(node, path))
+        low = None if own.low is None or later is None else own.low - sum(one.most for one in later)
+        high = None if own.high is None or earlier is None else own.high + sum(one.most for one in earlier)
+        made["time"] = time_json(TimePromise(name, low, high, own.function, own.width))
+        return made
+
+    def _of_outer_join(self, node: Known, column: int, promise: TimePromise) -> Json:
+        pair = Known(pairs_of(node.tree), node.views, node.recursion)
+        source, function = promise.source, promise.function
+        if _has_partner(node, column):
+            return {"rule": "paired", "uses": [self.time(pair, column, source, function)]}
+        rows, place = row_of(node, column)
+        if source != NOW:
+            return {"rule": "passed", "uses": [self.time(rows, place, source, function)]}
+        own = [] if is_static(rows.tree, node.views.catalog) else [self.time(rows, place, NOW, function)]
+        return {"rule": "kept", "uses": [*own, self.time(pair, column, NOW, function)]}
+
+    # --- paths ----------------------------------------------------------------------------------------------------
+
+    def _path(self, node: Known, first: Point, last: Point) -> list[Step] | None:
+        """A path whose sum is least, by Bellman and Ford's algorithm; points between are there."""
+        edges = list(steps_of(node))
+        best: dict[Point, tuple[int, list[Step]]] = {first: (0, [])}
+        present = {first, last, None, LEFT, RIGHT, *_there(node)}
+        for _ in range(len({one.above for one in edges}) + 1):
+            changed = False
+            for edge in edges:
+                if edge.above not in best or edge.above not in present:
+                    continue
+                total = best[edge.above][0] + edge.most
+                if edge.below not in best or total < best[edge.below][0]:
+                    best[edge.below] = total, [*best[edge.above][1], edge]
+                    changed = True
+            if not changed:
+                break
+        return best[last][1] if last in best and best[last][1] else None
+
+    def _step(self, node: Known, step: Step) -> Json:
+        made: Json = {"above": point_json(step.above), "below": point_json(step.below), "most": step.most}
+        if step.atom is not None:
+            return made | {"atom": step.atom}
+        assert step.column is not None, "it is a fact's"
+        rows, place = row_of(node, step.column)
+        if step.source is None:
+            return made | {"fact": self.values(rows, place)}
+        if step.source in (LEFT, RIGHT):
+            found = self._side(node, step.column, step.source, "")
+            assert found is not None, "its side says so"
+            return made | {"fact": found}
+        return made | {"fact": self.time(rows, place, step.source)}
+
+    def _there(self, node: Known, path: list[Step]) -> list[int]:
+        """The facts that columns between are not NULL."""
+        between_ = [one.above for one in path[1:] if isinstance(one.above, int)]
+        return [self.values(*row_of(node, one)) for one in between_ if not _by_condition(node, one)]
+
+    def _added(self, made: Json) -> int:
+        self.facts.append(made)
+        return len(self.facts) - 1
+
+
+# --- what a node's condition says -------------------------------------------------------------------------------------
+
+
+def conditions_of(node: Known) -> list[Any]:
+    """The parts of a node's condition."""
+    tree = node.tree
+    return conjuncts(tree.condition) if isinstance(tree, nodes.Filter | nodes.Join) else []
+
+
+def row_schema(node: Known) -> Schema:
+    """The columns that a node's condition reads."""
+    if isinstance(node.tree, nodes.Join):
+        return (*node.input("left").view.schema, *node.input("right").view.schema)
+    return node.input("input").view.schema
+
+
+def row_of(node: Known, column: int) -> tuple[Known, int]:
+    """The input's column that a condition reads at a place."""
+    if isinstance(node.tree, nodes.Join):
+        width = len(node.input("left").view.schema)
+        return (node.input("left"), column) if column < width else (node.input("right"), column - width)
+    return node.input("input"), column
+
+
+def said_by(part: Any, given: Schema) -> RowFacts:
+    """What one part of a condition says of a row of which nothing is known."""
+    return narrowed(part, RowFacts(given, tuple(ColumnFacts() for _ in given)))
+
+
+def _by_condition(node: Known, column: int) -> bool:
+    given = row_schema(node)
+    return any(not said_by(one, given).columns[column].values.null for one in conditions_of(node))
+
+
+def _there(node: Known) -> set[Point]:
+    """The columns of a row that are not NULL, and the sources without which there is none."""
+    given = row_schema(node)
+    columns = {p for p in range(len(given)) if not row_of(node, p)[0].view.columns[row_of(node, p)[1]].values.null}
+    columns |= {p for p in range(len(given)) if _by_condition(node, p)}
+    return {*columns, *(name for name, one in node.view.sources.items() if not one.missing)}
+
+
+def steps_of(node: Known) -> Iterator[Step]:
+    """The differences that atoms of a condition say, and facts of its input."""
+    given = row_schema(node)
+    for number, one in enumerate(conditions_of(node)):
+        said = said_by(one, given)
+        for x, y, most in said.differences:
+            if isinstance(x, int) and isinstance(y, int):
+                yield Step(x, y, most, atom=number)
+        for column, named in enumerate(given):
+            low, high = said.columns[column].values.ends
+            if high is not None and named.type is not None and named.type.discrete:
+                yield Step(column, None, floor(high), atom=number)
+            if low is not None and named.type is not None and named.type.discrete:
+                yield Step(None, column, -ceil(low), atom=number)
+    for column, named in enumerate(given):
+        if named.type is None or not named.type.discrete:
+            continue
+        rows, place = row_of(node, column)
+        facts = rows.view.columns[place]
+        low, high = facts.values.ends
+        mine = LEFT if isinstance(node.tree, nodes.Join) and rows.tree is node.tree.left else RIGHT
+        limits: list[tuple[str | None, Any, Any]] = [(None, low, high)]
+        limits += [(mine if t.source == NOW else t.source, t.low, t.high) for t in facts.times if not t.function]
+        for source, least, most in limits:
+            if source == mine and not isinstance(node.tree, nodes.Join):
+                continue
+            if most is not None:
+                yield Step(column, source, floor(most), column=column, source=source)
+            if least is not None:
+                yield Step(source, column, -ceil(least), column=column, source=source)
+
+
+def latest(node: Known) -> frozenset[str] | None:
+    """The sources of which the newest row's time is that at which a row changes; None where that is not so."""
+    match node.tree:
+        case nodes.Scan(table=table, alias=alias):
+            declared = node.views.catalog.table(table)
+            if declared is None or declared.changes is not None:
+                return None
+            return frozenset() if declared.is_fixed else frozenset((alias,))
+        case nodes.Alias(alias=alias):
+            below = latest(node.input("input"))
+            return None if below is None else frozenset(f"{alias}.{name}" for name in below)
+        case nodes.Filter() | nodes.Project():
+            return latest(node.input("input"))
+        case nodes.Join(kind=nodes.JoinKind.INNER):
+            left, right = latest(node.input("left")), latest(node.input("right"))
+            return None if left is None or right is None else left | right
+    return None
+
+
+# --- where columns come from ------------------------------------------------------------------------------------------
+
+
+def _never_changes(tree: nodes.Tree, catalog: Catalog) -> bool:
+    """Whether rows that are there never change: of relations, or of what one was at a time."""
+    while isinstance(tree, nodes.Filter | nodes.Alias | nodes.Project):
+        tree = tree.input
+    return isinstance(tree, nodes.AsOf) or is_static(tree, catalog)
+
+
+def pairs_of(tree: nodes.Tree) -> nodes.Join:
+    """The pairs of a join."""
+    assert isinstance(tree, nodes.Join), "pairs are of a join"
+    return nodes.Join(
+        nodes.JoinKind.INNER, tree.left, tree.right, tree.condition, tree.using, syntax=tree.syntax, at=tree.at
+    )
+
+
+def _has_partner(node: Known, column: int) -> bool:
+    """Whether a column of a join's rows is there with a partner only."""
+    assert isinstance(node.tree, nodes.Join), "it is one"
+    is_left = column < len(node.input("left").view.schema)
+    kind = node.tree.kind
+    return kind is nodes.JoinKind.SEMI or (kind, is_left) in (
+        (nodes.JoinKind.LEFT, False),
+        (nodes.JoinKind.RIGHT, True),
+    )
+
+
+def origin(node: Known, column: int) -> tuple[Known, int | None, Any] | None:
+    """The column of an input that a column is, or the expression over it; None for what is neither."""
+    tree = node.tree
+    match tree:
+        case nodes.Project():
+            below = node.input("input")
+            return _of_expression(below, _items(tree, below.view)[column])
+        case nodes.Aggregate(keys=keys):
+            return _of_expression(node.input("input"), parsed(keys[column].value)) if column < len(keys) else None
+        case nodes.Join(using=()):
+            return (*row_of(node, column), None)
+        case nodes.Except():
+            return node.input("left"), column, None
+        case nodes.Scan() | nodes.Recur() | nodes.Fixpoint() | nodes.Union() | nodes.Intersect() | nodes.Join():
+            return None
+    below = node.input("input")
+    return (below, column, None) if column < len(below.view.schema) else None
+
+
+def _of_expression(below: Known, expression: Any) -> tuple[Known, int | None, Any]:
+    place = place_of(expression, below.view)
+    return below, place, expression
+
+
+def _items(tree: nodes.Project, given: OperatorView) -> list[Any]:
+    found = list[Any]()
+    for item in tree.items:
+        if isinstance(item, nodes.Star):
+            found += [column_of(given.schema[place]) for place in starred_places(item, given.schema)]
+        else:
+            found.append(parsed(item.value))
+    return found
+
+
+def _of_function(node: Known, column: int) -> ValueSet:
+    """What the checker knows of aggregates and of functions over windows: where their values begin."""
+    own = node.view.columns[column].values
+    low = own.ends[0]
+    match node.tree:
+        case nodes.Aggregate():
+            return between(0, None, null=False) if low is not None and not own.null else ANYTHING
+        case nodes.Over():
+            return own
+        case nodes.Bucket():
+            return ANYTHING.not_null()
+    return ANYTHING
+
+
+# --- as plain JSON ----------------------------------------------------------------------------------------------------
+
+
+def set_json(values: ValueSet) -> Json:
+    """A value set; numbers that are no integers as texts like ``1/2``."""
+    null = {} if values.null else {"null": False}
+    if values.listed is not None:
+        numbers = sorted(one for one in values.listed if not isinstance(one, str))
+        texts = sorted(one for one in values.listed if isinstance(one, str))
+        found: Json = {"numbers": [_number(one) for one in numbers]}
+        return found | ({"texts": texts} if texts else {}) | null
+    ends = {"low": values.low, "high": values.high}
+    return {name: _number(one) for name, one in ends.items() if one is not None} | null
+
+
+def _number(value: Any) -> int | str:
+    return int(value) if value == int(value) else str(value)
+
+
+def time_json(promise: TimePromise) -> Json:
+    """A promise about a time."""
+    ends = {"low": promise.low, "high": promise.high}
+    found: Json = {"source": promise.source} | {name: one for name, one in ends.items() if one is not None}
+    return found | ({"function": promise.function, "width": promise.width} if promise.function else {})
+
+
+def point_json(point: Point) -> Json:
+    """A point of a path."""
+    return {} if point is None else {"column": point} if isinstance(point, int) else {"source": point}

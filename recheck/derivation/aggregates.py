@@ -1,0 +1,273 @@
+"""Groups: an entry a group (A1), the values of aggregates that are computed of values (A4, D6), the best ones (A3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall, Bucket, BucketKind, Filter, Named
+from streambound.analyzer.algebra.percentiles import NoPercentileError, percentile_of
+from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.algebra.syntax import scalar_of
+from streambound.analyzer.columns import Column
+from streambound.analyzer.query import Attribute, Branch, Comparison, Kind, Op, Query, Source, conjunction
+from streambound.preprocess.pipeline import derive
+from streambound.recheck.certificates.claims import RejectedError
+from streambound.recheck.certificates.quantity import Quantity
+from streambound.recheck.derivation.claims import ClaimedOperation, NotCheckedError, count_of
+from streambound.recheck.derivation.counts import CountedRows
+from streambound.recheck.derivation.demand import Needed, factors_of, require_place
+from streambound.recheck.derivation.states import EVER, ROWS, SUMS, VALUES, State
+from streambound.recheck.derivation.trees import Node, Places, keyed, only_grows, says, value_of
+
+if TYPE_CHECKING:
+    from streambound.recheck.derivation.operators import Operators
+
+_LINEAR = ("COUNT", "SUM", "AVG", "VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP")
+_NEWEST = "(newest)"
+
+
+def groups(operators: Operators, node: Node, tree: Aggregate, claim: ClaimedOperation) -> None:
+    """One GROUP BY, over a block, of which sums are pushed below its joins, or over another view."""
+    if isinstance(tree.input, Bucket) and tree.input.kind is BucketKind.SESSION:
+        raise NotCheckedError("sessions")
+    width, below = len(tree.keys), node.input("input")
+    calls = [(place, call) for place, call in enumerate(tree.calls) if place + width in claim.every]
+    valued = [(place, call) for place, call in calls if is_valued(call)]
+    linear = [call for _, call in calls if not is_valued(call)]
+    body = _block_below(operators, node)
+    states = [_groups(operators, node, tree, claim, body)]
+    for place, call in valued:
+        if greatest(call) is None or not only_grows(below):
+            states.append(_values(operators, node, tree, claim, body, place, len(states)))
+    operators.states(claim, *states)
+    if body is None:
+        return operators.inputs(claim, (below, _needed(tree, linear, [call for _, call in valued], below)))
+    if len(claim.inputs) != 1 + len(valued):
+        raise RejectedError("groups of a block, and values, are of so many blocks")
+    _sums(operators, body, tree, linear, bool(valued) and not linear, claim.inputs[0])
+    for (_, call), one in zip(valued, claim.inputs[1:], strict=True):
+        _block_of_values(operators, body, tree, call, one)
+    return None
+
+
+def is_valued(call: AggregateCall) -> bool:
+    """Whether an aggregate is computed of values; raises NotCheckedError for one of which nothing is known."""
+    try:
+        if percentile_of(call) is not None:
+            return True
+    except NoPercentileError as error:
+        raise NotCheckedError(str(error)) from error
+    if call.function in ("MIN", "MAX") and len(call.arguments) == 1:
+        return True
+    if call.function not in _LINEAR or call.order or (call.distinct and len(call.arguments) != 1):
+        raise NotCheckedError(f"the aggregate {call.function}")
+    return call.distinct
+
+
+def greatest(call: AggregateCall) -> bool | None:
+    """Whether the greatest value alone matters, or the least one alone; None where others do."""
+    found = percentile_of(call)
+    extreme = call.function if found is None else found.extreme
+    return None if extreme not in ("MIN", "MAX") else extreme == "MAX"
+
+
+def _is_counted(call: AggregateCall) -> bool:
+    """Whether it matters how often a value is there."""
+    return percentile_of(call) is not None and greatest(call) is None and not call.distinct
+
+
+def _block_below(operators: Operators, node: Node) -> Node | None:
+    """The block that groups are of, below their buckets of time; None where they are of another view."""
+    below = node.input("input")
+    body = below.input("input") if isinstance(below.tree, Bucket) else below
+    return body if operators.is_block(body) else None
+
+
+# --- states -----------------------------------------------------------------------------------------------------------
+
+
+def _groups(operators: Operators, node: Node, tree: Aggregate, claim: ClaimedOperation, body: Node | None) -> State:
+    width = len(tree.keys)
+    if not width:
+        count = count_of(claim, 0)
+        if count.rule != "one":
+            raise RejectedError("one group that is counted as others")
+        operators.counts.agreed(count.size, Quantity.number(1))
+        return State("groups", "A1", (), SUMS, Quantity.number(1), ROWS, EVER)
+    rows = keyed(node)
+    first = rows.width - width
+    keys = frozenset(range(first, first + width))
+
+    def results() -> list[Query]:
+        if body is None or isinstance(tree.input, Bucket):
+            raise RejectedError("results of what is no block")
+        items = [Named(f"_k{n}", key.value, alias=True) for n, key in enumerate(tree.keys)]
+        return [operators.columns(node).items(tree.input, items, True)]
+
+    size, reason, retention = operators.counted(claim, 0, CountedRows(rows, keys, keys), results)
+    return State("groups", "A1", tuple(range(width)), SUMS, size, reason, retention)
+
+
+def _values(
+    operators: Operators,
+    node: Node,
+    tree: Aggregate,
+    claim: ClaimedOperation,
+    body: Node | None,
+    place: int,
+    number: int,
+) -> State:
+    """The values of an aggregate, by group."""
+    width, call = len(tree.keys), tree.calls[place]
+    rows = keyed(node, place)
+    first = rows.width - width - 1
+    keys = frozenset(range(first, first + width))
+
+    def results() -> list[Query]:
+        if body is None or isinstance(tree.input, Bucket):
+            raise RejectedError("results of what is no block")
+        items = [Named(f"_k{n}", key.value, alias=True) for n, key in enumerate(tree.keys)]
+        items.append(Named("_v0", scalar_of(value_of(call)), alias=True))
+        return [operators.columns(node).items(rows.input("input").tree, items, True)]
+
+    counted, below = CountedRows(rows, keys | {rows.width - 1}, keys), node.input("input")
+    if greatest(call) is not None and operators.is_at(count_of(claim, number), below):
+        read = below.read_by(*(key.value for key in tree.keys), value_of(call), call.filter)
+        counted = CountedRows(below, read, None)
+    size, reason, retention = operators.counted(claim, number, counted, results)
+    proposition = "A4" if only_grows(below) else "D6"
+    return State("values", proposition, (*range(width), width + place), VALUES, size, reason, retention)
+
+
+# --- blocks -----------------------------------------------------------------------------------------------------------
+
+
+def _sums(
+    operators: Operators,
+    body: Node,
+    tree: Aggregate,
+    linear: Sequence[AggregateCall],
+    once: bool,
+    claim: ClaimedOperation,
+) -> None:
+    """The tables of a block of which the keys are needed, and sums of products, or else the columns that these read."""
+    once = once or not tree.calls
+    nodes, summed = [parsed(key.value) for key in tree.keys], any(map(_is_summed, linear))
+    if not all(_factors(call, body) for call in linear):
+        read = [parsed(one) for call in linear for one in (*call.arguments, *([call.filter] if call.filter else []))]
+        nodes += {column.sql("spark"): column for one in read for column in one.find_all(exp.Column)}.values()
+        summed = False
+    _tables(operators, body, body, _without_buckets(tree, nodes), once, claim, "A1", summed)
+
+
+def _is_summed(call: AggregateCall) -> bool:
+    """Whether a linear aggregate is more than the number of rows."""
+    counts = call.function == "COUNT" and call.filter is None
+    return not (counts and all(isinstance(parsed(one), exp.Literal) for one in call.arguments))
+
+
+def _factors(call: AggregateCall, body: Node) -> bool:
+    """Whether a linear aggregate is of sums of products, each factor of the rows of one source."""
+    alone = [call.filter] if call.filter is not None else []
+    alone += call.arguments if call.function == "COUNT" else []
+    if any(len(_sources_read(parsed(one), body)) > 1 for one in alone):
+        return False
+    return all(factors_of(parsed(one), body) is not None for one in call.arguments)
+
+
+def _sources_read(expression: exp.Expr, body: Node) -> frozenset[str]:
+    return frozenset[str]().union(*(says(body, place) for place in body.read_by(expression)))
+
+
+def _block_of_values(
+    operators: Operators, body: Node, tree: Aggregate, call: AggregateCall, claim: ClaimedOperation
+) -> None:
+    """The tables of the block that gives the values of an aggregate, by group; of the best ones (A3)."""
+    rows = body
+    if call.filter is not None:
+        where = scalar_of(parsed(call.filter))
+        rows = body.of(Filter(body.tree, where, syntax=body.tree.syntax or tree.syntax))
+    items = _without_buckets(tree, [parsed(key.value) for key in tree.keys])
+    items.append(Named("_v", scalar_of(value_of(call)), alias=True))
+    best = greatest(call)
+    if best is not None and claim.block is not None and any(one.proposition == "A3" for one in claim.states):
+        query = operators.columns(body).items(rows.tree, items, not _is_counted(call))
+        _plain(claim, rows)
+        split = derive(query).split
+        newest = replace(split, branches=tuple(_beside(one, best) for one in split.branches), distinct=True)
+        return operators.tables(claim, [newest], True, "A3", newest=_NEWEST)
+    return _tables(operators, body, rows, items, not _is_counted(call), claim, "A4")
+
+
+def _tables(
+    operators: Operators,
+    body: Node,
+    rows: Node,
+    items: Sequence[Named],
+    distinct: bool,
+    claim: ClaimedOperation,
+    proposition: str,
+    summed: bool = False,
+) -> None:
+    if claim.rule == "rows":
+        return operators.check(body, Needed(frozenset()), claim)
+    _plain(claim, rows)
+    derivation = derive(operators.columns(body).items(rows.tree, items, distinct, summed=summed))
+    return operators.tables(claim, [derivation.split, derivation.together], distinct, proposition)
+
+
+def _plain(claim: ClaimedOperation, rows: Node) -> None:
+    """Raises RejectedError where an operation is not the block that groups are of, of which they say what they need."""
+    if claim.rule != "block" or claim.columns or claim.factors or claim.most:
+        raise RejectedError("a block with another rule, or other columns")
+    require_place(claim, rows)
+
+
+def _without_buckets(tree: Aggregate, nodes: Sequence[exp.Expr]) -> list[Named]:
+    """Expressions over a block, with the time of a bucket for those that read it."""
+    bucket = tree.input if isinstance(tree.input, Bucket) else None
+    names = set[str]() if bucket is None else {name.lower() for name in bucket.columns}
+    found: list[exp.Expr] = []
+    for node in nodes:
+        reads = any(column.name.lower() in names for column in node.find_all(exp.Column))
+        found.append(parsed(bucket.time) if reads and bucket is not None else node)
+    distinct = {node.sql("spark"): node for node in found}.values()
+    return [Named(f"_k{n}", scalar_of(node), alias=True) for n, node in enumerate(distinct)]
+
+
+def _beside(branch: Branch, best: bool) -> Branch:
+    """``MIN(e) <= z`` iff the block has a row with ``e <= Z.z`` for a virtual stream Z that is newer than all (A3)."""
+    *keys, value = branch.outputs
+    if not isinstance(value.value, Attribute) or not branch.streams:
+        raise NotCheckedError("the best of what is no column of one stream")
+    first = branch.streams[0]
+    time = first.column(first.timestamp or "")
+    columns = (Column(_NEWEST, branch.column(value.value).type), replace(time, domain=None))
+    newest = Source(_NEWEST, _NEWEST, Kind.STREAM, columns, time.name, first.span)
+    limit = Comparison(value.value, Op.GE if best else Op.LE, Attribute(_NEWEST, _NEWEST), 0, value.span)
+    its_time = Attribute(_NEWEST, time.name)
+    older = [Comparison(Attribute(one.alias, one.timestamp or ""), Op.LT, its_time, 0) for one in branch.streams]
+    where = conjunction((branch.where, limit, *older))
+    return replace(branch, sources=(*branch.sources, newest), where=where, outputs=tuple(keys))
+
+
+# --- demand -----------------------------------------------------------------------------------------------------------
+
+
+def _needed(tree: Aggregate, linear: Sequence[AggregateCall], valued: Sequence[AggregateCall], below: Node) -> Needed:
+    """What is below: keys and values are needed, of linear aggregates sums of products."""
+    columns = below.read_by(*(key.value for key in tree.keys))
+    for call in valued:
+        columns |= below.read_by(value_of(call), call.filter)
+    factors = set[Places]()
+    for call in linear:
+        for one in call.arguments:
+            known = factors_of(parsed(one), below)
+            columns |= below.read_by(one) if known is None else frozenset()
+            factors |= known or set()
+        columns |= below.read_by(call.filter)
+    return Needed(columns, frozenset(factors))

@@ -1,0 +1,165 @@
+"""What one part of a condition says: a column's values, or how far two columns are apart. Nothing follows from several.
+
+A comparison that is true has no NULL on either side, so that its columns are *present*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from math import ceil, floor
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.row_expressions import row_expression
+from streambound.analyzer.algebra.schema_columns import Schema
+from streambound.analyzer.algebra.value_sets import ANYTHING, NULL, ValueSet, between, of_values
+from streambound.analyzer.constants import Folded, is_interval
+from streambound.analyzer.expressions.evident import encoded
+from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal
+from streambound.analyzer.types import DataType, Family
+
+_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
+_EXACT = (Family.INTEGER, Family.DECIMAL)
+_ENCODED = (Family.STRING, Family.DATE, Family.TIMESTAMP)
+
+
+def present(part: exp.Expr, given: Schema) -> frozenset[int]:
+    """The columns that are not NULL where a part of a condition is true."""
+    return frozenset[int]().union(*map(_present, _comparisons(part, given)))
+
+
+def values(part: exp.Expr, given: Schema, column: int) -> ValueSet:
+    """The values that a part of a condition leaves of a column."""
+    found = ANYTHING.not_null() if column in present(part, given) else ANYTHING
+    for one in _comparisons(part, given):
+        found = found.meet(_values(one, given, column))
+    return found
+
+
+def differences(part: exp.Expr, given: Schema) -> Iterator[tuple[int, int, int]]:
+    """``x - y <= c`` for columns of types with whole numbers, as one comparison says it."""
+    for one in _comparisons(part, given):
+        yield from _differences(one)
+
+
+def _comparisons(part: exp.Expr, given: Schema) -> list[Expression]:
+    """A part, or what it is made of by AND: ``x BETWEEN a AND b`` is two comparisons."""
+    found, todo = list[Expression](), [row_expression(part, given)]
+    while todo:
+        one = todo.pop()
+        if isinstance(one, Call) and one.function.name == "and":
+            todo += one.arguments
+        elif one is not None:
+            found.append(one)
+    return found
+
+
+def _present(one: Expression) -> frozenset[int]:
+    match one:
+        case Call(function, arguments) if function.name in _FLIPPED or function.name == "<>":
+            return frozenset(moved[0] for side in arguments if (moved := shifted(side)) is not None)
+        case Call(function, (Field(name), *_)) if function.name == "in":
+            return frozenset((int(name),))
+        case Call(function, (Call(inner, (Field(name),)),)) if (function.name, inner.name) == ("not", "is null"):
+            return frozenset((int(name),))
+    return frozenset()
+
+
+def _values(one: Expression, given: Schema, column: int) -> ValueSet:
+    match one:
+        case Call(function, (left, right)) if function.name in _FLIPPED:
+            for side, op, other in ((left, function.name, right), (right, _FLIPPED[function.name], left)):
+                moved = shifted(side)
+                if moved is not None and moved[0] == column and isinstance(other, Literal):
+                    return _compared(op, other.constant, moved[1], given[column].type)
+        case Call(function, (Field(name), *items)) if function.name == "in" and int(name) == column:
+            return _listed(items, given[column].type)
+        case Call(function, (Field(name),)) if function.name == "is null" and int(name) == column:
+            return NULL
+    return ANYTHING
+
+
+def _differences(one: Expression) -> Iterator[tuple[int, int, int]]:
+    match one:
+        case Call(function, (left, right)) if function.name in _FLIPPED:
+            first, second = shifted(left), shifted(right)
+            if first is None or second is None or not _comparable(left.kind, right.kind):
+                return
+            (x, a), (y, b) = first, second
+            if function.name in ("<", "<=", "="):
+                yield x, y, b - a - (function.name == "<")
+            if function.name in (">", ">=", "="):
+                yield y, x, a - b - (function.name == ">")
+
+
+def equal(part: exp.Expr, given: Schema) -> frozenset[int]:
+    """The two columns of one type that a part makes equal; none where it is no such equation."""
+    match row_expression(part, given):
+        case Call(function, (Field(left), Field(right))) if function.name == "=":
+            x, y = int(left), int(right)
+            return frozenset((x, y)) if given[x].type == given[y].type else frozenset()
+    return frozenset()
+
+
+def shifted(expression: Expression) -> tuple[int, int] | None:
+    """A column, and what is added to it; None for another expression."""
+    match expression:
+        case Field(name):
+            return int(name), 0
+        case Call(function, (Field(name) as one, Literal(constant))) if function.name in ("+", "-"):
+            more = added(constant, one.kind)
+            return None if more is None else (int(name), more if function.name == "+" else -more)
+    return None
+
+
+def added(constant: Folded, kind: DataType) -> int | None:
+    """A constant that is added to whole numbers, or an interval to timestamps, in microseconds."""
+    if not isinstance(constant.value, Fraction):
+        return None
+    whole = kind.family is Family.INTEGER and constant.kind.family is Family.INTEGER
+    if whole or (kind.family is Family.TIMESTAMP and is_interval(constant.kind)):
+        return int(constant.value)
+    return None
+
+
+def _comparable(kind: DataType, other: DataType) -> bool:
+    return kind.discrete and other.discrete and kind.comparable(other)
+
+
+def _compared(op: str, constant: Folded, more: int, kind: DataType | None) -> ValueSet:
+    """The values v of ``v + more op constant``."""
+    value = _encoded(constant, kind)
+    if kind is None or value is None:
+        return ANYTHING.not_null()
+    if isinstance(value, str):
+        return of_values((value,), null=False) if op == "=" else ANYTHING.not_null()
+    value -= more
+    low = value if op in ("=", ">", ">=") else None
+    high = value if op in ("=", "<", "<=") else None
+    if kind.discrete:
+        low = None if low is None else floor(low) + 1 if op == ">" else ceil(low)
+        high = None if high is None else ceil(high) - 1 if op == "<" else floor(high)
+    return between(low, high, null=False)
+
+
+def _listed(items: list[Expression], kind: DataType | None) -> ValueSet:
+    """``x IN (1, 2)``; an item that is no constant may be anything."""
+    constants = [item.constant for item in items if isinstance(item, Literal)]
+    known = [_encoded(one, kind) for one in constants if one.value is not None]
+    if len(constants) < len(items) or None in known:
+        return ANYTHING.not_null()
+    return of_values((one for one in known if one is not None), null=False)
+
+
+def _encoded(constant: Folded, kind: DataType | None) -> int | Fraction | str | None:
+    """A constant as a value of a type, or between two of them; None where it is not of that type."""
+    value, own = constant.value, constant.kind
+    if kind is None or value is None:
+        return None
+    if not isinstance(value, str) and own.family in _EXACT and kind.family in _EXACT:
+        scaled = value * 10 ** (kind.scale or 0)
+        return int(scaled) if scaled.denominator == 1 else scaled
+    if own.family is kind.family and kind.family in _ENCODED and (own.name == kind.name or isinstance(value, str)):
+        return encoded(value, kind)
+    return None

@@ -1,0 +1,123 @@
+"""Functions of time that are buckets of it: what a column says of the time that it is computed of.
+
+A function of time is non-decreasing, and two times with one value of it are less than its width apart; its buckets have
+``shortest`` timestamps at least.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from streambound.analyzer.algebra.date_patterns import unit_of_pattern
+from streambound.analyzer.algebra.nodes import Bucket, BucketKind
+from streambound.analyzer.constants import Folded
+from streambound.analyzer.expressions.expression import Expression, Field, Literal
+from streambound.analyzer.types import Family
+from streambound.recheck.derivation.atoms import added
+
+_SECOND, _DAY = 1_000_000, 86_400_000_000
+_UNITS = {
+    "second": (_SECOND, _SECOND), "minute": (60 * _SECOND, 60 * _SECOND), "hour": (3_600 * _SECOND, 3_600 * _SECOND),
+    "day": (_DAY, _DAY), "dd": (_DAY, _DAY), "week": (7 * _DAY, 7 * _DAY),
+    "month": (28 * _DAY, 31 * _DAY), "mm": (28 * _DAY, 31 * _DAY), "mon": (28 * _DAY, 31 * _DAY),
+    "quarter": (90 * _DAY, 92 * _DAY), "year": (365 * _DAY, 366 * _DAY), "yyyy": (365 * _DAY, 366 * _DAY),
+    "yy": (365 * _DAY, 366 * _DAY),
+}  # fmt: skip
+"""The shortest and the longest that a unit of the calendar may be, in microseconds."""
+_ENDS = ("start", "end", "last")
+
+
+@dataclass(frozen=True, slots=True)
+class TimeFunction:
+    """A function of time by its name; that without a name is the time itself."""
+
+    name: str = ""
+    width: int = 1
+    shortest: int = 1
+    division: int | None = None
+    """What the time is divided by, of DIV."""
+
+
+def computed(
+    expression: Expression, column: int, below: TimeFunction, least: int | Fraction | None
+) -> tuple[TimeFunction, int] | None:
+    """The function of time that an expression over a column is, and what is added to the time; None for none.
+
+    ``least`` is the least value of the column, where that is known.
+    """
+    match expression:
+        case Field(name):
+            return (below, 0) if int(name) == column else None
+        case Literal():
+            return None
+    function, arguments = expression.function.name, expression.arguments
+    match function, arguments:
+        case "positive", (one,):
+            return computed(one, column, below, least)
+        case (("+" | "-"), (one, Literal(constant))) if (more := added(constant, one.kind)) is not None:
+            return _shifted(computed(one, column, below, least), more if function == "+" else -more)
+        case "div", (one, Literal(constant)) if (by := added(constant, one.kind)) is not None and by > 0:
+            known = least if isinstance(one, Field) else None
+            return _divided(computed(one, column, below, least), by, known is not None and known >= 0)
+        case "date_trunc", (Literal(Folded(value=str(unit))), one) if unit.lower() in _UNITS:
+            return _bucket(computed(one, column, below, least), f"date_trunc('{unit.lower()}', _t)", unit.lower())
+        case "date_format", (one, Literal(Folded(value=str(pattern)))) if one.kind.family is Family.TIMESTAMP:
+            unit_name = unit_of_pattern(pattern)
+            found = computed(one, column, below, least)
+            return _bucket(found, f"date_format(_t, '{pattern}')", unit_name) if unit_name else None
+        case (("to_date" | "cast"), (one,)) if expression.kind.family is Family.DATE:
+            found = computed(one, column, below, least) if one.kind.family is Family.TIMESTAMP else None
+            return _bucket(found, "to_date(_t)", "day")
+        case "cast", (one,) if one.kind.family is expression.kind.family is Family.INTEGER:
+            return computed(one, column, below, least)
+    return None
+
+
+def _shifted(found: tuple[TimeFunction, int] | None, more: int) -> tuple[TimeFunction, int] | None:
+    """The same time, so much later; of a bucket of DIV so many buckets, if all are of one length."""
+    if found is None:
+        return None
+    function, already = found
+    if not function.name:
+        return function, already + more
+    if function.division is not None and function.width == function.division:
+        return function, already + more * function.division
+    return None
+
+
+def _divided(found: tuple[TimeFunction, int] | None, by: int, positive: bool) -> tuple[TimeFunction, int] | None:
+    """``u DIV by``: it truncates, so that the bucket of 0 is nearly twice as long where times may be negative."""
+    if found is None:
+        return None
+    function, more = found
+    if not function.name:
+        width = by if positive else 2 * by - 1
+        return TimeFunction(f"_t DIV {by}", width, by, by), more
+    if function.division is not None:
+        size = function.division * by
+        width = size if function.width == function.division else 2 * size - 1
+        return TimeFunction(f"_t DIV {size}", width, size, size), more
+    return None
+
+
+def _bucket(found: tuple[TimeFunction, int] | None, name: str, unit: str) -> tuple[TimeFunction, int] | None:
+    if found is None or found[0].name:
+        return None
+    shortest, longest = _UNITS[unit]
+    return TimeFunction(name, longest, shortest), found[1]
+
+
+def window_end(
+    tree: Bucket, which: int, low: int | None, high: int | None, exact: bool
+) -> tuple[int | None, int | None, TimeFunction]:
+    """An end of a bucket of a time from ``low`` to ``high`` after another one.
+
+    ``exact``: of a tumbling one, as the function of time that it is; else as a time that is near.
+    """
+    if exact and tree.kind is BucketKind.TUMBLING:
+        name = f"window(_t, {tree.size}, {tree.offset}).{_ENDS[which]}"
+        return low, high, TimeFunction(name, tree.size, tree.size)
+    more = (0, tree.size, tree.size - 1)[which]
+    first = None if low is None else low + more - tree.size + 1
+    return first, None if high is None else high + more, TimeFunction()

@@ -1,0 +1,228 @@
+"""A derivation as it was read: what it claims, its shape checked and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from streambound.recheck.certificates.claims import ClaimedAmount, ClaimedBranch, RejectedError
+
+VERSION = 3
+
+
+class NotCheckedError(Exception):
+    """An operator or a rule that this checker does not know: nothing is said of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedNode:
+    """A node of the tree by the fields that lead to it, or what a rule makes there: pairs of a join, rows with keys."""
+
+    path: tuple[str, ...]
+    made: str = ""
+    call: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedPoint:
+    """A column's value, the time of a source's row, or, without either, the constant 0."""
+
+    column: int | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedStep:
+    """``above - below <= most``, as an atom of the condition says, or a fact."""
+
+    above: ClaimedPoint
+    below: ClaimedPoint
+    most: int
+    atom: int | None = None
+    fact: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedValues:
+    """The values of a column: those that are listed, or those of a range; NULL among them or not."""
+
+    low: Fraction | None = None
+    high: Fraction | None = None
+    numbers: tuple[Fraction, ...] | None = None
+    texts: tuple[str, ...] | None = None
+    null: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedTime:
+    """``function(u)`` of a time u that is from ``low`` to ``high`` after that of a source's row, or of the change.
+
+    The source is empty for the time at which a row changes.
+    """
+
+    source: str
+    low: int | None = None
+    high: int | None = None
+    function: str = ""
+    width: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedFact:
+    """What holds of a column at a node, its values or its time; the rule, and the facts and atoms that it uses.
+
+    ``present`` are facts that columns on its paths are not NULL.
+    """
+
+    node: int
+    column: int
+    rule: str
+    values: ClaimedValues | None = None
+    time: ClaimedTime | None = None
+    uses: tuple[int, ...] = ()
+    atoms: tuple[int, ...] = ()
+    present: tuple[int, ...] = ()
+    low: tuple[ClaimedStep, ...] = ()
+    high: tuple[ClaimedStep, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedSource:
+    """How many rows of a source there are: all, or those at so many timestamps, as facts say."""
+
+    source: str
+    size: str
+    timestamps: int | None = None
+    facts: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedColumn:
+    """How many values a column has: as its value set says, by the closing time, or by that and a promise beside it."""
+
+    column: int
+    size: int
+    rule: str
+    facts: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedEqual:
+    """Two columns that an atom of a join's condition makes equal."""
+
+    column: int
+    other: int
+    atom: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedCount:
+    """Why there are at most so many entries. ``closing``: facts of the column by which they go."""
+
+    rule: str
+    size: str
+    node: int | None = None
+    closing: tuple[int, ...] = ()
+    sources: tuple[ClaimedSource, ...] = ()
+    columns: tuple[ClaimedColumn, ...] = ()
+    equal: tuple[ClaimedEqual, ...] = ()
+    of: tuple[ClaimedCount, ...] = ()
+    branches: tuple[ClaimedBranch, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedState:
+    """What an operator remembers: of what, by which columns, what an entry holds, how many, and when one goes."""
+
+    what: str
+    proposition: str
+    key: tuple[int, ...]
+    entry: str
+    size: ClaimedAmount
+    reason: str
+    retention: str
+    count: ClaimedCount | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedBlock:
+    """The tables of a block, whose results may be returned again; ``distinct``: how often does not matter."""
+
+    distinct: bool
+    branches: tuple[ClaimedBranch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedLimit:
+    """The greatest value that matters of a column."""
+
+    column: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedSpan:
+    """Where an operator stands."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedOperation:
+    """An operator with its rule, what is needed of its rows, its states and what it reads."""
+
+    operator: str
+    rule: str
+    columns: tuple[int, ...]
+    factors: tuple[tuple[int, ...], ...] = ()
+    most: tuple[ClaimedLimit, ...] = ()
+    states: tuple[ClaimedState, ...] = ()
+    inputs: tuple[ClaimedOperation, ...] = ()
+    block: ClaimedBlock | None = None
+    span: ClaimedSpan | None = None
+
+    @property
+    def every(self) -> frozenset[int]:
+        """All columns that are read."""
+        return frozenset(self.columns).union(*self.factors)
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedRewrite:
+    """A rewrite of the tree; of a limit to what partners of a join's side have, the last of some facts before it."""
+
+    rule: str
+    path: tuple[str, ...] = ()
+    side: str = ""
+    values: ClaimedValues | None = None
+    nodes: tuple[ClaimedNode, ...] = ()
+    facts: tuple[ClaimedFact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedDerivation:
+    """The whole derivation; ``joining``: what is asked of relations is joined with them."""
+
+    schema_version: int
+    joining: bool
+    rewrites: tuple[ClaimedRewrite, ...]
+    nodes: tuple[ClaimedNode, ...]
+    facts: tuple[ClaimedFact, ...]
+    operation: ClaimedOperation
+    keys: tuple[ClaimedState, ...]
+    entries: ClaimedAmount
+
+    def __post_init__(self) -> None:
+        if self.schema_version != VERSION:
+            raise RejectedError(f"the derivation is not of version {VERSION}")
+
+
+def count_of(claim: ClaimedOperation, place: int) -> ClaimedCount:
+    """Why a state of an operation has at most so many entries."""
+    if not -len(claim.states) <= place < len(claim.states):
+        raise RejectedError(f"a {claim.operator} without its states")
+    count = claim.states[place].count
+    if count is None:
+        raise NotCheckedError(f"a {claim.operator} whose state {claim.states[place].what} says no reason")
+    return count

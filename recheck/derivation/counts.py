@@ -1,0 +1,292 @@
+"""Why a state has at most so many entries: rows of sources, values of columns, products and sums of these.
+
+Entries are as many as there are different combinations of some columns, of rows that are open. A column that a chosen
+source's rows say has no values of its own, nor has one that an atom makes equal to a counted one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from streambound.analyzer.algebra.nodes import ONE_SIDED, Alias, Filter, Join, Project, Scan, Union
+from streambound.analyzer.catalog import DeclaredTable
+from streambound.analyzer.symbols import symbol
+from streambound.recheck.certificates.claims import RejectedError
+from streambound.recheck.certificates.formula import quantity
+from streambound.recheck.certificates.quantity import Quantity, product, total
+from streambound.recheck.derivation import atoms
+from streambound.recheck.derivation.claims import ClaimedColumn, ClaimedCount, ClaimedSource, NotCheckedError
+from streambound.recheck.derivation.facts import Facts, TimeFact
+from streambound.recheck.derivation.trees import Node, Places, Source, keys, listed, origin, says, sources
+
+
+@dataclass(frozen=True, slots=True)
+class CountedRows:
+    """What is counted: columns of a node's rows, which close by some columns of theirs; by any for None.
+
+    ``pair``: of a join's side that begins at ``first`` in the pairs, in which its rows are those that have a partner.
+    ``whole``: of a part of a union, whose rows are kept until none of the whole can be equal.
+    """
+
+    node: Node
+    wanted: Places
+    by: Places | None
+    pair: Node | None = None
+    first: int = 0
+    whole: Node | None = None
+
+    @property
+    def facts_of(self) -> Node:
+        """The node that facts are about."""
+        return self.node if self.pair is None else self.pair
+
+
+@dataclass
+class Counts:
+    """Checks counts by the facts of a derivation; ``symbols`` are those of its formulas."""
+
+    facts: Facts
+    symbols: dict[str, Quantity]
+
+    def most(self, claim: ClaimedCount, rows: CountedRows) -> Quantity:
+        """The most entries; raises RejectedError where the count does not say so."""
+        if claim.node is None or not self.facts.nodes.at(claim.node).same(rows.facts_of):
+            raise RejectedError("a count of the rows of another node")
+        match claim.rule:
+            case "combinations":
+                found = self._combinations(claim, rows)
+            case "apart":
+                found = self._apart(claim, rows)
+            case "empty":
+                found = self._empty(claim, rows)
+            case "parts":
+                found = self._parts(claim, rows)
+            case "below":
+                found = self._below(claim, rows)
+            case _:
+                raise NotCheckedError(f"counts by the rule {claim.rule!r}")
+        self.agreed(claim.size, found)
+        return found
+
+    def agreed(self, formula: str, found: Quantity) -> None:
+        """Raises RejectedError where a formula is not the size that was found."""
+        if not quantity(formula, self.symbols).same(found):
+            raise RejectedError(f"a count says {formula}, which is another number")
+
+    # --- rules ----------------------------------------------------------------------------------------------------
+
+    def _combinations(self, claim: ClaimedCount, rows: CountedRows) -> Quantity:
+        closing = self._closing(claim, rows)
+        mine, chosen = sources(rows.node), {one.source for one in claim.sources}
+        if len(chosen) < len(claim.sources) or not chosen <= mine.keys():
+            raise RejectedError("sources that are none, or counted twice")
+        sizes = [self._rows(one, mine[one.source], rows, closing) for one in claim.sources]
+        sizes += [self._values(one, rows, closing) for one in claim.columns]
+        counted = {one.column for one in claim.columns} | {p for p in rows.wanted if says(rows.node, p) <= chosen}
+        covered = {place + rows.first for place in counted}
+        for one in claim.equal:
+            covered |= self._equal(one.atom, rows, {one.column, one.other}, covered)
+        if any(all(place + rows.first in covered for place in key) for key in keys(rows.node)):
+            return product(sizes)  # which says the other columns
+        missing = sorted(place for place in rows.wanted if place + rows.first not in covered)
+        if missing:
+            raise RejectedError(f"nothing counts {', '.join(rows.node.schema[one].name for one in missing)}")
+        return product(sizes)
+
+    @staticmethod
+    def _equal(atom: int, rows: CountedRows, both: set[int], covered: set[int]) -> set[int]:
+        """Two columns of pairs that an atom makes equal, where one of them is counted."""
+        conditions = [] if rows.pair is None else rows.pair.conditions
+        if rows.pair is None or not 0 <= atom < len(conditions):
+            raise RejectedError("columns that nothing makes equal")
+        if atoms.equal(conditions[atom], rows.pair.row) != both or not both & covered:
+            raise RejectedError("columns that nothing makes equal")
+        return both
+
+    def _apart(self, claim: ClaimedCount, rows: CountedRows) -> Quantity:
+        """The rows of streams that open rows are made of, kept apart, and joined again."""
+        closing = self._closing(claim, rows)
+        streams = {name: one for name, one in sources(rows.node).items() if one.is_stream}
+        if closing is None or not _is_of_rows(rows.node) or [one.source for one in claim.sources] != [*streams]:
+            raise RejectedError("rows that are not kept apart")
+        return total(self._rows(one, Source(streams[one.source].table), rows, closing) for one in claim.sources)
+
+    def _empty(self, claim: ClaimedCount, rows: CountedRows) -> Quantity:
+        """A column without a value: there are no rows."""
+        if len(claim.columns) != 1 or not self._values(claim.columns[0], rows, None).same(Quantity.number(0)):
+            raise RejectedError("columns with a value")
+        return Quantity.number(0)
+
+    def _parts(self, claim: ClaimedCount, rows: CountedRows) -> Quantity:
+        """The rows of both sides of a union."""
+        if not isinstance(rows.node.tree, Union) or len(claim.of) != 2 or rows.pair is not None:
+            raise RejectedError("parts of what has none")
+        sides = [rows.node.input("left"), rows.node.input("right")]
+        whole = None if rows.by is None else rows.whole or rows.node
+        parts = [CountedRows(side, rows.wanted, rows.by, whole=whole) for side in sides]
+        return total(self.most(one, part) for one, part in zip(claim.of, parts, strict=True))
+
+    def _below(self, claim: ClaimedCount, rows: CountedRows) -> Quantity:
+        """All columns of the rows below a select list."""
+        if not isinstance(rows.node.tree, Project) or len(claim.of) != 1 or rows.pair is not None:
+            raise RejectedError("rows below what is no select list")
+        found = [origin(rows.node, place) for place in range(len(listed(rows.node)))]
+        by = None
+        if rows.by is not None:
+            shown = {one.column for place, one in enumerate(found) if one is not None and place in rows.by}
+            by = frozenset(place for place in shown if place is not None)
+        if rows.whole is not None:
+            raise NotCheckedError("rows below a part of a union")
+        below = rows.node.input("input")
+        return self.most(claim.of[0], CountedRows(below, below.every, by))
+
+    # --- when rows close ------------------------------------------------------------------------------------------
+
+    def _closing(self, claim: ClaimedCount, rows: CountedRows) -> Closing | None:
+        """The column by which rows close: it says when they change, and is never NULL."""
+        if not claim.closing:
+            return None
+        if len(claim.closing) != 2 or not 0 <= claim.closing[0] < len(self.facts.claimed):
+            raise RejectedError("rows close by two facts of a column")
+        column, node = self.facts.claimed[claim.closing[0]].column, rows.whole or rows.facts_of
+        time = self.facts.time(claim.closing[0], node, column)
+        if time.source or time.low is None or self.facts.values(claim.closing[1], node, column).null:
+            raise RejectedError("a column by which no rows close")
+        place = column - rows.first
+        if not 0 <= place < rows.node.width or (rows.by is not None and place not in rows.by):
+            raise RejectedError("rows close by a column that is not theirs")
+        return Closing(column, -time.low, time)
+
+    # --- rows and values ------------------------------------------------------------------------------------------
+
+    def _rows(self, claim: ClaimedSource, source: Source, rows: CountedRows, closing: Closing | None) -> Quantity:
+        """The rows of a source that open rows are made of."""
+        if source.table is None:
+            options = [Quantity.number(self._buckets(claim, source, rows, closing) + source.missing)]
+        elif source.is_stream:
+            number = self._timestamps(claim, rows, closing)
+            if claim.timestamps != number:
+                raise RejectedError(f"rows of {claim.source} at another number of timestamps")
+            options = [one + Quantity.number(int(source.missing)) for one in self._tuples(source.table, number)]
+        else:
+            all_rows = self._of_relation(source.table)
+            options = [all_rows + Quantity.number(int(source.missing))]
+        said = quantity(claim.size, self.symbols)
+        found = next((one for one in options if one.same(said)), None)
+        if found is None:
+            raise RejectedError(f"{claim.source} has not {claim.size} rows")
+        return found
+
+    @staticmethod
+    def _buckets(claim: ClaimedSource, source: Source, rows: CountedRows, closing: Closing | None) -> int:
+        """The buckets that are open, by a column that says which one a row is in."""
+        if source.every is None or closing is None:
+            raise NotCheckedError("rows of unions, or all buckets")
+        if says(rows.node, closing.column - rows.first) != {claim.source}:
+            raise RejectedError("a column that does not say which bucket a row is in")
+        number = closing.begun(source.every)
+        if number is None or claim.timestamps != number:
+            raise RejectedError("another number of buckets")
+        return number
+
+    def _timestamps(self, claim: ClaimedSource, rows: CountedRows, closing: Closing | None) -> int:
+        """At how many timestamps rows of a source come, by the closing column, or by a column with few values."""
+        if len(claim.facts) == 1 and closing is not None:
+            time = self.facts.time(claim.facts[0], rows.facts_of, closing.column)
+            return closing.timestamps(claim.source, time)
+        if len(claim.facts) != 2 or not 0 <= claim.facts[0] < len(self.facts.claimed):
+            raise RejectedError(f"nothing says at how many timestamps rows of {claim.source} come")
+        column = self.facts.claimed[claim.facts[0]].column
+        values = self.facts.values(claim.facts[0], rows.facts_of, column)
+        time = self.facts.time(claim.facts[1], rows.facts_of, column)
+        (first, last), kind = values.ends, rows.facts_of.schema[column].type
+        if values.null or time.source != claim.source or time.function.name or kind is None or not kind.discrete:
+            raise RejectedError(f"a column that does not limit {claim.source}")
+        if first is None or last is None or time.low is None or time.high is None:
+            raise RejectedError(f"a column that does not limit {claim.source}")
+        return max(0, int(last - time.low) - int(first - time.high) + 1)
+
+    def _tuples(self, table: DeclaredTable, timestamps: int) -> list[Quantity]:
+        """The rows of so many timestamps that follow each other, by each of the rates that there are."""
+        c, rate = symbol("c", table.name), symbol("rate", table.name)
+        self.symbols.setdefault(c, Quantity.symbol(c, table.max_per_timestamp))
+        found = [self.symbols[c] * Quantity.number(timestamps)]
+        if table.max_rate is not None:
+            self.symbols.setdefault(rate, Quantity.symbol(rate, table.max_rate.rows))
+            begun, rest = divmod(timestamps, table.max_rate.per)
+            found.append(self.symbols[rate] * Quantity.number(begun + (1 if rest else 0)))
+        return found
+
+    def _of_relation(self, table: DeclaredTable) -> Quantity:
+        if not table.is_fixed:
+            if table.rows is None:
+                raise NotCheckedError("relations that change without a number of rows")
+            return Quantity.number(table.rows)
+        name = symbol("rows", table.name)
+        self.symbols.setdefault(name, Quantity.symbol(name, table.rows))
+        return self.symbols[name]
+
+    def _values(self, claim: ClaimedColumn, rows: CountedRows, closing: Closing | None) -> Quantity:
+        """The values of a column that open rows have."""
+        column = claim.column + rows.first
+        if not 0 <= claim.column < rows.node.width:
+            raise RejectedError("a column that is none")
+        if claim.rule == "set" and len(claim.facts) == 1:
+            size = self.facts.values(claim.facts[0], rows.facts_of, column).size
+        elif claim.rule == "closed" and closing is not None and closing.column == column:
+            size = closing.buckets
+        elif claim.rule == "near" and closing is not None and 2 <= len(claim.facts) <= 3:
+            size = self._near(claim, column, rows, closing)
+        else:
+            raise NotCheckedError(f"values by the rule {claim.rule!r}")
+        if size != claim.size:
+            raise RejectedError(f"{rows.node.schema[claim.column].name} has not {claim.size} values")
+        return Quantity.number(claim.size)
+
+    def _near(self, claim: ClaimedColumn, column: int, rows: CountedRows, closing: Closing) -> int | None:
+        """The values of another time near those of a source's rows at so many timestamps, and NULL."""
+        time = self.facts.time(claim.facts[0], rows.facts_of, column)
+        limit = self.facts.time(claim.facts[1], rows.facts_of, closing.column)
+        null = len(claim.facts) < 3 or self.facts.values(claim.facts[2], rows.facts_of, column).null
+        if time.source != limit.source or not time.source or time.low is None or time.high is None:
+            raise RejectedError("times of different sources")
+        number = closing.timestamps(time.source, limit)
+        length = number + time.high - time.low + time.function.width - 1
+        return (-(-length // time.function.shortest) if number else 0) + null
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """A column by which rows close: one changes until ``wait`` after the last time of its bucket."""
+
+    column: int
+    wait: int
+    now: TimeFact
+
+    @property
+    def buckets(self) -> int | None:
+        """The most different values that open rows have; None without limit."""
+        return self.begun(self.now.function.shortest)
+
+    def begun(self, every: int) -> int | None:
+        """The most of those that begin every so many timestamps."""
+        width, ahead = self.now.function.width, self.now.high
+        return None if ahead is None else max(0, -(-(self.wait + width - 1 + ahead) // every))
+
+    def timestamps(self, source: str, time: TimeFact) -> int:
+        """At how many timestamps rows of a source come that open rows are made of."""
+        if time.source != source or time.function.name != self.now.function.name or time.high is None:
+            raise RejectedError(f"a time that does not limit {source}")
+        return max(0, self.wait + self.now.function.width - 1 + time.high)
+
+
+def _is_of_rows(node: Node) -> bool:
+    """Whether rows are combinations of rows of streams and relations, those without a partner among them."""
+    match node.tree:
+        case Scan(changes=changes):
+            return not changes
+        case Filter() | Alias() | Project():
+            return _is_of_rows(node.input("input"))
+        case Join(kind=kind, using=()):
+            return kind not in ONE_SIDED and _is_of_rows(node.input("left")) and _is_of_rows(node.input("right"))
+    return False

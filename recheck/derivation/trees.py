@@ -1,0 +1,398 @@
+"""The tree of a statement, its nodes by path, and where each column of a node's rows comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.nodes import (
+    ONE_SIDED,
+    Aggregate,
+    AggregateCall,
+    Alias,
+    Apply,
+    AsOf,
+    Bucket,
+    BucketKind,
+    Distinct,
+    Except,
+    Filter,
+    FirstRows,
+    Fixpoint,
+    Intersect,
+    Join,
+    JoinKind,
+    Named,
+    OrderBy,
+    Over,
+    Project,
+    Recur,
+    Scalar,
+    Scan,
+    SpjBlock,
+    Star,
+    Tree,
+    Union,
+    named_inputs,
+)
+from streambound.analyzer.algebra.percentiles import percentile_of
+from streambound.analyzer.algebra.schema import parsed, schema, starred_places
+from streambound.analyzer.algebra.schema_columns import Schema, meant
+from streambound.analyzer.algebra.syntax import conjuncts, scalar_of, scalar_of_column
+from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
+from streambound.analyzer.relation_queries import is_static
+from streambound.recheck.certificates.claims import RejectedError
+from streambound.recheck.derivation.claims import ClaimedNode, NotCheckedError
+
+Places = frozenset[int]
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node of the tree, with the columns of the relation that a recursion around it defines."""
+
+    tree: Tree
+    catalog: Catalog
+    recursion: Node | None = None
+    """The `Fixpoint` of whose step it is a part."""
+
+    def of(self, tree: Tree) -> Node:
+        """Another operator that stands as this one does."""
+        return replace(self, tree=tree)
+
+    def input(self, name: str) -> Node:
+        """The node that a field of it is."""
+        found = named_inputs(self.tree).get(name)
+        if found is None:
+            raise RejectedError(f"a {type(self.tree).__name__} has no {name}")
+        inside = isinstance(self.tree, Fixpoint) and name == "step"
+        return Node(found, self.catalog, self if inside else self.recursion)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The columns of its rows."""
+        around = () if self.recursion is None else self.recursion.schema
+        return schema(self.tree, self.catalog, around)
+
+    @cached_property
+    def width(self) -> int:
+        """How many columns there are."""
+        return len(self.schema)
+
+    @property
+    def every(self) -> Places:
+        """The places of all columns."""
+        return frozenset(range(self.width))
+
+    @property
+    def is_static(self) -> bool:
+        """Whether its rows never change."""
+        return is_static(self.tree, self.catalog)
+
+    @cached_property
+    def conditions(self) -> list[exp.Expr]:
+        """The parts of its condition that must all be true, by the columns of its input, or of pairs."""
+        if isinstance(self.tree, Filter | Join):
+            return conjuncts(self.tree.condition)
+        return []
+
+    @cached_property
+    def row(self) -> Schema:
+        """The columns that its condition reads."""
+        if isinstance(self.tree, Join):
+            return (*self.input("left").schema, *self.input("right").schema)
+        return self.input("input").schema if isinstance(self.tree, Filter) else ()
+
+    def same(self, other: Node) -> bool:
+        """Whether it is an equal node."""
+        if self.tree != other.tree:
+            return False
+        mine, theirs = self.recursion, other.recursion
+        around = mine is theirs or (mine is not None and theirs is not None and mine.same(theirs))
+        return around or not _reads_recursion(self.tree)
+
+    def read_by(self, *expressions: exp.Expr | Scalar | None) -> Places:
+        """The places of the columns that expressions read, in their subqueries, too."""
+        syntax = [parsed(one) if isinstance(one, Scalar) else one for one in expressions if one is not None]
+        named = {(c.name, c.table) for node in syntax for c in node.find_all(exp.Column)}
+        return frozenset(p for p, c in enumerate(self.schema) if any(c.called(*name) for name in named))
+
+    def place_of(self, node: exp.Expr) -> int | None:
+        """The place of the column that an expression is; None for another one."""
+        inner = node.unnest()
+        return meant(inner, self.schema) if isinstance(inner, exp.Column) else None
+
+
+def _reads_recursion(tree: Tree) -> bool:
+    """Whether a tree has rows of a recursion around it, so that it matters which one that is."""
+    return isinstance(tree, Recur) or any(map(_reads_recursion, named_inputs(tree).values()))
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a column comes from: a column of an input, which may be missing beside it, or an expression over it."""
+
+    node: Node
+    column: int | None = None
+    expression: exp.Expr | None = None
+    missing: bool = False
+
+
+def origin(node: Node, column: int) -> Origin | None:
+    """Where a column of a node comes from; None where it is neither a column nor an expression of one input."""
+    match node.tree:
+        case Filter() | Distinct() | OrderBy() | FirstRows() | SpjBlock() | Alias() | AsOf():
+            return Origin(node.input("input"), column)
+        case Over() | Bucket() | Apply():
+            below = node.input("input")
+            return Origin(below, column) if column < below.width else None
+        case Project():
+            below = node.input("input")
+            return _of_expression(below, listed(node)[column])
+        case Aggregate(keys=keys):
+            return _of_expression(node.input("input"), parsed(keys[column].value)) if column < len(keys) else None
+        case Except() | Intersect():
+            return Origin(node.input("left"), column)
+        case Join(kind=kind, using=()):
+            left = node.input("left")
+            if kind in ONE_SIDED or column < left.width:
+                return Origin(left, column, missing=kind in (JoinKind.RIGHT, JoinKind.FULL))
+            missing = kind in (JoinKind.LEFT, JoinKind.FULL)
+            return Origin(node.input("right"), column - left.width, missing=missing)
+    return None
+
+
+def _of_expression(below: Node, node: exp.Expr) -> Origin:
+    place = below.place_of(node)
+    return Origin(below, expression=node) if place is None else Origin(below, place)
+
+
+def listed(node: Node) -> list[exp.Expr]:
+    """The items of a select list: expressions, for a ``*`` the columns that it stands for."""
+    assert isinstance(node.tree, Project)
+    given, found = node.input("input").schema, list[exp.Expr]()
+    for item in node.tree.items:
+        if isinstance(item, Star):
+            found += [parsed(scalar_of_column(given[place])) for place in starred_places(item, given)]
+        else:
+            found.append(parsed(item.value))
+    return found
+
+
+# --- what rows are made of --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What rows are made of: at most one row each of a table, or a bucket, of which one begins ``every`` so many
+    timestamps; ``missing``: or without one.
+    """
+
+    table: DeclaredTable | None = None
+    missing: bool = False
+    every: int | None = None
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether its rows are of a stream."""
+        return self.table is not None and self.table.kind is Kind.STREAM
+
+
+def sources(node: Node) -> dict[str, Source]:
+    """What the rows of a node are made of: no two of them, with all their columns, are made of the same rows."""
+    match node.tree:
+        case Scan(table=table, alias=alias):
+            return {alias: Source(node.catalog.table(table))}
+        case Alias(alias=alias):
+            return {f"{alias}.{name}": one for name, one in sources(node.input("input")).items()}
+        case Filter() | Project() | Distinct() | SpjBlock() | Over() | Apply() | OrderBy():
+            return sources(node.input("input"))
+        case Aggregate(keys=keys):
+            return sources(node.input("input")) if keys else {}
+        case Bucket(kind=kind, size=size, slide=slide):
+            below = sources(node.input("input"))
+            return below if kind is BucketKind.SESSION else {**below, _bucket(below): Source(every=slide or size)}
+        case Join(kind=kind):
+            left = sources(node.input("left"))
+            if kind in ONE_SIDED:
+                return left
+            right = sources(node.input("right"))
+            if left.keys() & right.keys():
+                raise NotCheckedError("sides whose sources have the same names")
+            if kind in (JoinKind.RIGHT, JoinKind.FULL):
+                left = {name: replace(one, missing=True) for name, one in left.items()}
+            if kind in (JoinKind.LEFT, JoinKind.FULL):
+                right = {name: replace(one, missing=True) for name, one in right.items()}
+            return {**left, **right}
+        case Except() | Intersect():
+            return sources(node.input("left"))
+        case Union() | Fixpoint() | Recur() | AsOf() | FirstRows():
+            return {"": Source()}
+    raise NotCheckedError(f"the rows of a {type(node.tree).__name__}")
+
+
+def _bucket(below: dict[str, Source]) -> str:
+    return f"bucket {len(below)}"
+
+
+def says(node: Node, column: int) -> frozenset[str]:
+    """The sources whose rows say the value of a column."""
+    match node.tree:
+        case Scan(alias=alias):
+            return frozenset((alias,))
+        case Alias(alias=alias):
+            return frozenset(f"{alias}.{name}" for name in says(node.input("input"), column))
+        case Bucket(kind=kind) if column >= node.input("input").width and kind is not BucketKind.SESSION:
+            return frozenset((_bucket(sources(node.input("input"))),))
+        case Union() | Fixpoint() | Recur() | AsOf() | FirstRows():
+            return frozenset(("",))
+    found = origin(node, column)
+    if found is None:
+        return frozenset(sources(node))
+    if found.column is not None:
+        return says(found.node, found.column)
+    places = found.node.read_by(found.expression)
+    return frozenset[str]().union(*(says(found.node, place) for place in places))
+
+
+def only_grows(node: Node) -> bool:
+    """Whether no row of a node is ever taken back, as its operators say."""
+    match node.tree:
+        case Scan(changes=changes):
+            return not changes
+        case Recur() | AsOf():  # as far as its step does; what a relation was at a time (E3)
+            return True
+        case Filter() | Project() | Alias() | SpjBlock() | Distinct():
+            return only_grows(node.input("input"))
+        case Bucket(kind=kind):
+            return kind is not BucketKind.SESSION and only_grows(node.input("input"))
+        case Apply():
+            return node.input("subquery").is_static and only_grows(node.input("input"))
+        case Union():
+            return only_grows(node.input("left")) and only_grows(node.input("right"))
+        case Intersect(distinct=True):
+            return only_grows(node.input("left")) and only_grows(node.input("right"))
+        case Join(kind=JoinKind.INNER | JoinKind.SEMI):
+            return only_grows(node.input("left")) and only_grows(node.input("right"))
+        case Join(kind=JoinKind.LEFT | JoinKind.ANTI | JoinKind.NOT_IN):
+            return node.input("right").is_static and only_grows(node.input("left"))
+        case Join(kind=JoinKind.RIGHT):
+            return node.input("left").is_static and only_grows(node.input("right"))
+    return node.is_static
+
+
+def newest_of(node: Node) -> frozenset[str]:
+    """The sources of streams' rows of which a row is made that comes with the newest of them, and never goes."""
+    match node.tree:
+        case Scan(alias=alias, changes=False):
+            return frozenset() if node.is_static else frozenset((alias,))
+        case Alias(alias=alias):
+            return frozenset(f"{alias}.{name}" for name in newest_of(node.input("input")))
+        case Filter() | Project():
+            return newest_of(node.input("input"))
+        case Join(kind=JoinKind.INNER):
+            return newest_of(node.input("left")) | newest_of(node.input("right"))
+    raise NotCheckedError(f"with which rows those of a {type(node.tree).__name__} come")
+
+
+def keys(node: Node) -> list[Places]:
+    """Columns in which no two rows of a node agree, as its operators say."""
+    match node.tree:
+        case Scan(table=table):
+            declared = node.catalog.table(table)
+            key = declared.changes.key if declared is not None and declared.changes is not None else ()
+            places = frozenset(p for p, c in enumerate(node.schema) if c.name in key)
+            return [places] if key and len(places) == len(key) else []
+        case Aggregate(keys=mine):
+            return [frozenset(range(len(mine)))]
+        case Distinct() | Union(distinct=True) | Except(distinct=True) | Intersect(distinct=True):
+            return [node.every]
+        case Filter() | Alias() | Over() | Apply() | SpjBlock():
+            return keys(node.input("input"))
+        case Project():
+            found = [origin(node, place) for place in range(node.width)]
+            shown = {one.column: place for place, one in enumerate(found) if one is not None and one.column is not None}
+            below = keys(node.input("input"))
+            return [frozenset(shown[one] for one in key) for key in below if key <= shown.keys()]
+    return []
+
+
+# --- nodes that rules make --------------------------------------------------------------------------------------------
+
+
+def pairs(node: Node) -> Node:
+    """The pairs of a join."""
+    if not isinstance(node.tree, Join):
+        raise RejectedError("pairs of what is no join")
+    return node.of(replace(node.tree, kind=JoinKind.INNER, member=None))
+
+
+def keyed(node: Node, call: int | None = None) -> Node:
+    """The rows below groups with their keys, and with the value of one of the aggregates for its rows."""
+    if not isinstance(node.tree, Aggregate):
+        raise RejectedError("keys of what has no groups")
+    tree, below = node.tree, node.input("input")
+    items = [Named(f"c{n}", scalar_of_column(one), alias=True) for n, one in enumerate(below.schema)]
+    items += [Named(f"_k{n}", key.value, alias=True) for n, key in enumerate(tree.keys)]
+    rows = tree.input
+    if call is not None:
+        if not 0 <= call < len(tree.calls):
+            raise RejectedError("there is no such aggregate")
+        one = tree.calls[call]
+        items.append(Named("_v0", scalar_of(value_of(one)), alias=True))
+        rows = rows if one.filter is None else filtered(rows, parsed(one.filter), tree)
+    return node.of(Project(rows, tuple(items), syntax=tree.syntax))
+
+
+def filtered(rows: Tree, where: exp.Expr, tree: Aggregate) -> Filter:
+    """The rows that a FILTER of an aggregate lets pass."""
+    return Filter(rows, scalar_of(where), syntax=rows.syntax or tree.syntax)
+
+
+def value_of(call: AggregateCall) -> exp.Expr:
+    """The value that an aggregate is computed of."""
+    found = percentile_of(call)
+    if found is None and len(call.arguments) != 1:
+        raise NotCheckedError("values of several arguments")
+    return parsed(call.arguments[0] if found is None else found.value)
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """The nodes that a derivation speaks of."""
+
+    root: Node
+    claimed: tuple[ClaimedNode, ...]
+    used: set[int] = field(default_factory=set)
+
+    @cached_property
+    def found(self) -> tuple[Node, ...]:
+        """Each of them."""
+        return tuple(map(self._found, self.claimed))
+
+    def at(self, number: int | None) -> Node:
+        """One of them."""
+        if number is None or not 0 <= number < len(self.claimed):
+            raise RejectedError(f"there is no node {number}")
+        self.used.add(number)
+        return self.found[number]
+
+    def _found(self, claim: ClaimedNode) -> Node:
+        node = self.root
+        for name in claim.path:
+            node = node.input(name)
+        match claim.made:
+            case "":
+                return node
+            case "pairs":
+                return pairs(node)
+            case "keyed":
+                return keyed(node, claim.call)
+            case "passing":
+                return keyed(node, claim.call).input("input")
+            case "common":
+                assert isinstance(node.tree, Except | Intersect), "a set operation"
+                return node.of(Intersect(node.tree.left, node.tree.right, node.tree.distinct))
+        raise RejectedError(f"nothing makes a node of {claim.made!r}")

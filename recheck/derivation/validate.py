@@ -1,0 +1,62 @@
+"""A derivation against its statement: what it proves, or every reason why it proves nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from streambound.analyzer.algebra.nodes import Tree
+from streambound.analyzer.block_queries import BlockReader
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.findings import Finding
+from streambound.analyzer.lower import lower
+from streambound.analyzer.statement import Statement
+from streambound.recheck.certificates.claims import RejectedError
+from streambound.recheck.certificates.quantity import Quantity, total
+from streambound.recheck.certificates.reading_claims import read_as
+from streambound.recheck.certificates.validate import Proof, amount_faults
+from streambound.recheck.derivation.blocks import Blocks
+from streambound.recheck.derivation.claims import ClaimedDerivation, ClaimedState, NotCheckedError
+from streambound.recheck.derivation.counts import Counts
+from streambound.recheck.derivation.demand import everything
+from streambound.recheck.derivation.facts import Facts
+from streambound.recheck.derivation.operators import Operators
+from streambound.recheck.derivation.rewrites import rewritten
+from streambound.recheck.derivation.trees import Node, Nodes
+
+
+def proved(statement: Statement, catalog: Catalog, document: Any) -> Proof:
+    """What a derivation (plain JSON) proves of a statement; raises NotCheckedError for rules that are unknown here."""
+    try:
+        claim = read_as(ClaimedDerivation, document)
+        lowered = lower(statement, catalog, joining=claim.joining)
+        if lowered.tree is None or lowered.positions is None:
+            return Proof(("there is no such query in the file any more",))
+        if claim.joining and lower(statement, catalog).tree == lowered.tree:
+            return Proof(("nothing that it asks of relations is joined with them",))
+        blocks = BlockReader(lowered.positions, catalog, statement.name, statement.span, lowered.queries)
+        return _proved(claim, lowered.tree, blocks, catalog)
+    except RejectedError as error:
+        return Proof((str(error),))
+    except Finding as error:
+        raise NotCheckedError(error.diagnostic.message) from error
+
+
+def _proved(claim: ClaimedDerivation, tree: Tree, blocks: BlockReader, catalog: Catalog) -> Proof:
+    root = rewritten(Node(tree, catalog), claim.rewrites)
+    symbols: dict[str, Quantity] = {}
+    facts = Facts(Nodes(root, claim.nodes), claim.facts)
+    facts.check()
+    operators = Operators(blocks, Counts(facts, symbols), Blocks(symbols))
+    operators.check(root, everything(root), claim.operation)
+    _refuse(claim.keys)
+    if facts.unused() or len(facts.nodes.used) < len(claim.nodes):
+        raise RejectedError("it says more than it uses")
+    every = total(operators.sizes)
+    wrong = tuple(amount_faults("M", claim.entries, every, symbols))
+    return Proof(wrong, None if wrong else every)
+
+
+def _refuse(keys: Iterable[ClaimedState]) -> None:
+    for _ in keys:
+        raise NotCheckedError("keys of punctuations")

@@ -1,0 +1,246 @@
+"""Recursion as the runtime has it: the rows that it begins with, and cases of its step over what these read beside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.clock import clock
+from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.analyzer.algebra.view_facts import ViewKind
+from streambound.analyzer.block_columns import with_conditions_above
+from streambound.analyzer.block_queries import BlockReader
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.catalog import DeclaredTable, Kind
+from streambound.analyzer.columns import Column
+from streambound.analyzer.query import (
+    Attribute,
+    Branch,
+    Condition,
+    Constant,
+    NullTest,
+    Output,
+    Query,
+    Source,
+    conjunction,
+)
+from streambound.criteria.dataflow.state import Operation
+from streambound.criteria.least_bound import least_bound
+from streambound.criteria.operators.columns import columns_of
+from streambound.criteria.operators.parts import BlockPart, StepPart, StepValue
+from streambound.criteria.operators.recursion_trees import reading, standing
+from streambound.criteria.operators.recursion_values import TIME, RecursiveValues, not_null, place_of, stored
+from streambound.criteria.operators.relations import as_stream
+from streambound.criteria.operators.value_ranges import range_of
+from streambound.preprocess.pipeline import derive
+from streambound.synopsis_exec.from_operations import JobOperators, NotMade, Rows
+from streambound.synopsis_exec.made_operators import engine_types, names_of
+from streambound.synopsis_exec.recursion_steps import recursion_step
+from streambound_runtime.engine.plan import NativeNode
+from streambound_runtime.operators import circuit_plan
+
+
+def rows_of_recursion(operation: Operation, tree: nodes.Fixpoint, job: JobOperators) -> Rows:
+    """The least relation with the base's rows, and those that the step makes of it."""
+    return _Recursion(operation, tree, job).rows()
+
+
+@dataclass(frozen=True, slots=True)
+class _StepInput:
+    """What a case of the step reads beside r: rows of these ``sources``, of which it needs these ``attributes``.
+
+    ``query`` gives those of a block of streams; else they are those of one relation.
+    """
+
+    sources: tuple[Source, ...]
+    attributes: tuple[Attribute, ...]
+    query: Query | None = None
+
+    @property
+    def aliases(self) -> frozenset[str]:
+        """Those of the sources."""
+        return frozenset(source.alias for source in self.sources)
+
+
+@dataclass
+class _Recursion:
+    """One recursive relation; ``inputs`` are what its step reads, each once."""
+
+    operation: Operation
+    tree: nodes.Fixpoint
+    job: JobOperators
+    inputs: dict[object, Rows] = field(default_factory=dict)
+
+    def rows(self) -> Rows:
+        """The operator of the relation."""
+        tree, job = self.tree, self.job
+        base_tree = tree.base.input if isinstance(tree.base, nodes.Alias) else tree.base
+        query = self._reader().view(standing(self._readable(base_tree), job.catalog), distinct=True)
+        named = zip(columns_of(query), schema(tree.base, job.catalog), strict=True)
+        columns = tuple(replace(column, name=view.name) for column, view in named)
+        step = self._step(columns)
+        branches = derive(step).split.branches
+        values = RecursiveValues(columns, derive(query).split.branches, branches, tree.name)
+        meeting = [(branch, one) for branch in branches if (one := values.meeting(branch)) is not None]
+        every = tuple(range(len(columns)))
+        base = job.exactly(job.rows(self.operation.inputs[0]), every)
+        cases = [(branch, tuple(self._reads(narrowed, step))) for branch, narrowed in meeting]
+        steps = [self._case(branch, several) for branch, several in cases]
+        inputs = [*self.inputs.values()]
+        made = tuple(recursion_step(one, len(columns), [len(rows.columns) for rows in inputs]) for one in steps)
+        tables = [job.catalog.table(source.table) for branch in branches for source in branch.sources]
+        changes = any(table is not None and table.changes is not None for table in tables)
+        retracts = changes or job.views.of(tree.base).change > ViewKind.APPEND_ONLY
+        node = circuit_plan.FixpointNode(
+            job.named("recursion"),
+            base.operator,
+            tuple(rows.operator for rows in inputs),
+            made,
+            names_of(columns),
+            tuple(names_of(rows.columns) for rows in inputs),
+            retracts,
+        )
+        return job.added(NativeNode(node, engine_types(columns), True), every, columns)
+
+    def _readable(self, tree: nodes.Tree) -> nodes.Tree:
+        """A tree with its conditions above its joins, where blocks have them."""
+        match tree:
+            case nodes.Project(input) | nodes.Alias(input) | nodes.Distinct(input):
+                return replace(tree, input=self._readable(input))
+            case nodes.Union(left, right):
+                return replace(tree, left=self._readable(left), right=self._readable(right))
+            case nodes.Filter() | nodes.Join():
+                inside = replace(self.job.context, views=self.job.views.inside(self.tree))
+                return with_conditions_above(tree, inside.columns)
+        return tree
+
+    def _reader(self, *more: DeclaredTable) -> BlockReader:
+        """Reads blocks in which relations that change are streams; r's name is that of the table that is ``more``."""
+        context = self.job.context
+        tables = [as_stream(table) if table.changes is not None else table for table in context.catalog.tables]
+        others = [table for table in tables if table.name.lower() != self.tree.name.lower()]
+        return replace(context.blocks, catalog=replace(context.catalog, tables=(*more, *(others if more else tables))))
+
+    def _step(self, columns: tuple[Column, ...]) -> Query:
+        """The step over a stream that stands for r."""
+        tree, catalog = self.tree, self.job.catalog
+        own = tuple(Column(f"_{n}", column.type) for n, column in enumerate(columns, 1))
+        found = clock(tree, catalog)
+        if found is None:
+            raise NotMade("a recursion without streams")
+        stream = DeclaredTable(tree.name, Kind.STREAM, (*own, Column(TIME, found.type)), TIME)
+        step = reading(standing(self._readable(tree.step), catalog), [column.name for column in columns], tree.name)
+        return self._reader(stream).view(step, distinct=True)
+
+    # --- what a step reads --------------------------------------------------------------------------------------------
+
+    def _reads(self, branch: Branch, step: Query) -> Iterator[_StepInput]:
+        """Its streams as one block, with the relations that do not change; else each relation by itself."""
+        others = [source for source in branch.sources if source.table != self.tree.name]
+        alone = [source for source in others if self._changes(source)]
+        together = [source for source in others if source not in alone]
+        if any(source.kind is not Kind.RELATION for source in together):
+            yield _block_of(branch, tuple(together), step)
+        else:
+            alone = [*together, *alone]
+        for source in alone:
+            read = (*(a for atom in branch.atoms for a in atom.attributes), *branch.projected)
+            wanted = tuple(dict.fromkeys(one for one in read if one.source == source.alias))
+            yield _StepInput((source,), wanted)
+
+    def _changes(self, source: Source) -> bool:
+        table = self.job.catalog.table(source.table)
+        return table is not None and table.changes is not None
+
+    def _case(self, branch: Branch, reads: tuple[_StepInput, ...]) -> StepPart:
+        """A case of the step: which r's it reads, what it joins them by, and what it shows."""
+        places = [self._input(one) for one in reads]
+        recursive = tuple(source.alias for source in branch.sources if source.table == self.tree.name)
+
+        def value(attribute: Attribute) -> StepValue:
+            if attribute.source in recursive:
+                column, more = stored(branch, attribute)
+                return StepValue(recursive.index(attribute.source), place_of(column), more)
+            number, read = next((n, one) for n, one in enumerate(reads) if attribute.source in one.aliases)
+            return StepValue(len(recursive) + number, read.attributes.index(attribute))
+
+        inside = [one.aliases for one in reads if one.query is not None]
+        tests = tuple(
+            (atom, tuple(map(value, atom.attributes)))
+            for atom in branch.atoms
+            if not any({a.source for a in atom.attributes} <= aliases for aliases in inside)
+        )
+        outputs = list[StepValue | Constant]()
+        for output in branch.outputs:
+            if not isinstance(output.value, Attribute | Constant):
+                raise NotMade("a column of a recursion that is computed of several rows, or of times")
+            outputs.append(value(output.value) if isinstance(output.value, Attribute) else output.value)
+        return StepPart(len(recursive), tuple(places), tests, tuple(outputs))
+
+    def _input(self, read: _StepInput) -> int:
+        """The place of what a step reads among the inputs, each of which is made once."""
+        texts = tuple(self._text(read.sources[0], one) for one in read.attributes)
+        key: object = len(self.inputs) if read.query is not None else (read.sources[0].table, texts)
+        if key not in self.inputs:
+            self.inputs[key] = self._relation(read, texts) if read.query is None else self._block(read.query)
+        return [*self.inputs].index(key)
+
+    @staticmethod
+    def _text(source: Source, attribute: Attribute) -> str:
+        column = source.column(attribute.column)
+        return column.expression or exp.column(column.name, quoted=True).sql("spark")
+
+    def _block(self, query: Query) -> Rows:
+        """What is kept of a step's streams."""
+        derivation = derive(query)
+        sizes = least_bound(derivation, repeats=True)
+        if sizes is None:
+            raise NotMade("more tables than a synopsis has")
+        columns = columns_of(query)
+        part = BlockPart(self.job.named("block"), query, derivation.split, sizes, columns)
+        return self.job.added(self.job.block(part), range(len(columns)), columns)
+
+    def _relation(self, read: _StepInput, texts: tuple[str, ...]) -> Rows:
+        """A relation's rows, with what the step reads of them."""
+        (source,) = read.sources
+        table = self.job.catalog.table(source.table)
+        if table is not None and table.changes is not None:
+            rows, columns = self.job.rows_of_changes(table), table.columns
+        else:
+            columns = tuple(column for column in source.columns if not column.expression)
+            given = DeclaredTable(source.table, Kind.RELATION, columns, rows=source.rows, query=source.query)
+            made = self.job.relation(self.job.named(f"relation {given.name}"), given, columns)
+            rows = self.job.added(made, range(len(columns)), columns)
+        names = {column.name: f"`c{n}`" for n, column in enumerate(columns)}
+
+        def meant(one: exp.Expr) -> exp.Expr:
+            return exp.column(names[one.name].strip("`"), quoted=True) if isinstance(one, exp.Column) else one
+
+        nodes_of = [parsed(nodes.Scalar(text)) for text in texts]
+        wanted = [node.transform(meant).sql("spark") for node in nodes_of]
+        return self.job.made_of(rows, wanted, range(len(wanted)))
+
+
+def _block_of(branch: Branch, mine: tuple[Source, ...], step: Query) -> _StepInput:
+    """The streams of a case of the step, with what r joins or the step shows of them.
+
+    Rows that r cannot meet, by what its columns can be, are left out: an edge matters only if it begins where r ends.
+    """
+    aliases = {source.alias for source in mine}
+    own = [atom for atom in branch.atoms if {a.source for a in atom.attributes} <= aliases]
+    joined = [a for atom in branch.atoms if atom not in own for a in atom.attributes if a.source in aliases]
+    shown = [a for a in branch.projected if a.source in aliases]
+    wanted = tuple(dict.fromkeys((*joined, *shown)))
+    facts, compared = Facts.of(branch), not_null(branch)
+    more: list[Condition] = []
+    for attribute in wanted:
+        if attribute in compared:
+            more.append(NullTest(attribute, is_null=False))
+            more += range_of(facts, attribute, null=False).conditions(attribute)
+    outputs = tuple(Output(f"_{n}", attribute, branch.span) for n, attribute in enumerate(wanted, 1))
+    merged = tuple(group for group in branch.merged if set(group) <= aliases)
+    found = Branch(mine, conjunction((*own, *more)), outputs, branch.span, merged=merged)
+    return _StepInput(mine, wanted, Query(step.name, step.file, True, (found,), step.span))
