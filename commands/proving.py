@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from streambound.analyzer.catalog import Catalog
     from streambound.analyzer.query import Query
     from streambound.criteria.check import Checked
-    from streambound.criteria.operators.witness import CircuitWitness
     from streambound.criteria.periods.endless import PeriodWitness
     from streambound.criteria.witness import Witness
+    from streambound.criteria.witnesses.witness import CircuitWitness
     from streambound.recheck.oracle.prove import WitnessProof
 
 SIZES = (2, 3)
@@ -50,8 +50,8 @@ def proved_by_duckdb(checked: Checked, catalog: Catalog, size: int) -> CircuitWi
     """How to build witnesses that DuckDB proves, of some sizes and this one; None where none is found."""
     from streambound.analyzer.work import share
     from streambound.criteria.check import executed
-    from streambound.criteria.operators.witness import MOST_STEPS, candidates, same_relations
     from streambound.criteria.relation_witness import joined_suspects
+    from streambound.criteria.witnesses.witness import MOST_STEPS, candidates, same_relations
     from streambound.reports.circuit_witness_report import tables_of
 
     statement = executed(checked)

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from streambound.analyzer.catalog import Catalog
     from streambound.analyzer.query import Query
     from streambound.criteria.check import Checked
-    from streambound.criteria.operators.witness import CircuitWitness
     from streambound.criteria.witness import Witness
     from streambound.criteria.witness_search import WitnessSearch
+    from streambound.criteria.witnesses.witness import CircuitWitness
 
 
 @click.command("witness")

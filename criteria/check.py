@@ -41,9 +41,9 @@ from streambound.preprocess.count_lto import count_lto
 from streambound.temporal.statement import SeqStatement, read_statement
 
 if TYPE_CHECKING:
-    from streambound.criteria.operators.executed import Executed
-    from streambound.criteria.operators.witness import CircuitWitness
     from streambound.criteria.repairs.repair import Repairs
+    from streambound.criteria.witnesses.executed import Executed
+    from streambound.criteria.witnesses.witness import CircuitWitness
 
 _WITNESS = 3 * STATEMENT / 8
 """Steps of work of all searches for a witness of what a statement means."""
@@ -252,8 +252,8 @@ def _circuit(statement: Statement, found: Judged, catalog: Catalog, lowered: Low
     if found.violations and not proving:
         verdict = Verdict.UNKNOWN
     elif found.violations:
-        from streambound.criteria.operators.executed import Executed
-        from streambound.criteria.operators.witness import find_circuit_witness, find_scheme
+        from streambound.criteria.witnesses.executed import Executed
+        from streambound.criteria.witnesses.witness import find_circuit_witness, find_scheme
 
         executed = Executed(lowered.tree, catalog, lowered.queries)
         verdict = Verdict.UNBOUNDED
@@ -283,7 +283,7 @@ def _of_relations(statement: Statement, catalog: Catalog, lowered: Lowered) -> C
 
 def executed(checked: Checked) -> Executed | None:
     """What of a statement can be executed; None where it names nothing in the algebra."""
-    from streambound.criteria.operators.executed import Executed
+    from streambound.criteria.witnesses.executed import Executed
 
     if checked.tree is None or checked.catalog is None:
         return None
@@ -292,7 +292,7 @@ def executed(checked: Checked) -> Executed | None:
 
 def search_circuit_longer(checked: Checked, longer: int) -> CircuitWitness | None:
     """Search so many times as long as a check does for how to build the witnesses of a circuit."""
-    from streambound.criteria.operators.witness import find_circuit_witness, find_scheme
+    from streambound.criteria.witnesses.witness import find_circuit_witness, find_scheme
 
     statement = executed(checked)
     if checked.circuit is None or statement is None:
@@ -331,7 +331,7 @@ def _of_blocks(statement: Statement, catalog: Catalog) -> Checked:
 
 def _period_witness(statement: Statement, found: JudgedPeriods) -> PeriodWitness | None:
     """What proves that a SEQ block over streams is not bounded, if that is found."""
-    from streambound.criteria.operators.constants import Constants
+    from streambound.criteria.witnesses.constants import Constants
 
     leaves = found.context.leaves
     constants = Constants.of_syntax(statement.blocks[0].query, [leaf.table for leaf in leaves])

@@ -23,13 +23,13 @@ from streambound.criteria.operators.states import Judged
 from streambound.preprocess.pipeline import derive
 
 if TYPE_CHECKING:
-    from streambound.criteria.operators.witness import CircuitWitness
+    from streambound.criteria.witnesses.witness import CircuitWitness
 
 
 def relation_witness(statement: Statement, catalog: Catalog, lowered: Lowered) -> CircuitWitness | None:
     """How to build the witnesses of a statement that asks relations; None where it does not, or none was found."""
-    from streambound.criteria.operators.executed import Executed
-    from streambound.criteria.operators.witness import find_circuit_witness
+    from streambound.criteria.witnesses.executed import Executed
+    from streambound.criteria.witnesses.witness import find_circuit_witness
 
     if lowered.tree is None:
         return None

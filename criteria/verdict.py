@@ -28,9 +28,9 @@ from streambound.criteria.wording import listed
 from streambound.preprocess.pipeline import Derivation, derive
 
 if TYPE_CHECKING:
-    from streambound.criteria.operators.witness import CircuitWitness
     from streambound.criteria.witness import Witness
     from streambound.criteria.witness_search import WitnessSearch
+    from streambound.criteria.witnesses.witness import CircuitWitness
 
 Found = tuple[Branch, tuple[Violation, ...]]
 """A disjoint branch and its violations."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Attribute
 
 
@@ -21,22 +22,26 @@ def listed(names: Iterable[str], word: str = "and") -> str:
 def bound_help(facts: Facts, attribute: Attribute) -> str:
     """What would bound an attribute, in the query or in the catalog."""
     source = facts.branch.source(attribute.source)
-    column = source.column(attribute.column)
+    above, below = facts.bounded_above(attribute), facts.bounded_below(attribute)
+    return limits_help(str(attribute), source.column(attribute.column), source.table, above, below)
+
+
+def limits_help(name: str, column: Column, table: str, above: bool, below: bool) -> str:
+    """What would bound a column of a stream, which has a limit ``above`` or ``below``, or none."""
     if column.expression:
         equal = "let it equal a constant or a relation's column"
         return f"bound {column.name} in WHERE, or what it is computed of; or {equal}"
-    name = f"domain.{column.name}"
+    domain = f"domain.{column.name}"
     if not column.type.discrete:
         return (
-            f"a range does not bound a {column.type.name}: compare {attribute} for equality with a constant or a "
-            f"relation's column, or list its values as {name} = {{ values = [...] }} under [streams.{source.table}] in "
+            f"a range does not bound a {column.type.name}: compare {name} for equality with a constant or a "
+            f"relation's column, or list its values as {domain} = {{ values = [...] }} under [streams.{table}] in "
             f"the catalog"
         )
-    above, below = facts.bounded_above(attribute), facts.bounded_below(attribute)
     missing = (
         "a lower and an upper bound" if not above and not below else "an upper bound" if below else "a lower bound"
     )
     return (
-        f"{attribute} lacks {missing}: add it to WHERE, join it by = with a relation's column, or declare {name} = "
-        f"[low, high] under [streams.{source.table}] in the catalog"
+        f"{name} lacks {missing}: add it to WHERE, join it by = with a relation's column, or declare {domain} = "
+        f"[low, high] under [streams.{table}] in the catalog"
     )

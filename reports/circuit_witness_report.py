@@ -13,9 +13,9 @@ from streambound.analyzer.query import Branch, Query, Source, conjunction
 from streambound.analyzer.spans import Span
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.values import to_json
-from streambound.criteria.operators.executed import Executed
-from streambound.criteria.operators.witness import CircuitWitness, subsets
 from streambound.criteria.witness import Witness
+from streambound.criteria.witnesses.executed import Executed
+from streambound.criteria.witnesses.witness import CircuitWitness, subsets
 from streambound.incremental.zset import Row as Values
 from streambound.incremental.zset import ZSet
 from streambound.reports.witness_report import MOST_SHOWN

@@ -56,7 +56,8 @@ def random(first: int, seeds: int) -> Iterator[Case]:
             yield "random", f"{seed}.{number}", in_words_of(text, duckdb=False), catalog
 
 
-def _cases(told: argparse.Namespace) -> Iterator[Case]:
+def cases(told: argparse.Namespace) -> Iterator[Case]:
+    """The statements that are asked for."""
     for file in told.file or ():
         yield from corpus(file)
     if told.cases:
@@ -68,23 +69,29 @@ def _cases(told: argparse.Namespace) -> Iterator[Case]:
         yield from random(told.seed, told.seeds)
 
 
-def _shown(found: Comparison, kind: str, name: str, sql: str) -> str:
-    return f"{found.outcome.value:9} {kind} {name}  old {found.old} new {found.new}\n    {' '.join(sql.split())}"
-
-
-def main() -> int:
-    """Compare; print what differs and the tallies."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def arguments(about: str) -> argparse.ArgumentParser:
+    """The arguments that say which statements are compared."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--file", type=Path, action="append", help="cases in a file, one JSON object a line")
     parser.add_argument("--cases", action="store_true", help="the public cases")
     parser.add_argument("--nexmark", action="store_true", help="the queries of Nexmark")
     parser.add_argument("--seeds", type=int, default=0, help="so many catalogs of random statements")
     parser.add_argument("--seed", type=int, default=0, help="the first of them")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="for how long at most")
+    return parser
+
+
+def _shown(found: Comparison, kind: str, name: str, sql: str) -> str:
+    return f"{found.outcome.value:9} {kind} {name}  old {found.old} new {found.new}\n    {' '.join(sql.split())}"
+
+
+def main() -> int:
+    """Compare; print what differs and the tallies."""
+    parser = arguments(__doc__ or "")
     parser.add_argument("--show", default="wrong,failed,lost,larger", help="the outcomes that are printed")
     told = parser.parse_args()
     tally, kinds, began = Counter[str](), dict[str, Counter[str]](), time.monotonic()
-    for kind, name, sql, catalog in _cases(told):
+    for kind, name, sql, catalog in cases(told):
         for found in compared(sql, catalog):
             tally[found.outcome.value] += 1
             kinds.setdefault(kind, Counter())[found.outcome.value] += 1

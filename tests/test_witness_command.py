@@ -123,7 +123,7 @@ def test_duckdb_runs_a_statement_with_an_element_and_without(place: Path, sql: s
 
 def test_the_results_of_many_probes_are_not_worked_out(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each is of all elements: the work of a file for each element would grow with their square."""
-    from streambound.criteria.operators.witness import CircuitWitness
+    from streambound.criteria.witnesses.witness import CircuitWitness
 
     executed, original = list[int](), CircuitWitness.changes
 

@@ -152,7 +152,7 @@ def _least_tables(
         states = tuple(_table(table.size, tree, proposition) for table in sizes.tables)
         return Operation(tree, states, rows=BlockRows(read, sizes))
     if found:
-        return Operation(tree, (unbounded(found[0], tree, proposition),), rows=BlockRows(read, None))
+        return Operation(tree, (unbounded(found, tree, proposition),), rows=BlockRows(read, None))
     return without_rule(tree, "more tables than a synopsis has")
 
 
@@ -166,14 +166,19 @@ def violations(split: Query, distinct: bool, stamped: bool = False) -> list[Viol
     return [one for each in facts for one in (set_violations(each, stamped) if distinct else bag_violations(each))]
 
 
-def unbounded(one: Violation, tree: nodes.Tree, proposition: str) -> OperatorState:
-    """A state that nothing bounds."""
-    return OperatorState(tree, "table", f"{proposition} {one.condition}", (), Entry.NUMBER, None, None, one.message)
+def unbounded(found: Sequence[Violation], tree: nodes.Tree, proposition: str) -> OperatorState:
+    """A state that nothing bounds, by what is violated."""
+    name, words = f"{proposition} {found[0].condition}", found[0].message
+    return OperatorState(tree, "table", name, (), Entry.NUMBER, None, None, words, violations=tuple(found))
 
 
 def results(read: Derivation, tree: nodes.Tree) -> OperatorState:
     """The results of a set, each remembered for ever."""
-    return OperatorState(tree, "results", "set", (), Entry.ROW, most_results(read, Retention.EVER))
+    count = most_results(read, Retention.EVER)
+    endless = [one for one in violations(read.split, True) if one.condition == "(1)"] if count is None else []
+    if endless:
+        return replace(unbounded(endless, tree, "set"), what="results", entry=Entry.ROW)
+    return OperatorState(tree, "results", "set", (), Entry.ROW, count)
 
 
 def most_results(read: Read, retention: Retention = Retention.PRESENT) -> StateCount | None:
@@ -234,10 +239,10 @@ def pair_of_streams(tree: nodes.Join, demand: Demand, context: RuleContext) -> O
         return replace(tables(read, False, tree, "B3" if asks else "B4"), demand=demand)
     mine = [one for one in bag if one.stream == left]
     if mine:
-        return Operation(tree, (unbounded(mine[0], tree, "B3"),), demand=demand, rows=BlockRows(read, None))
+        return Operation(tree, (unbounded(mine, tree, "B3"),), demand=demand, rows=BlockRows(read, None))
     asked = [one for one in set_violations(facts) if one.stream == right and one.condition != "(1)"]
     if asked:
-        return Operation(tree, (unbounded(asked[0], tree, "B1"),), demand=demand, rows=BlockRows(read, None))
+        return Operation(tree, (unbounded(asked, tree, "B1"),), demand=demand, rows=BlockRows(read, None))
     lag = facts.lag(right, left)
     if lag is None or lag > 0:
         return without_rule(tree, "an EXISTS whose rows wait, and those that it asks for, too")
@@ -264,7 +269,7 @@ def best_over_join(read: Derivation, greatest: bool, tree: nodes.Tree) -> Operat
     split = replace(read.split, branches=branches, distinct=True)
     found = [one for one in violations(split, True) if one.stream != NEWEST]
     if found:
-        return Operation(tree, (unbounded(found[0], tree, "A3"),), rows=BlockRows(read, None, split))
+        return Operation(tree, (unbounded(found, tree, "A3"),), rows=BlockRows(read, None, split))
     sizes = bound(split, repeats=True)
     if sizes is None:
         return without_rule(tree, "extrema without a number")

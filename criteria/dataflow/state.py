@@ -15,6 +15,7 @@ from streambound.criteria.dataflow.closing import ClosingTime
 from streambound.criteria.dataflow.demand import Demand
 from streambound.criteria.dataflow.view import OperatorView
 from streambound.criteria.size import Number, Size, fewer, total
+from streambound.criteria.violation import Violation
 from streambound.preprocess.pipeline import Derivation
 from streambound_runtime.operators.asked_rows import AskedRows
 
@@ -184,8 +185,8 @@ class OperatorState:
     """What an operator remembers of an input.
 
     ``key`` are columns of the input, by position. Without a ``count`` nothing bounds the state: ``blame`` is the column
-    to limit, by position, None where there is no single one; ``words`` say what grows. Of a column the ``best`` may be
-    enough.
+    to limit, by position, None where there is no single one; ``words`` say what grows; ``violations`` are those of a
+    block's criterion. Of a column the ``best`` may be enough.
     """
 
     operator: Tree = field(repr=False)
@@ -198,6 +199,7 @@ class OperatorState:
     words: str = ""
     window: WindowRows | None = field(default=None, repr=False)
     best: BestValue | None = None
+    violations: tuple[Violation, ...] = field(default=(), repr=False)
 
     @property
     def reads_apart(self) -> bool:

@@ -17,20 +17,7 @@ from streambound.analyzer.expressions.reading import Refused, read
 from streambound.analyzer.expressions.whole_numbers import whole_number
 from streambound.analyzer.query import Attribute, Branch, Output, Query, TimeValue
 from streambound.analyzer.types import Family
-
-DAY = 86_400_000_000
-LENGTHS = {
-    "second": (1_000_000, 1_000_000),
-    "minute": (60_000_000, 60_000_000),
-    "hour": (3_600_000_000, 3_600_000_000),
-    "day": (DAY, DAY),
-    "date": (DAY, DAY),
-    "week": (7 * DAY, 7 * DAY),
-    "month": (28 * DAY, 31 * DAY),
-    "quarter": (90 * DAY, 92 * DAY),
-    "year": (365 * DAY, 366 * DAY),
-}
-"""The shortest and the longest period of each unit of the calendar, in microseconds."""
+from streambound.analyzer.units_of_time import LENGTHS
 
 
 @dataclass(frozen=True, slots=True)

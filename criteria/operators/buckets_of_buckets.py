@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from streambound.analyzer.columns import Column
-from streambound.criteria.operators.buckets import LENGTHS, TimeFunction, function_of_time
+from streambound.analyzer.units_of_time import LENGTHS
+from streambound.criteria.operators.buckets import TimeFunction, function_of_time
 from streambound.criteria.operators.parts import Closing
 
 _UNITS = ("second", "minute", "hour", "day", "month", "quarter", "year")

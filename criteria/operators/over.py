@@ -43,9 +43,10 @@ from streambound.criteria.operators.over_calls import (
 from streambound.criteria.operators.over_views import judge_over_view, over_part
 from streambound.criteria.operators.parts import Closing, MapPart, OverPart, Part
 from streambound.criteria.operators.states import CLOSED, Judged, State
-from streambound.criteria.operators.tied_rows import TIED, calls_shown, columns_shown
+from streambound.criteria.operators.tied_rows import calls_shown, columns_shown
 from streambound.criteria.size import Number, Size, product
 from streambound.criteria.violation import Violation, under
+from streambound.criteria.witnesses.ranked_schemes import TIED
 from streambound.preprocess.pipeline import derive
 from streambound_runtime.operators.asked_rows import AskedRows
 

@@ -31,9 +31,9 @@ from streambound.criteria.operators.over_calls import (
 )
 from streambound.criteria.operators.parts import Closing, MapPart, OverPart, Part
 from streambound.criteria.operators.states import ClosingRows, Judged, State
-from streambound.criteria.operators.tied_rows import TIED
 from streambound.criteria.size import Number, Size, product, total
 from streambound.criteria.violation import Violation
+from streambound.criteria.witnesses.ranked_schemes import TIED
 from streambound_runtime.operators.asked_rows import AskedRows
 
 

@@ -13,8 +13,8 @@ from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.flatten import written
 from streambound.criteria.operators.judge import Context
 from streambound.criteria.operators.written_columns import called, names_in
+from streambound.criteria.witnesses.ranked_schemes import TIED
 
-TIED = ("RANK", "DENSE_RANK")
 Names = Mapping[tuple[str, str], exp.Column]
 _NOTHING = Named("_1", Scalar("1", exp.Literal.number(1)), alias=True)
 """An item of a list of which nothing is read but how many rows it has."""

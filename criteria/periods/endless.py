@@ -3,7 +3,7 @@
 Rows i = 0 … N−1 begin at i, and end at 2N + 2i or at 2N + 2i + 1; or the other way round, with values that rise or
 fall. After N nothing arrives. Where what is printed from then on tells all 2^N inputs apart, the memory at N takes 2^N
 states, for every N: M units of O(log N) bits hold fewer for a large N. That it does so for every N is known of rows
-that differ in columns with infinitely many values, beyond all constants (`operators.constants`), of streams whose rows
+that differ in columns with infinitely many values, beyond all constants (`witnesses.constants`), of streams whose rows
 may be valid for ever: all inputs of a few rows are executed, and some of more rows than are counted to.
 """
 
@@ -29,8 +29,8 @@ from streambound.analyzer.expressions.reading import Refused, read
 from streambound.analyzer.types import DataType, Family, parse_type
 from streambound.analyzer.work import cached
 from streambound.criteria.contract import value_range
-from streambound.criteria.operators.constants import MOST_COUNTED, Constants
 from streambound.criteria.periods.views import Leaf
+from streambound.criteria.witnesses.constants import MOST_COUNTED, Constants
 from streambound_runtime.operators.epochs.fragments import Fragment, FragmentRow
 from streambound_runtime.operators.epochs.plan import EpochJoin, EpochLineage, EpochMap, EpochQuery
 from streambound_runtime.operators.epochs.query import query_operator

@@ -6,8 +6,8 @@ import pytest
 
 from streambound.commands.proving import prove_witness
 from streambound.criteria.check import Checked
-from streambound.criteria.operators.witness import same_relations
 from streambound.criteria.vocabulary import Verdict
+from streambound.criteria.witnesses.witness import same_relations
 from streambound.reports.circuit_witness_report import tables_of
 from support.circuits import checked_circuit
 

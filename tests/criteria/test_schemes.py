@@ -12,7 +12,7 @@ import pytest
 
 from streambound.analyzer.work import share
 from streambound.criteria.check import Checked, executed
-from streambound.criteria.operators.witness import CircuitWitness, find_scheme
+from streambound.criteria.witnesses.witness import CircuitWitness, find_scheme
 from streambound.recheck.oracle.prove import prove
 from streambound.reports.circuit_witness_report import tables_of
 from streambound.reports.witness_report import json_rows

@@ -12,7 +12,7 @@ import pytest
 from streambound.analyzer.columns import Column
 from streambound.analyzer.types import parse_type
 from streambound.criteria.check import executed
-from streambound.criteria.operators.constants import DAY, Constants
+from streambound.criteria.witnesses.constants import DAY, Constants
 from support.circuits import checked_circuit, checked_once
 from support.grown import SAMPLED, SIZE, grown
 
@@ -119,6 +119,14 @@ def test_a_type_has_always_one_more_value_or_few(kind: str, fresh: bool) -> None
 def test_a_part_of_a_digest_is_opaque() -> None:
     found = _constants("SELECT left(md5(name), 1) AS x, COUNT(*) FROM S GROUP BY left(md5(name), 1)", NARROW)
     assert found.opaque == {"name"}
+
+
+def test_a_stream_in_two_places_may_have_other_derived_columns_in_each() -> None:
+    """A row that is an element of one place is no row with the columns that were derived for the other."""
+    catalog = {"streams": {"S": {"timestamp": "ts", "columns": {"a": "bigint", "v": "bigint", "ts": "bigint"}}}}
+    joined = "FROM S AS x JOIN S AS y ON x.v = y.v"
+    sql = f"SELECT MIN(y.ts) AS m {joined} AND x.a <= y.a EXCEPT ALL SELECT COUNT(y.ts) AS n {joined}"
+    assert str(checked_circuit(sql, catalog).verdict) in ("unknown", "unbounded")
 
 
 def _constants(sql: str, catalog: Mapping[str, Any]) -> Constants:

@@ -6,9 +6,9 @@ from random import Random
 
 from streambound.criteria.check import Checked
 from streambound.criteria.distinguishing import tells_element
-from streambound.criteria.operators.witness import CircuitWitness
 from streambound.criteria.verdict import Decision
 from streambound.criteria.witness import Witness, build
+from streambound.criteria.witnesses.witness import CircuitWitness
 
 SIZE, SAMPLED = 40, 300
 """The size at which each witness is executed, and that of a sample."""
@@ -18,7 +18,7 @@ _NEAR = 4
 def grown(checked: Checked, size: int = SIZE) -> bool:
     """Whether the witness of an unbounded statement, with so many elements, still tells these apart."""
     if checked.circuit_witness is not None:
-        return _of_statement(checked.circuit_witness, size)
+        return grown_statement(checked.circuit_witness, size)
     return checked.decision is not None and grown_plan(checked.decision, size)
 
 
@@ -32,7 +32,8 @@ def grown_plan(decision: Decision, size: int = SIZE) -> bool:
     return all(tells_element(split, witness, element, _probes(element, size)) for element in _elements(size))
 
 
-def _of_statement(found: CircuitWitness, size: int) -> bool:
+def grown_statement(found: CircuitWitness, size: int = SIZE) -> bool:
+    """The same for a statement that is executed on its witness's rows."""
     witness = found.of_size(size)
     if witness is None:
         return False

@@ -16,9 +16,9 @@ from typing import Any
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.expressions.evident import plain_value
 from streambound.analyzer.work import spend
-from streambound.criteria.operators.executed import Executed
 from streambound.criteria.results import Row
 from streambound.criteria.witness import Witness
+from streambound.criteria.witnesses.executed import Executed
 from streambound.incremental.circuit import Circuit, CircuitBuilder, CircuitNode
 from streambound.incremental.evaluate import evaluate_once
 from streambound.incremental.feed import SourceChange, together

@@ -38,8 +38,8 @@ from streambound.analyzer.constants import ConstantError, numeral
 from streambound.analyzer.expressions.registry import BY_NAME, is_aggregate
 from streambound.analyzer.literals import fixed_interval
 from streambound.analyzer.types import Family
-from streambound.criteria.operators.buckets import LENGTHS
-from streambound.criteria.operators.executed import Executed
+from streambound.analyzer.units_of_time import LENGTHS
+from streambound.criteria.witnesses.executed import Executed
 
 DAY = LENGTHS["day"][0]
 MOST_COUNTED = 600

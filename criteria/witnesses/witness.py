@@ -19,21 +19,21 @@ from typing import TYPE_CHECKING
 from streambound.analyzer.algebra.nodes import Aggregate, FirstRows, Over, Tree, inputs
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.expressions.function import Fails, NotKnown
-from streambound.analyzer.query import Attribute, Query
+from streambound.analyzer.query import Attribute, Branch, Query
 from streambound.analyzer.types import Family
 from streambound.analyzer.work import STATEMENT, TooMuchWork, share, spend
 from streambound.criteria.contract import fits_contract
-from streambound.criteria.operators.constants import MOST_COUNTED, Constants
-from streambound.criteria.operators.executed import Executed
-from streambound.criteria.operators.ranked_schemes import ranked
-from streambound.criteria.operators.schemes import FARTHEST, FEW_ROWS, Ground, Scheme, counted, drawn, in_time
 from streambound.criteria.reach import Reach
 from streambound.criteria.witness import Witness, build
 from streambound.criteria.witness_plan import WitnessPlan
 from streambound.criteria.witness_search import plans
+from streambound.criteria.witnesses.constants import MOST_COUNTED, Constants
+from streambound.criteria.witnesses.executed import Executed
+from streambound.criteria.witnesses.ranked_schemes import ranked
+from streambound.criteria.witnesses.schemes import FARTHEST, FEW_ROWS, Ground, Scheme, counted, drawn, in_time
 
 if TYPE_CHECKING:
-    from streambound.criteria.operators.executions import Executions, WitnessRun
+    from streambound.criteria.witnesses.executions import Executions, WitnessRun
     from streambound.incremental.zset import ZSet
 
 SIZES = (3, 4, 5)
@@ -111,7 +111,7 @@ class CircuitWitness:
 
     @cached_property
     def _executions(self) -> Executions:
-        from streambound.criteria.operators.executions import Executions
+        from streambound.criteria.witnesses.executions import Executions
 
         return Executions(self.statement)
 
@@ -139,14 +139,21 @@ def find_circuit_witness(statement: Executed, suspects: Iterable[Query], longer:
     ``suspects`` are blocks, split, that the violated propositions speak of. A search that is so many times ``longer``
     takes as many more steps.
     """
-    from streambound.criteria.operators.executions import Executions
+    return first_that_holds(statement, candidates(statement, suspects), MOST_STEPS * longer)
+
+
+def first_that_holds(
+    statement: Executed, tried: Iterable[CircuitWitness], steps: float = MOST_STEPS
+) -> CircuitWitness | None:
+    """The first of some ways to build witnesses that holds at every size; None where none does, in so many steps."""
+    from streambound.criteria.witnesses.executions import Executions
     from streambound.incremental.evaluate import NoFixpointError
     from streambound.incremental.translation.views import Untranslatable
 
     try:
         executions = Executions(statement)
-        with share(MOST_STEPS * longer):
-            for found in candidates(statement, suspects):
+        with share(steps):
+            for found in tried:
                 if holds_at_every_size(found, executions):
                     return found
     except (Untranslatable, NoFixpointError):
@@ -159,7 +166,7 @@ def find_scheme(statement: Executed, longer: int = 1) -> CircuitWitness | None:
 
     A search that is so many times ``longer`` draws as many more schemes, and takes as many more steps.
     """
-    from streambound.criteria.operators.executions import Executions
+    from streambound.criteria.witnesses.executions import Executions
     from streambound.incremental.evaluate import NoFixpointError
     from streambound.incremental.translation.views import Untranslatable
 
@@ -253,20 +260,28 @@ def _of_relations(witness: Witness) -> set[tuple[str, tuple[object, ...]]]:
 
 
 def _plain(query: Query) -> Query:
-    """A block without sums, and without the columns that were derived for them: rows are evaluated as they are."""
+    """A block without sums, and without the columns that were derived for them: rows are evaluated as they are.
+
+    A row of a stream may stand in several places, so that it has the columns that are derived for any of them.
+    """
+    used = {(branch.source(one.source).table, one.column) for branch in query.branches for one in _read(branch)}
     branches = []
     for branch in query.branches:
-        used = {*branch.projected, *(a for atom in branch.atoms for a in atom.attributes)}
         sources = tuple(
             replace(
                 source,
                 factors=(),
-                columns=tuple(c for c in source.columns if not c.expression or Attribute(source.alias, c.name) in used),
+                columns=tuple(c for c in source.columns if not c.expression or (source.table, c.name) in used),
             )
             for source in branch.sources
         )
         branches.append(replace(branch, sources=sources))
     return replace(query, branches=tuple(branches), sums=())
+
+
+def _read(branch: Branch) -> Iterator[Attribute]:
+    yield from branch.projected
+    yield from (attribute for atom in branch.atoms for attribute in atom.attributes)
 
 
 def _fits(witness: Witness, copies: Copies) -> bool:
@@ -292,7 +307,7 @@ def holds_at_every_size(found: CircuitWitness, executions: Executions) -> bool:
     """Whether all subsets of elements are told apart, whatever their number.
 
     Elements are in the same order at every size, and farther apart than all constants together; each has values of its
-    own in columns that have infinitely many, and what has few values is the same of all (`operators.constants`). So a
+    own in columns that have infinitely many, and what has few values is the same of all (`witnesses.constants`). So a
     condition that sees one value or time, or two, is true of elements alike. What is counted or summed is tried: for
     all subsets of a few elements, for sums of powers, and for more elements than rows are counted to.
     """

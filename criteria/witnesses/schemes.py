@@ -1,6 +1,6 @@
 """Schemes of witnesses, which know no theory: a row per table of an element and of a probe, by rules for any size.
 
-Where no plan of a block tells prefixes apart (`operators.witness`), schemes are drawn at random, always the same ones
+Where no plan of a block tells prefixes apart (`witnesses.witness`), schemes are drawn at random, always the same ones
 for a statement. A value is a constant, or one beyond every constant for each element, rising or falling, or one beyond
 all elements. The probe of element k sends its own rows, those of all other elements, or k rows. As for plans only the
 execution of the whole statement counts: of all subsets of a few elements, of subsets with equal sums of powers, which
@@ -25,12 +25,12 @@ from streambound.analyzer.types import Family
 from streambound.analyzer.values import Value
 from streambound.analyzer.work import spend
 from streambound.criteria.contract import fits_column, fits_contract
-from streambound.criteria.operators.constants import DAY as _DAY
-from streambound.criteria.operators.constants import Constants, scanned
-from streambound.criteria.operators.executed import Executed
 from streambound.criteria.results import Row
 from streambound.criteria.witness import Witness
 from streambound.criteria.witness_plan import Kept, WitnessPlan
+from streambound.criteria.witnesses.constants import DAY as _DAY
+from streambound.criteria.witnesses.constants import Constants, scanned
+from streambound.criteria.witnesses.executed import Executed
 
 MOST_SCHEMES = 1_000
 """Schemes that are drawn for a statement."""

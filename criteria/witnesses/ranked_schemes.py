@@ -24,9 +24,10 @@ from streambound.analyzer.algebra.nodes import Aggregate, Over, Scalar, Tree, Wi
 from streambound.analyzer.algebra.percentiles import Percentile, percentile_of
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.catalog import DeclaredTable
-from streambound.criteria.operators.schemes import ElementValue, Ground, RowScheme, Scheme, draw_row
-from streambound.criteria.operators.tied_rows import TIED
+from streambound.criteria.witnesses.schemes import ElementValue, Ground, RowScheme, Scheme, draw_row
 
+TIED = ("RANK", "DENSE_RANK")
+"""Functions that are alike for rows which the order leaves equal."""
 DRAWS = 40
 """Rows of a table that are tried: all columns but the argument are constants."""
 _MOST_ROWS = 64

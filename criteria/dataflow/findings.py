@@ -1,0 +1,310 @@
+"""What is said of states that nothing bounds: a diagnostic for each column to blame, at its place in the SQL.
+
+Of a block these are its criterion's violations. Of other operators they are the columns of what is remembered that have
+any number of values, where these are written; and the operator, where there is no single one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.schema import parsed, starred_places
+from streambound.analyzer.algebra.schema_columns import ViewColumn, meant
+from streambound.analyzer.codes import Code
+from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.findings import Positions
+from streambound.analyzer.spans import Span
+from streambound.criteria.dataflow.judge import Judgement
+from streambound.criteria.dataflow.state import OperatorState
+from streambound.criteria.dataflow.syntax import conjuncts
+from streambound.criteria.dataflow.view import OperatorView
+from streambound.criteria.dataflow.views import Views
+from streambound.criteria.dataflow.witness import states_without_size
+from streambound.criteria.violation import Violation
+from streambound.criteria.wording import limits_help
+
+_GROUP = "{} is a group's key and unbounded: there is a group for each of its values"
+_PARTITION = "{} is a partition's key and unbounded: there is a partition for each of its values"
+_VALUES = "{} is unbounded, and all of its values in a group are remembered"
+_DISTINCT = "{} is unbounded: DISTINCT must remember every value it has ever returned"
+_COMPARED = "{} is unbounded, and rows of both sides are compared by it: every value must be remembered"
+_RECURSION = "{} is unbounded: a recursion must remember every value it has ever returned"
+_SHOWN = (
+    "{} is projected and unbounded, and a row that has it may still wait for a partner: every value must be remembered"
+)
+_LATER = "a row of the other side may come later"
+_EQUAL = f"{{1}} joins on an unbounded attribute, and {_LATER}: every value of {{0}} must be remembered"
+_ORDERED = f"the outcome of {{1}} depends on unboundedly many values of {{0}}, and {_LATER}: all must be remembered"
+_LIMITS = "limit the columns that it keeps, in WHERE or by domains in the catalog, or group by a bucket of time"
+_ROWS = "declare it: rows = … in [relations.{}], or domains of its key"
+
+
+def findings(judgement: Judgement) -> tuple[Diagnostic, ...]:
+    """The diagnostics of the states of a statement that have no size, each once."""
+    positions = judgement.context.blocks.positions
+    reader = _Findings(positions, judgement.context.views, judgement.operation.tree)
+    found: dict[object, Violation] = {}
+    for one in states_without_size(judgement.operation):
+        for violation in reader.of(one.state):
+            found.setdefault((violation.code, violation.message, violation.span), violation)
+    file = positions.source.file
+    return tuple(
+        Diagnostic(one.code, one.message, file, one.span, one.help, f"proposition {one.condition}")
+        for one in found.values()
+        if one.code is not None
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenColumn:
+    """An expression, and the rows whose columns it reads."""
+
+    node: exp.Expr
+    view: OperatorView
+
+
+@dataclass(frozen=True)
+class _Findings:
+    """What is said of the states of one statement, whose tree is the ``root``."""
+
+    positions: Positions
+    views: Views
+    root: nodes.Tree
+
+    def of(self, state: OperatorState) -> Iterator[Violation]:
+        """What is said of a state without a size."""
+        if state.violations:
+            yield from (self._placed(one, state.operator) for one in state.violations)
+            return
+        found = list(self._columns(state))
+        yield from found or [self._operator(state)]
+
+    def _placed(self, one: Violation, operator: nodes.Tree) -> Violation:
+        """A violation of a block's criterion, where the column is read above if the block's columns were made up."""
+        if one.span != self.positions.of(exp.Null()):
+            return one
+        given = self.views.schema(operator)
+        place = next((p for p, c in enumerate(given) if c.called(one.attribute or "", one.stream)), None)
+        above = None if place is None else mention(self.root, operator, place, self.views)
+        return replace(one, span=self._place(above, operator))
+
+    def _columns(self, state: OperatorState) -> Iterator[Violation]:
+        """The columns to blame."""
+        tree = state.operator
+        match tree:
+            case nodes.Aggregate(keys=keys):
+                values = [place for place in state.key if place >= len(keys)]
+                found = list(self._written(state, tree, _VALUES, values))
+                yield from found or self._written(state, tree, _GROUP)
+            case nodes.Over(input, calls):
+                given = self.views.of(input)
+                for node in dict.fromkeys(node for call in calls for node in call.partition):
+                    if any(given.columns[place].values.size is None for place in given.read_by(node)):
+                        yield self._violation(state, _PARTITION, WrittenColumn(parsed(node), given))
+            case nodes.Join():
+                yield from self._of_side(state, tree)
+            case nodes.Distinct() | nodes.Union() | nodes.Project():
+                yield from self._written(state, tree, _DISTINCT)
+            case nodes.Except() | nodes.Intersect():
+                yield from self._written(state, tree, _COMPARED)
+            case nodes.Fixpoint():
+                yield from self._written(state, tree, _RECURSION)
+
+    def _operator(self, state: OperatorState) -> Violation:
+        """The operator itself."""
+        tree, place = state.operator, self._place(state.operator.syntax, state.operator)
+        if isinstance(tree, nodes.Scan):
+            message = f"{state.words}: all that are there must be remembered"
+            help, code = _ROWS.format(tree.table), Code.UNBOUNDED_PROJECTION
+            return Violation(state.proposition, tree.alias, "", message, place, code, help)
+        message = f"nothing bounds what this remembers: {state.words}"
+        return Violation(state.proposition, "", None, message, place, Code.UNBOUNDED_VIEW, _LIMITS)
+
+    def _written(
+        self, state: OperatorState, tree: nodes.Tree, words: str, places: Sequence[int] | None = None
+    ) -> Iterator[Violation]:
+        """The unbounded columns of an operator's rows, at these places or all, where they are written."""
+        view = self.views.of(tree)
+        for place in state.key if places is None else places:
+            if view.columns[place].values.size is None:
+                yield from (self._violation(state, words, one) for one in written(tree, place, self.views))
+
+    def _of_side(self, state: OperatorState, tree: nodes.Join) -> Iterator[Violation]:
+        """The unbounded columns of a side that waits: in the join's condition, or where they are read above."""
+        pair = self.views.of(replace(tree, kind=nodes.JoinKind.INNER))
+        first = len(self.views.schema(tree.left)) if state.what == "right" else 0
+        places = [first + place for place in state.key if pair.columns[first + place].values.size is None]
+        for place in [place for place in places if not pair.schema[place].time] or places:
+            conditions = [one for one in conjuncts(tree.condition) if place in pair.read_by(one)]
+            for one in conditions:
+                equal = isinstance(one, exp.EQ)
+                code = Code.UNBOUNDED_EQUALITY if equal else Code.UNBOUNDED_JOIN
+                yield self._violation(state, _EQUAL if equal else _ORDERED, WrittenColumn(one, pair), place, code)
+            above = None if conditions else mention(self.root, tree, place, self.views)
+            if above is not None:
+                yield self._violation(state, _SHOWN, WrittenColumn(above, pair), place)
+
+    def _violation(
+        self,
+        state: OperatorState,
+        words: str,
+        at: WrittenColumn,
+        place: int | None = None,
+        code: Code = Code.UNBOUNDED_PROJECTION,
+    ) -> Violation:
+        """What is said of an expression, of which the column at a place is unbounded, or else the first that is."""
+        node, view = at.node, at.view
+        read = sorted(view.read_by(node))
+        place = place if place is not None else next((p for p in read if view.columns[p].values.size is None), None)
+        known = None if place is None else self._declared(view, place)
+        column = "" if known is None else f"{known.alias}.{known.name}" if known.alias else known.name
+        name = column if column and (isinstance(node, exp.Column) or code is not Code.UNBOUNDED_PROJECTION) else ""
+        text = node.sql("spark") if is_placed(node) else self.positions.text(self._place(node, state.operator))
+        help = "" if place is None else self._help(view, place, column)
+        span = self._place(node, state.operator)
+        alias = known.alias if known is not None else ""
+        message = words.format(name or text, text)
+        return Violation(state.proposition, alias, column or None, message, span, code, help or _LIMITS)
+
+    def _declared(self, view: OperatorView, place: int) -> ViewColumn:
+        """A column of a view, or, where a pass gave it a name, that which it is."""
+        for one in written(view.tree, place, self.views):
+            below = meant(one.node, one.view.schema) if isinstance(one.node, exp.Column) else None
+            if below is not None and view.schema[place].alias.startswith("_"):
+                return one.view.schema[below]
+        return view.schema[place]
+
+    def _help(self, view: OperatorView, place: int, name: str) -> str:
+        """What would bound a column of a stream's rows; nothing of another one."""
+        declared, tables = view.schema[place].column, [view.sources[one].table for one in view.origins[place]]
+        if declared is None or len(tables) != 1 or tables[0] is None:
+            return ""
+        low, high = view.columns[place].values.ends
+        return limits_help(name, declared, tables[0].name, high is not None, low is not None)
+
+    def _place(self, node: exp.Expr | None, operator: nodes.Tree) -> Span:
+        """Where an expression is written; where it is not, a function of the operator, or the operator."""
+        calls = [call.syntax for call in operator.calls] if isinstance(operator, nodes.Aggregate | nodes.Over) else []
+        on = [operator.syntax.args.get("on")] if isinstance(operator.syntax, exp.Join) else []
+        for one in (node, *calls, *on, operator.syntax):
+            if one is not None and is_placed(one):
+                return self.positions.of(one)
+        return operator.at or self.positions.first_token
+
+
+def is_placed(node: exp.Expr) -> bool:
+    """Whether an expression has a place in the SQL: what passes made has none."""
+    return any("start" in leaf.meta for leaf in node.walk())
+
+
+def written(tree: nodes.Tree, place: int, views: Views) -> Iterator[WrittenColumn]:
+    """The expressions that a column of an operator's rows has the values of: of each side of a union one."""
+    match tree:
+        case nodes.Project(input, items):
+            given = views.of(input)
+            for item in items:
+                places = starred_places(item, given.schema) if isinstance(item, nodes.Star) else (None,)
+                if place < len(places):
+                    below = places[place]
+                    if isinstance(item, nodes.Named):
+                        yield from _or_below(WrittenColumn(parsed(item.value), given), input, views)
+                    elif below is not None:
+                        yield from written(input, below, views)
+                    return
+                place -= len(places)
+        case nodes.Aggregate(input, keys, calls):
+            given = views.of(input)
+            if place < len(keys):
+                yield from _or_below(WrittenColumn(parsed(keys[place].value), given), input, views)
+                return
+            call = calls[place - len(keys)]
+            syntax = parsed(call.arguments[0]) if call.arguments else call.syntax
+            if syntax is not None:
+                yield from _or_below(WrittenColumn(syntax, given), input, views)
+        case nodes.Bucket(input=input, time=time):
+            width = len(views.schema(input))
+            if place < width:
+                yield from written(input, place, views)
+            else:
+                yield WrittenColumn(parsed(time), views.of(input))
+        case nodes.Over(input, calls):
+            width = len(views.schema(input))
+            if place < width:
+                yield from written(input, place, views)
+            elif (syntax := calls[place - width].syntax) is not None:
+                yield WrittenColumn(syntax, views.of(input))
+        case nodes.Join(left=left, right=right) if not tree.using:
+            width = len(views.schema(left))
+            yield from written(left, place, views) if place < width else written(right, place - width, views)
+        case nodes.Fixpoint(base=base, step=step):
+            yield from written(base, place, views)
+            yield from written(step, place, views.inside(tree))
+        case nodes.Union(left, right):
+            yield from written(left, place, views)
+            yield from written(right, place, views)
+        case nodes.Except(left) | nodes.Intersect(left):
+            yield from written(left, place, views)
+        case nodes.Filter(input) | nodes.Alias(input) | nodes.Distinct(input) | nodes.SpjBlock(input):
+            yield from written(input, place, views)
+
+
+def _or_below(found: WrittenColumn, below: nodes.Tree, views: Views) -> Iterator[WrittenColumn]:
+    """An expression, or, where a pass made it of a column, what this one is written as."""
+    place = meant(found.node, found.view.schema) if isinstance(found.node, exp.Column) else None
+    made = place is not None and not is_placed(found.node)
+    deeper = list(written(below, place, views)) if made and place is not None else []
+    yield from deeper or [found]
+
+
+def mention(root: nodes.Tree, operator: nodes.Tree, place: int, views: Views) -> exp.Expr | None:
+    """Where a column of an operator's rows is read above it first: in a select list, or by groups or windows."""
+    path = _path(root, operator)
+    tied: exp.Expr | None = None
+    for above, below in zip(path[-2::-1], path[:0:-1], strict=True):
+        given = views.schema(below)
+        read = [column for one in _scalars(above) for column in one.find_all(exp.Column)]
+        found = next((column for column in read if meant(column, given) == place), None)
+        if found is not None and is_placed(found):
+            return found
+        match above:
+            case nodes.Over(calls=calls):  # rows' other columns break ties
+                tied = tied or calls[0].syntax
+            case nodes.Project(items=items):
+                stars = [starred_places(one, given) if isinstance(one, nodes.Star) else (None,) for one in items]
+                shown = [one for places in stars for one in places]
+                if place not in shown:
+                    return tied
+                place = shown.index(place)
+            case nodes.Join(left=left) if below is not left:
+                place += len(views.schema(left))
+            case nodes.Aggregate() | nodes.Fixpoint():
+                return tied
+    return tied
+
+
+def _scalars(tree: nodes.Tree) -> Iterator[exp.Expr]:
+    """The expressions of an operator that make its rows of others."""
+    match tree:
+        case nodes.Project(items=items):
+            yield from (parsed(one.value) for one in items if isinstance(one, nodes.Named))
+        case nodes.Aggregate(keys=keys, calls=calls):
+            yield from (parsed(key.value) for key in keys)
+            yield from (parsed(one) for call in calls for one in call.arguments)
+        case nodes.Over(calls=calls):
+            for call in calls:
+                yield from (parsed(one) for one in (*call.partition, *(key.value for key in call.order)))
+                yield from (parsed(one) for one in call.arguments)
+
+
+def _path(root: nodes.Tree, operator: nodes.Tree) -> list[nodes.Tree]:
+    """The operators from the root to one; none where it is not there."""
+    if root is operator:
+        return [root]
+    for below in nodes.inputs(root):
+        if path := _path(below, operator):
+            return [root, *path]
+    return []
