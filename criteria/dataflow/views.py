@@ -223,11 +223,33 @@ class Views:
             tree=tree,
             schema=columns,
             origins=(*keys, *calls),
-            keys=_group_keys(given, keys),
+            keys=_group_keys([self._bucket_of(tree, place) for place in range(len(tree.keys))]),
             parts=(),
             near=(),
             below=None,
         )
+
+    def _bucket_of(self, tree: nodes.Tree, place: int) -> object | None:
+        """The bucket of a row of which a column is an end, as it is; None for another column."""
+        match tree:
+            case nodes.Bucket(input):
+                width = len(self.of(input).schema)
+                return self._bucket_of(input, place) if place < width else ("bucket", id(tree))
+            case nodes.Filter(input) | nodes.Alias(input) | nodes.SpjBlock(input) | nodes.Distinct(input):
+                return self._bucket_of(input, place)
+            case nodes.Aggregate(input, keys):
+                plain = place_of(parsed(keys[place].value), self.of(input)) if place < len(keys) else None
+                return None if plain is None else self._bucket_of(input, plain)
+            case nodes.Project(input, items) if all(isinstance(item, nodes.Named) for item in items):
+                item = items[place]
+                plain = place_of(parsed(item.value), self.of(input)) if isinstance(item, nodes.Named) else None
+                return None if plain is None else self._bucket_of(input, plain)
+            case nodes.Join(left=left, right=right, using=()):
+                width = len(self.of(left).schema)
+                side = (left, place) if place < width else (right, place - width)
+                bucket = self._bucket_of(*side)
+                return None if bucket is None else (place < width, bucket)
+        return None
 
     def _join(self, tree: nodes.Join, left: OperatorView, right: OperatorView, columns: Schema) -> OperatorView:
         if tree.kind in nodes.ONE_SIDED:
@@ -289,12 +311,11 @@ class Views:
         return any(key <= theirs for key in right.keys), any(key <= mine for key in left.keys)
 
 
-def _group_keys(given: OperatorView, origins: Sequence[frozenset[str]]) -> tuple[Places, ...]:
-    """The columns that tell groups apart: of each bucket of time one end does."""
-    ends: dict[frozenset[str], list[int]] = {}
-    for place, origin in enumerate(origins):
-        bucket = len(origin) == 1 and given.sources[next(iter(origin))].table is None
-        ends.setdefault(origin if bucket else frozenset((str(place),)), []).append(place)
+def _group_keys(buckets: Sequence[object | None]) -> tuple[Places, ...]:
+    """The columns that tell groups apart: of the ends of one bucket of time, which say each other, one."""
+    ends: dict[object, list[int]] = {}
+    for place, bucket in enumerate(buckets):
+        ends.setdefault(place if bucket is None else bucket, []).append(place)
     return tuple(frozenset(chosen) for chosen in islice(product_of(*ends.values()), _MOST_KEYS))
 
 

@@ -297,6 +297,20 @@ def newest_of(node: Node) -> frozenset[str]:
     raise NotCheckedError(f"with which rows those of a {type(node.tree).__name__} come")
 
 
+def _is_end(node: Node, column: int) -> bool:
+    """Whether a column is an end of a bucket of time, as it is."""
+    if isinstance(node.tree, Bucket) and column >= node.input("input").width:
+        return True
+    found = origin(node, column)
+    return found is not None and found.column is not None and _is_end(found.node, found.column)
+
+
+def _buckets(node: Node) -> list[Node]:
+    """The buckets of time below a node."""
+    below = [one for name in named_inputs(node.tree) for one in _buckets(node.input(name))]
+    return [*below, node] if isinstance(node.tree, Bucket) else below
+
+
 def keys(node: Node) -> list[Places]:
     """Columns in which no two rows of a node agree, as its operators say."""
     match node.tree:
@@ -306,7 +320,9 @@ def keys(node: Node) -> list[Places]:
             places = frozenset(p for p, c in enumerate(node.schema) if c.name in key)
             return [places] if key and len(places) == len(key) else []
         case Aggregate(keys=mine):
-            return [frozenset(range(len(mine)))]
+            every = frozenset(range(len(mine)))
+            ends = frozenset(place for place in every if _is_end(node, place))
+            return [every, *(every - ends | {one} for one in ends)] if len(_buckets(node)) == 1 else [every]
         case Distinct() | Union(distinct=True) | Except(distinct=True) | Intersect(distinct=True):
             return [node.every]
         case Filter() | Alias() | Over() | Apply() | SpjBlock():

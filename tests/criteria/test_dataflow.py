@@ -379,3 +379,16 @@ def test_rows_of_a_union_are_kept_as_long_as_any_part_has_equal_ones() -> None:
     both = "SELECT ts AS c FROM I UNION ALL SELECT n AS c FROM Q"
     assert size(both.replace(" ALL", ""), beside) == size(f"SELECT DISTINCT c FROM ({both}) q", beside) == "unbounded"
     assert size(f"SELECT c, COUNT(*) AS n FROM ({both}) q GROUP BY c", beside) == "unbounded"
+
+
+def test_a_day_does_not_tell_windows_apart() -> None:
+    """Windows of ten minutes that wait for a day are 144; grouped by their day as well, they are as many."""
+    plain = {"streams": {name: {"timestamp": "ts", "columns": {"ts": "timestamp", "a": "bigint"}} for name in "ST"}}
+    for day in ("window_end", "DATE_TRUNC('DAY', window_start)"):
+        windows = (
+            f"SELECT window_start AS s, {day} AS d, COUNT(*) AS n "
+            f"FROM TUMBLE(TABLE S, DESCRIPTOR(ts), INTERVAL '10' MINUTES) GROUP BY window_start, {day}"
+        )
+        sql = f"SELECT w.n, w.d, T.a FROM ({windows}) w JOIN T ON T.ts >= w.s AND T.ts <= w.s + INTERVAL 1 DAY"
+        states = judged(sql, catalog_from_mapping(plain)).states
+        assert {one.what: one.size.text for one in states if one.size is not None}["left"] == "144"
