@@ -17,6 +17,7 @@ from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise, ViewFacts, ViewKind
 from streambound.analyzer.catalog import Catalog, Kind
 from streambound.analyzer.symbols import symbol
+from streambound.analyzer.types import DataType, Family
 from streambound.criteria.dataflow.counting import present
 from streambound.criteria.dataflow.state import smaller
 from streambound.criteria.dataflow.syntax import conjuncts
@@ -304,11 +305,23 @@ class Views:
 
     def _partners(self, tree: nodes.Join, left: OperatorView, right: OperatorView) -> tuple[bool, bool]:
         """Whether a left row has at most one partner, and a right row: the condition gives it all of a key."""
-        equal = [(left.read_by(one.left), right.read_by(one.right)) for one in equalities(tree.condition)]
-        equal += [(left.read_by(one.right), right.read_by(one.left)) for one in equalities(tree.condition)]
+        pairs = [(one.left, one.right) for one in equalities(tree.condition)]
+        pairs += [(right, left) for left, right in pairs]
+        found = [(left.read_by(one), right.read_by(other)) for one, other in pairs]
+        equal = [
+            (mine, theirs)
+            for mine, theirs in found
+            if all(_one_to_one(left.schema[p].type, right.schema[q].type) for p in mine for q in theirs)
+        ]
         theirs = frozenset(place for mine, other in equal if mine and len(other) == 1 for place in other)
         mine = frozenset(place for own, other in equal if other and len(own) == 1 for place in own)
         return any(key <= theirs for key in right.keys), any(key <= mine for key in left.keys)
+
+
+def _one_to_one(kind: DataType | None, other: DataType | None) -> bool:
+    """Whether a value of one type equals one of the other type at most: the texts 1 and 01 both equal the number 1."""
+    whole = kind is not None and other is not None and kind.family is other.family is Family.INTEGER
+    return whole or (kind is not None and kind == other)
 
 
 def _group_keys(buckets: Sequence[object | None]) -> tuple[Places, ...]:

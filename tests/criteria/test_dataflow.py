@@ -392,3 +392,26 @@ def test_a_day_does_not_tell_windows_apart() -> None:
         sql = f"SELECT w.n, w.d, T.a FROM ({windows}) w JOIN T ON T.ts >= w.s AND T.ts <= w.s + INTERVAL 1 DAY"
         states = judged(sql, catalog_from_mapping(plain)).states
         assert {one.what: one.size.text for one in states if one.size is not None}["left"] == "144"
+
+
+@pytest.mark.parametrize(("kind", "rows"), [("bigint", "3*c_S"), ("int", "3*c_S"), ("string", "150*c_S")])
+def test_a_key_of_another_type_has_several_partners(kind: str, rows: str) -> None:
+    """'1' and '01' are two keys, and both equal the number 1: a row of S may have all 50 rows of Q for partners."""
+    keyed = catalog_from_mapping(
+        {
+            "streams": {
+                "S": {"timestamp": "ts", "columns": {"ts": "bigint", "a": "bigint"}},
+                "T": {"timestamp": "ts", "columns": {"ts": "bigint"}},
+            },
+            "relations": {
+                "Q": {
+                    "columns": {"k": kind, "n": "bigint"},
+                    "rows": 50,
+                    "changes": {"timestamp": "at", "op": "op", "key": ["k"]},
+                }
+            },
+        }
+    )
+    joined = "SELECT S.ts, Q.n FROM S JOIN Q FOR SYSTEM_TIME AS OF S.ts ON S.a = Q.k"
+    sql = f"SELECT q.n FROM ({joined}) q JOIN T ON T.ts >= q.ts AND T.ts <= q.ts + 3"
+    assert {one.what: one.size.text for one in judged(sql, keyed).states if one.size is not None}["left"] == rows
