@@ -415,3 +415,13 @@ def test_a_key_of_another_type_has_several_partners(kind: str, rows: str) -> Non
     joined = "SELECT S.ts, Q.n FROM S JOIN Q FOR SYSTEM_TIME AS OF S.ts ON S.a = Q.k"
     sql = f"SELECT q.n FROM ({joined}) q JOIN T ON T.ts >= q.ts AND T.ts <= q.ts + 3"
     assert {one.what: one.size.text for one in judged(sql, keyed).states if one.size is not None}["left"] == rows
+
+
+def test_rows_of_a_set_operation_wait_for_a_side_that_ends() -> None:
+    """While S may still bring any v, all rows of T are remembered that it may equal, however few S brings."""
+    free = {name: {"timestamp": "ts", "columns": {"ts": "bigint", "v": "bigint"}} for name in "ST"}
+    catalog = catalog_from_mapping({"streams": free})
+    for operator in ("EXCEPT", "INTERSECT", "EXCEPT ALL", "INTERSECT ALL"):
+        both = f"SELECT S.v FROM S WHERE S.ts < 100 {operator} SELECT T.v FROM T"
+        assert size(both, catalog) == "unbounded"
+        assert size(f"{both} WHERE T.ts < 50", catalog) == "100*c_S + 50*c_T"
