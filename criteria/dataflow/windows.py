@@ -113,7 +113,7 @@ def _alike(calls: Sequence[Limited]) -> list[tuple[list[Limited], tuple[nodes.Wi
     kinds: dict[object, list[Limited]] = {}
     for one in rest:
         reach = _reach_of(one[0])
-        kinds.setdefault((reach.unit, reach.before is None), []).append(one)
+        kinds.setdefault("so far" if reach.before is None else reach.unit, []).append(one)
     several = [one for one in (limited, *kinds.values()) if one]
     return [(one, tuple(call for call, _ in one)) for one in several]
 
@@ -213,20 +213,22 @@ def _first(
 
     Rows of one rank differ in columns that are ``shown``, and in each key of the rows.
     """
-    still, each = _open(given), _partitions(partition, len(call.partition))
+    still, each = _open(given), _partitions(partition, len(call.partition), len(given.schema))
     if still is None:
         return []
     found = [each]
     if call.function in _TIED:
         same = {place_of(parsed(one), given) for one in (*call.partition, *(key.value for key in call.order))}
         ways = [[*call.partition, *_columns_of(given, one - same)] for one in (shown, *given.keys)]
-        found = [_partitions(_columns(tree, items, context), len(call.partition)) for items in ways]
+        found = [_partitions(_columns(tree, items, context), len(call.partition), len(given.schema)) for items in ways]
         first = place_of(parsed(call.order[0].value), given) if call.order else None
         ties = open_rows(given, 1) if first is not None and given.columns[first].newest else None
         if ties is not None and each is not None:
             found.append(replace(each, size=product([each.size, ties])))
     counts = [
-        replace(one, size=total([still.size, product([Number(number), one.size])]), closing=still.closing)
+        replace(
+            one, size=total([still.size, product([Number(number), one.size])]), closing=still.closing or one.closing
+        )
         for one in found
         if one is not None
     ]
@@ -251,11 +253,15 @@ def _near(reach: WindowReach, call: nodes.WindowCall, given: OperatorView, parti
         size = open_rows(given, within)
         return [] if size is None else [(StateCount(size, Reason.OPEN, Retention.TIME), AskedRows(within=within))]
     number = 1 if reach.before is None else reach.before + reach.after
-    each = StateCount(Number(0), Reason.VALUES) if number == 0 else _partitions(partition, len(call.partition))
+    each = (
+        StateCount(Number(0), Reason.VALUES)
+        if number == 0
+        else _partitions(partition, len(call.partition), len(given.schema))
+    )
     rows = StateCount(Number(0), Reason.OPEN) if newest else different(given, given.every, [place])
-    if each is None or rows is None:
-        return []
-    closing = None if newest else rows.closing or closed[0]
+    if each is None or rows is None or (each.closing is not None and not newest):
+        return []  # partitions that close have all of their rows until then
+    closing = each.closing if newest else rows.closing or closed[0]
     count = replace(each, size=total([rows.size, product([Number(number), each.size])]), closing=closing)
     return [(count, None if reach.before is None else AskedRows(last=number))]
 
@@ -267,13 +273,17 @@ def _open(given: OperatorView) -> StateCount | None:
     return unsettled(given, given.every)
 
 
-def _partitions(partition: OperatorView, width: int) -> StateCount | None:
-    """How many partitions there are, which go when one of their own columns says so; the first ones are theirs."""
-    return (
-        until_key_ends(partition, partition.every, range(width))
-        if partition.schema
-        else StateCount(Number(1), Reason.ROWS)
-    )
+def _partitions(partition: OperatorView, width: int, first: int) -> StateCount | None:
+    """How many partitions there are, which go when one of their own columns says so; the first ones are theirs.
+
+    Their columns come after the ``first`` ones, which are the rows'.
+    """
+    if not partition.schema:
+        return StateCount(Number(1), Reason.ROWS)
+    found = until_key_ends(partition, partition.every, range(width))
+    if found is None or found.closing is None:
+        return found
+    return replace(found, closing=replace(found.closing, place=found.closing.place + first))
 
 
 def _reach(calls: Sequence[nodes.WindowCall]) -> WindowReach:

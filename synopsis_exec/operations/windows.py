@@ -61,8 +61,7 @@ def _window(state: OperatorState, rows: Rows, tree: nodes.Over, width: int, job:
         bucket = time_bucket(closing, place)
     below, types = job.made[mapped.operator], tuple(engine_type(kind.name) for kind in kinds)
     windows = (job.named("over"), below.name, below.types, own, partition, order, found, types)
-    over = job.over(job.key)
-    ending, keys = (job.places_of_key(tree.input, rows), over[0]) if over else ((), "")
+    ending, keys = _ending(state, tree, rows, own, job)
     operator = (
         SqlRunning(*windows, bucket, ending, keys)
         if window.asked is None
@@ -71,6 +70,16 @@ def _window(state: OperatorState, rows: Rows, tree: nodes.Over, width: int, job:
     places = tuple(width + next(n for n, one in enumerate(tree.calls) if one is call) for call in calls)
     columns = (*rows.columns, *(Column("", kind) for kind in kinds))
     return job.added(operator, (*rows.places, *places), columns)
+
+
+def _ending(
+    state: OperatorState, tree: nodes.Over, rows: Rows, own: int, job: JobOperators
+) -> tuple[tuple[int, ...], str]:
+    """The places of a key by which rows go, and the operator of those that are over."""
+    if job.key is not None:
+        return job.places_of_key(tree.input, rows), job.over(job.key)[0]
+    held = None if state.count is None else state.count.held
+    return ((), "") if held is None else (tuple(own + place for place in held.places), job.over(held.key)[0])
 
 
 def _value(call: nodes.WindowCall, value: int | None, default: int | None, columns: Sequence[Column]) -> OverValue:

@@ -97,7 +97,7 @@ WINDOWS = {
     "running values by rows and by time": (
         "SELECT SUM(v) OVER (PARTITION BY b ORDER BY ts) AS x, ROW_NUMBER() OVER (PARTITION BY b ORDER BY ts) AS y "
         "FROM S",
-        "8",
+        "4",
     ),
     "a time limit above LAG": (
         "SELECT a FROM (SELECT a, ts, LAG(ts) OVER (PARTITION BY a ORDER BY ts) AS before FROM S) q "
