@@ -31,7 +31,7 @@ from streambound.criteria.dataflow.state import (
 )
 from streambound.criteria.dataflow.syntax import scalar_of_column
 from streambound.criteria.dataflow.view import OperatorView, Places, place_of
-from streambound.criteria.size import Number, product, total
+from streambound.criteria.size import Number, Size, product, total
 from streambound_runtime.operators.asked_rows import AskedRows
 
 RANKS = ("ROW_NUMBER", "RANK", "DENSE_RANK")
@@ -235,6 +235,11 @@ def _first(
     return [(one, AskedRows(first=number)) for one in counts]
 
 
+def _both(rows: StateCount, number: int, each: StateCount) -> Size:
+    """Some rows, and so many of each partition."""
+    return total([rows.size, product([Number(number), each.size])])
+
+
 def _near(reach: WindowReach, call: nodes.WindowCall, given: OperatorView, partition: OperatorView) -> list[Kept]:
     """Rows near others, or one running value, where no row comes before a closed one any more."""
     if not call.order or call.order[0].descending:
@@ -262,7 +267,7 @@ def _near(reach: WindowReach, call: nodes.WindowCall, given: OperatorView, parti
     if each is None or rows is None or (each.closing is not None and not newest):
         return []  # partitions that close have all of their rows until then
     closing = each.closing if newest else rows.closing or closed[0]
-    count = replace(each, size=total([rows.size, product([Number(number), each.size])]), closing=closing)
+    count = replace(each, size=_both(rows, number, each), closing=closing)
     return [(count, None if reach.before is None else AskedRows(last=number))]
 
 
