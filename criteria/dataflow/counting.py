@@ -266,23 +266,30 @@ def rows_of(stream: DeclaredTable, timestamps: int) -> Size:
     return product([Symbol(symbol("c", stream.name), most), Number(timestamps)])
 
 
-def _open_keys(view: OperatorView, wanted: Places, by: Places) -> Iterator[StateCount]:
-    """Columns that hold a key which punctuations end, of rows of that stream alone: of each open one values (K1)."""
+def held_keys(view: OperatorView, places: Places) -> Iterator[HeldKey]:
+    """The keys that punctuations end which some columns hold, of rows of that stream alone."""
     sources = view.sources.items()
     changing = [name for name, one in sources if one.every is None and not (one.table and one.table.is_fixed)]
     stream = view.sources[changing[0]].stream if len(changing) == 1 else None
     for key in stream.ending if stream is not None else ():
         held = {
             attribute: place
-            for place in sorted(wanted & by)
+            for place in sorted(places)
             for attribute in key.attributes
             if _is_attribute(view, place, changing[0], attribute)
         }
-        rest = [view.columns[place].values.size for place in wanted - frozenset(held.values())]
-        if key.max_open is not None and len(held) == len(key.attributes) and None not in rest:
+        if len(held) == len(key.attributes):
+            yield HeldKey(key, tuple(held[name] for name in key.attributes))
+
+
+def _open_keys(view: OperatorView, wanted: Places, by: Places) -> Iterator[StateCount]:
+    """Columns that hold a key which punctuations end: of each open one values (K1)."""
+    for held in held_keys(view, wanted & by):
+        rest = [view.columns[place].values.size for place in wanted - frozenset(held.places)]
+        if held.key.max_open is not None and None not in rest:
             sizes = [Number(size) for size in rest if size is not None]
-            size, places = product([Number(key.max_open), *sizes]), tuple(held[name] for name in key.attributes)
-            yield StateCount(size, Reason.OPEN_KEYS, Retention.KEY, held=HeldKey(key, places))
+            size = product([Number(held.key.max_open), *sizes])
+            yield StateCount(size, Reason.OPEN_KEYS, Retention.KEY, held=held)
 
 
 def _is_attribute(view: OperatorView, place: int, source: str, attribute: str) -> bool:

@@ -12,6 +12,7 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.types import DataType, Family, parse_type
 from streambound.criteria.dataflow.aggregates import Valued, block_keys, keyed_rows, valued
 from streambound.criteria.dataflow.closing import closings
+from streambound.criteria.dataflow.counting import held_keys
 from streambound.criteria.dataflow.state import Entry, Operation, OperatorState, SummedCall
 from streambound.criteria.dataflow.syntax import scalar_of
 from streambound.criteria.operators.columns import aggregate_type, columns_of
@@ -138,8 +139,10 @@ class _Groups:
         keys = Rows("", tuple(range(self.width)), ())
         if self.job.key is not None:
             return self.job.places_of_key(self.tree, keys), self.job.over(self.job.key)
-        state = next((one for one in self.operation.states if one.what == "groups"), None)
-        held = None if state is None or state.count is None else state.count.held
+        if self._closing()[0] is not None:
+            return (), ()
+        keyed = self.job.views.of(keyed_rows(self.tree))
+        held = next(held_keys(keyed, frozenset(range(self.width))), None)
         return ((), ()) if held is None else (held.places, self.job.over(held.key))
 
     def _session(self) -> tuple[int, int] | None:

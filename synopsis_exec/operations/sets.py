@@ -7,8 +7,9 @@ from dataclasses import replace
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.columns import Column
+from streambound.criteria.dataflow.counting import held_keys
 from streambound.criteria.dataflow.sets import open_rows_of
-from streambound.criteria.dataflow.state import Operation, OperatorState
+from streambound.criteria.dataflow.state import Operation
 from streambound.criteria.operators.open_rows import alternatives
 from streambound.synopsis_exec.from_operations import JobOperators, Rows, time_bucket
 from streambound.synopsis_exec.made_operators import engine_types
@@ -36,7 +37,7 @@ def rows_of_set(operation: Operation, tree: SetTree, job: JobOperators) -> Rows:
     state = next(one for one in reversed(operation.states))
     closing = job.closing_of(view, state, every)
     bucket = None if closing is None else time_bucket(closing, closing.place)
-    ending, over = _ending(tree, Rows("", every, columns), state, job)
+    ending, over = _ending(tree, Rows("", every, columns), bucket is None and len(sides) == 1, job)
     if isinstance(tree, nodes.Distinct | nodes.Union):
         if len(sides) == 2:
             names = tuple(side.operator for side in sides)
@@ -59,13 +60,11 @@ def rows_of_set(operation: Operation, tree: SetTree, job: JobOperators) -> Rows:
     return job.added(operator, every, columns)
 
 
-def _ending(
-    tree: SetTree, rows: Rows, state: OperatorState, job: JobOperators
-) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """The places of a key by which rows go, and the operator of those that are over."""
+def _ending(tree: SetTree, rows: Rows, alone: bool, job: JobOperators) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """The places of a key by which rows go, and the operator of those that are over; of one input ``alone``."""
     if job.key is not None:
         return job.places_of_key(tree, rows), job.over(job.key)
-    held = None if state.count is None else state.count.held
+    held = next(held_keys(job.views.of(tree), frozenset(rows.places)), None) if alone else None
     return ((), ()) if held is None else (held.places, job.over(held.key))
 
 
