@@ -204,15 +204,18 @@ def _results(split: Query, by_values: bool) -> Size | None:
     for branch in split.branches:
         facts = Facts.of(branch)
         counted = results_count(facts, timed_results_layout(Synopsis(facts)))
-        if counted is None or (by_values and _counts_rows(counted)):
+        if counted is None or (by_values and _counts_rows(counted, branch)):
             return None
         found.append(counted.size)
     return total(found)
 
 
-def _counts_rows(count: Count) -> bool:
-    """Whether a count has the rows of a stream in it."""
-    return count.rule in (CountingRule.TUPLES, CountingRule.ONE) or any(map(_counts_rows, count.of))
+def _counts_rows(count: Count, branch: Branch) -> bool:
+    """Whether a count has rows of a stream in it: the one row of a key, too, but not the one value that the key has."""
+    if count.rule is CountingRule.ONE:
+        keys = [(one, branch.source(one.source).one_key) for one in count.attributes]
+        return any(key is None or one.column not in key.attributes for one, key in keys)
+    return count.rule is CountingRule.TUPLES or any(_counts_rows(one, branch) for one in count.of)
 
 
 # --- joins of two streams ---------------------------------------------------------------------------------------------

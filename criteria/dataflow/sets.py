@@ -81,9 +81,13 @@ def set_operation(tree: nodes.Except | nodes.Intersect, demand: Demand, context:
 
 
 def _by_values(view: OperatorView) -> OperatorView:
-    """Rows of which nothing is known but their values."""
-    origins = tuple(frozenset((f"values {place}",)) for place in range(len(view.schema)))
-    return replace(view, sources={}, origins=origins, rows=None, parts=(), keys=(), below=None)
+    """Rows of which nothing is known but their values, and the one value that a key has."""
+    keys = {name: one for name, one in view.sources.items() if one.table is None and one.rows == Number(1)}
+    origins = tuple(
+        origin if origin and origin <= keys.keys() else frozenset((f"values {place}",))
+        for place, origin in enumerate(view.origins)
+    )
+    return replace(view, sources=keys, origins=origins, rows=None, parts=(), keys=(), below=None)
 
 
 def _of_left(tree: nodes.Except | nodes.Intersect, context: RuleContext) -> StateCount | None:
