@@ -8,7 +8,7 @@ from itertools import groupby
 _FIELDS = (("yyyy", "year"), ("MM", "month"), ("dd", "day"), ("HH", "hour"), ("mm", "minute"), ("ss", "second"))
 """The fields of texts that are buckets of time, each with the period that it tells apart after those before it."""
 _BESIDE_FIELDS = re.compile(r"'[^\d']+'|[^A-Za-z\d'\[\]{}#]")
-"""What may stand beside them: a word in quotes, or one character that means itself; no digit, nor what is optional."""
+"""What may separate fields: a quoted word without digits, or a character that stands for itself."""
 
 
 def unit_of_pattern(pattern: str) -> str | None:

@@ -249,7 +249,7 @@ def _with_same_times(x: int, y: int, row: RowFacts) -> RowFacts:
 
 
 def _buckets(left: Expression, op: str, right: Expression, row: RowFacts) -> RowFacts:
-    """Functions of two times that are equal, or in order: so are the times, but for a bucket, and those of sources."""
+    """What a comparison of two buckets of time says of the times: they are in the same order, to within a bucket."""
     sides = [facts_of(side, row.columns, row.kinds).times for side in (left, right)]
     found = set(row.differences)
     for one in sides[0]:

@@ -1,8 +1,8 @@
-"""The rule of groups: an entry a group, and the values of those aggregates that are computed of values.
+"""The rule of groups: one entry per group, and for some aggregates the values of each group.
 
-Linear aggregates are sums that are pushed to what is below: their arguments are no values that anything has to
-remember (A1). MIN and MAX need the best value only, if no row of theirs is taken back, or until it is not any more
-(A3, D2); COUNT(DISTINCT) and percentiles need all values of a group (A4). A group goes when its key's time ends (A5).
+COUNT, SUM and AVG are sums, which are pushed down: nothing has to remember their arguments (A1). MIN and MAX keep the
+best value if rows are never retracted, or the values that may still be retracted (A3, D2). COUNT(DISTINCT) and
+percentiles keep all values of a group (A4). A group is dropped when its time is over (A5).
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _percentile(call: AggregateCall, percentile: Percentile, where: exp.Expr | N
 def aggregate(tree: Aggregate, demand: Demand, context: RuleContext) -> Operation:
     """What groups remember, and their rows."""
     given = context.views.of(tree.input)
-    if isinstance(tree.input, Bucket):  # a session's rows move to another one: what is known of them does not change
+    if isinstance(tree.input, Bucket):  # rows move from one session to another, but are not retracted themselves
         given = replace(given, change=context.views.of(tree.input.input).change)
     width = len(tree.keys)
     calls = [call for place, call in enumerate(tree.calls, width) if place in demand.columns]

@@ -1,7 +1,8 @@
 """The rule of a maximal select-project-join block: the exact criteria of theory §4, and the tables of its bound.
 
-(i) what is demanded of a stream that waits is bounded, (ii) its joins with later streams are harmless; a set asks the
-set criterion. Of an outer, semi or anti join of two streams the inner join's (B1, B3, B4).
+A block is bounded if (i) the columns that it has to keep of each stream are bounded, and (ii) its joins with streams
+that come later are harmless. Sets have a criterion of their own. Outer, semi and anti joins of two streams are decided
+as the inner join is (B1, B3, B4).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from streambound.analyzer.query import Attribute, Branch, Comparison, Kind, Op, 
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.bag import bag_violations
 from streambound.criteria.bound import bound, results_count, timed_results_layout
+from streambound.criteria.count import Count, CountingRule
 from streambound.criteria.dataflow.counting import apart
 from streambound.criteria.dataflow.demand import Demand, everything
 from streambound.criteria.dataflow.state import (
@@ -180,11 +182,14 @@ def results(read: Derivation, tree: nodes.Tree) -> OperatorState:
     return OperatorState(tree, "results", "set", (), Entry.ROW, count)
 
 
-def most_results(read: Read, retention: Retention = Retention.PRESENT) -> StateCount | None:
-    """How many different results a block has, of the form with fewer of them; None without limit."""
+def most_results(read: Read, retention: Retention = Retention.PRESENT, by_values: bool = False) -> StateCount | None:
+    """How many different results a block has, of the form with fewer of them; None without limit.
+
+    ``by_values``: how many there can be at all, whichever rows come: not as many as the rows of a stream that ends.
+    """
     if isinstance(read, Undecided):
         return None
-    query, split, together = read.split, _results(read.split), _results(read.together)
+    query, split, together = read.split, _results(read.split, by_values), _results(read.together, by_values)
     if (
         len(read.together.branches) < len(read.split.branches)
         and together is not None
@@ -194,15 +199,20 @@ def most_results(read: Read, retention: Retention = Retention.PRESENT) -> StateC
     return None if split is None else StateCount(split, Reason.BLOCK, retention, why=BlockResults((query,)))
 
 
-def _results(split: Query) -> Size | None:
+def _results(split: Query, by_values: bool) -> Size | None:
     found: list[Size] = [] if split.branches else [Number(0)]
     for branch in split.branches:
         facts = Facts.of(branch)
         counted = results_count(facts, timed_results_layout(Synopsis(facts)))
-        if counted is None:
+        if counted is None or (by_values and _counts_rows(counted)):
             return None
         found.append(counted.size)
     return total(found)
+
+
+def _counts_rows(count: Count) -> bool:
+    """Whether a count has the rows of a stream in it."""
+    return count.rule in (CountingRule.TUPLES, CountingRule.ONE) or any(map(_counts_rows, count.of))
 
 
 # --- joins of two streams ---------------------------------------------------------------------------------------------

@@ -189,10 +189,19 @@ class FactLog:
             promise = self._promise(node, column, source, function)
             made: Json = {"rule": "unproved"} if promise is None else self._time(node, column, promise)
             made |= {"node": key[0], "column": column}
-            if "time" not in made:
-                made["time"] = time_json(promise or TimePromise(source, None, None, function))
+            known = promise or TimePromise(source, None, None, function)
+            if made["rule"] in ("joined", "newest") and not self._said(made["uses"], known):
+                made["rule"] = "unproved"
+            made.setdefault("time", time_json(known))
             self._known[key] = self._added(made)
         return self._known[key]
+
+    def _said(self, uses: list[int], promise: TimePromise) -> bool:
+        """Whether facts about all rows that one is made of say as much of the latest of them."""
+        times = [self.facts[one]["time"] for one in uses]
+        lows, highs = [one.get("low") for one in times], [one["high"] for one in times if "high" in one]
+        low = promise.low is None or (None not in lows and min(lows) >= promise.low)
+        return low and (promise.high is None or (bool(highs) and min(highs) <= promise.high))
 
     @staticmethod
     def _promise(node: Known, column: int, source: str, function: str) -> TimePromise | None:

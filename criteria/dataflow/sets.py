@@ -73,6 +73,7 @@ def set_operation(tree: nodes.Except | nodes.Intersect, demand: Demand, context:
     counts = [_of_left(tree, context) if keeps_left else _of_both(tree, context), _open(view, left, right)]
     shared = view if keeps_left else context.views.of(nodes.Intersect(tree.left, tree.right, tree.distinct))
     counts.append(different(_by_values(shared), shared.every))
+    counts.append(_of_each(tree, context))
     if left.rows is not None and right.rows is not None:
         counts.append(StateCount(total([left.rows, right.rows]), Reason.ROWS))
     count = least(one for one in counts if one is not None)
@@ -89,7 +90,19 @@ def _of_left(tree: nodes.Except | nodes.Intersect, context: RuleContext) -> Stat
     if not context.is_block(tree.left):
         return None
     read = read_block(tree.left, None, context, distinct=True)
-    return most_results(read, Retention.EVER)
+    return most_results(read, Retention.EVER, by_values=True)
+
+
+def _of_each(tree: nodes.Except | nodes.Intersect, context: RuleContext) -> StateCount | None:
+    """The rows of both sides, where each has a number: rows of one wait for those that the other may still bring."""
+    if not (context.is_block(tree.left) and context.is_block(tree.right)):
+        return None
+    counts = [most_results(read_block(side, None, context, distinct=True)) for side in (tree.left, tree.right)]
+    known = [one for one in counts if one is not None]
+    queries = tuple(query for one in known if isinstance(one.why, BlockResults) for query in one.why.queries)
+    if len(known) < len(counts):
+        return None
+    return StateCount(total(one.size for one in known), Reason.BLOCK, Retention.EVER, why=BlockResults(queries))
 
 
 def _of_both(tree: nodes.Except | nodes.Intersect, context: RuleContext) -> StateCount | None:
@@ -97,7 +110,7 @@ def _of_both(tree: nodes.Except | nodes.Intersect, context: RuleContext) -> Stat
     reads = _joints(tree, context)
     if reads is None:
         return None
-    counts = list(map(most_results, reads))
+    counts = [most_results(read, by_values=True) for read in reads]
     known = [one for one in counts if one is not None and isinstance(one.why, BlockResults)]
     if len(known) < len(counts):
         return None

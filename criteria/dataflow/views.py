@@ -18,6 +18,7 @@ from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromis
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
 from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.symbols import symbol
+from streambound.analyzer.types import DataType, Family
 from streambound.criteria.dataflow.counting import present
 from streambound.criteria.dataflow.state import smaller
 from streambound.criteria.dataflow.syntax import conjuncts, scalar_of_column
@@ -269,10 +270,32 @@ class Views:
             tree=tree,
             schema=columns,
             origins=(*keys, *calls),
-            keys=_group_keys(given, keys),
+            keys=_group_keys([self._bucket_of(tree, place) for place in range(len(tree.keys))]),
             near=(),
             below=None,
         )
+
+    def _bucket_of(self, tree: nodes.Tree, place: int) -> object | None:
+        """The bucket of a row of which a column is an end, as it is; None for another column."""
+        match tree:
+            case nodes.Bucket(input):
+                width = len(self.of(input).schema)
+                return self._bucket_of(input, place) if place < width else ("bucket", id(tree))
+            case nodes.Filter(input) | nodes.Alias(input) | nodes.SpjBlock(input) | nodes.Distinct(input):
+                return self._bucket_of(input, place)
+            case nodes.Aggregate(input, keys):
+                plain = place_of(parsed(keys[place].value), self.of(input)) if place < len(keys) else None
+                return None if plain is None else self._bucket_of(input, plain)
+            case nodes.Project(input, items) if all(isinstance(item, nodes.Named) for item in items):
+                item = items[place]
+                plain = place_of(parsed(item.value), self.of(input)) if isinstance(item, nodes.Named) else None
+                return None if plain is None else self._bucket_of(input, plain)
+            case nodes.Join(left=left, right=right, using=()):
+                width = len(self.of(left).schema)
+                side = (left, place) if place < width else (right, place - width)
+                bucket = self._bucket_of(*side)
+                return None if bucket is None else (place < width, bucket)
+        return None
 
     def _join(self, tree: nodes.Join, left: OperatorView, right: OperatorView, columns: Schema) -> OperatorView:
         if tree.kind in nodes.ONE_SIDED:
@@ -327,8 +350,14 @@ class Views:
 
     def _partners(self, tree: nodes.Join, left: OperatorView, right: OperatorView) -> tuple[bool, bool]:
         """Whether a left row has at most one partner, and a right row: the condition gives it all of a key."""
-        equal = [(left.read_by(one.left), right.read_by(one.right)) for one in equalities(tree.condition)]
-        equal += [(left.read_by(one.right), right.read_by(one.left)) for one in equalities(tree.condition)]
+        pairs = [(one.left, one.right) for one in equalities(tree.condition)]
+        pairs += [(right, left) for left, right in pairs]
+        found = [(left.read_by(one), right.read_by(other)) for one, other in pairs]
+        equal = [
+            (mine, theirs)
+            for mine, theirs in found
+            if all(_one_to_one(left.schema[p].type, right.schema[q].type) for p in mine for q in theirs)
+        ]
         theirs = frozenset(place for mine, other in equal if mine and len(other) == 1 for place in other)
         mine = frozenset(place for own, other in equal if other and len(own) == 1 for place in own)
         return any(key <= theirs for key in right.keys), any(key <= mine for key in left.keys)
@@ -345,12 +374,17 @@ def _of_one_key(given: OperatorView, table: DeclaredTable, alias: str, key: Stre
     return replace(given, rows=rows, sources=sources, origins=origins)
 
 
-def _group_keys(given: OperatorView, origins: Sequence[frozenset[str]]) -> tuple[Places, ...]:
-    """The columns that tell groups apart: of each bucket of time one end does."""
-    ends: dict[frozenset[str], list[int]] = {}
-    for place, origin in enumerate(origins):
-        bucket = len(origin) == 1 and given.sources[next(iter(origin))].table is None
-        ends.setdefault(origin if bucket else frozenset((str(place),)), []).append(place)
+def _one_to_one(kind: DataType | None, other: DataType | None) -> bool:
+    """Whether a value of one type equals one of the other type at most: the texts 1 and 01 both equal the number 1."""
+    whole = kind is not None and other is not None and kind.family is other.family is Family.INTEGER
+    return whole or (kind is not None and kind == other)
+
+
+def _group_keys(buckets: Sequence[object | None]) -> tuple[Places, ...]:
+    """The columns that tell groups apart: of the ends of one bucket of time, which say each other, one."""
+    ends: dict[object, list[int]] = {}
+    for place, bucket in enumerate(buckets):
+        ends.setdefault(place if bucket is None else bucket, []).append(place)
     return tuple(frozenset(chosen) for chosen in islice(product_of(*ends.values()), _MOST_KEYS))
 
 

@@ -12,7 +12,7 @@ from streambound.recheck.certificates.cases import case_of, incomplete
 from streambound.recheck.certificates.claims import ClaimedBranch, RejectedError
 from streambound.recheck.certificates.conditions import Conditions
 from streambound.recheck.certificates.distances import ContradictionError
-from streambound.recheck.certificates.names import unknown
+from streambound.recheck.certificates.names import counts_of, unknown
 from streambound.recheck.certificates.quantity import Quantity, total
 from streambound.recheck.certificates.validate import branch_faults, results_faults, symbols_of, table_size
 from streambound.recheck.derivation.claims import ClaimedBlock, ClaimedCount
@@ -50,6 +50,17 @@ class Blocks:
                     sizes.append(size)
         return sizes
 
+    @staticmethod
+    def are_results(derivations: Iterable[Derivation], claim: ClaimedCount) -> bool:
+        """Whether a count is of the results of some blocks."""
+        rest = list(claim.branches)
+        for derivation in derivations:
+            split = next((one for one in (derivation.split, derivation.together) if _are_results(rest, one)), None)
+            if split is None:
+                return False
+            del rest[: len(split.branches)]
+        return not rest
+
     def results(self, derivations: Iterable[Derivation], claim: ClaimedCount) -> Quantity:
         """How many different results some blocks have, by a table of them for each branch."""
         rest, sizes = list(claim.branches), list[Quantity]()
@@ -78,6 +89,12 @@ class Blocks:
             return table_size(conditions, table, symbols_of(split)).entries
         except ContradictionError:
             raise RejectedError(f"nothing satisfies {claim.sql}, and it has results") from None
+
+
+def by_values(claim: ClaimedCount) -> bool:
+    """Whether a count of results is one of values, whichever rows come, and not of a stream's rows."""
+    counts = [part for branch in claim.branches for table in branch.tables for part in counts_of(table.count)]
+    return all(one.rule not in ("tuples", "one") for one in counts)
 
 
 def _is_of(claim: ClaimedBlock, split: Query) -> bool:

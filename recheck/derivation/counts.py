@@ -17,7 +17,7 @@ from streambound.recheck.certificates.quantity import Quantity, product, total
 from streambound.recheck.derivation import atoms
 from streambound.recheck.derivation.claims import ClaimedColumn, ClaimedCount, ClaimedSource, NotCheckedError
 from streambound.recheck.derivation.facts import Facts, TimeFact
-from streambound.recheck.derivation.trees import Node, Places, Source, keys, listed, origin, says, sources
+from streambound.recheck.derivation.trees import Node, Places, Source, keys, listed, origin, says, sources, with_said
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +50,18 @@ class Counts:
 
     def most(self, claim: ClaimedCount, rows: CountedRows) -> Quantity:
         """The most entries; raises RejectedError where the count does not say so."""
+        rules = {
+            "combinations": self._combinations,
+            "apart": self._apart,
+            "empty": self._empty,
+            "parts": self._parts,
+            "below": self._below,
+        }
+        if claim.rule not in rules:
+            raise NotCheckedError(f"counts by the rule {claim.rule!r}")
         if claim.node is None or not self.facts.nodes.at(claim.node).same(rows.facts_of):
             raise RejectedError("a count of the rows of another node")
-        match claim.rule:
-            case "combinations":
-                found = self._combinations(claim, rows)
-            case "apart":
-                found = self._apart(claim, rows)
-            case "empty":
-                found = self._empty(claim, rows)
-            case "parts":
-                found = self._parts(claim, rows)
-            case "below":
-                found = self._below(claim, rows)
-            case _:
-                raise NotCheckedError(f"counts by the rule {claim.rule!r}")
+        found = rules[claim.rule](claim, rows)
         self.agreed(claim.size, found)
         return found
 
@@ -82,7 +79,8 @@ class Counts:
             raise RejectedError("sources that are none, or counted twice")
         sizes = [self._rows(one, mine[one.source], rows, closing) for one in claim.sources]
         sizes += [self._values(one, rows, closing) for one in claim.columns]
-        counted = {one.column for one in claim.columns} | {p for p in rows.wanted if says(rows.node, p) <= chosen}
+        said = with_said(mine, frozenset(chosen))
+        counted = {one.column for one in claim.columns} | {p for p in rows.wanted if says(rows.node, p) <= said}
         covered = {place + rows.first for place in counted}
         for one in claim.equal:
             covered |= self._equal(one.atom, rows, {one.column, one.other}, covered)
@@ -191,6 +189,8 @@ class Counts:
 
     def _timestamps(self, claim: ClaimedSource, rows: CountedRows, closing: Closing | None) -> int:
         """At how many timestamps rows of a source come, by the closing column, or by a column with few values."""
+        if not claim.facts:
+            raise NotCheckedError("rows beside those of others")
         if len(claim.facts) == 1 and closing is not None:
             time = self.facts.time(claim.facts[0], rows.facts_of, closing.column)
             return closing.timestamps(claim.source, time)

@@ -11,8 +11,10 @@ from sqlglot import exp
 from streambound.analyzer.algebra.nodes import Alias, Except, Filter, Intersect, Join, JoinKind, Named
 from streambound.analyzer.algebra.syntax import scalar_of
 from streambound.analyzer.query import Query
+from streambound.preprocess.pipeline import derive
 from streambound.recheck.certificates.claims import RejectedError
-from streambound.recheck.derivation.claims import ClaimedOperation
+from streambound.recheck.derivation.blocks import by_values
+from streambound.recheck.derivation.claims import ClaimedCount, ClaimedOperation, count_of
 from streambound.recheck.derivation.counts import CountedRows
 from streambound.recheck.derivation.demand import everything
 from streambound.recheck.derivation.states import BLOCK, EVER, ROW, State
@@ -29,22 +31,30 @@ def set_operation(operators: Operators, node: Node, tree: Except | Intersect, cl
     common = node if keeps_left else node.of(Intersect(tree.left, tree.right, tree.distinct))
     rows = CountedRows(common, common.every, common.every)
 
-    def results() -> list[Query]:
-        blocks = [left] if keeps_left else [left, right]
-        if not all(map(operators.is_block, blocks)):
-            raise RejectedError("results of what is no block")
-        if keeps_left:
-            return [operators.columns(left).block(left.tree, None, True)]
-        return list(_joint_results(operators, node, tree))
-
-    size, reason, retention = operators.counted(claim, 0, rows, results)
-    if any(one.count is not None and one.count.sources for one in claim.states):
+    count = count_of(claim, 0)
+    queries, of_each = _blocks(operators, node, tree, count) if count.rule == "results" else ([], False)
+    size, reason, retention = operators.counted(claim, 0, rows, lambda: queries)
+    if count.sources or any(one.sources for one in count.of):
         raise RejectedError("rows of one side's sources")
-    if keeps_left and reason == BLOCK:
-        retention = EVER
+    if reason == BLOCK and not of_each and not by_values(count):
+        raise RejectedError("rows that wait for any that a side may still bring")
+    retention = EVER if reason == BLOCK and (keeps_left or of_each) else retention
     proposition = "C2" if keeps_left else "C1"
     operators.states(claim, State("rows", proposition, tuple(range(node.width)), ROW, size, reason, retention))
     operators.inputs(claim, (left, everything(left)), (right, everything(right)))
+
+
+def _blocks(
+    operators: Operators, node: Node, tree: Except | Intersect, count: ClaimedCount
+) -> tuple[list[Query], bool]:
+    """The blocks whose results wait: those of each side, or what they can both have, of EXCEPT the left one's."""
+    sides = [one for one in (node.input("left"), node.input("right")) if operators.is_block(one)]
+    each = [operators.columns(side).block(side.tree, None, True) for side in sides]
+    if len(each) == 2 and operators.of_blocks.are_results(map(derive, each), count):
+        return each, True
+    if isinstance(tree, Except) and tree.distinct:
+        return (each[:1] if operators.is_block(node.input("left")) else []), False
+    return (list(_joint_results(operators, node, tree)) if len(each) == 2 else []), False
 
 
 def _joint_results(operators: Operators, node: Node, tree: Except | Intersect) -> Iterator[Query]:

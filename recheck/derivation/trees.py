@@ -187,12 +187,13 @@ def listed(node: Node) -> list[exp.Expr]:
 @dataclass(frozen=True, slots=True)
 class Source:
     """What rows are made of: at most one row each of a table, or a bucket, of which one begins ``every`` so many
-    timestamps; ``missing``: or without one.
+    timestamps; ``missing``: or without one. Rows of the sources ``by`` say which one it is.
     """
 
     table: DeclaredTable | None = None
     missing: bool = False
     every: int | None = None
+    by: frozenset[str] | None = None
 
     @property
     def is_stream(self) -> bool:
@@ -206,14 +207,23 @@ def sources(node: Node) -> dict[str, Source]:
         case Scan(table=table, alias=alias):
             return {alias: Source(node.catalog.table(table))}
         case Alias(alias=alias):
-            return {f"{alias}.{name}": one for name, one in sources(node.input("input")).items()}
+            below = sources(node.input("input"))
+            return {
+                f"{alias}.{name}": one if one.by is None else replace(one, by=frozenset(f"{alias}.{n}" for n in one.by))
+                for name, one in below.items()
+            }
         case Filter() | Project() | Distinct() | SpjBlock() | Over() | Apply() | OrderBy():
             return sources(node.input("input"))
         case Aggregate(keys=keys):
             return sources(node.input("input")) if keys else {}
-        case Bucket(kind=kind, size=size, slide=slide):
+        case Bucket(kind=kind, time=time, size=size, slide=slide):
             below = sources(node.input("input"))
-            return below if kind is BucketKind.SESSION else {**below, _bucket(below): Source(every=slide or size)}
+            if kind is BucketKind.SESSION:
+                return below
+            places = node.input("input").read_by(time)
+            said = frozenset[str]().union(*(says(node.input("input"), place) for place in places))
+            by = said if kind is BucketKind.TUMBLING else None
+            return {**below, _bucket(below): Source(every=slide or size, by=by)}
         case Join(kind=kind):
             left = sources(node.input("left"))
             if kind in ONE_SIDED:
@@ -235,6 +245,11 @@ def sources(node: Node) -> dict[str, Source]:
 
 def _bucket(below: dict[str, Source]) -> str:
     return f"bucket {len(below)}"
+
+
+def with_said(found: dict[str, Source], chosen: frozenset[str]) -> frozenset[str]:
+    """Some sources, and those whose rows these say."""
+    return chosen | {name for name, one in found.items() if one.by is not None and one.by <= chosen}
 
 
 def says(node: Node, column: int) -> frozenset[str]:
@@ -297,6 +312,20 @@ def newest_of(node: Node) -> frozenset[str]:
     raise NotCheckedError(f"with which rows those of a {type(node.tree).__name__} come")
 
 
+def _is_end(node: Node, column: int) -> bool:
+    """Whether a column is an end of a bucket of time, as it is."""
+    if isinstance(node.tree, Bucket) and column >= node.input("input").width:
+        return True
+    found = origin(node, column)
+    return found is not None and found.column is not None and _is_end(found.node, found.column)
+
+
+def _buckets(node: Node) -> list[Node]:
+    """The buckets of time below a node."""
+    below = [one for name in named_inputs(node.tree) for one in _buckets(node.input(name))]
+    return [*below, node] if isinstance(node.tree, Bucket) else below
+
+
 def keys(node: Node) -> list[Places]:
     """Columns in which no two rows of a node agree, as its operators say."""
     match node.tree:
@@ -306,7 +335,9 @@ def keys(node: Node) -> list[Places]:
             places = frozenset(p for p, c in enumerate(node.schema) if c.name in key)
             return [places] if key and len(places) == len(key) else []
         case Aggregate(keys=mine):
-            return [frozenset(range(len(mine)))]
+            every = frozenset(range(len(mine)))
+            ends = frozenset(place for place in every if _is_end(node, place))
+            return [every, *(every - ends | {one} for one in ends)] if len(_buckets(node)) == 1 else [every]
         case Distinct() | Union(distinct=True) | Except(distinct=True) | Intersect(distinct=True):
             return [node.every]
         case Filter() | Alias() | Over() | Apply() | SpjBlock():

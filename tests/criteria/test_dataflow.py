@@ -358,37 +358,6 @@ def test_keys_that_end(name: str) -> None:
 
 # --- equivalent texts -------------------------------------------------------------------------------------------------
 
-_TRUE = {
-    "contradiction": ("a > 3 AND a < 2", "FALSE AND a > 3"),
-    "double negation": ("a > 3", "NOT (NOT a > 3)"),
-    "a constant": ("a > 3", "a > 3 AND 1 = 1"),
-    "a list of one": ("b = 1", "b IN (1)"),
-    "a list": ("b = 0 OR b = 1", "b IN (0, 1)"),
-    "between": ("b >= 0 AND b <= 1", "b BETWEEN 0 AND 1"),
-    "sides": ("a < v", "v > a"),
-    "not less": ("b >= 1", "NOT b < 1"),
-    "offset": ("b + 1 > 2", "b > 1"),
-    "repeated": ("b > 1", "b > 1 AND b > 1"),
-    "absorbed": ("b > 1", "b > 1 AND b > 0"),
-    "distributed": ("b = 1 AND (a = 1 OR a = 2)", "b = 1 AND a = 1 OR b = 1 AND a = 2"),
-}
-_ABOVE = {
-    "groups": "SELECT b, COUNT(*) FROM S WHERE {} GROUP BY b",
-    "values": "SELECT COUNT(DISTINCT b) FROM S WHERE {}",
-    "lag": f"SELECT x FROM (SELECT {_LAG} AS x FROM S WHERE {{}}) q",
-    "anti join": "SELECT S.b FROM (SELECT * FROM S WHERE {}) S WHERE NOT EXISTS (SELECT 1 FROM T WHERE T.b = S.b)",
-    "set operation": "SELECT b FROM S WHERE {} EXCEPT SELECT b FROM T",
-}
-
-
-@pytest.mark.parametrize("above", _ABOVE)
-@pytest.mark.parametrize("name", _TRUE)
-def test_equivalent_conditions_remember_as_much(name: str, above: str) -> None:
-    found = {judged(_ABOVE[above].format(text)).entries for text in _TRUE[name]}
-    assert None not in found
-    assert len({one.value for one in found if one is not None}) == 1
-
-
 FORMS = {
     "HAVING of a key is WHERE": (
         "SELECT a, COUNT(*) FROM S GROUP BY a HAVING a BETWEEN 0 AND 2",
@@ -515,3 +484,49 @@ def test_rows_of_a_union_are_kept_as_long_as_any_part_has_equal_ones() -> None:
     both = "SELECT ts AS c FROM I UNION ALL SELECT n AS c FROM Q"
     assert size(both.replace(" ALL", ""), beside) == size(f"SELECT DISTINCT c FROM ({both}) q", beside) == "unbounded"
     assert size(f"SELECT c, COUNT(*) AS n FROM ({both}) q GROUP BY c", beside) == "unbounded"
+
+
+def test_a_day_does_not_tell_windows_apart() -> None:
+    """Windows of ten minutes that wait for a day are 144; grouped by their day as well, they are as many."""
+    plain = {"streams": {name: {"timestamp": "ts", "columns": {"ts": "timestamp", "a": "bigint"}} for name in "ST"}}
+    for day in ("window_end", "DATE_TRUNC('DAY', window_start)"):
+        windows = (
+            f"SELECT window_start AS s, {day} AS d, COUNT(*) AS n "
+            f"FROM TUMBLE(TABLE S, DESCRIPTOR(ts), INTERVAL '10' MINUTES) GROUP BY window_start, {day}"
+        )
+        sql = f"SELECT w.n, w.d, T.a FROM ({windows}) w JOIN T ON T.ts >= w.s AND T.ts <= w.s + INTERVAL 1 DAY"
+        states = judged(sql, catalog_from_mapping(plain)).states
+        assert {one.what: one.size.text for one in states if one.size is not None}["left"] == "144"
+
+
+@pytest.mark.parametrize(("kind", "rows"), [("bigint", "3*c_S"), ("int", "3*c_S"), ("string", "150*c_S")])
+def test_a_key_of_another_type_has_several_partners(kind: str, rows: str) -> None:
+    """'1' and '01' are two keys, and both equal the number 1: a row of S may have all 50 rows of Q for partners."""
+    keyed = catalog_from_mapping(
+        {
+            "streams": {
+                "S": {"timestamp": "ts", "columns": {"ts": "bigint", "a": "bigint"}},
+                "T": {"timestamp": "ts", "columns": {"ts": "bigint"}},
+            },
+            "relations": {
+                "Q": {
+                    "columns": {"k": kind, "n": "bigint"},
+                    "rows": 50,
+                    "changes": {"timestamp": "at", "op": "op", "key": ["k"]},
+                }
+            },
+        }
+    )
+    joined = "SELECT S.ts, Q.n FROM S JOIN Q FOR SYSTEM_TIME AS OF S.ts ON S.a = Q.k"
+    sql = f"SELECT q.n FROM ({joined}) q JOIN T ON T.ts >= q.ts AND T.ts <= q.ts + 3"
+    assert {one.what: one.size.text for one in judged(sql, keyed).states if one.size is not None}["left"] == rows
+
+
+def test_rows_of_a_set_operation_wait_for_a_side_that_ends() -> None:
+    """While S may still bring any v, all rows of T are remembered that it may equal, however few S brings."""
+    free = {name: {"timestamp": "ts", "columns": {"ts": "bigint", "v": "bigint"}} for name in "ST"}
+    catalog = catalog_from_mapping({"streams": free})
+    for operator in ("EXCEPT", "INTERSECT", "EXCEPT ALL", "INTERSECT ALL"):
+        both = f"SELECT S.v FROM S WHERE S.ts < 100 {operator} SELECT T.v FROM T"
+        assert size(both, catalog) == "unbounded"
+        assert size(f"{both} WHERE T.ts < 50", catalog) == "100*c_S + 50*c_T"

@@ -67,6 +67,26 @@ STATEMENTS = {
         "SELECT SUM(q.n) AS c1 FROM (SELECT COUNT(v) AS n FROM S WHERE a > 100) AS q",
         "SELECT MAX(q.n) AS c1 FROM (SELECT a, MAX(v) AS n FROM S GROUP BY a) AS q",
     ),
+    "plain_conditions": (
+        "SELECT q1.a AS c1 FROM S AS q1 WHERE CASE WHEN q1.a > 1 THEN 'x' WHEN q1.b = 0 THEN 'y' END IS NOT NULL",
+        "SELECT q1.a AS c1 FROM S AS q1 WHERE IF(q1.a > 1, TRUE, FALSE) AND q1.b NOT IN (1)",
+        "SELECT q1.a AS c1 FROM S AS q1 JOIN T AS q2 ON q1.a = q2.a AND (q1.b NOT IN (1) OR q2.b = 0)",
+    ),
+    "disjoint_unions": (
+        "SELECT q.a AS c1, COUNT(*) AS c2 FROM (SELECT * FROM S WHERE v > 0 UNION ALL SELECT * FROM S WHERE v <= 0) "
+        "AS q GROUP BY q.a",
+        "SELECT a AS c1 FROM S WHERE a > 1 UNION ALL SELECT a AS c1 FROM S WHERE a IS NULL",
+    ),
+    "padded_rows": (
+        "SELECT q1.a AS c1, q2.b AS c2 FROM S AS q1 LEFT JOIN T AS q2 ON q1.a = q2.a WHERE q2.ts IS NULL",
+        "SELECT q1.a AS c1 FROM S AS q1 LEFT JOIN T AS q2 ON q1.a = q2.a AND q1.v > 0 WHERE q2.ts IS NULL AND q1.b > 0",
+    ),
+    "arguments_down": (
+        "SELECT q.b AS c1, SUM(q.x) AS c2 FROM (SELECT q1.b, q1.v + q2.v AS x FROM S AS q1 JOIN T AS q2 "
+        "ON q1.b = q2.b) AS q GROUP BY q.b",
+        "SELECT SUM(q.x) FILTER (WHERE q.y > 0) AS c2 FROM (SELECT q1.b AS y, q1.v * q2.v AS x FROM S AS q1 "
+        "JOIN T AS q2 ON q1.b = q2.b) AS q",
+    ),
     "scalars_joined": (
         "SELECT q1.a AS c1 FROM S AS q1 WHERE q1.v > (SELECT AVG(q2.v) FROM T AS q2)",
         "SELECT q1.a AS c1, (SELECT COUNT(*) FROM T AS q2) AS c2 FROM S AS q1",

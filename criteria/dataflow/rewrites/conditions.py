@@ -92,7 +92,7 @@ def _below(tree: nodes.Tree, part: exp.Expr, catalog: Catalog) -> nodes.Tree | N
             return _moved(tree, input, part, _by_place(schema(tree, catalog), schema(input, catalog)), catalog)
         case nodes.Project(input, items):
             given = schema(input, catalog)
-            return _moved(tree, input, part, (schema(tree, catalog), _values(items, given)), catalog)
+            return _moved(tree, input, part, (schema(tree, catalog), values_of(items, given)), catalog)
         case nodes.Filter(input) if not is_block(tree, catalog):
             return replace(tree, input=filtered(input, part, catalog))
         case nodes.Aggregate(input, keys) if keys:
@@ -132,7 +132,8 @@ def _by_place(outer: Schema, inner: Schema) -> Values:
     return outer, [column_of(one) for one in inner]
 
 
-def _values(items: Sequence[nodes.Named | nodes.Star], given: Schema) -> list[exp.Expr]:
+def values_of(items: Sequence[nodes.Named | nodes.Star], given: Schema) -> list[exp.Expr]:
+    """What the columns of a select list are over its input's columns."""
     found: list[exp.Expr] = []
     for item in items:
         if isinstance(item, nodes.Star):

@@ -6,35 +6,50 @@ from collections.abc import Callable, Iterable, Iterator
 
 from streambound.analyzer.algebra.nodes import Tree
 from streambound.analyzer.catalog import Catalog
+from streambound.criteria.dataflow.rewrites.arguments import arguments_down
 from streambound.criteria.dataflow.rewrites.conditions import conditions_down
 from streambound.criteria.dataflow.rewrites.flatten import flat_aggregates
 from streambound.criteria.dataflow.rewrites.not_in import anti_joins
+from streambound.criteria.dataflow.rewrites.padding import padded_rows
+from streambound.criteria.dataflow.rewrites.plain_conditions import plain_conditions
 from streambound.criteria.dataflow.rewrites.ranges import ranges_down
 from streambound.criteria.dataflow.rewrites.scalars import scalars_joined
+from streambound.criteria.dataflow.rewrites.streams_together import streams_together
 from streambound.criteria.dataflow.rewrites.sums import sums_down
+from streambound.criteria.dataflow.rewrites.unions import disjoint_unions
 
 Pass = Callable[[Tree, Catalog], Tree]
 PASSES: tuple[Pass, ...] = (
+    plain_conditions,
+    disjoint_unions,
+    padded_rows,
     scalars_joined,
     anti_joins,
     flat_aggregates,
+    arguments_down,
     conditions_down,
     ranges_down,
 )
 
 
 def normal_forms(tree: Tree, catalog: Catalog) -> Iterator[Tree]:
-    """A tree after all passes; then with aggregates below joins with views, or with its aggregates of aggregates.
+    """A tree after all passes, then in other forms that may have a bound where it has none.
 
-    Inner groups of these may go with ending keys (K3).
+    Aggregates may be of each key's below joins with views (A1, E4); inner groups of aggregates of aggregates may go
+    with a key that ends (K3); streams may be a block of their own.
     """
-    known = list[Tree]()
+    found = _after(tree, PASSES, catalog)
+    known = [found]
+    yield found
     pushed = tuple(one for each in PASSES for one in ((each, sums_down) if each is conditions_down else (each,)))
-    for passes in (PASSES, pushed, tuple(one for one in PASSES if one is not flat_aggregates)):
-        found = _after(tree, passes, catalog)
-        if found not in known:
-            known.append(found)
-            yield found
+    for other in (
+        _after(tree, pushed, catalog),
+        _after(tree, [one for one in PASSES if one is not flat_aggregates], catalog),
+        streams_together(found, catalog),
+    ):
+        if other not in known:
+            known.append(other)
+            yield other
 
 
 def _after(tree: Tree, passes: Iterable[Pass], catalog: Catalog) -> Tree:

@@ -1,0 +1,122 @@
+"""Derivations: those of public statements are checked, and falsified ones are not accepted."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streambound.analyzer.catalog import Catalog, catalog_from_mapping, load_catalog
+from support.derivations import Derived, Outcome, checked, derived, falsified, named
+
+_DATA = Path(__file__).parents[1] / "data"
+_NEXMARK = Path(__file__).parents[2] / "examples" / "nexmark"
+
+EACH_RULE = (
+    "as_of_0102", "recursion_0011", "setop_0119", "q0086", "q5", "window_0198", "trap_semi_ineq_past_0", "q0125",
+    "setop_0121", "changing_0078", "aggregate_0084", "count_distinct_0096", "setop_0149",
+    "trap_anti_past_unbounded_out_0", "outer_join_0077", "trap_except_all_overlap_0", "setop_0196",
+    "trap_bucket_distinct_0", "trap_min_same_direction_0", "nested_0007",
+)  # fmt: skip
+"""Public statements that have, together, each operator, rule of facts and counts, and proposition that is checked."""
+NOT_CHECKED = {
+    "trap_sum_of_counts_0": "flat_aggregates",
+    "trap_changing_min_0": "extremes_down",
+    "semi_anti_0066": "anti_joins",
+    "trap_threshold_count_0": "scalars_joined",
+}
+EQUIVALENT = (
+    ("facts.time.low", "a time that may be further away than it is: true, and near enough for what is counted"),
+    ("facts.time.high", "the same"),
+    ("facts.values.low", "a larger value set than there is: true, and small enough for what is counted"),
+    ("facts.values.high", "the same"),
+    ("facts.values.null", "NULL among the values where there is none, of a column whose presence nothing needs"),
+    ("facts.atoms", "an atom that says what another one, or a fact, says as well"),
+    ("facts.uses", "a fact that says what an atom, or another fact, says as well"),
+    ("facts.present", "a fact that a column is there, as an atom says as well"),
+    ("facts.low", "a path for an end that nothing needs"),
+    ("facts.high", "the same"),
+    ("rewrites", "a condition that is moved out of a join whose pairs are counted: they are the same pairs"),
+    ("nodes.call", "an aggregate of the same value"),
+    ("states.count.equal", "a column that a key among the counted ones says as well"),
+)
+"""Changes after which a derivation is one still, and why: what it proves is the same M."""
+
+
+@cache
+def cases() -> dict[str, tuple[str, Catalog]]:
+    """The public statements by name."""
+    found: dict[str, tuple[str, Catalog]] = {}
+    for file in ("circuits.jsonl", "corpus.jsonl"):
+        for line in (_DATA / file).read_text().splitlines():
+            case: dict[str, Any] = json.loads(line)
+            found[case["name"]] = case["sql"], catalog_from_mapping(case["catalog"], "streams.toml")
+    catalog = load_catalog(_NEXMARK / "streams.toml")
+    return found | {file.stem: (file.read_text(), catalog) for file in sorted(_NEXMARK.glob("*.sql"))}
+
+
+def one_of(name: str) -> Derived:
+    (found,) = derived(*cases()[name])
+    return found
+
+
+@pytest.mark.parametrize("name", EACH_RULE)
+def test_a_derivation_is_accepted_and_no_falsified_one_is(name: str) -> None:
+    """Of each member of each kind one is dropped, and changed; what is accepted then proves the same, for a reason."""
+    one = one_of(name)
+    assert checked(one) == (Outcome.ACCEPTED, "")
+    kinds, changed = set[tuple[str, str]](), 0
+    for path, how, document in falsified(one.document):
+        kind = named(path), how
+        if kind in kinds:
+            continue
+        kinds.add(kind)
+        changed += 1
+        outcome, _ = checked(one, document)
+        known = [why for start, why in EQUIVALENT if kind[0].startswith(start)]
+        assert outcome is not Outcome.ACCEPTED or known, f"{path} {how}"
+    assert changed > 20
+
+
+@pytest.mark.parametrize("name", EACH_RULE)
+def test_no_smaller_size_is_accepted(name: str) -> None:
+    """Whatever else is changed: with the sizes of all states, and M, of one entry fewer."""
+    one = one_of(name)
+
+    def fewer(value: Any) -> Any:
+        if isinstance(value, dict):
+            less = {"formula", "value"} <= value.keys() and isinstance(value["value"], int)
+            return {"formula": str(value["value"] - 1), "value": value["value"] - 1} if less else {
+                name: fewer(member) for name, member in value.items() if name != "branches"
+            } | {name: member for name, member in value.items() if name == "branches"}  # fmt: skip
+        return [fewer(member) for member in value] if isinstance(value, list) else value
+
+    assert checked(one, fewer(one.document))[0] is not Outcome.ACCEPTED
+
+
+@pytest.mark.parametrize("name", NOT_CHECKED)
+def test_what_has_no_function_is_not_checked(name: str) -> None:
+    outcome, words = checked(one_of(name))
+    assert outcome is Outcome.NOT_CHECKED
+    assert NOT_CHECKED[name] in words
+
+
+def test_most_public_statements_are_checked() -> None:
+    """Of every tenth bounded one; `tests/check_derivations.py` goes through all of them."""
+    outcomes = [
+        checked(one)[0] for place, case in enumerate(cases().values()) if place % 10 == 0 for one in derived(*case)
+    ]
+    assert Outcome.REJECTED not in outcomes
+    assert outcomes.count(Outcome.ACCEPTED) >= 0.85 * len(outcomes) > 20
+
+
+def test_a_derivation_is_of_its_statement() -> None:
+    """Of statements that differ by a constant, one's derivation is not the other one's."""
+    sql, catalog = cases()["window_0198"]
+    one = one_of("window_0198")
+    for old, new in (("DIV 3", "DIV 4"), ("T.a = 1", "T.a = 2"), ("T.ts <= S.ts", "T.ts <= S.ts + 1")):
+        (changed,) = derived(sql.replace(old, new), catalog)
+        assert checked(changed, one.document)[0] is Outcome.REJECTED
