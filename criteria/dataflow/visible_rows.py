@@ -8,7 +8,7 @@ of them suggests counts when the judged one, executed, tells all subsets apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count, islice
 
@@ -19,6 +19,7 @@ from streambound.analyzer.algebra.percentiles import PERCENTILES, NoPercentileEr
 from streambound.analyzer.algebra.schema import parsed, schema, starred_places
 from streambound.analyzer.algebra.schema_columns import Schema, meant
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
+from streambound.analyzer.expressions.rows import outermost_queries
 from streambound.analyzer.work import spend
 from streambound.criteria.dataflow.syntax import conjuncts
 from streambound_runtime.promises import Domain
@@ -60,12 +61,15 @@ class VisibleRows:
 class Visibility:
     """How rows of a tree's operators are made, and what is kept of those of ``operator``; of several ways the first.
 
-    ``recursive`` are the columns and the base of the recursion around what is looked at.
+    ``queries`` are the trees of subqueries in expressions, by the identity of their syntax. ``recursive`` are the
+    columns and the base of the recursion around what is looked at, ``outer`` those of the row around a subquery.
     """
 
     catalog: Catalog
     operator: nodes.Tree
+    queries: Mapping[int, nodes.Tree] = field(default_factory=dict)
     recursive: tuple[Schema, nodes.Tree] | None = None
+    outer: tuple[Schema, Values] = ((), ())
     _numbers: count[int] = field(default_factory=lambda: count(1))
 
     def of(self, tree: nodes.Tree) -> Iterator[VisibleRows]:
@@ -86,20 +90,20 @@ class Visibility:
                 yield from self.of(input)
             case nodes.Filter(input, condition):
                 for below in self.of(input):
-                    yield below.where(*self._true(condition, self._schema(input), below.columns))
+                    yield from self._filtered(below, conjuncts(condition), self._schema(input))
             case nodes.Project(input, items):
                 for below in self.of(input):
                     yield replace(below, columns=tuple(self._listed(items, self._schema(input), below.columns)))
             case nodes.Bucket(input=input, time=time, columns=names):  # a bucket is known by its first time
                 for below in self.of(input):
-                    start = _value(parsed(time), self._schema(input), below.columns)
+                    start = self._value(parsed(time), self._schema(input), below.columns)
                     yield replace(below, columns=(*below.columns, start, *(None for _ in names[1:])))
             case nodes.Aggregate():
                 yield from self._groups(tree)
             case nodes.Over(input, calls):
                 for below in self.of(input):
                     given = self._schema(input)
-                    computed = (_of_one_row(call, given, below.columns) for call in calls)
+                    computed = (self._of_one_row(call, given, below.columns) for call in calls)
                     yield replace(below, columns=(*below.columns, *computed))
             case nodes.Join():
                 yield from self._pairs(tree)
@@ -134,27 +138,65 @@ class Visibility:
 
     def _true(self, condition: nodes.Scalar | None, given: Schema, columns: Values) -> Iterator[exp.Expr | None]:
         for part in conjuncts(condition):
-            yield _value(part, given, columns)
+            yield self._value(part, given, columns)
+
+    def _filtered(self, below: VisibleRows, parts: Sequence[exp.Expr], given: Schema) -> Iterator[VisibleRows]:
+        """Rows for which conditions are true: beside each a row of every subquery that is asked."""
+        found = [below]
+        for part in parts:
+            found = [one for each in found for one in islice(self._asked(each, part, given), _MOST_WAYS)]
+        yield from found
+
+    def _asked(self, below: VisibleRows, part: exp.Expr, given: Schema) -> Iterator[VisibleRows]:
+        queries = list(outermost_queries(part))
+        if not queries:
+            yield below.where(self._value(part, given, below.columns))
+            return
+        tree = self.queries.get(id(queries[0])) if len(queries) == 1 and part.find(exp.Not) is None else None
+        if tree is None:
+            yield below
+            return
+        for row in replace(self, outer=(given, below.columns)).of(tree):
+            holds = self._compared(part, queries[0], row.columns[0], given, below.columns)
+            yield replace(below.beside(row).where(holds), columns=below.columns)
+
+    def _compared(
+        self, part: exp.Expr, query: exp.Expr, value: exp.Expr | None, given: Schema, columns: Values
+    ) -> exp.Expr | None:
+        """What a condition says of the first column of a subquery's row; None where that is not known."""
+        node = part.unnest()
+        if isinstance(node, exp.In):
+            own = self._value(node.this, given, columns)
+            return None if own is None or value is None else exp.EQ(this=own, expression=value.copy())
+        if value is None or not isinstance(node, exp.Predicate) or not isinstance(node, exp.Binary):
+            return None
+        asked = [any(one is query for one in side.walk()) for side in (node.this, node.expression)]
+        sides = [
+            value.copy() if holds else self._value(side, given, columns)
+            for side, holds in zip((node.this, node.expression), asked, strict=True)
+        ]
+        return None if None in sides else type(node)(this=sides[0], expression=sides[1])
 
     def _listed(self, items: Sequence[nodes.Item], given: Schema, columns: Values) -> Iterator[exp.Expr | None]:
         for item in items:
             if isinstance(item, nodes.Star):
                 yield from (columns[place] for place in starred_places(item, given))
             else:
-                yield _value(parsed(item.value), given, columns)
+                yield self._value(parsed(item.value), given, columns)
 
     def _groups(self, tree: nodes.Aggregate) -> Iterator[VisibleRows]:
         """Groups of one row each, which some of the aggregates count."""
         given = self._schema(tree.input)
         for counted in dict.fromkeys((*(call.filter for call in tree.calls if call.filter is not None), None)):
             for below in self.of(tree.input):
-                keys = tuple(_value(parsed(key.value), given, below.columns) for key in tree.keys)
+                keys = tuple(self._value(parsed(key.value), given, below.columns) for key in tree.keys)
                 found = below.where(*self._true(counted, given, below.columns))
                 if tree is self.operator:
-                    found = replace(
-                        found, kept=(*keys, *(_argument(call, given, below.columns) for call in tree.calls))
-                    )
-                yield replace(found, columns=(*keys, *(_of_one_row(call, given, below.columns) for call in tree.calls)))
+                    arguments = (self._argument(call, given, below.columns) for call in tree.calls)
+                    found = replace(found, kept=(*keys, *arguments))
+                yield replace(
+                    found, columns=(*keys, *(self._of_one_row(call, given, below.columns) for call in tree.calls))
+                )
 
     def _both(self, left: nodes.Tree, right: nodes.Tree) -> Iterator[VisibleRows]:
         for one in self.of(left):
@@ -192,8 +234,44 @@ class Visibility:
         table = self.catalog.table(pair.scans[-1].table)
         if isinstance(tree, nodes.AsOf) and table is not None and table.changes is not None:
             came = exp.column(table.changes.timestamp.name, table=pair.scans[-1].alias, quoted=True)
-            time = _value(parsed(tree.time), left, pair.columns)
+            time = self._value(parsed(tree.time), left, pair.columns)
             yield None if time is None else exp.LTE(this=came, expression=time)
+
+    def _value(self, node: exp.Expr, given: Schema, columns: Values) -> exp.Expr | None:
+        """An expression with the columns that it reads replaced by what these are; None where one is not known."""
+        if node.find(exp.Query) is not None:
+            return None
+        found = exp.Paren(this=node.copy())
+        for column in list(found.find_all(exp.Column)):
+            value: exp.Expr | None = None
+            for schema_of, values in ((given, columns), self.outer):
+                place = meant(column, schema_of)
+                if place is not None:
+                    value = values[place]
+                    break
+            if value is None:
+                return None
+            column.replace(value.copy() if isinstance(value, exp.Column) else exp.Paren(this=value.copy()))
+        inner = found.unnest()
+        inner.pop() if inner is not found else None
+        return inner
+
+    def _of_one_row(
+        self, call: nodes.AggregateCall | nodes.WindowCall, given: Schema, columns: Values
+    ) -> exp.Expr | None:
+        """What a function says of one row; None for a number of rows."""
+        return self._argument(call, given, columns) if call.function in _OF_ONE_ROW else None
+
+    def _argument(
+        self, call: nodes.AggregateCall | nodes.WindowCall, given: Schema, columns: Values
+    ) -> exp.Expr | None:
+        """What a function is computed of."""
+        try:
+            percentile = percentile_of(call) if isinstance(call, nodes.AggregateCall) else None
+        except NoPercentileError:
+            return None
+        value = percentile.value if percentile is not None else call.arguments[0] if call.arguments else None
+        return None if value is None else self._value(parsed(value), given, columns)
 
 
 def _using(names: Sequence[str], given: Schema, width: int, pair: VisibleRows) -> VisibleRows:
@@ -204,37 +282,6 @@ def _using(names: Sequence[str], given: Schema, width: int, pair: VisibleRows) -
     found = pair.where(*(exp.EQ(this=a.copy(), expression=b.copy()) for a, b in equal if a and b))
     rest = (one for place, one in enumerate(pair.columns) if place not in named)
     return replace(found, columns=(*(one for one, _ in equal), *rest))
-
-
-def _value(node: exp.Expr, given: Schema, columns: Values) -> exp.Expr | None:
-    """An expression with the columns that it reads replaced by what these are; None where one is not known."""
-    if node.find(exp.Query) is not None:
-        return None
-    found = exp.Paren(this=node.copy())
-    for column in list(found.find_all(exp.Column)):
-        place = meant(column, given)
-        value = None if place is None else columns[place]
-        if value is None:
-            return None
-        column.replace(value.copy() if isinstance(value, exp.Column) else exp.Paren(this=value.copy()))
-    inner = found.unnest()
-    inner.pop() if inner is not found else None
-    return inner
-
-
-def _of_one_row(call: nodes.AggregateCall | nodes.WindowCall, given: Schema, columns: Values) -> exp.Expr | None:
-    """What a function says of one row; None for a number of rows."""
-    return _argument(call, given, columns) if call.function in _OF_ONE_ROW else None
-
-
-def _argument(call: nodes.AggregateCall | nodes.WindowCall, given: Schema, columns: Values) -> exp.Expr | None:
-    """What a function is computed of."""
-    try:
-        percentile = percentile_of(call) if isinstance(call, nodes.AggregateCall) else None
-    except NoPercentileError:
-        return None
-    value = percentile.value if percentile is not None else call.arguments[0] if call.arguments else None
-    return None if value is None else _value(parsed(value), given, columns)
 
 
 def with_streams(catalog: Catalog) -> Catalog:

@@ -20,7 +20,7 @@ from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.errors import TooManyBranchesError
 from streambound.analyzer.findings import Finding
-from streambound.analyzer.lower import Lowered, lower
+from streambound.analyzer.lower import lower
 from streambound.analyzer.query import Query
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.work import STATEMENT, share
@@ -70,16 +70,15 @@ def prove(statement: Statement, catalog: Catalog, judgement: Judgement, longer: 
     """
     lowered = lower(statement, catalog)
     failing = list(states_without_size(judgement.operation))
-    if lowered.tree is None or lowered.positions is None:
+    if lowered.tree is None:
         return UnboundedProof()
     with share(SEARCH * longer) as search:
         block = _of_joins(lowered.query, longer) if lowered.query is not None else None
         if block is not None:
             return UnboundedProof(block=block)
         executed = Executed(lowered.tree, catalog, lowered.queries)
-        visible = Suspects(statement, catalog, lowered, judgement.operation)
         suspects = list[Query]()
-        simplest = simplest_plans(executed, visible.of(failing), suspects)
+        simplest = simplest_plans(executed, Suspects(judgement).of(failing), suspects)
         found = first_that_holds(executed, simplest, SIMPLEST * longer)
         with share(SCHEMES * longer):
             found = found or find_scheme(executed, longer)
@@ -146,10 +145,7 @@ def _of_joins(query: Query, longer: int) -> Witness | None:
 class Suspects:
     """The select-project-join queries whose plans may build witnesses of a statement: of its states without a size."""
 
-    statement: Statement
-    catalog: Catalog
-    lowered: Lowered
-    root: Operation
+    judgement: Judgement
 
     def of(self, failing: Sequence[UnboundedState]) -> Iterator[Query]:
         """The queries, split: first of the column to blame alone, then of all columns that are remembered."""
@@ -167,11 +163,12 @@ class Suspects:
         """The place of the column to blame among those that are kept of an operator's rows."""
         if state.blame is None or not isinstance(state.operator, nodes.Join) or state.what != "right":
             return state.blame
-        return state.blame + len(schema(state.operator.left, self.catalog))
+        return state.blame + len(schema(state.operator.left, self.judgement.context.catalog))
 
     def _visible(self, one: UnboundedState) -> Iterator[VisibleRows]:
+        context = self.judgement.context
         for operator in (one.operator, one.operation.tree):
-            ways = Visibility(self.catalog, operator).of(self.root.tree)
+            ways = Visibility(context.catalog, operator, context.blocks.queries).of(self.judgement.operation.tree)
             found = list(islice((way for way in ways if way.kept is not None), _MOST_WAYS))
             if found:
                 yield from found
@@ -188,10 +185,8 @@ class Suspects:
 
     def _query(self, found: VisibleRows, items: Sequence[exp.Expr]) -> Query | None:
         """A query of rows that are visible, without what no query says."""
-        assert self.lowered.positions is not None, "it was judged"
-        reader = BlockReader(
-            self.lowered.positions, with_streams(self.catalog), self.statement.name, self.statement.span, {}
-        )
+        context = self.judgement.context
+        reader = replace(context.blocks, catalog=with_streams(context.catalog), queries={}, computed={})
         body: nodes.Tree = found.scans[0]
         for scan in found.scans[1:]:
             body = nodes.Join(nodes.JoinKind.INNER, body, scan, syntax=scan.syntax)

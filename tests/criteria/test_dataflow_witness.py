@@ -21,9 +21,9 @@ from streambound.criteria.dataflow.findings import findings
 from streambound.criteria.dataflow.judge import Judgement, judge
 from streambound.criteria.dataflow.state import Operation
 from streambound.criteria.dataflow.visible_rows import Visibility
-from streambound.criteria.dataflow.witness import Suspects, UnboundedState, prove, simplest_plans
+from streambound.criteria.dataflow.witness import Suspects, UnboundedProof, UnboundedState, prove, simplest_plans
 from streambound.criteria.witnesses.executed import Executed
-from streambound.criteria.witnesses.witness import first_that_holds
+from streambound.criteria.witnesses.witness import first_that_holds, same_relations
 from support.choices import Choices
 from support.grown import grown_statement
 from support.operator_queries import in_words_of, operator_query, random_catalog
@@ -39,7 +39,10 @@ _STREAM: dict[str, Any] = {
 CATALOG = catalog_from_mapping(
     {
         "streams": {"S": _STREAM, "T": _STREAM},
-        "relations": {"R": {"columns": {"k": "bigint", "y": "bigint"}, "changes": {"timestamp": "ts", "op": "op"}}},
+        "relations": {
+            "R": {"columns": {"k": "bigint", "y": "bigint"}, "changes": {"timestamp": "ts", "op": "op"}},
+            "Q": {"columns": {"k": "bigint", "y": "bigint"}, "rows": 5},
+        },
     }
 )
 BY_PLAN = {
@@ -124,7 +127,7 @@ def _suspected(statement: Statement, judgement: Judgement, catalog: Catalog, ste
     assert lowered.tree is not None
     executed = Executed(lowered.tree, catalog, lowered.queries)
     every = list(_every(judgement.operation))
-    suspects = list(islice(Suspects(statement, catalog, lowered, judgement.operation).of(every), MOST_SUSPECTS))
+    suspects = list(islice(Suspects(judgement).of(every), MOST_SUSPECTS))
     with share(steps):
         assert first_that_holds(executed, simplest_plans(executed, suspects, [])) is None, statement.source.text
     return bool(suspects)
@@ -155,6 +158,23 @@ def test_what_grows_is_told_where_it_is_written(sql: str, places: set[tuple[str,
     told = findings(judgement)
     assert {(str(one.code), sql[one.span.start : one.span.end]) for one in told} == places
     assert all(one.message and one.help for one in told)
+
+
+ASKING = [
+    "SELECT S.a, COUNT(*) AS n FROM S WHERE EXISTS (SELECT 1 FROM Q WHERE Q.k = S.v) GROUP BY S.a",
+    "SELECT S.a, COUNT(*) AS n FROM S WHERE S.v IN (SELECT k FROM Q WHERE y > 3) GROUP BY S.a",
+    "SELECT S.a, COUNT(*) AS n FROM S WHERE S.v > (SELECT MAX(k) FROM Q WHERE Q.y = S.b) GROUP BY S.a",
+]
+
+
+@pytest.mark.parametrize("sql", ASKING)
+def test_elements_have_the_rows_of_relations_that_they_ask(sql: str) -> None:
+    statement, judgement = judged(sql)
+    found = prove(statement, CATALOG, judgement).statement
+    assert found is not None and how_proved(UnboundedProof(statement=found)) == "plan"
+    few, more = found.of_size(2), found.of_size(5)
+    assert few is not None and more is not None and same_relations(few, more)
+    assert any(row.table == "Q" for row in few.always)
 
 
 def test_rows_of_tables_make_a_row_visible_under_the_conditions_of_all_operators() -> None:
