@@ -21,7 +21,7 @@ from streambound.analyzer.symbols import symbol
 from streambound.criteria.dataflow.counting import present
 from streambound.criteria.dataflow.state import smaller
 from streambound.criteria.dataflow.syntax import conjuncts, scalar_of_column
-from streambound.criteria.dataflow.view import OperatorView, Places, RowSource, place_of
+from streambound.criteria.dataflow.view import OperatorView, Places, RowSource, known_of_part, place_of
 from streambound.criteria.size import Number, Size, Symbol, product, total
 
 RECURSION, MADE = "recursion ", "made of a recursion"
@@ -78,7 +78,7 @@ class Views:
         )
         made = self._made_of(tree, columns)
         made = replace(made, columns=padded, change=found.change, keys=tuple(dict.fromkeys((*made.keys, *keys))))
-        made = replace(made, parts=tuple(self._parts(tree, made)))
+        made = replace(made, parts=tuple(_of_whole(part, padded) for part in self._parts(tree, made)))
         if found.rows == 0:
             return replace(made, rows=Number(0))
         if isinstance(tree, nodes.Fixpoint):
@@ -404,6 +404,10 @@ def _renamed(given: OperatorView, tree: nodes.Tree, columns: Schema, alias: str)
 
 def _by(source: RowSource, called: Mapping[str, str]) -> RowSource:
     return source if source.by is None else replace(source, by=frozenset(called[name] for name in source.by))
+
+
+def _of_whole(part: OperatorView, columns: Sequence[ColumnFacts]) -> OperatorView:
+    return part.narrowed([known_of_part(own, whole) for own, whole in zip(part.columns, columns, strict=True)])
 
 
 def _trees(view: OperatorView) -> list[nodes.Tree]:

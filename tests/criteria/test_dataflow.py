@@ -290,6 +290,11 @@ BUCKETS = {
         "SELECT a AS v, ts FROM N) q GROUP BY window(ts, '2 microseconds'), v",
         "c_M + 11",
     ),
+    "groups of a union, whose rows of one stream come later than those of the other": (
+        "SELECT x, COUNT(*) FROM (SELECT ts AS x FROM N UNION ALL SELECT ts - 3 AS x FROM M) q GROUP BY x",
+        "3",
+    ),
+    "each row of such a union once": ("SELECT ts AS x FROM N UNION SELECT ts - 3 AS x FROM M", "3"),
     "groups of some columns of a union": (
         "SELECT COUNT(*) FROM (SELECT a, b FROM N UNION ALL SELECT y AS a, y AS b FROM R) q GROUP BY b",
         "rows_R + 4",
