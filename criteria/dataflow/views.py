@@ -155,7 +155,9 @@ class Views:
                 return _renamed(self.of(input), tree, columns, alias)
             case nodes.Project(input):
                 return self._project(tree, self.of(input), columns)
-            case nodes.Filter(input) | nodes.OrderBy(input) | nodes.SpjBlock(input) | nodes.Distinct(input):
+            case nodes.Filter(input, condition):
+                return _by_equalities(replace(self.of(input), tree=tree, schema=columns), condition)
+            case nodes.OrderBy(input) | nodes.SpjBlock(input) | nodes.Distinct(input):
                 return replace(self.of(input), tree=tree, schema=columns)
             case nodes.FirstRows(input, count):
                 given = self.of(input)
@@ -305,7 +307,10 @@ class Views:
             said = {}
         sources = {n: replace(one, by=said[n], fan=1) if n in said else one for n, one in sources.items()}
         found = OperatorView(tree, columns, (), left.change, () if tree.using else keys, rows, sources, tuple(origins))
-        return found if tree.using else replace(found, near=self._near(tree, left, right, renamed))
+        if tree.using:
+            return found
+        found = replace(found, near=self._near(tree, left, right, renamed))
+        return _by_equalities(found, tree.condition) if tree.kind is nodes.JoinKind.INNER else found
 
     def _near(
         self, tree: nodes.Join, left: OperatorView, right: OperatorView, renamed: Mapping[str, str]
@@ -340,6 +345,23 @@ def _of_one_key(given: OperatorView, table: DeclaredTable, alias: str, key: Stre
     return replace(given, rows=rows, sources=sources, origins=origins)
 
 
+def _by_equalities(view: OperatorView, condition: nodes.Scalar | None) -> OperatorView:
+    """The same where rows of sources of which there is a number say columns that equal theirs."""
+    origins = list(view.origins)
+    for one in equalities(condition):
+        x, y = place_of(one.left, view), place_of(one.right, view)
+        if x is None or y is None or view.schema[x].type != view.schema[y].type:
+            continue
+        for mine, other in ((x, y), (y, x)):
+            if _has_number(view, origins[other]) and not _has_number(view, origins[mine]):
+                origins[mine] = origins[other]
+    return replace(view, origins=tuple(origins))
+
+
+def _has_number(view: OperatorView, names: Iterable[str]) -> bool:
+    return all(view.sources[name].rows is not None for name in names)
+
+
 def _group_keys(given: OperatorView, origins: Sequence[frozenset[str]]) -> tuple[Places, ...]:
     """The columns that tell groups apart: of each bucket of time one end does."""
     ends: dict[frozenset[str], list[int]] = {}
@@ -365,11 +387,15 @@ def _values_of(place: int, base: OperatorView, step: OperatorView, made: Operato
                 continue
             sources = [view.sources.get(name, RowSource()) for name in view.origins[here]]
             rows = [one.rows for one in sources if one.table is not None and one.rows is not None]
-            if len(rows) < len(sources):
+            known = view.columns[here].values
+            if len(rows) < len(sources) and known.size is None:
                 return None if size is None else Number(size)
-            found[
-                tuple(one.table.name for one in sources if one.table), view.schema[here].column or view.schema[here]
-            ] = product([Number(1), *rows])
+            tables = tuple(one.table.name for one in sources if one.table)
+            column = tables, view.schema[here].column or view.schema[here]
+            if len(rows) == len(sources):
+                found[column] = product([Number(1), *rows])
+            else:  # two uses of a column may have different values of it
+                found[*column, known] = Number(known.size or 0)
     values = total(found.values()) if found else Number(1)
     return values if size is None or smaller(values, Number(size)) else Number(size)
 

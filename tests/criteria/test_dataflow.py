@@ -280,6 +280,15 @@ BUCKETS = {
         "SELECT x FROM w",
         "4",
     ),
+    "a recursion over a relation's rows and a stream's values": (
+        "WITH RECURSIVE w(x) AS (SELECT y FROM R UNION SELECT N.b FROM w JOIN N ON N.a = w.x WHERE N.b > 0) "
+        "SELECT x FROM w",
+        "(rows_R + 2) + 20",
+    ),
+    "times that equal a relation's rows": (
+        "SELECT COUNT(DISTINCT N.ts) FILTER (WHERE N.ts IN (1, 2) OR R.y = 3) FROM N JOIN R ON N.ts = R.y",
+        "rows_R + 1",
+    ),
     "days, of which one is open": ("SELECT to_date(ts), COUNT(*) FROM D GROUP BY to_date(ts)", "1"),
     "years, of which one is open": (
         "SELECT date_trunc('year', ts), COUNT(*) FROM D GROUP BY date_trunc('year', ts)",
