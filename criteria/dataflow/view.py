@@ -85,14 +85,14 @@ class OperatorView:
     def narrowed(self, columns: Sequence[ColumnFacts]) -> OperatorView:
         """The same, of whose columns more is known; of its parts that, and when rows of all change."""
         parts = [
-            part.narrowed([_known(own, one) for own, one in zip(part.columns, columns, strict=True)])
+            part.narrowed([known_of_part(own, one) for own, one in zip(part.columns, columns, strict=True)])
             for part in self.parts
         ]
         below = self.below
         if below is not None:
             rows, shown = below
             inner = [
-                _known(own, columns[shown[place]] if place in shown else _ANYTHING)
+                known_of_part(own, columns[shown[place]] if place in shown else _ANYTHING)
                 for place, own in enumerate(rows.columns)
             ]
             below = rows.narrowed(inner), shown
@@ -102,8 +102,11 @@ class OperatorView:
 _ANYTHING = ColumnFacts()
 
 
-def _known(own: ColumnFacts, whole: ColumnFacts) -> ColumnFacts:
-    """A column of a part: its own promises about sources, and the whole's about when rows change."""
+def known_of_part(own: ColumnFacts, whole: ColumnFacts) -> ColumnFacts:
+    """A column of a part: its own promises about sources, and the whole's about when rows change.
+
+    Rows of other parts may come later: a group of rows of one part alone is open as long as any of the union is.
+    """
     times = (*(one for one in own.times if one.source != NOW), *(one for one in whole.times if one.source == NOW))
     return ColumnFacts(own.values.meet(whole.values), promises(times))
 

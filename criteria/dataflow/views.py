@@ -22,7 +22,7 @@ from streambound.analyzer.types import DataType, Family
 from streambound.criteria.dataflow.counting import present
 from streambound.criteria.dataflow.state import smaller
 from streambound.criteria.dataflow.syntax import conjuncts, scalar_of_column
-from streambound.criteria.dataflow.view import OperatorView, Places, RowSource, place_of
+from streambound.criteria.dataflow.view import OperatorView, Places, RowSource, known_of_part, place_of
 from streambound.criteria.size import Number, Size, Symbol, product, total
 
 RECURSION, MADE = "recursion ", "made of a recursion"
@@ -84,7 +84,7 @@ class Views:
         )
         made = self._made_of(tree, columns)
         made = replace(made, columns=padded, change=found.change, keys=tuple(dict.fromkeys((*made.keys, *keys))))
-        made = replace(made, parts=tuple(self._parts(tree, made)))
+        made = replace(made, parts=tuple(_of_whole(part, padded) for part in self._parts(tree, made)))
         if found.rows == 0:
             return replace(made, rows=Number(0))
         if isinstance(tree, nodes.Fixpoint):
@@ -161,7 +161,9 @@ class Views:
                 return _renamed(self.of(input), tree, columns, alias)
             case nodes.Project(input):
                 return self._project(tree, self.of(input), columns)
-            case nodes.Filter(input) | nodes.OrderBy(input) | nodes.SpjBlock(input) | nodes.Distinct(input):
+            case nodes.Filter(input, condition):
+                return _by_equalities(replace(self.of(input), tree=tree, schema=columns), condition)
+            case nodes.OrderBy(input) | nodes.SpjBlock(input) | nodes.Distinct(input):
                 return replace(self.of(input), tree=tree, schema=columns)
             case nodes.FirstRows(input, count):
                 given = self.of(input)
@@ -333,7 +335,10 @@ class Views:
             said = {}
         sources = {n: replace(one, by=said[n], fan=1) if n in said else one for n, one in sources.items()}
         found = OperatorView(tree, columns, (), left.change, () if tree.using else keys, rows, sources, tuple(origins))
-        return found if tree.using else replace(found, near=self._near(tree, left, right, renamed))
+        if tree.using:
+            return found
+        found = replace(found, near=self._near(tree, left, right, renamed))
+        return _by_equalities(found, tree.condition) if tree.kind is nodes.JoinKind.INNER else found
 
     def _near(
         self, tree: nodes.Join, left: OperatorView, right: OperatorView, renamed: Mapping[str, str]
@@ -380,6 +385,23 @@ def _one_to_one(kind: DataType | None, other: DataType | None) -> bool:
     return whole or (kind is not None and kind == other)
 
 
+def _by_equalities(view: OperatorView, condition: nodes.Scalar | None) -> OperatorView:
+    """The same where rows of sources of which there is a number say columns that equal theirs."""
+    origins = list(view.origins)
+    for one in equalities(condition):
+        x, y = place_of(one.left, view), place_of(one.right, view)
+        if x is None or y is None or view.schema[x].type != view.schema[y].type:
+            continue
+        for mine, other in ((x, y), (y, x)):
+            if _has_number(view, origins[other]) and not _has_number(view, origins[mine]):
+                origins[mine] = origins[other]
+    return replace(view, origins=tuple(origins))
+
+
+def _has_number(view: OperatorView, names: Iterable[str]) -> bool:
+    return all(view.sources[name].rows is not None for name in names)
+
+
 def _group_keys(buckets: Sequence[object | None]) -> tuple[Places, ...]:
     """The columns that tell groups apart: of the ends of one bucket of time, which say each other, one."""
     ends: dict[object, list[int]] = {}
@@ -404,11 +426,15 @@ def _values_of(place: int, base: OperatorView, step: OperatorView, made: Operato
                 continue
             sources = [view.sources.get(name, RowSource()) for name in view.origins[here]]
             rows = [one.rows for one in sources if one.table is not None and one.rows is not None]
-            if len(rows) < len(sources):
+            known = view.columns[here].values
+            if len(rows) < len(sources) and known.size is None:
                 return None if size is None else Number(size)
-            found[
-                tuple(one.table.name for one in sources if one.table), view.schema[here].column or view.schema[here]
-            ] = product([Number(1), *rows])
+            tables = tuple(one.table.name for one in sources if one.table)
+            column = tables, view.schema[here].column or view.schema[here]
+            if len(rows) == len(sources):
+                found[column] = product([Number(1), *rows])
+            else:  # two uses of a column may have different values of it
+                found[*column, known] = Number(known.size or 0)
     values = total(found.values()) if found else Number(1)
     return values if size is None or smaller(values, Number(size)) else Number(size)
 
@@ -443,6 +469,10 @@ def _renamed(given: OperatorView, tree: nodes.Tree, columns: Schema, alias: str)
 
 def _by(source: RowSource, called: Mapping[str, str]) -> RowSource:
     return source if source.by is None else replace(source, by=frozenset(called[name] for name in source.by))
+
+
+def _of_whole(part: OperatorView, columns: Sequence[ColumnFacts]) -> OperatorView:
+    return part.narrowed([known_of_part(own, whole) for own, whole in zip(part.columns, columns, strict=True)])
 
 
 def _trees(view: OperatorView) -> list[nodes.Tree]:

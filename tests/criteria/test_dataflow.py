@@ -279,6 +279,15 @@ BUCKETS = {
         "SELECT x FROM w",
         "4",
     ),
+    "a recursion over a relation's rows and a stream's values": (
+        "WITH RECURSIVE w(x) AS (SELECT y FROM R UNION SELECT N.b FROM w JOIN N ON N.a = w.x WHERE N.b > 0) "
+        "SELECT x FROM w",
+        "(rows_R + 2) + 20",
+    ),
+    "times that equal a relation's rows": (
+        "SELECT COUNT(DISTINCT N.ts) FILTER (WHERE N.ts IN (1, 2) OR R.y = 3) FROM N JOIN R ON N.ts = R.y",
+        "rows_R + 1",
+    ),
     "days, of which one is open": ("SELECT to_date(ts), COUNT(*) FROM D GROUP BY to_date(ts)", "1"),
     "years, of which one is open": (
         "SELECT date_trunc('year', ts), COUNT(*) FROM D GROUP BY date_trunc('year', ts)",
@@ -289,6 +298,11 @@ BUCKETS = {
         "SELECT a AS v, ts FROM N) q GROUP BY window(ts, '2 microseconds'), v",
         "c_M + 11",
     ),
+    "groups of a union, whose rows of one stream come later than those of the other": (
+        "SELECT x, COUNT(*) FROM (SELECT ts AS x FROM N UNION ALL SELECT ts - 3 AS x FROM M) q GROUP BY x",
+        "3",
+    ),
+    "each row of such a union once": ("SELECT ts AS x FROM N UNION SELECT ts - 3 AS x FROM M", "3"),
     "groups of some columns of a union": (
         "SELECT COUNT(*) FROM (SELECT a, b FROM N UNION ALL SELECT y AS a, y AS b FROM R) q GROUP BY b",
         "rows_R + 4",

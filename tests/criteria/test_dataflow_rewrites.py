@@ -8,7 +8,7 @@ import duckdb
 import pytest
 import sqlglot
 
-from streambound.analyzer.algebra.nodes import Tree
+from streambound.analyzer.algebra.nodes import Filter, Join, Recur, Scan, Tree, inputs
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.to_sql import to_sql
 from streambound.analyzer.algebra.tree_text import tree_text
@@ -16,7 +16,9 @@ from streambound.analyzer.lower import lower
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import split_statements
 from streambound.criteria.dataflow.rewrites.pipeline import PASSES
+from streambound.criteria.dataflow.rewrites.streams_together import streams_together
 from streambound.criteria.dataflow.rewrites.sums import sums_down
+from streambound.criteria.dataflow.syntax import conjuncts
 from support.choices import Choices
 from support.operator_queries import LAST, in_words_of, operator_query
 from support.operator_runs import World
@@ -137,3 +139,38 @@ def test_every_pass_keeps_the_rows_of_random_statements() -> None:
 @pytest.mark.parametrize("one", PASSES, ids=lambda one: str(one.__name__))
 def test_a_pass_says_what_it_rewrites(one: object) -> None:
     assert one.__doc__
+
+
+TOGETHER = (
+    "SELECT w.n, q1.v, q2.v FROM (SELECT b, COUNT(*) AS n FROM S GROUP BY b) AS w JOIN S AS q1 ON q1.b = w.b "
+    "JOIN T AS q2 ON q2.a = q1.a AND q2.v >= w.n",
+    "WITH RECURSIVE r(x) AS (SELECT a FROM S UNION SELECT q2.b FROM r JOIN S AS q1 ON q1.a = r.x JOIN T AS q2 "
+    "ON q2.a = q1.b AND q1.ts < q2.ts) SELECT x FROM r",
+)
+
+
+@pytest.mark.parametrize("text", TOGETHER)
+def test_streams_are_joined_first_under_the_same_conditions(text: str) -> None:
+    with World(Choices.seeded(0)) as world:
+        (statement,) = split_statements(SourceText("q.sql", text))
+        tree = lower(statement, world.catalog).tree
+        assert tree is not None
+        made = streams_together(tree, world.catalog)
+        assert _leaves(made) == _leaves(tree)
+        assert schema(made, world.catalog) == schema(tree, world.catalog)
+        assert _conditions(tree) <= _conditions(made), tree_text(made)
+        (pair,) = [one for one in _every(made) if isinstance(one, Join) and isinstance(one.right, Scan)]
+        assert isinstance(pair.left, Scan), "both are streams"
+
+
+def _every(tree: Tree) -> list[Tree]:
+    return [tree, *(one for below in inputs(tree) for one in _every(below))]
+
+
+def _leaves(tree: Tree) -> list[Tree]:
+    return [one for one in _every(tree) if isinstance(one, Scan | Recur)]
+
+
+def _conditions(tree: Tree) -> Counter[str]:
+    found = [one.condition for one in _every(tree) if isinstance(one, Filter | Join)]
+    return Counter(part.sql("spark") for condition in found for part in conjuncts(condition))
