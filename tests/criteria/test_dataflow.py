@@ -183,6 +183,18 @@ JOINS = {
         "SELECT C.y, COUNT(*) FROM S JOIN R FOR SYSTEM_TIME AS OF S.ts AS C ON S.v > C.a GROUP BY C.y",
         "unbounded",
     ),
+    "whether a version has a partner": (
+        "SELECT S.v FROM S WHERE EXISTS (SELECT 1 FROM R FOR SYSTEM_TIME AS OF S.ts AS C WHERE C.a = S.a)",
+        "100",
+    ),
+    "whether a version has none": (
+        "SELECT S.v FROM S WHERE NOT EXISTS (SELECT 1 FROM R FOR SYSTEM_TIME AS OF S.ts AS C WHERE C.a > S.v)",
+        "100",
+    ),
+    "whether a version as of another time has a partner": (
+        "SELECT S.v FROM S WHERE EXISTS (SELECT 1 FROM R FOR SYSTEM_TIME AS OF S.v AS C WHERE C.a = S.a)",
+        "no rule",
+    ),
     "different values of windows that are not shown come again": (
         "SELECT DISTINCT n FROM (SELECT window(ts, '1 minute').start AS w, SUM(v) AS n FROM S GROUP BY "
         "window(ts, '1 minute')) q",
