@@ -72,7 +72,7 @@ def sides_of_pairs(tree: Join, demand: Demand, context: RuleContext) -> Sides:
     left, right = context.views.of(tree.left), context.views.of(tree.right)
     pair = context.views.of(replace(tree, kind=JoinKind.INNER, member=None))
     mine, theirs = sides_of(tree, demand, left, pair)
-    width, conditions = len(left.schema), conjuncts(tree.condition)
+    width, conditions = len(left.schema), [*conjuncts(tree.condition), *conjuncts(tree.member)]
     shown = [frozenset(place - first for place in demand.columns) for first in (0, width)]
     ours, others = _waiting(left, pair.columns[:width]), _waiting(right, pair.columns[width:])
     clips = clipped(ours, 0, pair, conditions, mine.columns - shown[0])

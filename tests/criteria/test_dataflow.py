@@ -231,6 +231,19 @@ JOINS = {
         "SELECT S.a FROM S WHERE S.a NOT IN (SELECT T.b FROM T WHERE T.ts <= S.ts)",
         "5",
     ),
+    "values that a number of rows may equal": (
+        "SELECT S.b FROM S WHERE S.v <= 3 AND S.v <> (SELECT COUNT(*) FROM T)",
+        "22",
+    ),
+    "values that are compared with limited ones in several ways": (
+        "SELECT S.b FROM S LEFT JOIN (SELECT b, MAX(b) AS m FROM T GROUP BY b) w ON S.b = w.b AND S.v + 1 <> w.m "
+        "AND S.v < w.b + 7",
+        "39",
+    ),
+    "values that are compared with what has no limit": (
+        "SELECT S.b FROM S JOIN (SELECT b, MAX(v) AS m FROM T GROUP BY b) w ON S.b = w.b AND S.v <> w.m",
+        "unbounded",
+    ),
     "what no row can block is not remembered": (
         "SELECT S.a FROM S WHERE NOT EXISTS (SELECT 1 FROM T WHERE T.b = S.b AND T.b > 5)",
         "0",
