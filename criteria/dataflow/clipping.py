@@ -1,7 +1,7 @@
 """How far values that wait are told apart: a join with limits on both sides is harmless beyond these (theory §4, D5).
 
-``S.v < W.n`` with W.n >= 0 and S.v <= 9: all S.v below 0 fare alike, so that 11 values are told apart. Where only the
-existence of a row is asked, of ``T.v < S.v`` the least T.v is enough (B1).
+``S.v < W.n`` with W.n >= 0 and S.v <= 9: all S.v below 0 fare alike, so that 11 values are told apart. So it is of
+``S.v <> W.n``. Where only the existence of a row is asked, of ``T.v < S.v`` the least T.v is enough (B1).
 """
 
 from __future__ import annotations
@@ -21,12 +21,11 @@ _LESS, _GREATER = (exp.LT, exp.LTE), (exp.GT, exp.GTE)
 
 
 @dataclass(frozen=True, slots=True)
-class OneSidedLimit:
-    """``column <= other + more``, or, where not ``lesser``, ``column >= other + more``."""
+class Comparison:
+    """A column is less than ``other + more``, or greater, or another value, or not so."""
 
     other: int
     more: int
-    lesser: bool
 
 
 Clips = Mapping[int, tuple[int | None, int | None]]
@@ -42,19 +41,17 @@ def clipped(
         values, kind = view.columns[place].values, view.schema[place].type
         if values.size is not None or kind is None or kind.family is not Family.INTEGER:
             continue
-        limits = list(_limits(place + first, pair, conditions))
-        if not limits or None in limits:
+        limits = [_compared(one, place + first, pair) for one in conditions if place + first in pair.read_by(one)]
+        known = [one for one in limits if one is not None]
+        if not limits or len(known) < len(limits):
             continue
-        low, high = values.ends
-        ends = [_end(one, pair) for one in limits if one is not None]
-        known = [end for end in ends if end is not None]
-        lesser = {one.lesser for one in limits if one is not None}
-        if len(known) < len(ends) or len(lesser) > 1:
-            continue
-        if True in lesser and isinstance(high, int):
-            found[place] = min(min(known) - 1, high), None
-        elif False in lesser and isinstance(low, int):
-            found[place] = None, max(max(known) + 1, low)
+        (low, high), (below, above) = values.ends, _beyond(known, pair)
+        least = below if low is None and isinstance(high, int | None) else None
+        most = above if high is None and isinstance(low, int | None) else None
+        least = least if least is None or high is None else min(least, high)
+        most = most if most is None or low is None else max(most, low)
+        if None not in (low if least is None else least, high if most is None else most):
+            found[place] = least, most
     return found
 
 
@@ -94,28 +91,28 @@ def _direction(condition: exp.Expr, place: int, first: int, pair: OperatorView) 
     return None
 
 
-def _end(limit: OneSidedLimit, pair: OperatorView) -> int | None:
-    """The value of the column from which on the outcome depends on it."""
-    end = pair.columns[limit.other].values.ends[0 if limit.lesser else 1]
+def _beyond(limits: Sequence[Comparison], pair: OperatorView) -> tuple[int | None, int | None]:
+    """A value below all that a column is compared with, and one above: all that are as far fare alike."""
+    low, high = ([_end(one, pair, which) for one in limits] for which in (0, 1))
+    lows, highs = ([end for end in ends if end is not None] for ends in (low, high))
+    below = min(lows) - 1 if len(lows) == len(limits) else None
+    return below, max(highs) + 1 if len(highs) == len(limits) else None
+
+
+def _end(limit: Comparison, pair: OperatorView, which: int) -> int | None:
+    end = pair.columns[limit.other].values.ends[which]
     return end + limit.more if isinstance(end, int) else None
 
 
-def _limits(place: int, pair: OperatorView, conditions: Sequence[exp.Expr]) -> Iterator[OneSidedLimit | None]:
-    """What each condition says of a column; None for one that is no inequality with another column."""
-    for one in conditions:
-        if place in pair.read_by(one):
-            yield _limit(place, pair, one)
-
-
-def _limit(place: int, pair: OperatorView, condition: exp.Expr) -> OneSidedLimit | None:
-    if not isinstance(condition, (*_LESS, *_GREATER)):
+def _compared(condition: exp.Expr, place: int, pair: OperatorView) -> Comparison | None:
+    """What a condition compares a column with; None for one that is no inequality with another column."""
+    if not isinstance(condition, (*_LESS, *_GREATER, exp.NEQ)):
         return None
     left, right = _term(condition.left, pair), _term(condition.right, pair)
     if left is None or right is None or (left[0] == place) is (right[0] == place):
         return None
     own, other = (left, right) if left[0] == place else (right, left)
-    lesser = isinstance(condition, _LESS) is (own is left)
-    return OneSidedLimit(other[0], other[1] - own[1], lesser)
+    return Comparison(other[0], other[1] - own[1])
 
 
 def _term(node: exp.Expr, pair: OperatorView) -> tuple[int, int] | None:

@@ -72,7 +72,7 @@ def sides_of_pairs(tree: Join, demand: Demand, context: RuleContext) -> Sides:
     left, right = context.views.of(tree.left), context.views.of(tree.right)
     pair = context.views.of(replace(tree, kind=JoinKind.INNER, member=None))
     mine, theirs = sides_of(tree, demand, left, pair)
-    width, conditions = len(left.schema), conjuncts(tree.condition)
+    width, conditions = len(left.schema), [*conjuncts(tree.condition), *conjuncts(tree.member)]
     shown = [frozenset(place - first for place in demand.columns) for first in (0, width)]
     ours, others = _waiting(left, pair.columns[:width]), _waiting(right, pair.columns[width:])
     clips = clipped(ours, 0, pair, conditions, mine.columns - shown[0])
@@ -201,6 +201,8 @@ def _is_recursive(tree: Tree) -> bool:
 
 # --- relations as of a time -------------------------------------------------------------------------------------------
 
+_KINDS_AS_OF = (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI)
+
 
 def version_of(tree: Tree) -> AsOf | None:
     """The relation as of a time that a side of a join is, with conditions above it."""
@@ -210,8 +212,11 @@ def version_of(tree: Tree) -> AsOf | None:
 
 
 def _as_of(tree: Join, version: AsOf, demand: Demand, context: RuleContext) -> Operation:
-    """``S JOIN R FOR SYSTEM_TIME AS OF S.ts``: R's rows at the frontier, and nothing of S (E3)."""
-    if tree.kind not in (JoinKind.INNER, JoinKind.LEFT) or tree.using:
+    """``S JOIN R FOR SYSTEM_TIME AS OF S.ts``: R's rows at the frontier, and nothing of S (E3).
+
+    Whether a row has a partner is decided when it comes, too.
+    """
+    if tree.kind not in _KINDS_AS_OF or tree.using:
         return without_rule(tree, f"a {tree.kind} join with a version of a relation")
     if not isinstance(version.input, Scan) or not version.input.changes:
         return without_rule(version, "a version of what is no relation that changes")

@@ -387,7 +387,8 @@ class Operators:
         """E3: a relation's rows at the frontier, where the time asked for is that at which the row beside it comes."""
         assert isinstance(version.tree, AsOf), "it is a version"
         left, relation = node.input("left"), version.input("input")
-        if tree.kind not in (JoinKind.INNER, JoinKind.LEFT) or not isinstance(relation.tree, Scan):
+        kinds = (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI)
+        if tree.kind not in kinds or not isinstance(relation.tree, Scan):
             raise RejectedError("a version of what is no relation")
         count = count_of(claim, 0)
         place = left.place_of(parsed(version.tree.time))

@@ -183,6 +183,18 @@ JOINS = {
         "SELECT C.y, COUNT(*) FROM S JOIN R FOR SYSTEM_TIME AS OF S.ts AS C ON S.v > C.a GROUP BY C.y",
         "unbounded",
     ),
+    "whether a version has a partner": (
+        "SELECT S.v FROM S WHERE EXISTS (SELECT 1 FROM R FOR SYSTEM_TIME AS OF S.ts AS C WHERE C.a = S.a)",
+        "100",
+    ),
+    "whether a version has none": (
+        "SELECT S.v FROM S WHERE NOT EXISTS (SELECT 1 FROM R FOR SYSTEM_TIME AS OF S.ts AS C WHERE C.a > S.v)",
+        "100",
+    ),
+    "whether a version as of another time has a partner": (
+        "SELECT S.v FROM S WHERE EXISTS (SELECT 1 FROM R FOR SYSTEM_TIME AS OF S.v AS C WHERE C.a = S.a)",
+        "no rule",
+    ),
     "different values of windows that are not shown come again": (
         "SELECT DISTINCT n FROM (SELECT window(ts, '1 minute').start AS w, SUM(v) AS n FROM S GROUP BY "
         "window(ts, '1 minute')) q",
@@ -218,6 +230,19 @@ JOINS = {
     "rows whose existence is asked by an inequality": (
         "SELECT S.a FROM S WHERE S.a NOT IN (SELECT T.b FROM T WHERE T.ts <= S.ts)",
         "5",
+    ),
+    "values that a number of rows may equal": (
+        "SELECT S.b FROM S WHERE S.v <= 3 AND S.v <> (SELECT COUNT(*) FROM T)",
+        "22",
+    ),
+    "values that are compared with limited ones in several ways": (
+        "SELECT S.b FROM S LEFT JOIN (SELECT b, MAX(b) AS m FROM T GROUP BY b) w ON S.b = w.b AND S.v + 1 <> w.m "
+        "AND S.v < w.b + 7",
+        "39",
+    ),
+    "values that are compared with what has no limit": (
+        "SELECT S.b FROM S JOIN (SELECT b, MAX(v) AS m FROM T GROUP BY b) w ON S.b = w.b AND S.v <> w.m",
+        "unbounded",
     ),
     "what no row can block is not remembered": (
         "SELECT S.a FROM S WHERE NOT EXISTS (SELECT 1 FROM T WHERE T.b = S.b AND T.b > 5)",
