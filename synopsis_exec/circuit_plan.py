@@ -108,7 +108,6 @@ def make_circuit_plan(
     """The plan of a circuit, of which ``grows`` says that it has no M; raises NotExecutableError."""
     assert judged.part is not None, "what was refused has no plan"
     made = Operators(catalog, judged.part, final)
-    made.check_names()
     plan = plan_of(
         made,
         judged.part.columns,
@@ -119,6 +118,7 @@ def make_circuit_plan(
         judged.retracts and not final,
         final,
     )
+    made.check_names()
     known = known_sizes(plan.blocks) | {symbol("rows", name): formula.RowCount(name) for name in made.relations}
     kept = () if grows else tuple(_kept(judged.states, made, {one.name for one in plan.circuit.operators}, known))
     plan = replace(plan, circuit=replace(plan.circuit, kept=kept), empty=bool(judged.empty))

@@ -46,8 +46,9 @@ def clipped(
         if not limits or len(known) < len(limits):
             continue
         (low, high), (below, above) = values.ends, _beyond(known, pair)
-        least = below if low is None and isinstance(high, int | None) else None
-        most = above if high is None and isinstance(low, int | None) else None
+        if not isinstance(low, int | None) or not isinstance(high, int | None):
+            continue
+        least, most = below if low is None else None, above if high is None else None
         least = least if least is None or high is None else min(least, high)
         most = most if most is None or low is None else max(most, low)
         if None not in (low if least is None else least, high if most is None else most):
