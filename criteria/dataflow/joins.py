@@ -54,7 +54,7 @@ def join(tree: Join, demand: Demand, context: RuleContext) -> Operation:
 
 
 def _of_views(tree: Join, demand: Demand, context: RuleContext) -> Operation:
-    left, right = context.views.of(tree.left), context.views.of(tree.right)
+    left, right = context.views.of(tree.left), context.views.right_of_pairs(tree)
     pair = context.views.of(replace(tree, kind=JoinKind.INNER, member=None))
     mine, theirs = sides_of(tree, demand, left, pair)
     width, conditions = len(left.schema), conjuncts(tree.condition)
