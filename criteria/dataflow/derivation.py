@@ -326,7 +326,8 @@ class _Maker:
                 number = self.nodes.numbers[view.tree]
                 around = None if below else whole or self.nodes.at(view.tree)
                 of = [self._count(one, whole=around) for one in counts]
-                return {"rule": "below" if below else "parts", "size": size, "node": number, "of": of}
+                sides = "parts" if isinstance(view.tree, nodes.Union) else "open"
+                return {"rule": "below" if below else sides, "size": size, "node": number, "of": of}
             case WholeView(view, empty):
                 made: Json = {"rule": "whole", "size": size, "node": self.nodes.numbers[view.tree]}
                 if empty is not None:

@@ -69,7 +69,7 @@ class Sides:
 
 def sides_of_pairs(tree: Join, demand: Demand, context: RuleContext) -> Sides:
     """What a join's condition leaves of the rows of its sides that may have partners."""
-    left, right = context.views.of(tree.left), context.views.of(tree.right)
+    left, right = context.views.of(tree.left), context.views.right_of_pairs(tree)
     pair = context.views.of(replace(tree, kind=JoinKind.INNER, member=None))
     mine, theirs = sides_of(tree, demand, left, pair)
     width, conditions = len(left.schema), [*conjuncts(tree.condition), *conjuncts(tree.member)]

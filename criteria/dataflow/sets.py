@@ -24,12 +24,13 @@ from streambound.criteria.dataflow.state import (
     Reason,
     Retention,
     StateCount,
+    SumOfCounts,
     Undecided,
     better,
 )
 from streambound.criteria.dataflow.syntax import scalar_of
 from streambound.criteria.dataflow.view import OperatorView
-from streambound.criteria.size import Number, Size, total
+from streambound.criteria.size import Number, total
 
 MOST_COLUMNS = 6
 """Columns of a set operation of which every set of NULLs is looked at."""
@@ -168,12 +169,13 @@ def _equal(place: int, null: bool) -> Iterator[exp.Expr]:
 
 def _open(view: OperatorView, left: OperatorView, right: OperatorView) -> StateCount | None:
     """The rows of both sides that are open until neither changes any more."""
-    sizes = list[Size]()
+    counts = list[StateCount]()
     for side in (left, right):
         now = [replace(both, values=own.values) for own, both in zip(side.columns, view.columns, strict=True)]
         whole = replace(side, parts=(side,)).narrowed(now).parts[0]
         count = different(whole, whole.every)
         if count is None:
             return None
-        sizes.append(count.size)
-    return StateCount(total(sizes), Reason.OPEN, Retention.TIME)
+        counts.append(count)
+    why = SumOfCounts(view, tuple(counts))
+    return StateCount(total(one.size for one in counts), Reason.OPEN, Retention.TIME, why=why)

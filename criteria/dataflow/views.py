@@ -14,6 +14,7 @@ from streambound.analyzer.algebra.facts import FactsOfTree
 from streambound.analyzer.algebra.rules.operator_input import called
 from streambound.analyzer.algebra.schema import parsed, schema, starred_places
 from streambound.analyzer.algebra.schema_columns import Schema
+from streambound.analyzer.algebra.sources import apart, sources_of
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise, ViewFacts, ViewKind
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
 from streambound.analyzer.changes import StreamKey
@@ -277,6 +278,17 @@ class Views:
             below=None,
         )
 
+    def right_of_pairs(self, tree: nodes.Join) -> OperatorView:
+        """The right side of a join, whose sources are called as in its pairs."""
+        right = self.of(tree.right)
+        names = _names_in_pairs(tree, self.of(tree.left), right)
+        if all(old == new for old, new in names.items()):
+            return right
+        sources = {names[name]: _by(one, names) for name, one in right.sources.items()}
+        origins = tuple(frozenset(names[name] for name in one) for one in right.origins)
+        near = tuple((place, replace(one, source=names[one.source])) for place, one in right.near)
+        return replace(right, sources=sources, origins=origins, near=near, parts=(), below=None)
+
     def _bucket_of(self, tree: nodes.Tree, place: int) -> object | None:
         """The bucket of a row of which a column is an end, as it is; None for another column."""
         match tree:
@@ -307,7 +319,7 @@ class Views:
             mine = {name: replace(one, missing=True) for name, one in mine.items()}
         if tree.kind in (nodes.JoinKind.LEFT, nodes.JoinKind.FULL):
             theirs = {name: replace(one, missing=True) for name, one in theirs.items()}
-        renamed = {name: name if name not in mine else f"{name}'" for name in theirs}
+        renamed = _names_in_pairs(tree, left, right)
         theirs = {name: _by(one, renamed) for name, one in theirs.items()}
         if tree.kind in (nodes.JoinKind.INNER, nodes.JoinKind.LEFT):  # a version's rows are of the row beside them
             theirs = {n: replace(one, by=frozenset(mine)) if one.version else one for n, one in theirs.items()}
@@ -377,6 +389,13 @@ def _of_one_key(given: OperatorView, table: DeclaredTable, alias: str, key: Stre
         for column, origin in zip(given.schema, given.origins, strict=True)
     )
     return replace(given, rows=rows, sources=sources, origins=origins)
+
+
+def _names_in_pairs(tree: nodes.Join, left: OperatorView, right: OperatorView) -> dict[str, str]:
+    """What the right side's sources are called beside the left side's, as the facts call them."""
+    known = apart(sources_of(tree.left), sources_of(tree.right))
+    rest = [name for name in right.sources if name not in known]
+    return known | apart({*left.sources, *sources_of(tree.left), *known.values()}, rest)
 
 
 def _one_to_one(kind: DataType | None, other: DataType | None) -> bool:

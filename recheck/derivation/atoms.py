@@ -31,10 +31,25 @@ def present(part: exp.Expr, given: Schema) -> frozenset[int]:
 
 def values(part: exp.Expr, given: Schema, column: int) -> ValueSet:
     """The values that a part of a condition leaves of a column."""
-    found = ANYTHING.not_null() if column in present(part, given) else ANYTHING
-    for one in _comparisons(part, given):
-        found = found.meet(_values(one, given, column))
-    return found
+    expression = row_expression(part, given)
+    return ANYTHING if expression is None else _left(expression, given, column)
+
+
+def _left(expression: Expression, given: Schema, column: int) -> ValueSet:
+    """The values that a true expression leaves: what all parts of AND do, and any one of OR."""
+    match expression:
+        case Call(function, arguments) if function.name == "or":
+            first, *others = (_left(one, given, column) for one in arguments)
+            for other in others:
+                first = first.join(other)
+            return first
+        case Call(function, arguments) if function.name == "and":
+            found = ANYTHING
+            for one in arguments:
+                found = found.meet(_left(one, given, column))
+            return found
+    found = _values(expression, given, column)
+    return found.not_null() if column in _present(expression) else found
 
 
 def differences(part: exp.Expr, given: Schema) -> Iterator[tuple[int, int, int]]:

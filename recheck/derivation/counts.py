@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from streambound.analyzer.algebra.nodes import ONE_SIDED, Alias, Filter, Join, Project, Scan, Union
+from streambound.analyzer.algebra.nodes import ONE_SIDED, Alias, Except, Filter, Intersect, Join, Project, Scan, Union
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.symbols import symbol
 from streambound.recheck.certificates.claims import RejectedError
@@ -55,6 +55,7 @@ class Counts:
             "apart": self._apart,
             "empty": self._empty,
             "parts": self._parts,
+            "open": self._parts,
             "below": self._below,
         }
         if claim.rule not in rules:
@@ -116,8 +117,9 @@ class Counts:
         return Quantity.number(0)
 
     def _parts(self, claim: ClaimedCount, rows: CountedRows) -> Quantity:
-        """The rows of both sides of a union."""
-        if not isinstance(rows.node.tree, Union) or len(claim.of) != 2 or rows.pair is not None:
+        """The rows of both sides of a union, or of a set operation until neither side can change them."""
+        kinds = Union if claim.rule == "parts" else (Except, Intersect)
+        if not isinstance(rows.node.tree, kinds) or len(claim.of) != 2 or rows.pair is not None:
             raise RejectedError("parts of what has none")
         sides = [rows.node.input("left"), rows.node.input("right")]
         whole = None if rows.by is None else rows.whole or rows.node

@@ -15,7 +15,6 @@ from streambound.analyzer.algebra.nodes import (
     Aggregate,
     Alias,
     Apply,
-    AsOf,
     Bucket,
     BucketKind,
     Distinct,
@@ -52,7 +51,7 @@ from streambound.recheck.derivation.claims import (
     ClaimedValues,
     NotCheckedError,
 )
-from streambound.recheck.derivation.trees import Node, Nodes, newest_of, origin, pairs, sources
+from streambound.recheck.derivation.trees import Node, Nodes, never_changes, newest_of, origin, pairs, sources
 
 LEFT, RIGHT = "left side", "right side"
 """Where a pair's facts are about the time at which the row of a side changes."""
@@ -312,6 +311,8 @@ class Facts:
         assert claim.time is not None, "it is about a time"
         if claim.rule not in rules:
             raise NotCheckedError(f"times by the rule {claim.rule!r}")
+        if isinstance(node.tree, Join) and claim.time.source not in ("", LEFT, RIGHT, *sources(node)):
+            raise RejectedError("a time of what no row is made of")
         return rules[claim.rule](claim, node, claim.time)
 
     @staticmethod
@@ -335,7 +336,8 @@ class Facts:
         if not below.source:
             _require_now(node)
         alias = node.tree.alias if isinstance(node.tree, Alias) else ""
-        source = f"{alias}.{below.source}" if alias and below.source else below.source
+        named = isinstance(node.tree, Alias) and below.source
+        source = f"{alias}.{below.source}" if named else below.source
         return TimeFact(source, below.low, below.high, below.function)
 
     def _computed_time(self, claim: ClaimedFact, node: Node, time: ClaimedTime) -> TimeFact:
@@ -569,13 +571,6 @@ class Facts:
         if number is None or not 0 <= number < len(node.conditions):
             raise RejectedError(f"there is no part {number} of a condition")
         return node.conditions[number]
-
-
-def never_changes(node: Node) -> bool:
-    """Whether rows that are there never change: those of relations, and of what one was at a row's time (E3)."""
-    while isinstance(node.tree, Filter | Alias | Project):
-        node = node.input("input")
-    return node.is_static or isinstance(node.tree, AsOf)
 
 
 def _below(node: Node, column: int) -> tuple[Node, int]:

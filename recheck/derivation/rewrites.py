@@ -15,6 +15,7 @@ from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.derivation.claims import ClaimedRewrite, ClaimedValues, NotCheckedError
 from streambound.recheck.derivation.conditions import conditions_down, passed_down
 from streambound.recheck.derivation.facts import Facts
+from streambound.recheck.derivation.flattening import flat_aggregates, scalars_joined
 from streambound.recheck.derivation.trees import Node, Nodes, pairs
 
 _MEET = {
@@ -22,6 +23,14 @@ _MEET = {
     "right": (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI, JoinKind.NOT_IN),
 }
 """Joins of whose side rows without a partner are nothing."""
+
+
+_PASSES = {
+    "scalars_joined": scalars_joined,
+    "flat_aggregates": flat_aggregates,
+    "conditions_down": conditions_down,
+}
+"""Rewrites of a whole tree."""
 
 
 def rewritten(root: Node, rewrites: Sequence[ClaimedRewrite]) -> Node:
@@ -33,8 +42,8 @@ def rewritten(root: Node, rewrites: Sequence[ClaimedRewrite]) -> Node:
 
 def _rewritten(root: Node, rewrite: ClaimedRewrite) -> Tree:
     match rewrite.rule:
-        case "conditions_down":
-            return conditions_down(root.tree, root.catalog)
+        case name if name in _PASSES:
+            return _PASSES[name](root.tree, root.catalog)
         case "limit":
             node = root
             for name in rewrite.path:

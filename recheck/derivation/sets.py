@@ -29,12 +29,12 @@ def set_operation(operators: Operators, node: Node, tree: Except | Intersect, cl
     left, right = node.input("left"), node.input("right")
     keeps_left = isinstance(tree, Except) and tree.distinct
     common = node if keeps_left else node.of(Intersect(tree.left, tree.right, tree.distinct))
-    rows = CountedRows(common, common.every, common.every)
 
     count = count_of(claim, 0)
+    rows = CountedRows(node if count.rule == "open" else common, node.every, node.every)
     queries, of_each = _blocks(operators, node, tree, count) if count.rule == "results" else ([], False)
     size, reason, retention = operators.counted(claim, 0, rows, lambda: queries)
-    if count.sources or any(one.sources for one in count.of):
+    if count.sources:
         raise RejectedError("rows of one side's sources")
     if reason == BLOCK and not of_each and not by_values(count):
         raise RejectedError("rows that wait for any that a side may still bring")

@@ -272,6 +272,13 @@ def says(node: Node, column: int) -> frozenset[str]:
     return frozenset[str]().union(*(says(found.node, place) for place in places))
 
 
+def never_changes(node: Node) -> bool:
+    """Whether rows that are there never change: those of relations, and of what one was at a row's time (E3)."""
+    while isinstance(node.tree, Filter | Alias | Project):
+        node = node.input("input")
+    return node.is_static or isinstance(node.tree, AsOf)
+
+
 def only_grows(node: Node) -> bool:
     """Whether no row of a node is ever taken back, as its operators say."""
     match node.tree:
@@ -292,7 +299,7 @@ def only_grows(node: Node) -> bool:
         case Join(kind=JoinKind.INNER | JoinKind.SEMI):
             return only_grows(node.input("left")) and only_grows(node.input("right"))
         case Join(kind=JoinKind.LEFT | JoinKind.ANTI | JoinKind.NOT_IN):
-            return node.input("right").is_static and only_grows(node.input("left"))
+            return never_changes(node.input("right")) and only_grows(node.input("left"))
         case Join(kind=JoinKind.RIGHT):
             return node.input("left").is_static and only_grows(node.input("right"))
     return node.is_static

@@ -569,3 +569,19 @@ def test_rows_of_a_set_operation_wait_for_a_side_that_ends() -> None:
         both = f"SELECT S.v FROM S WHERE S.ts < 100 {operator} SELECT T.v FROM T"
         assert size(both, catalog) == "unbounded"
         assert size(f"{both} WHERE T.ts < 50", catalog) == "100*c_S + 50*c_T"
+
+
+def test_subqueries_without_a_name_are_two() -> None:
+    """Both have their own q1, whose times are not equal for that: all rows of each wait for the other one's."""
+    free = {
+        name: {"timestamp": "ts", "columns": {"ts": "bigint", "a": "bigint"}, "domain": {"a": [0, 3]}} for name in "ST"
+    }
+    catalog = catalog_from_mapping({"streams": free})
+    left, right = "SELECT q1.ts, q1.a FROM S AS q1", "SELECT q1.ts AS t, q1.a AS b FROM T AS q1"
+    for names in (("", ""), ("x", "y")):
+        pairs = f"({left}) {names[0]} LEFT JOIN ({right}) {names[1]} ON a = b"
+        assert size(f"SELECT ts, COUNT(*) AS n FROM {pairs} GROUP BY ts", catalog) == "unbounded"
+        groups = [f"({side} GROUP BY q1.ts, q1.a) {name}" for side, name in zip((left, right), names, strict=True)]
+        assert size(f"SELECT ts, t FROM {' JOIN '.join(groups)} ON a = b", catalog) == "unbounded"
+        near = f"SELECT ts, t FROM {' JOIN '.join(groups)} ON a = b AND t BETWEEN ts AND ts + 2"
+        assert size(near, catalog) == "8"

@@ -8,6 +8,8 @@ from streambound.analyzer.algebra.narrowing import RowFacts, apart, narrowed
 from streambound.analyzer.algebra.nodes import ONE_SIDED, Join, JoinKind
 from streambound.analyzer.algebra.rules.operator_input import OperatorInput, sourced
 from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.algebra.sources import apart as apart_from
+from streambound.analyzer.algebra.sources import sources_of
 from streambound.analyzer.algebra.view_facts import (
     NOW,
     ColumnFacts,
@@ -33,6 +35,7 @@ def join(tree: Join, left: OperatorInput, right: OperatorInput) -> ViewFacts:
     A pair changes when one of its rows does: at t = max(t1, t2), so that u - t is at most u - t1 and u - t2, and at
     least the smaller of them. A row without a partner changes at its own time.
     """
+    right = _named_apart(tree, right)
     pair = _pair(tree, left, right)
     ours = tuple(_column(column, _LEFT, left, right, pair) for column in pair.columns[: len(left.schema)])
     theirs = tuple(_column(column, _RIGHT, left, right, pair) for column in pair.columns[len(left.schema) :])
@@ -58,6 +61,20 @@ def join(tree: Join, left: OperatorInput, right: OperatorInput) -> ViewFacts:
         _latest_of(left, right) if tree.kind is JoinKind.INNER or _only_left_changes(tree.kind, right) else None,
     )
     return replace(found, change=_change(tree.kind, left, right, found)).settled
+
+
+def _named_apart(tree: Join, right: OperatorInput) -> OperatorInput:
+    """The right side, with names of its own for sources that the left side has, too."""
+    names = apart_from(sources_of(tree.left), sources_of(tree.right))
+    if all(old == new for old, new in names.items()):
+        return right
+    columns = tuple(
+        replace(one, times=promises(replace(t, source=names.get(t.source, t.source)) for t in one.times))
+        for one in right.columns
+    )
+    latest = right.facts.latest
+    named = None if latest is None else frozenset(names.get(name, name) for name in latest)
+    return replace(right, facts=replace(right.facts, columns=columns, latest=named))
 
 
 def _pair(tree: Join, left: OperatorInput, right: OperatorInput) -> RowFacts:
