@@ -5,9 +5,10 @@ Rows of an operation are columns ``c0``, ``c1`` … of an engine's operator: tho
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
+from typing import Any
 
 from sqlglot import exp
 
@@ -24,7 +25,7 @@ from streambound.criteria.dataflow.closing import ClosingTime, closings
 from streambound.criteria.dataflow.demand import items_of
 from streambound.criteria.dataflow.each_key import key_places, with_one_key
 from streambound.criteria.dataflow.judge import Judgement
-from streambound.criteria.dataflow.state import BlockRows, EachKey, Operation, OperatorState
+from streambound.criteria.dataflow.state import DecidedBlock, EachKey, Operation, OperatorState
 from streambound.criteria.dataflow.syntax import column_of, scalar_of
 from streambound.criteria.dataflow.view import OperatorView, place_of
 from streambound.criteria.operators.columns import columns_of
@@ -45,7 +46,7 @@ class NotMade(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class OperationRows:
     """The rows of an operation: the ``operator`` whose columns are those of its tree at these places, in turn."""
 
     operator: str
@@ -62,10 +63,14 @@ class Rows:
 
 
 class JobOperators(MadeOperators):
-    """The operators of a statement as they are made of its operations; ``final`` results are printed once."""
+    """The operators of a statement as they are made of its operations; ``final`` results are printed once.
 
-    def __init__(self, judgement: Judgement, final: bool = False) -> None:
+    The ``makers`` are those of operators that keep something, by the trees of these.
+    """
+
+    def __init__(self, judgement: Judgement, makers: Mapping[type[nodes.Tree], Maker], final: bool = False) -> None:
         super().__init__(judgement.context.catalog)
+        self.makers = makers
         self.context, self.views = judgement.context, judgement.context.views
         self.numbers = count(1)
         self.key: StreamKey | None = None
@@ -79,22 +84,20 @@ class JobOperators(MadeOperators):
         """A name for an operator, as ``groups 2``."""
         return f"{what} {next(self.numbers)}"
 
-    def added(self, operator: EngineOperator, places: Iterable[int], columns: Iterable[Column]) -> Rows:
+    def added(self, operator: EngineOperator, places: Iterable[int], columns: Iterable[Column]) -> OperationRows:
         """An operator's rows, once it is there."""
         self.made[operator.name] = operator
-        return Rows(operator.name, tuple(places), _called(columns))
+        return OperationRows(operator.name, tuple(places), _called(columns))
 
-    def rows(self, operation: Operation) -> Rows:
+    def rows(self, operation: Operation) -> OperationRows:
         """The rows of an operation, once all operators below are there."""
-        from streambound.synopsis_exec.operations import groups, joins, recursion, sets, windows
-
         tree = operation.tree
         if operation.each_key is not None:
             return self._of_each_key(operation.each_key)
         if is_static(tree, self.catalog):
             return self._static(operation)
         if operation.is_apart:
-            return joins.rows_apart(operation, self)
+            raise NotMade("rows of several streams that are kept apart")
         if operation.rows is not None and not isinstance(tree, nodes.Join | nodes.Distinct) and not _is_set(tree):
             return self.block_rows(operation, tuple(sorted(operation.demand.columns)))
         match tree:
@@ -110,23 +113,15 @@ class JobOperators(MadeOperators):
                 return self.rows(operation.inputs[0])
             case nodes.Union() if not tree.distinct:
                 return self._union(operation, tree)
-            case nodes.Distinct() | nodes.Union() | nodes.Except() | nodes.Intersect():
-                return sets.rows_of_set(operation, tree, self)
-            case nodes.Join():
-                return joins.rows_of_join(operation, tree, self)
-            case nodes.Aggregate():
-                return groups.rows_of_groups(operation, tree, self)
-            case nodes.Over():
-                return windows.rows_of_windows(operation, tree, self)
             case nodes.Bucket():
                 return self._bucket(operation, tree)
-            case nodes.Fixpoint():
-                return recursion.rows_of_recursion(operation, tree, self)
-        raise NotMade(f"{type(tree).__name__}")
+        if (maker := self.makers.get(type(tree))) is None:
+            raise NotMade(f"{type(tree).__name__}")
+        return maker(operation, tree, self)
 
     # --- keys that end ------------------------------------------------------------------------------------------------
 
-    def _of_each_key(self, each: EachKey) -> Rows:
+    def _of_each_key(self, each: EachKey) -> OperationRows:
         """The rows of an operation that is done for each value of a key, whose entries go with it."""
         before = self.context, self.views
         self.context, self.key = with_one_key(self.context, each.key), each.key
@@ -135,7 +130,7 @@ class JobOperators(MadeOperators):
         (self.context, self.views), self.key = before, None
         return found
 
-    def places_of_key(self, tree: nodes.Tree, rows: Rows) -> tuple[int, ...]:
+    def places_of_key(self, tree: nodes.Tree, rows: OperationRows) -> tuple[int, ...]:
         """The places of the engine's columns that hold the key, where there is one operator for each value of it."""
         if self.key is None:
             return ()
@@ -152,7 +147,7 @@ class JobOperators(MadeOperators):
 
     # --- blocks and relations -----------------------------------------------------------------------------------------
 
-    def block_rows(self, operation: Operation, places: tuple[int, ...]) -> Rows:
+    def block_rows(self, operation: Operation, places: tuple[int, ...]) -> OperationRows:
         """The rows of a block, whose query has the columns at these places."""
         found = operation.rows
         if found is None or found.sizes is None:
@@ -161,7 +156,7 @@ class JobOperators(MadeOperators):
         made = self.added(self._block(part, found), places, part.columns)
         return replace(made, places=places) if places else replace(made, columns=made.columns[:0])
 
-    def _part(self, found: BlockRows) -> BlockPart | BestPart:
+    def _part(self, found: DecidedBlock) -> BlockPart | BestPart:
         query, sizes = found.read.query, found.sizes
         assert sizes is not None, "a block with tables"
         name, columns = self.named("block"), columns_of(query)
@@ -169,7 +164,7 @@ class JobOperators(MadeOperators):
             return BestPart(name, query, found.best, sizes, columns)
         return BlockPart(name, query, found.read.split, sizes, columns)
 
-    def block_of(self, found: BlockRows, sums: tuple[str, ...] = ()) -> tuple[str, tuple[Column, ...]]:
+    def block_of(self, found: DecidedBlock, sums: tuple[str, ...] = ()) -> tuple[str, tuple[Column, ...]]:
         """A block's operator, with its columns; ``sums`` are the types of what it adds up."""
         part = self._part(found)
         if sums:
@@ -178,7 +173,7 @@ class JobOperators(MadeOperators):
         self.made[operator.name] = operator
         return operator.name, part.columns
 
-    def _block(self, part: BlockPart | BestPart, found: BlockRows) -> EngineOperator:
+    def _block(self, part: BlockPart | BestPart, found: DecidedBlock) -> EngineOperator:
         """A block, whose entries go with their key where there is one for each value of it."""
         if self.key is None or found.sizes is None or not (found.sizes.tables or found.best is not None):
             return self.block(part)
@@ -192,7 +187,7 @@ class JobOperators(MadeOperators):
         (keys,) = self.over(self.key)
         return self.sql_block(part.name, plan, synopsis, types, members, keys)
 
-    def _static(self, operation: Operation) -> Rows:
+    def _static(self, operation: Operation) -> OperationRows:
         """The rows of a relation that does not change, or of what is computed of some."""
         tree, places = operation.tree, tuple(sorted(operation.demand.columns)) or (0,)
         scan = tree
@@ -214,22 +209,22 @@ class JobOperators(MadeOperators):
             columns = table.columns
         return self.added(self.relation(self.named(f"relation {table.name}"), table, columns), places, columns)
 
-    def _changing(self, tree: nodes.Scan) -> Rows:
+    def _changing(self, tree: nodes.Scan) -> OperationRows:
         """The rows of a relation that changes, which is read once."""
         table = self.catalog.table(tree.table)
         assert table is not None, "a scan of a relation"
         return self.rows_of_changes(table)
 
-    def rows_of_changes(self, table: DeclaredTable) -> Rows:
+    def rows_of_changes(self, table: DeclaredTable) -> OperationRows:
         """The rows of a relation that changes, with all its columns."""
         name = f"relation {table.name}"
         if name not in self.made:
             self.made[name] = self.changing_relation(name, table, table.columns)
-        return Rows(name, tuple(range(len(table.columns))), _called(table.columns))
+        return OperationRows(name, tuple(range(len(table.columns))), _called(table.columns))
 
     # --- rows one by one ----------------------------------------------------------------------------------------------
 
-    def text(self, node: nodes.Scalar | exp.Expr, view: OperatorView, rows: Rows) -> str:
+    def text(self, node: nodes.Scalar | exp.Expr, view: OperatorView, rows: OperationRows) -> str:
         """An expression over an operation's rows as one over the engine's columns."""
 
         def meant(one: exp.Expr) -> exp.Expr:
@@ -245,14 +240,16 @@ class JobOperators(MadeOperators):
         syntax = parsed(node) if isinstance(node, nodes.Scalar) else node
         return syntax.copy().transform(meant).sql("spark")
 
-    def type_of(self, text: str, rows: Rows) -> Column:
+    def type_of(self, text: str, rows: OperationRows) -> Column:
         """An expression over the engine's columns, as a column."""
         try:
             return Column("", read(parsed(nodes.Scalar(text)), {c.name: c.type for c in rows.columns}).kind)
         except Refused as refused:
             raise NotMade(str(refused)) from refused
 
-    def made_of(self, rows: Rows, texts: Sequence[str], places: Iterable[int], where: str = "") -> Rows:
+    def made_of(
+        self, rows: OperationRows, texts: Sequence[str], places: Iterable[int], where: str = ""
+    ) -> OperationRows:
         """Rows that are computed of others: a column for each expression, of those for which a condition is true."""
         same = [f"`c{n}`" for n in range(len(rows.columns))]
         if not where and list(texts) == same:
@@ -261,23 +258,23 @@ class JobOperators(MadeOperators):
         operator = self.mapped(self.named("map"), rows.operator, rows.columns, columns, tuple(texts), where)
         return self.added(operator, places, columns)
 
-    def exactly(self, rows: Rows, places: Iterable[int]) -> Rows:
+    def exactly(self, rows: OperationRows, places: Iterable[int]) -> OperationRows:
         """Rows with the columns of a tree at some places, in turn."""
         wanted = tuple(places)
         return rows if rows.places == wanted else self.made_of(rows, [f"`{rows.name(p)}`" for p in wanted], wanted)
 
-    def _filter(self, operation: Operation, tree: nodes.Filter) -> Rows:
+    def _filter(self, operation: Operation, tree: nodes.Filter) -> OperationRows:
         below, view = self.rows(operation.inputs[0]), self.views.of(tree.input)
         places = sorted(operation.demand.columns)
         where = self.text(tree.condition, view, below)
         return self.made_of(below, [f"`{below.name(place)}`" for place in places], places, where)
 
-    def _project(self, operation: Operation, tree: nodes.Project) -> Rows:
+    def _project(self, operation: Operation, tree: nodes.Project) -> OperationRows:
         below, view = self.rows(operation.inputs[0]), self.views.of(tree.input)
         items, places = items_of(tree, view), sorted(operation.demand.columns)
         return self.made_of(below, [self.text(items[place], view, below) for place in places], places)
 
-    def _union(self, operation: Operation, tree: nodes.Union) -> Rows:
+    def _union(self, operation: Operation, tree: nodes.Union) -> OperationRows:
         places = sorted(operation.demand.columns)
         sides = [self.exactly(self.rows(one), places) for one in operation.inputs]
         columns = tuple(
@@ -288,7 +285,7 @@ class JobOperators(MadeOperators):
         timed = all(self.made[name].timed for name in names)
         return self.added(SqlUnion(self.named("union"), names, engine_types(columns), timed), places, columns)
 
-    def _bucket(self, operation: Operation, tree: nodes.Bucket) -> Rows:
+    def _bucket(self, operation: Operation, tree: nodes.Bucket) -> OperationRows:
         """Rows with the ends of their buckets."""
         below, view = self.rows(operation.inputs[0]), self.views.of(tree.input)
         time, width = place_of(parsed(tree.time), view), len(view.schema)
@@ -302,12 +299,12 @@ class JobOperators(MadeOperators):
     def spread(
         self,
         tree: nodes.Bucket,
-        below: Rows,
+        below: OperationRows,
         time: int,
         items: Sequence[int | str],
         columns: Sequence[Column],
         places: Iterable[int],
-    ) -> Rows:
+    ) -> OperationRows:
         """Rows once for every bucket that they are in: of columns of theirs, and its ends; then any others."""
         operator = self.made[below.operator]
         used = {time, *(item for item in items if isinstance(item, int))}
@@ -354,6 +351,10 @@ class JobOperators(MadeOperators):
                 self.made[name] = replace(operator, timed=all(self.made[below].timed for below in several))
             case SqlCounts():
                 pass
+
+
+Maker = Callable[[Operation, Any, JobOperators], OperationRows]
+"""Makes the operators of an operation, of a tree of its kind."""
 
 
 def time_bucket(closing: ClosingTime, place: int) -> TimeBucket:

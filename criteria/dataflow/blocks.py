@@ -29,7 +29,7 @@ from streambound.criteria.dataflow.counting import apart
 from streambound.criteria.dataflow.demand import Demand, everything
 from streambound.criteria.dataflow.state import (
     BlockResults,
-    BlockRows,
+    DecidedBlock,
     Entry,
     Operation,
     OperatorState,
@@ -151,9 +151,9 @@ def _least_tables(
     sizes = least_bound(read, repeats=True) if satisfied else None
     if sizes is not None:
         states = tuple(_table(table.size, tree, proposition) for table in sizes.tables)
-        return Operation(tree, states, rows=BlockRows(read, sizes))
+        return Operation(tree, states, rows=DecidedBlock(read, sizes))
     if found:
-        return Operation(tree, (unbounded(found, tree, proposition),), rows=BlockRows(read, None))
+        return Operation(tree, (unbounded(found, tree, proposition),), rows=DecidedBlock(read, None))
     return without_rule(tree, "more tables than a synopsis has")
 
 
@@ -241,7 +241,7 @@ def pair_of_streams(tree: nodes.Join, demand: Demand, context: RuleContext) -> O
     if isinstance(read, Undecided):
         return Operation(tree, demand=demand, undecided=(read,))
     if not read.split.branches:
-        return Operation(tree, demand=demand, rows=BlockRows(read, None))  # no row ever has a partner
+        return Operation(tree, demand=demand, rows=DecidedBlock(read, None))  # no row ever has a partner
     if len(read.split.branches) != 1 or len(read.split.branches[0].sources) != 2:
         return None
     facts = Facts.of(read.split.branches[0])
@@ -251,10 +251,10 @@ def pair_of_streams(tree: nodes.Join, demand: Demand, context: RuleContext) -> O
         return replace(tables(read, False, tree, "B3" if asks else "B4"), demand=demand)
     mine = [one for one in bag if one.stream == left]
     if mine:
-        return Operation(tree, (unbounded(mine, tree, "B3"),), demand=demand, rows=BlockRows(read, None))
+        return Operation(tree, (unbounded(mine, tree, "B3"),), demand=demand, rows=DecidedBlock(read, None))
     asked = [one for one in set_violations(facts) if one.stream == right and one.condition != "(1)"]
     if asked:
-        return Operation(tree, (unbounded(asked, tree, "B1"),), demand=demand, rows=BlockRows(read, None))
+        return Operation(tree, (unbounded(asked, tree, "B1"),), demand=demand, rows=DecidedBlock(read, None))
     lag = facts.lag(right, left)
     if lag is None or lag > 0:
         return without_rule(tree, "an EXISTS whose rows wait, and those that it asks for, too")
@@ -281,7 +281,7 @@ def best_over_join(read: Derivation, greatest: bool, tree: nodes.Tree) -> Operat
     split = replace(read.split, branches=branches, distinct=True)
     found = [one for one in violations(split, True) if one.stream != NEWEST]
     if found:
-        return Operation(tree, (unbounded(found, tree, "A3"),), rows=BlockRows(read, None, split))
+        return Operation(tree, (unbounded(found, tree, "A3"),), rows=DecidedBlock(read, None, split))
     sizes = bound(split, repeats=True)
     if sizes is None:
         return without_rule(tree, "extrema without a number")
@@ -289,7 +289,7 @@ def best_over_join(read: Derivation, greatest: bool, tree: nodes.Tree) -> Operat
     for part in sizes.branches:
         every = {source.alias for source in part.branch.streams} - {NEWEST}
         states += [_table(one.size, tree, "A3") for one in part.tables if set(one.layout.streams) != every]
-    return Operation(tree, tuple(states), rows=BlockRows(read, sizes, split))
+    return Operation(tree, tuple(states), rows=DecidedBlock(read, sizes, split))
 
 
 def _has_best(branch: Branch) -> bool:

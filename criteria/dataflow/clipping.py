@@ -21,7 +21,7 @@ _LESS, _GREATER = (exp.LT, exp.LTE), (exp.GT, exp.GTE)
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ComparedColumn:
     """A column is less than ``other + more``, or greater, or another value, or not so."""
 
     other: int
@@ -92,7 +92,7 @@ def _direction(condition: exp.Expr, place: int, first: int, pair: OperatorView) 
     return None
 
 
-def _beyond(limits: Sequence[Comparison], pair: OperatorView) -> tuple[int | None, int | None]:
+def _beyond(limits: Sequence[ComparedColumn], pair: OperatorView) -> tuple[int | None, int | None]:
     """A value below all that a column is compared with, and one above: all that are as far fare alike."""
     low, high = ([_end(one, pair, which) for one in limits] for which in (0, 1))
     lows, highs = ([end for end in ends if end is not None] for ends in (low, high))
@@ -100,12 +100,12 @@ def _beyond(limits: Sequence[Comparison], pair: OperatorView) -> tuple[int | Non
     return below, max(highs) + 1 if len(highs) == len(limits) else None
 
 
-def _end(limit: Comparison, pair: OperatorView, which: int) -> int | None:
+def _end(limit: ComparedColumn, pair: OperatorView, which: int) -> int | None:
     end = pair.columns[limit.other].values.ends[which]
     return end + limit.more if isinstance(end, int) else None
 
 
-def _compared(condition: exp.Expr, place: int, pair: OperatorView) -> Comparison | None:
+def _compared(condition: exp.Expr, place: int, pair: OperatorView) -> ComparedColumn | None:
     """What a condition compares a column with; None for one that is no inequality with another column."""
     if not isinstance(condition, (*_LESS, *_GREATER, exp.NEQ)):
         return None
@@ -113,7 +113,7 @@ def _compared(condition: exp.Expr, place: int, pair: OperatorView) -> Comparison
     if left is None or right is None or (left[0] == place) is (right[0] == place):
         return None
     own, other = (left, right) if left[0] == place else (right, left)
-    return Comparison(other[0], other[1] - own[1])
+    return ComparedColumn(other[0], other[1] - own[1])
 
 
 def _term(node: exp.Expr, pair: OperatorView) -> tuple[int, int] | None:

@@ -221,7 +221,7 @@ class Undecided:
 
 
 @dataclass(frozen=True, slots=True)
-class BlockRows:
+class DecidedBlock:
     """The rows of a block: its query as it was split, and the tables that its synopsis has; ``best`` of extrema (A3).
 
     A query with ``sums`` gives these after its columns. Without ``sizes`` nothing bounds the tables.
@@ -276,7 +276,7 @@ class Operation:
     states: tuple[OperatorState, ...] = ()
     inputs: tuple[Operation, ...] = ()
     demand: Demand = field(default_factory=Demand, repr=False)
-    rows: BlockRows | None = field(default=None, repr=False)
+    rows: DecidedBlock | None = field(default=None, repr=False)
     sums: BlockSums | None = field(default=None, repr=False)
     undecided: tuple[Undecided, ...] = ()
     each_key: EachKey | None = None

@@ -16,7 +16,7 @@ from streambound.criteria.dataflow.counting import held_keys
 from streambound.criteria.dataflow.state import Entry, Operation, OperatorState, SummedCall
 from streambound.criteria.dataflow.syntax import scalar_of
 from streambound.criteria.operators.columns import aggregate_type, columns_of
-from streambound.synopsis_exec.from_operations import JobOperators, NotMade, Rows, time_bucket
+from streambound.synopsis_exec.from_operations import JobOperators, NotMade, OperationRows, time_bucket
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.engine.group import GroupArgument, SqlGroup
 from streambound_runtime.engine.tables import EXACT, HUGEINT, engine_type
@@ -25,12 +25,12 @@ from streambound_runtime.operators.circuit_plan import GroupValue, TimeBucket
 _SPREADS = ("VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP")
 
 
-def rows_of_groups(operation: Operation, tree: nodes.Aggregate, job: JobOperators) -> Rows:
+def rows_of_groups(operation: Operation, tree: nodes.Aggregate, job: JobOperators) -> OperationRows:
     """The groups: their keys, then the aggregates that are needed."""
     return (_OfBlock if operation.sums is not None else _OfView)(operation, tree, job).rows()
 
 
-class _Groups:
+class _GroupRows:
     """Groups while their operator is made."""
 
     def __init__(self, operation: Operation, tree: nodes.Aggregate, job: JobOperators) -> None:
@@ -43,7 +43,7 @@ class _Groups:
         self.linear = [call for call, one in read if one is None]
         self.given = job.views.of(tree.input)
 
-    def rows(self) -> Rows:
+    def rows(self) -> OperationRows:
         """The operator of the groups."""
         summed, kinds = self._linear()
         sums = self._types(summed, kinds)
@@ -136,7 +136,7 @@ class _Groups:
 
     def _ending(self) -> tuple[tuple[int, ...], tuple[str, ...]]:
         """The places of a key by which groups go, and the operator of those that are over."""
-        keys = Rows("", tuple(range(self.width)), ())
+        keys = OperationRows("", tuple(range(self.width)), ())
         if self.job.key is not None:
             return self.job.places_of_key(self.tree, keys), self.job.over(self.job.key)
         if self._closing()[0] is not None:
@@ -155,7 +155,7 @@ class _Groups:
         return keys.index("start"), keys.index("end")
 
 
-class _OfBlock(_Groups):
+class _OfBlock(_GroupRows):
     """Groups of a select-project-join block, whose synopsis adds up."""
 
     def _linear(self) -> tuple[list[SummedCall], dict[int, Column]]:
@@ -203,7 +203,7 @@ class _OfBlock(_Groups):
         found = tuple(columns[time or 0] if isinstance(key, str) else columns[key or 0] for key in keys)
         if bucket is None and plain == list(range(len(items))):
             return name, found
-        rows = Rows(name, (), tuple(columns[: len(items)]))
+        rows = OperationRows(name, (), tuple(columns[: len(items)]))
         if bucket is not None and time is not None:
             values = range(len(items), len(items) + more)
             made = self.job.spread(bucket, rows, time, [*(key for key in keys if key is not None), *values], (), ())
@@ -216,7 +216,7 @@ class _OfBlock(_Groups):
         return scalar_of(parsed(bucket.time)).text
 
 
-class _OfView(_Groups):
+class _OfView(_GroupRows):
     """Groups of another operation's rows."""
 
     def __init__(self, operation: Operation, tree: nodes.Aggregate, job: JobOperators) -> None:

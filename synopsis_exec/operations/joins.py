@@ -14,13 +14,13 @@ from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.types import DataType, Family
 from streambound.criteria.dataflow.blocks import read_items
 from streambound.criteria.dataflow.joins import Sides, sides_of_pairs, version_of
-from streambound.criteria.dataflow.state import BlockRows, Operation, OperatorState, Undecided
+from streambound.criteria.dataflow.state import DecidedBlock, Operation, OperatorState, Undecided
 from streambound.criteria.dataflow.syntax import column_of, conjuncts, scalar_of
 from streambound.criteria.dataflow.view import OperatorView
 from streambound.criteria.operators.columns import columns_of
 from streambound.criteria.operators.parts import BlockPart, PairPart
 from streambound.preprocess.pipeline import Derivation
-from streambound.synopsis_exec.from_operations import JobOperators, NotMade, Rows, time_bucket
+from streambound.synopsis_exec.from_operations import JobOperators, NotMade, OperationRows, time_bucket
 from streambound.synopsis_exec.made_operators import bound_of, engine_types
 from streambound.synopsis_exec.operations.row_tests import tests_of_values
 from streambound_runtime.engine.join import Alternatives, RightBest, SqlAsOf, SqlJoin
@@ -32,7 +32,7 @@ _OPS = {exp.LT: "<", exp.LTE: "<=", exp.EQ: "==", exp.GTE: ">=", exp.GT: ">", ex
 _FLIPPED = {nodes.JoinKind.RIGHT: nodes.JoinKind.LEFT, nodes.JoinKind.FULL: nodes.JoinKind.FULL}
 
 
-def rows_of_join(operation: Operation, tree: nodes.Join, job: JobOperators) -> Rows:
+def rows_of_join(operation: Operation, tree: nodes.Join, job: JobOperators) -> OperationRows:
     """The pairs, and the rows without partners, that a join has."""
     if operation.rows is not None:
         return _of_streams(operation, tree, operation.rows, job)
@@ -44,15 +44,10 @@ def rows_of_join(operation: Operation, tree: nodes.Join, job: JobOperators) -> R
     return _OfViews(operation, tree, job).rows()
 
 
-def rows_apart(operation: Operation, job: JobOperators) -> Rows:
-    """The pairs of a block whose sources' rows are kept apart."""
-    raise NotMade("rows of several streams that are kept apart")
-
-
 # --- joins of two streams ---------------------------------------------------------------------------------------------
 
 
-def _of_streams(operation: Operation, tree: nodes.Join, found: BlockRows, job: JobOperators) -> Rows:
+def _of_streams(operation: Operation, tree: nodes.Join, found: DecidedBlock, job: JobOperators) -> OperationRows:
     """A semi, anti or outer join of two streams by the inner join's tables."""
     places = tuple(sorted(operation.demand.columns))
     width = len(job.views.of(tree.left).schema)
@@ -100,7 +95,7 @@ def _typed(columns: tuple[Column, ...], alone: Sequence[Derivation]) -> tuple[Co
 
 def _without_partners(
     tree: nodes.Join, joint: Derivation, alone: Sequence[Derivation], places: tuple[int, ...], job: JobOperators
-) -> Rows:
+) -> OperationRows:
     """No row ever has a partner: each is printed at once, and of a semi join there is none."""
     kept = {nodes.JoinKind.RIGHT: [alone[1]], nodes.JoinKind.FULL: [*alone], nodes.JoinKind.SEMI: []}
     blocks = [one for one in kept.get(tree.kind, [alone[0]]) if one.split.branches] or [joint]
@@ -116,7 +111,7 @@ def _without_partners(
 # --- joins of views ---------------------------------------------------------------------------------------------------
 
 
-def _turned(operation: Operation, tree: nodes.Join, job: JobOperators) -> Rows:
+def _turned(operation: Operation, tree: nodes.Join, job: JobOperators) -> OperationRows:
     """A join that keeps the right side's rows as one of its sides the other way round."""
     left, right = (len(job.views.of(side).schema) for side in (tree.left, tree.right))
     moved = {place: place + right for place in range(left)} | {left + place: place for place in range(right)}
@@ -137,7 +132,7 @@ def _turned(operation: Operation, tree: nodes.Join, job: JobOperators) -> Rows:
 class _Side:
     """A side of a join as it is read, and what is said of it in the pairs."""
 
-    rows: Rows
+    rows: OperationRows
     view: OperatorView
     first: int
     letter: str
@@ -165,7 +160,7 @@ class _OfViews:
         self.sides = (_Side(left, views[0], 0, "l"), _Side(right, views[1], width, "r"))
         self.more: tuple[list[str], list[str]] = ([], [])
 
-    def rows(self) -> Rows:
+    def rows(self) -> OperationRows:
         """The pairs that pass the condition, and rows without partners."""
         tests, either, late = list[Test](), list[Alternatives](), list[exp.Expr]()
         for node in conjuncts(self.tree.condition):
@@ -356,7 +351,7 @@ class _OfViews:
         return Test(self._computed(true, side), "==", None, 1)
 
 
-def _called(rows: Rows, letter: str) -> list[Column]:
+def _called(rows: OperationRows, letter: str) -> list[Column]:
     return [replace(column, name=f"{letter}{n}") for n, column in enumerate(rows.columns)]
 
 
@@ -368,7 +363,7 @@ def _common(one: DataType, other: DataType) -> DataType:
     raise NotMade(f"a comparison of {one.name} with {other.name}")
 
 
-def _above_version(tree: nodes.Tree, rows: Rows, job: JobOperators) -> Rows:
+def _above_version(tree: nodes.Tree, rows: OperationRows, job: JobOperators) -> OperationRows:
     """The relation's rows that pass the conditions above its version."""
     conditions = []
     while isinstance(tree, nodes.Filter | nodes.Alias):

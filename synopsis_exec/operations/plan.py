@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.spans import Span
 from streambound.analyzer.statement import Statement
@@ -11,13 +12,30 @@ from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.state import OperatorState
 from streambound.criteria.operators.states import CircuitBound, State
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit, plan_of
-from streambound.synopsis_exec.from_operations import JobOperators
+from streambound.synopsis_exec.from_operations import JobOperators, Maker
+from streambound.synopsis_exec.operations.groups import rows_of_groups
+from streambound.synopsis_exec.operations.joins import rows_of_join
+from streambound.synopsis_exec.operations.recursion import rows_of_recursion
+from streambound.synopsis_exec.operations.sets import rows_of_set
+from streambound.synopsis_exec.operations.windows import rows_of_windows
 from streambound.synopsis_exec.result_columns import ADDED
+
+MAKERS: dict[type[nodes.Tree], Maker] = {
+    nodes.Aggregate: rows_of_groups,
+    nodes.Distinct: rows_of_set,
+    nodes.Union: rows_of_set,
+    nodes.Except: rows_of_set,
+    nodes.Intersect: rows_of_set,
+    nodes.Join: rows_of_join,
+    nodes.Over: rows_of_windows,
+    nodes.Fixpoint: rows_of_recursion,
+}
+"""What makes the operators of each kind of tree that keeps something. To add one: its file, and a line here."""
 
 
 def plan_of_judgement(judgement: Judgement, statement: Statement, final: bool = False) -> PlannedCircuit:
     """The plan of a bounded statement; raises NotMade where no operators are made of it."""
-    made = JobOperators(judgement, final)
+    made = JobOperators(judgement, MAKERS, final)
     view = judgement.context.views.of(judgement.operation.tree)
     columns = tuple(
         replace(column, name=shown.name) for column, shown in zip(made.result.columns, view.schema, strict=True)

@@ -36,20 +36,20 @@ from streambound.criteria.operators.recursion_values import TIME, RecursiveValue
 from streambound.criteria.operators.relations import as_stream
 from streambound.criteria.operators.value_ranges import range_of
 from streambound.preprocess.pipeline import derive
-from streambound.synopsis_exec.from_operations import JobOperators, NotMade, Rows
+from streambound.synopsis_exec.from_operations import JobOperators, NotMade, OperationRows
 from streambound.synopsis_exec.made_operators import engine_types, names_of
 from streambound.synopsis_exec.recursion_steps import recursion_step
 from streambound_runtime.engine.plan import NativeNode
 from streambound_runtime.operators import circuit_plan
 
 
-def rows_of_recursion(operation: Operation, tree: nodes.Fixpoint, job: JobOperators) -> Rows:
+def rows_of_recursion(operation: Operation, tree: nodes.Fixpoint, job: JobOperators) -> OperationRows:
     """The least relation with the base's rows, and those that the step makes of it."""
-    return _Recursion(operation, tree, job).rows()
+    return _FixpointRows(operation, tree, job).rows()
 
 
 @dataclass(frozen=True, slots=True)
-class _StepInput:
+class _StepRows:
     """What a case of the step reads beside r: rows of these ``sources``, of which it needs these ``attributes``.
 
     ``query`` gives those of a block of streams; else they are those of one relation.
@@ -66,15 +66,15 @@ class _StepInput:
 
 
 @dataclass
-class _Recursion:
+class _FixpointRows:
     """One recursive relation; ``inputs`` are what its step reads, each once."""
 
     operation: Operation
     tree: nodes.Fixpoint
     job: JobOperators
-    inputs: dict[object, Rows] = field(default_factory=dict)
+    inputs: dict[object, OperationRows] = field(default_factory=dict)
 
-    def rows(self) -> Rows:
+    def rows(self) -> OperationRows:
         """The operator of the relation."""
         tree, job = self.tree, self.job
         base_tree = tree.base.input if isinstance(tree.base, nodes.Alias) else tree.base
@@ -137,7 +137,7 @@ class _Recursion:
 
     # --- what a step reads --------------------------------------------------------------------------------------------
 
-    def _reads(self, branch: Branch, step: Query) -> Iterator[_StepInput]:
+    def _reads(self, branch: Branch, step: Query) -> Iterator[_StepRows]:
         """Its streams as one block, with the relations that do not change; else each relation by itself."""
         others = [source for source in branch.sources if source.table != self.tree.name]
         alone = [source for source in others if self._changes(source)]
@@ -149,13 +149,13 @@ class _Recursion:
         for source in alone:
             read = (*(a for atom in branch.atoms for a in atom.attributes), *branch.projected)
             wanted = tuple(dict.fromkeys(one for one in read if one.source == source.alias))
-            yield _StepInput((source,), wanted)
+            yield _StepRows((source,), wanted)
 
     def _changes(self, source: Source) -> bool:
         table = self.job.catalog.table(source.table)
         return table is not None and table.changes is not None
 
-    def _case(self, branch: Branch, reads: tuple[_StepInput, ...]) -> StepPart:
+    def _case(self, branch: Branch, reads: tuple[_StepRows, ...]) -> StepPart:
         """A case of the step: which r's it reads, what it joins them by, and what it shows."""
         places = [self._input(one) for one in reads]
         recursive = tuple(source.alias for source in branch.sources if source.table == self.tree.name)
@@ -180,7 +180,7 @@ class _Recursion:
             outputs.append(value(output.value) if isinstance(output.value, Attribute) else output.value)
         return StepPart(len(recursive), tuple(places), tests, tuple(outputs))
 
-    def _input(self, read: _StepInput) -> int:
+    def _input(self, read: _StepRows) -> int:
         """The place of what a step reads among the inputs, each of which is made once."""
         texts = tuple(self._text(read.sources[0], one) for one in read.attributes)
         key: object = len(self.inputs) if read.query is not None else (read.sources[0].table, texts)
@@ -193,7 +193,7 @@ class _Recursion:
         column = source.column(attribute.column)
         return column.expression or exp.column(column.name, quoted=True).sql("spark")
 
-    def _block(self, query: Query) -> Rows:
+    def _block(self, query: Query) -> OperationRows:
         """What is kept of a step's streams."""
         derivation = derive(query)
         sizes = least_bound(derivation, repeats=True)
@@ -203,7 +203,7 @@ class _Recursion:
         part = BlockPart(self.job.named("block"), query, derivation.split, sizes, columns)
         return self.job.added(self.job.block(part), range(len(columns)), columns)
 
-    def _relation(self, read: _StepInput, texts: tuple[str, ...]) -> Rows:
+    def _relation(self, read: _StepRows, texts: tuple[str, ...]) -> OperationRows:
         """A relation's rows, with what the step reads of them."""
         (source,) = read.sources
         table = self.job.catalog.table(source.table)
@@ -224,7 +224,7 @@ class _Recursion:
         return self.job.made_of(rows, wanted, range(len(wanted)))
 
 
-def _block_of(branch: Branch, mine: tuple[Source, ...], step: Query) -> _StepInput:
+def _block_of(branch: Branch, mine: tuple[Source, ...], step: Query) -> _StepRows:
     """The streams of a case of the step, with what r joins or the step shows of them.
 
     Rows that r cannot meet, by what its columns can be, are left out: an edge matters only if it begins where r ends.
@@ -243,4 +243,4 @@ def _block_of(branch: Branch, mine: tuple[Source, ...], step: Query) -> _StepInp
     outputs = tuple(Output(f"_{n}", attribute, branch.span) for n, attribute in enumerate(wanted, 1))
     merged = tuple(group for group in branch.merged if set(group) <= aliases)
     found = Branch(mine, conjunction((*own, *more)), outputs, branch.span, merged=merged)
-    return _StepInput(mine, wanted, Query(step.name, step.file, True, (found,), step.span))
+    return _StepRows(mine, wanted, Query(step.name, step.file, True, (found,), step.span))

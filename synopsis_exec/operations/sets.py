@@ -11,7 +11,7 @@ from streambound.criteria.dataflow.counting import held_keys
 from streambound.criteria.dataflow.sets import open_rows_of
 from streambound.criteria.dataflow.state import Operation
 from streambound.criteria.operators.open_rows import alternatives
-from streambound.synopsis_exec.from_operations import JobOperators, Rows, time_bucket
+from streambound.synopsis_exec.from_operations import JobOperators, OperationRows, time_bucket
 from streambound.synopsis_exec.made_operators import engine_types
 from streambound.synopsis_exec.operations.row_tests import tests_by_place, tests_of_values
 from streambound_runtime.engine.counts import SqlCounts
@@ -21,7 +21,7 @@ from streambound_runtime.operators.plan import Test
 SetTree = nodes.Distinct | nodes.Union | nodes.Except | nodes.Intersect
 
 
-def rows_of_set(operation: Operation, tree: SetTree, job: JobOperators) -> Rows:
+def rows_of_set(operation: Operation, tree: SetTree, job: JobOperators) -> OperationRows:
     """Each row once, or as often as a set operation says."""
     view = job.views.of(tree)
     every = tuple(range(len(view.schema)))
@@ -37,7 +37,7 @@ def rows_of_set(operation: Operation, tree: SetTree, job: JobOperators) -> Rows:
     state = next(one for one in reversed(operation.states))
     closing = job.closing_of(view, state, every)
     bucket = None if closing is None else time_bucket(closing, closing.place)
-    ending, over = _ending(tree, Rows("", every, columns), bucket is None and len(sides) == 1, job)
+    ending, over = _ending(tree, OperationRows("", every, columns), bucket is None and len(sides) == 1, job)
     if isinstance(tree, nodes.Distinct | nodes.Union):
         if len(sides) == 2:
             names = tuple(side.operator for side in sides)
@@ -60,7 +60,9 @@ def rows_of_set(operation: Operation, tree: SetTree, job: JobOperators) -> Rows:
     return job.added(operator, every, columns)
 
 
-def _ending(tree: SetTree, rows: Rows, alone: bool, job: JobOperators) -> tuple[tuple[int, ...], tuple[str, ...]]:
+def _ending(
+    tree: SetTree, rows: OperationRows, alone: bool, job: JobOperators
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """The places of a key by which rows go, and the operator of those that are over; of one input ``alone``."""
     if job.key is not None:
         return job.places_of_key(tree, rows), job.over(job.key)

@@ -12,7 +12,7 @@ from streambound.analyzer.types import DataType, Family
 from streambound.criteria.dataflow.state import Operation, OperatorState
 from streambound.criteria.dataflow.windows import RANKS
 from streambound.criteria.operators.columns import aggregate_type
-from streambound.synopsis_exec.from_operations import JobOperators, NotMade, Rows, time_bucket
+from streambound.synopsis_exec.from_operations import JobOperators, NotMade, OperationRows, time_bucket
 from streambound_runtime.engine.over import SqlOver
 from streambound_runtime.engine.running import SqlRunning
 from streambound_runtime.engine.tables import engine_type
@@ -21,7 +21,7 @@ from streambound_runtime.operators.circuit_plan import OverValue
 _BESIDE, _ENDS = ("LAG", "LEAD"), ("FIRST_VALUE", "LAST_VALUE")
 
 
-def rows_of_windows(operation: Operation, tree: nodes.Over, job: JobOperators) -> Rows:
+def rows_of_windows(operation: Operation, tree: nodes.Over, job: JobOperators) -> OperationRows:
     """Each row with the functions' values."""
     rows, width = job.rows(operation.inputs[0]), len(job.views.of(tree.input).schema)
     for state in operation.states:
@@ -29,7 +29,9 @@ def rows_of_windows(operation: Operation, tree: nodes.Over, job: JobOperators) -
     return rows
 
 
-def _window(state: OperatorState, rows: Rows, tree: nodes.Over, width: int, job: JobOperators) -> Rows:
+def _window(
+    state: OperatorState, rows: OperationRows, tree: nodes.Over, width: int, job: JobOperators
+) -> OperationRows:
     """The rows with the values of functions over one window."""
     window, view = state.window, job.views.of(tree.input)
     assert window is not None, "what is bounded keeps some rows"
@@ -73,7 +75,7 @@ def _window(state: OperatorState, rows: Rows, tree: nodes.Over, width: int, job:
 
 
 def _ending(
-    state: OperatorState, tree: nodes.Over, rows: Rows, own: int, job: JobOperators
+    state: OperatorState, tree: nodes.Over, rows: OperationRows, own: int, job: JobOperators
 ) -> tuple[tuple[int, ...], str]:
     """The places of a key by which rows go, and the operator of those that are over."""
     if job.key is not None:

@@ -88,7 +88,7 @@ def _over(scalar: Scalar, columns: Schema, values: Sequence[exp.Expr]) -> Scalar
     return scalar_of(found)
 
 
-def _pushed(tree: Aggregate, catalog: Catalog, views: Views) -> _Pushed | None:
+def _pushed(tree: Aggregate, catalog: Catalog, views: Views) -> _PushedSums | None:
     join = tree.input
     if not isinstance(join, Join) or not tree.calls:
         return None
@@ -97,12 +97,12 @@ def _pushed(tree: Aggregate, catalog: Catalog, views: Views) -> _Pushed | None:
     left, right = views.of(join.left), views.of(join.right)
     for own, other, is_left in ((left, right, True), (right, left, False)):
         if own.change is ViewKind.APPEND_ONLY and other.change > ViewKind.APPEND_ONLY:
-            return _Pushed(tree, join, own, other, is_left, views)
+            return _PushedSums(tree, join, own, other, is_left, views)
     return None
 
 
 @dataclass
-class _Pushed:
+class _PushedSums:
     """One rewriting: the ``partial`` aggregates of the side whose rows only come, and the ``sums`` above the join."""
 
     aggregate: Aggregate
