@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from streambound.analyzer.boundedness import Facts, Limit
 from streambound.analyzer.closure import Sort
-from streambound.analyzer.query import Attribute, Kind, Source
+from streambound.analyzer.query import Attribute, Branch, Kind, Source
 from streambound.analyzer.symbols import symbol
 from streambound.analyzer.values import Value
 from streambound.criteria.clipping import limits_within
@@ -285,3 +285,22 @@ def _range(facts: Facts, stored: Stored, limits: tuple[Limit, Limit]) -> Count |
     # A value outside is clipped to the limit: there is one even when the limits leave none between them.
     size = width(facts, lows, highs, fewest=int(bool(stored.low or stored.high)))
     return Count(CountingRule.RANGE, total([size, null]), (attribute,), low=lows, high=highs)
+
+
+def by_values(count: Count, branch: Branch) -> Count | None:
+    """How many combinations there are whichever rows come: not as many as the rows of a stream that ends; else None."""
+    match count.rule:
+        case CountingRule.TUPLES:
+            return None
+        case CountingRule.ONE:  # the one row of a key has any values, but for those of the key
+            keys = [(one, branch.source(one.source).one_key) for one in count.attributes]
+            own = all(key is not None and one.column in key.attributes for one, key in keys)
+            return count if own else None
+    counts = [by_values(one, branch) for one in count.of]
+    known = tuple(one for one in counts if one is not None)
+    if count.rule is CountingRule.LEAST and known:
+        return fewest(known)
+    if len(known) < len(counts):
+        return None
+    sizes = [one.size for one in known]
+    return replace(count, size=product(sizes), of=known) if count.rule is CountingRule.PRODUCT else count

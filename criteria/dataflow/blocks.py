@@ -24,7 +24,7 @@ from streambound.analyzer.query import Attribute, Branch, Comparison, Kind, Op, 
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.bag import bag_violations
 from streambound.criteria.bound import bound, results_count, timed_results_layout
-from streambound.criteria.count import Count, CountingRule
+from streambound.criteria.count import by_values as of_values
 from streambound.criteria.dataflow.counting import apart
 from streambound.criteria.dataflow.demand import Demand, everything
 from streambound.criteria.dataflow.state import (
@@ -204,18 +204,12 @@ def _results(split: Query, by_values: bool) -> Size | None:
     for branch in split.branches:
         facts = Facts.of(branch)
         counted = results_count(facts, timed_results_layout(Synopsis(facts)))
-        if counted is None or (by_values and _counts_rows(counted, branch)):
+        if counted is not None and by_values:
+            counted = of_values(counted, branch)
+        if counted is None:
             return None
         found.append(counted.size)
     return total(found)
-
-
-def _counts_rows(count: Count, branch: Branch) -> bool:
-    """Whether a count has rows of a stream in it: the one row of a key, too, but not the one value that the key has."""
-    if count.rule is CountingRule.ONE:
-        keys = [(one, branch.source(one.source).one_key) for one in count.attributes]
-        return any(key is None or one.column not in key.attributes for one, key in keys)
-    return count.rule is CountingRule.TUPLES or any(_counts_rows(one, branch) for one in count.of)
 
 
 # --- joins of two streams ---------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from streambound.analyzer.query import Attribute, Query
 from streambound.criteria.bound import BranchBound, QueryBound, TableBound, results_count, timed_results_layout
 from streambound.criteria.cases import Case
 from streambound.criteria.certificate import Amount, BranchCertificate, certificate
-from streambound.criteria.count import Count
+from streambound.criteria.count import Count, by_values
 from streambound.criteria.operators.parts import BestPart, BlockPart, Part
 from streambound.criteria.operators.states import CLOSED, Judged, State
 from streambound.criteria.size import total
@@ -72,13 +72,19 @@ class CircuitCertificate:
     entries: Amount
 
 
+_BY_VALUES = ("C1", "C2")
+"""Propositions of rows that wait for those of another side, whichever these are."""
+
+
 def circuit_certificate(judged: Judged) -> CircuitCertificate:
     """The certificate of a bounded circuit."""
     assert judged.part is not None, "only what is bounded is certified"
     parts = {part.name: part for part in _blocks(judged.part)}
     names = {f"{part.name} {table.table}": table for part in parts.values() for table in part.bound.tables}
     counts = {
-        state.name: _counted(state.counted) for state in judged.states if any(one.branches for one in state.counted)
+        state.name: _counted(state.counted, state.proposition in _BY_VALUES)
+        for state in judged.states
+        if any(one.branches for one in state.counted)
     }
     states = tuple(_state(state, names.get(state.name), counts.get(state.name)) for state in judged.states)
     blocks = tuple(_block(part) for part in parts.values() if part.bound.tables)
@@ -128,13 +134,14 @@ def _tables(bound: QueryBound) -> tuple[BranchCertificate, ...]:
     return certificate(bound, True).branches
 
 
-def _counted(queries: tuple[Query, ...]) -> QueryBound:
-    """Tables of the results of all branches of some split queries."""
+def _counted(queries: tuple[Query, ...], whichever: bool) -> QueryBound:
+    """Tables of the results of all branches of some split queries; of all there can be, ``whichever`` rows come."""
     found = list[BranchBound]()
     for branch in (branch for query in queries for branch in query.branches):
         synopsis = Synopsis(Facts.of(branch))
         layout = timed_results_layout(synopsis)
         count = results_count(synopsis.facts, layout)
+        count = by_values(count, branch) if count is not None and whichever else count
         assert count is not None, "what is counted has a number"
         case = Case(branch)
         found.append(BranchBound(len(found), case, synopsis, (TableBound("results", layout, count, results=True),)))

@@ -36,20 +36,24 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.constants import VOID
 from streambound.analyzer.flatten import written
 from streambound.analyzer.query import Query
+from streambound.criteria.bound import results_count, timed_results_layout
+from streambound.criteria.count import by_values
 from streambound.criteria.operators.blocks import judge_once
 from streambound.criteria.operators.closing_rows import united
 from streambound.criteria.operators.join_sides import rows_of
-from streambound.criteria.operators.judge import Context, NoRule, groups
+from streambound.criteria.operators.judge import Context, NoRule
 from streambound.criteria.operators.open_rows import alternatives
 from streambound.criteria.operators.parts import RowTests, SetPart, UnionPart
 from streambound.criteria.operators.states import Judged, State
 from streambound.criteria.size import Number, Size, total
+from streambound.criteria.synopsis import Synopsis
 from streambound.criteria.violation import Violation
 from streambound.criteria.wording import bound_help
 from streambound.preprocess.pipeline import derive
 
 MOST_COLUMNS = 6
 """Columns of a set operation of which every set of NULLs is looked at."""
+_ENDS = "rows wait for those of a side that ends, and nothing limits their values"
 
 
 def judge_set_operation(tree: Tree, context: Context) -> Judged:
@@ -92,7 +96,7 @@ def judge_set_operation(tree: Tree, context: Context) -> Judged:
             found = [replace(query, distinct=True) for query in found]
         return Judged(None, (), tuple(dict.fromkeys(violations)), tuple(found))
     splits = [derive(query).split for query in joint]
-    sizes = [context.size(partial(groups, split), "rows without a number") for split in splits if split.branches]
+    sizes = [context.size(partial(_by_values, split), _ENDS) for split in splits if split.branches]
     most = total([Number(0), *sizes])
     proposition = "C2" if _keeps_left(tree) else "C1"
     freed = "never" if tree.distinct else "when both sides have it equally often"
@@ -101,6 +105,22 @@ def judge_set_operation(tree: Tree, context: Context) -> Judged:
     part = SetPart(name, operation, left.part, right.part, columns, not tree.distinct, grows, opens)
     retracts = isinstance(tree, Except) or left.retracts or right.retracts
     return Judged(part, (*states, State(name, proposition, most, keys, freed, span, tuple(splits))), retracts=retracts)
+
+
+def _by_values(split: Query) -> Size | None:
+    """How many rows both sides can have at all; None where that is as many as a stream brings that ends.
+
+    Rows of one side wait for those that the other may still bring, which its own rows do not count.
+    """
+    found = []
+    for branch in split.branches:
+        facts = Facts.of(branch)
+        counted = results_count(facts, timed_results_layout(Synopsis(facts)))
+        every = None if counted is None else by_values(counted, branch)
+        if every is None:
+            return None
+        found.append(every.size)
+    return total(found)
 
 
 def judge_union(tree: Tree, context: Context) -> Judged:

@@ -58,12 +58,16 @@ class Conditions:
         present += [stated.attribute for stated in self.stated_lists]
         self.present = frozenset([*present, *map(self.time, self.streams)])
 
-    def one_of(self, attribute: Attribute) -> str | None:
-        """What has one value of an attribute that there is one of: a stream's one row, or one key; None for others."""
+    def one_of(self, attribute: Attribute, by_values: bool = False) -> str | None:
+        """What has one value of an attribute that there is one of: a stream's one row, or one key; None for others.
+
+        ``by_values``: the key only, as a row may have any other values.
+        """
         source = self.branch.source(attribute.source)
-        if source.one_key is None or not (source.one_key.once or attribute.column in source.one_key.attributes):
+        key = source.one_key
+        if key is None or not ((key.once and not by_values) or attribute.column in key.attributes):
             return None
-        return source.alias if source.one_key.once else f"{source.alias}.{attribute.column}"
+        return source.alias if key.once and not by_values else f"{source.alias}.{attribute.column}"
 
     # --- attributes ------------------------------------------------------------------------------------------------
 

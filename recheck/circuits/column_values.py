@@ -111,15 +111,18 @@ def _listed(conditions: Conditions, attribute: Attribute) -> Sequence[Value]:
     return conditions.values(attribute)
 
 
-def different_values(conditions: Conditions, padded: bool = False) -> int:
-    """The most different results of a branch; where they are ``padded``, there are NULLs in their place, too."""
+def different_values(conditions: Conditions, padded: bool = False, by_values: bool = False) -> int:
+    """The most different results of a branch; where they are ``padded``, there are NULLs in their place, too.
+
+    ``by_values``: whichever rows come, also where there is one row of a key.
+    """
     found, rows = 1, set[str]()
     for output in conditions.branch.outputs:
         if isinstance(output.value, Constant):
             continue
         if not isinstance(output.value, Attribute):
             raise NotRecheckedError("different values of what is computed of several rows")
-        if (one := conditions.one_of(output.value)) is not None:
+        if (one := conditions.one_of(output.value, by_values)) is not None:
             found *= 1 if one in rows else 1 + padded
             rows.add(one)
             continue

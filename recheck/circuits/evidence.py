@@ -126,15 +126,20 @@ class Evidence:
         """A block in the form whose results are claimed: split, or with a ``<>`` as a test, where they are the same."""
         return derivation.together if self._is_counted(derivation.together) else derivation.split
 
-    def results(self, splits: Iterable[Query]) -> CountedResults:
-        """How many different results some blocks have; raises RejectedError where nothing says so."""
+    def results(self, splits: Iterable[Query], by_values: bool = False) -> CountedResults:
+        """How many different results some blocks have; raises RejectedError where nothing says so.
+
+        ``by_values``: how many there can be whichever rows come, not as many as the rows of a stream that ends.
+        """
         found = [CountedResults(Quantity.number(0), ())]
         for split in splits:
             if split.branches:
-                one = self.count_of(split) or _of_one_key(split)
+                one = self.count_of(split) or _of_one_key(split, by_values)
                 if one is None:
                     shown = "; ".join(render_branch(branch, True) for branch in split.branches)
                     raise RejectedError(f"nothing says how many results there are of {shown}")
+                if by_values and any(_counts_rows(table.count) for table in one.tables):
+                    raise RejectedError("rows wait for those of a side that ends, and are not counted")
                 found.append(one)
         return CountedResults(
             total(one.entries for one in found), tuple(table for one in found for table in one.tables)
@@ -166,11 +171,16 @@ def _entries(split: Query, branch: Branch, table: ClaimedTable) -> Quantity:
         raise NotRecheckedError("conditions that nothing satisfies") from None
 
 
-def _of_one_key(split: Query) -> CountedResults | None:
+def _counts_rows(count: ClaimedCount) -> bool:
+    """Whether a count has the rows of a stream in it."""
+    return count.rule in ("tuples", "one") or any(map(_counts_rows, count.of))
+
+
+def _of_one_key(split: Query, by_values: bool) -> CountedResults | None:
     """The results for one value of a key that ends, of which nothing is claimed but their number; None elsewhere."""
     if not any(source.one_key is not None for branch in split.branches for source in branch.sources):
         return None
-    numbers = (Quantity.number(different_values(Conditions(branch))) for branch in split.branches)
+    numbers = (Quantity.number(different_values(Conditions(branch), by_values=by_values)) for branch in split.branches)
     return CountedResults(total(numbers), ())
 
 

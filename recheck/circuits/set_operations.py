@@ -53,7 +53,7 @@ def difference(tree: Tree, states: States) -> View:
         splits = [derive(states.blocks.view(tree.left)).split]
     else:
         splits = [derive(one).split for one in _in_both(tree, len(names), states)]
-    found = states.evidence.results(splits)
+    found = states.evidence.results(splits, by_values=True)
     filled = [one for one in splits if one.branches]
     keys = tuple(ClaimedKey(one, None) for one in names)
     if filled:

@@ -30,3 +30,12 @@ def test_columns_of_two_types_are_an_error(operation: str, above: str, below: st
     checked = checked_circuit(sql, CATALOG)
     assert [one.message for one in checked.diagnostics if str(one.code) == "SB106"] == ([told] if told else [])
     assert told is None or str(checked.verdict) == "error"
+
+
+@pytest.mark.parametrize("operation", ["EXCEPT", "EXCEPT ALL", "INTERSECT"])
+def test_rows_wait_for_those_of_a_side_that_ends(operation: str) -> None:
+    """Any rows of T may come before those of S that equal them, however few S brings until it ends."""
+    sql = f"SELECT a FROM S WHERE ts < 5 {operation} SELECT a FROM T"
+    assert str(checked_circuit(sql, CATALOG).verdict) != "bounded"
+    limited = sql.replace("ts < 5", "ts < 5 AND a IN (1, 2)")
+    assert str(checked_circuit(limited, CATALOG).verdict) == "bounded"

@@ -45,7 +45,7 @@ HOLD = {
     "1 PRECEDING) AS s FROM bid",
     "anti join": "SELECT a.id FROM auction AS a WHERE NOT EXISTS (SELECT 1 FROM bid AS b WHERE b.auction = a.id)",
     "outer join": f"SELECT a.id, b.price FROM {BLOCK.replace('JOIN', 'FULL JOIN')} AND b.price IN (1, 2)",
-    "except": "SELECT id, seller FROM auction EXCEPT SELECT auction, price FROM bid",
+    "except": "SELECT id, category FROM auction EXCEPT SELECT auction, price FROM bid",
     "intersect": "SELECT id, category FROM auction INTERSECT SELECT auction, bidder FROM bid",
     "views": f"SELECT q.k, q.n, p.c FROM {VIEWS.format('', '')}",
     "using": "SELECT a.id, b.price FROM (SELECT id, seller FROM auction) AS a "
