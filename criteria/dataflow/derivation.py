@@ -331,7 +331,9 @@ class _Maker:
                 made: Json = {"rule": "whole", "size": size, "node": self.nodes.numbers[view.tree]}
                 if empty is not None:
                     fact = self.log.values(self.nodes.at(view.tree), empty)
-                    column = {"column": empty, "size": 0, "rule": "set", "facts": [fact]}
+                    values = self.log.claimed(fact)
+                    rule = "set" if values is not None and values.size == 0 else "unproved"
+                    column = {"column": empty, "size": 0, "rule": rule, "facts": [fact]}
                     made |= {"rule": "empty", "columns": [column]}
                 return made
             case Combinations():

@@ -152,6 +152,31 @@ WINDOWS = {
         "GROUP BY ts, b) p) q WHERE r <= 3",
         "12",
     ),
+    "the first row of each partition, of which there is one": (
+        "SELECT x.v, y.n FROM (SELECT b, v FROM (SELECT b, v, ROW_NUMBER() OVER (PARTITION BY b ORDER BY ts DESC) AS r "
+        "FROM S) q WHERE r = 1) x JOIN (SELECT b, COUNT(*) AS n FROM T GROUP BY b) y ON x.b = y.b",
+        "12",
+    ),
+    "the best of windows that look back at windows before": (
+        "SELECT w, MAX(more) FROM (SELECT w, n - LAG(n) OVER (ORDER BY w, b) AS more FROM (SELECT date_trunc('hour', ts) "
+        "AS w, b, COUNT(*) AS n FROM S GROUP BY date_trunc('hour', ts), b) p) q GROUP BY w",
+        "14",
+    ),
+    "the best of windows that look at windows after": (
+        "SELECT w, MAX(more) FROM (SELECT w, n - LEAD(n) OVER (ORDER BY w, b) AS more FROM (SELECT date_trunc('hour', ts) "
+        "AS w, b, COUNT(*) AS n FROM S GROUP BY date_trunc('hour', ts), b) p) q GROUP BY w",
+        "unbounded",
+    ),
+    "the best of windows by an order that windows before may come in": (
+        "SELECT w, MAX(more) FROM (SELECT w, SUM(n) OVER (ORDER BY w DESC ROWS UNBOUNDED PRECEDING) AS more FROM (SELECT "
+        "date_trunc('hour', ts) AS w, COUNT(*) AS n FROM S GROUP BY date_trunc('hour', ts)) p) q GROUP BY w",
+        "unbounded",
+    ),
+    "groups by their window, with all functions of one": (
+        "SELECT w, MAX(r) FROM (SELECT w, RANK() OVER (PARTITION BY w ORDER BY n) AS r FROM (SELECT date_trunc('hour', "
+        "ts) AS w, b, COUNT(*) AS n FROM S GROUP BY date_trunc('hour', ts), b) p) q GROUP BY w",
+        "13",
+    ),
     "the first rows of each partition": (
         "SELECT a FROM (SELECT a, ROW_NUMBER() OVER (PARTITION BY b ORDER BY v) AS r FROM S) q WHERE r <= 3",
         "12",
@@ -230,6 +255,15 @@ JOINS = {
     "rows whose existence is asked by an inequality": (
         "SELECT S.a FROM S WHERE S.a NOT IN (SELECT T.b FROM T WHERE T.ts <= S.ts)",
         "5",
+    ),
+    "values of a list that the other side equals": (
+        "SELECT S.a FROM S LEFT JOIN T ON S.a = T.a WHERE S.a IN (1, 30) AND T.a IS NULL",
+        "4",
+    ),
+    "values of lists that have none in common": (
+        "SELECT S.a FROM S JOIN (SELECT a, COUNT(*) AS n FROM T GROUP BY a) t ON S.a = t.a WHERE S.a IN (1, 30) AND "
+        "t.a IN (2, 40)",
+        "2",
     ),
     "values that a number of rows may equal": (
         "SELECT S.b FROM S WHERE S.v <= 3 AND S.v <> (SELECT COUNT(*) FROM T)",
