@@ -345,8 +345,7 @@ def keys(node: Node) -> list[Places]:
         case Filter() | Alias() | Apply() | SpjBlock():
             return keys(node.input("input"))
         case Over(calls=calls):
-            below = node.input("input")
-            return [*keys(below), *_numbered(calls, below)]
+            return [*keys(node.input("input")), *_numbered(calls, node.input("input"))]
         case Project():
             found = [origin(node, place) for place in range(node.width)]
             shown = {one.column: place for place, one in enumerate(found) if one is not None and one.column is not None}

@@ -158,19 +158,29 @@ WINDOWS = {
         "12",
     ),
     "the best of windows that look back at windows before": (
-        "SELECT w, MAX(more) FROM (SELECT w, n - LAG(n) OVER (ORDER BY w, b) AS more FROM (SELECT date_trunc('hour', ts) "
-        "AS w, b, COUNT(*) AS n FROM S GROUP BY date_trunc('hour', ts), b) p) q GROUP BY w",
+        "SELECT w, MAX(more) FROM (SELECT w, n - LAG(n) OVER (ORDER BY w, b) AS more FROM (SELECT date_trunc('hour', "
+        "ts) AS w, b, COUNT(*) AS n FROM S GROUP BY date_trunc('hour', ts), b) p) q GROUP BY w",
         "14",
     ),
     "the best of windows that look at windows after": (
-        "SELECT w, MAX(more) FROM (SELECT w, n - LEAD(n) OVER (ORDER BY w, b) AS more FROM (SELECT date_trunc('hour', ts) "
-        "AS w, b, COUNT(*) AS n FROM S GROUP BY date_trunc('hour', ts), b) p) q GROUP BY w",
+        "SELECT w, MAX(more) FROM (SELECT w, n - LEAD(n) OVER (ORDER BY w, b) AS more FROM (SELECT date_trunc('hour', "
+        "ts) AS w, b, COUNT(*) AS n FROM S GROUP BY date_trunc('hour', ts), b) p) q GROUP BY w",
         "unbounded",
     ),
     "the best of windows by an order that windows before may come in": (
-        "SELECT w, MAX(more) FROM (SELECT w, SUM(n) OVER (ORDER BY w DESC ROWS UNBOUNDED PRECEDING) AS more FROM (SELECT "
-        "date_trunc('hour', ts) AS w, COUNT(*) AS n FROM S GROUP BY date_trunc('hour', ts)) p) q GROUP BY w",
+        "SELECT w, MAX(more) FROM (SELECT w, SUM(n) OVER (ORDER BY w DESC ROWS UNBOUNDED PRECEDING) AS more FROM ("
+        "SELECT date_trunc('hour', ts) AS w, COUNT(*) AS n FROM S GROUP BY date_trunc('hour', ts)) p) q GROUP BY w",
         "unbounded",
+    ),
+    "months of weeks, which are near": (
+        "SELECT date_trunc('month', w), MAX(n) FROM (SELECT date_trunc('week', ts) AS w, COUNT(*) AS n FROM S GROUP BY "
+        "date_trunc('week', ts)) p GROUP BY date_trunc('month', w)",
+        "4",
+    ),
+    "weeks of days, and hours of dates, which are those of times": (
+        "SELECT date_trunc('week', w), MAX(n) FROM (SELECT date_trunc('hour', d) AS w, COUNT(*) AS n FROM (SELECT "
+        "CAST(ts AS DATE) AS d FROM S) r GROUP BY date_trunc('hour', d)) p GROUP BY date_trunc('week', w)",
+        "3",
     ),
     "groups by their window, with all functions of one": (
         "SELECT w, MAX(r) FROM (SELECT w, RANK() OVER (PARTITION BY w ORDER BY n) AS r FROM (SELECT date_trunc('hour', "
