@@ -14,7 +14,7 @@ from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.expressions.whole_numbers import whole_number
 from streambound.criteria.dataflow.blocks import RuleContext
-from streambound.criteria.dataflow.closing import closings
+from streambound.criteria.dataflow.closing import ClosingTime, closings
 from streambound.criteria.dataflow.counting import different, least, open_rows, unsettled, until_key_ends
 from streambound.criteria.dataflow.demand import Demand
 from streambound.criteria.dataflow.state import (
@@ -211,7 +211,8 @@ def _first(
 ) -> list[Kept]:
     """The first rows of each partition: of closed rows only these can be among the first, with all of their rank.
 
-    Rows of one rank differ in columns that are ``shown``, and in each key of the rows.
+    They go with their partition, or stay when they have closed: an operator has one time by which its rows go. Rows of
+    one rank differ in columns that are ``shown``, and in each key of the rows.
     """
     still, each = _open(given), _partitions(partition, len(call.partition))
     if still is None:
@@ -226,11 +227,20 @@ def _first(
         if ties is not None and each is not None:
             found.append(replace(each, size=product([each.size, ties])))
     counts = [
-        replace(one, size=total([still.size, product([Number(number), one.size])]), closing=still.closing)
+        replace(
+            one,
+            size=total([still.size, product([Number(number), one.size])]),
+            closing=still.closing or _of_partition(one, given),
+        )
         for one in found
-        if one is not None
+        if one is not None and (still.closing is None or one.closing is None)
     ]
     return [(one, AskedRows(first=number)) for one in counts]
+
+
+def _of_partition(count: StateCount, given: OperatorView) -> ClosingTime | None:
+    """The time by which partitions go, whose columns come after those of the rows."""
+    return None if count.closing is None else replace(count.closing, place=len(given.schema) + count.closing.place)
 
 
 def _near(reach: WindowReach, call: nodes.WindowCall, given: OperatorView, partition: OperatorView) -> list[Kept]:
@@ -253,9 +263,9 @@ def _near(reach: WindowReach, call: nodes.WindowCall, given: OperatorView, parti
     number = 1 if reach.before is None else reach.before + reach.after
     each = StateCount(Number(0), Reason.VALUES) if number == 0 else _partitions(partition, len(call.partition))
     rows = StateCount(Number(0), Reason.OPEN) if newest else different(given, given.every, [place])
-    if each is None or rows is None:
+    if each is None or rows is None or (each.closing is not None and not newest):
         return []
-    closing = None if newest else rows.closing or closed[0]
+    closing = _of_partition(each, given) if newest else rows.closing or closed[0]
     count = replace(each, size=total([rows.size, product([Number(number), each.size])]), closing=closing)
     return [(count, None if reach.before is None else AskedRows(last=number))]
 

@@ -503,6 +503,21 @@ PADDED = catalog_from_mapping(
 )
 
 
+def test_what_is_kept_of_partitions_goes_with_their_time() -> None:
+    day = "PARTITION BY date_trunc('day', ts) ORDER BY"
+    for asked in (f"LAG(v) OVER ({day} ts)", f"SUM(v) OVER ({day} ts ROWS UNBOUNDED PRECEDING)"):
+        (state,) = judged(f"SELECT v, {asked} AS x FROM S").states
+        assert state.count is not None and state.count.closing is not None and state.count.size.text == "1"
+    first = f"SELECT v FROM (SELECT v, ROW_NUMBER() OVER ({day} v, a) AS r FROM S) q WHERE r <= 2"
+    (state,) = judged(first).states
+    assert state.count is not None and state.count.closing is not None and state.count.size.text == "2"
+    # Rows of windows close before their day does: all of a day's are kept, and go with it.
+    hours = "(SELECT date_trunc('hour', ts) AS w, COUNT(*) AS n FROM S GROUP BY date_trunc('hour', ts)) g"
+    for asked in ("ROW_NUMBER() OVER (PARTITION BY date_trunc('day', w) ORDER BY w)", f"LAG(n) OVER ({day} w)"):
+        sql = f"SELECT w FROM (SELECT w, {asked.replace('ts', 'w')} AS r FROM {hours}) q WHERE r <= 2"
+        assert size(sql) == "26"
+
+
 def test_a_column_that_may_be_missing_says_nothing_of_how_long_rows_come() -> None:
     """J.x is from 0 to 10 and near I.ts, in pairs; rows of I without a partner have any timestamp, and any value."""
     near = "I.ts <= J.x + 5 AND I.ts >= J.x - 5 AND I.ts >= J.ts AND I.ts <= J.ts + 5"
