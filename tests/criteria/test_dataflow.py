@@ -250,6 +250,15 @@ JOINS = {
         "window(ts, '1 minute')) q",
         "3",
     ),
+    "the greatest of groups whose window the query below does not show": (
+        "SELECT MAX(n), MIN(n) FROM (SELECT SUM(v) AS n FROM S GROUP BY window(ts, '1 minute') HAVING COUNT(*) > 1) q "
+        "WHERE n > 2",
+        "4",
+    ),
+    "the greatest of groups without a window": (
+        "SELECT MAX(n) FROM (SELECT MIN(v) AS n FROM S GROUP BY a) q",
+        "unbounded",
+    ),
     "a condition over rows of two streams that compares no columns": (
         "SELECT S.a, T.b FROM S JOIN T ON S.ts > T.ts AND S.v * T.b > 3 WHERE S.b = 1",
         "4",
