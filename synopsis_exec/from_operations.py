@@ -19,6 +19,7 @@ from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.columns import Column
 from streambound.analyzer.expressions.reading import Refused, read
+from streambound.analyzer.query import Branch, Query
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.dataflow.aggregates import ENDS
 from streambound.criteria.dataflow.closing import ClosingTime, closings
@@ -157,12 +158,12 @@ class JobOperators(MadeOperators):
         return replace(made, places=places) if places else replace(made, columns=made.columns[:0])
 
     def _part(self, found: DecidedBlock) -> BlockPart | BestPart:
-        query, sizes = found.read.query, found.sizes
+        query, sizes = _numbered(found.read.query), found.sizes
         assert sizes is not None, "a block with tables"
         name, columns = self.named("block"), columns_of(query)
         if found.best is not None:
-            return BestPart(name, query, found.best, sizes, columns)
-        return BlockPart(name, query, found.read.split, sizes, columns)
+            return BestPart(name, query, _numbered(found.best), sizes, columns)
+        return BlockPart(name, query, _numbered(found.read.split), sizes, columns)
 
     def block_of(self, found: DecidedBlock, sums: tuple[str, ...] = ()) -> tuple[str, tuple[Column, ...]]:
         """A block's operator, with its columns; ``sums`` are the types of what it adds up."""
@@ -392,6 +393,15 @@ def _bucket_function(closing: ClosingTime) -> tuple[int, str]:
 def _called(columns: Iterable[Column]) -> tuple[Column, ...]:
     """Columns by the names that the engine has for them."""
     return tuple(Column(f"c{n}", column.type) for n, column in enumerate(columns))
+
+
+def _numbered(query: Query) -> Query:
+    """A query whose columns have names of their own, as two columns of a block may have the same one."""
+    return replace(query, branches=tuple(_with_numbers(branch) for branch in query.branches))
+
+
+def _with_numbers(branch: Branch) -> Branch:
+    return replace(branch, outputs=tuple(replace(one, name=f"c{n}") for n, one in enumerate(branch.outputs)))
 
 
 def _is_set(tree: nodes.Tree) -> bool:

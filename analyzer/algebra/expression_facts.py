@@ -90,13 +90,15 @@ def _times(expression: Expression, columns: Sequence[ColumnFacts]) -> Times:
             times = _times(one, columns)
             return promises((*_bucket(times, f"_t DIV {more}", width), *_divided(times, more)))
         case "date_trunc", (Literal(Folded(value=str(unit))), one) if unit.lower() in _LONGEST:
-            return _bucket(_times(one, columns), f"date_trunc('{unit.lower()}', _t)", _LONGEST[unit.lower()])
+            return _truncated(_times(one, columns), unit.lower())
         case "date_format", (one, Literal(Folded(value=str(pattern)))) if one.kind.family is Family.TIMESTAMP:
             period = unit_of_pattern(pattern)
-            return _bucket(_times(one, columns), f"date_format(_t, '{pattern}')", _LONGEST[period]) if period else ()
+            return _period(_times(one, columns), f"date_format(_t, '{pattern}')", period) if period else ()
         case (("to_date" | "cast"), (one,)) if expression.kind.family is Family.DATE:
             of_time = one.kind.family is Family.TIMESTAMP
-            return _bucket(_times(one, columns), "to_date(_t)", DAY) if of_time else ()
+            return _period(_times(one, columns), "to_date(_t)", "day") if of_time else ()
+        case "cast", (one,) if one.kind.family is Family.DATE and expression.kind.name == "timestamp":
+            return _truncated(_times(one, columns), "day")
         case "cast", (one,) if _same_numbers(one.kind, expression.kind):
             return _times(one, columns)
     return ()
@@ -142,3 +144,45 @@ def _divided(times: Times, more: int) -> Times:
 def _bucket(times: Times, function: str, width: int) -> Times:
     """``f(u)`` for u."""
     return promises(TimePromise(one.source, one.low, one.high, function, width) for one in times if not one.function)
+
+
+def _period(times: Times, function: str, unit: str) -> Times:
+    """``f(u)`` for u, whose values are periods of a unit; and for ``g(u)``, of whose periods each is within one."""
+    composed = [one for one in times if one.function and _is_within(_unit(one.function), unit)]
+    plain = [one for one in times if not one.function]
+    return promises(replace(one, function=function, width=_LONGEST[unit]) for one in (*composed, *plain))
+
+
+def _truncated(times: Times, unit: str) -> Times:
+    """DATE_TRUNC of u, or of the begin of a period: it is that begin where that of the unit is within the period.
+
+    It is a time itself, which is less than the period before u.
+    """
+    begun = (
+        replace(one, function=f"date_trunc('{_unit(one.function)}', _t)")
+        for one in times
+        if _is_within(unit, _unit(one.function)) and not _is_within(_unit(one.function), unit)
+    )
+    longest = _LONGEST[unit] - 1
+    near = (replace(one, low=None if one.low is None else one.low - longest) for one in times if not one.function)
+    return promises((*_period(times, f"date_trunc('{unit}', _t)", unit), *begun, *near))
+
+
+_NAMES = {"dd": "day", "mm": "month", "mon": "month", "yyyy": "year", "yy": "year"}
+_UNITS = ("second", "minute", "hour", "day", "month", "quarter", "year")
+"""Units of the calendar, each of whose periods is within one of the next."""
+
+
+def _is_within(inner: str, outer: str) -> bool:
+    """Whether each period of a unit of DATE_TRUNC is within one of another unit; of what is none, no."""
+    inner, outer = _NAMES.get(inner, inner), _NAMES.get(outer, outer)
+    if "week" in (inner, outer):
+        return outer == "week" and inner in (*_UNITS[: _UNITS.index("month")], "week")
+    return inner in _UNITS and outer in _UNITS and _UNITS.index(inner) <= _UNITS.index(outer)
+
+
+def _unit(function: str) -> str:
+    """The unit to whose periods' begins a function of time leads; empty for another one."""
+    if function == "to_date(_t)":
+        return "day"
+    return function.split("'")[1] if function.startswith("date_trunc(") else ""

@@ -77,11 +77,11 @@ class RowFacts:
 def narrowed(condition: exp.Expr | None, row: RowFacts) -> RowFacts:
     """A row that satisfies a condition, after the closure of all that is known of it; without values, if none can."""
     row = replace(row, none=row.none or any(column.values == NOTHING for column in row.columns))
-    for part in _conjuncts(condition) if condition is not None else ():
-        found = row_expression(part, row.schema)
-        if found is not None:
-            row = _where(found, True, row)
-    row = _closed(row)
+    parts = [row_expression(part, row.schema) for part in _conjuncts(condition)] if condition is not None else []
+    known = [one for one in parts if one is not None]
+    for one in known:
+        row = _where(one, True, row)
+    row = _closed(_with_equal_values([*filter(None, map(_equal_columns, known))], row))
     return replace(row, columns=tuple(ColumnFacts(NOTHING) for _ in row.columns)) if row.none else row
 
 
@@ -186,6 +186,22 @@ def _compared(left: Expression, op: str, right: Expression, row: RowFacts) -> Ro
     if first is not None and second is not None and _comparable(left.kind, right.kind):
         row = _with_column(first, op, second, row)
     return _buckets(left, op, right, row)
+
+
+def _equal_columns(expression: Expression) -> tuple[int, int] | None:
+    """Two columns of one type that are equal, which have the same values then."""
+    match expression:
+        case Call(function, (Field(x) as one, Field(y) as other)) if function.name == "=" and one.kind == other.kind:
+            return (int(x), int(y)) if one.kind.discrete or one.kind.family is Family.STRING else None
+    return None
+
+
+def _with_equal_values(pairs: list[tuple[int, int]], row: RowFacts) -> RowFacts:
+    """The row with the values that equal columns both may have, through as many of them as there are."""
+    for x, y in pairs * len(pairs):
+        both = row.columns[x].values.meet(row.columns[y].values).not_null()
+        row = row.with_values(x, both).with_values(y, both)
+    return row
 
 
 def _comparable(kind: DataType, other: DataType) -> bool:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import ceil, floor
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.value_sets import between
+from streambound.analyzer.algebra.value_sets import Number, between
 from streambound.analyzer.expressions.whole_numbers import whole_number
 from streambound.analyzer.types import Family
 from streambound.criteria.dataflow.state import BestValue
@@ -45,10 +46,9 @@ def clipped(
         known = [one for one in limits if one is not None]
         if not limits or len(known) < len(limits):
             continue
-        (low, high), (below, above) = values.ends, _beyond(known, pair)
-        if not isinstance(low, int | None) or not isinstance(high, int | None):
-            continue
-        least, most = below if low is None else None, above if high is None else None
+        (low, high), (below, above) = _whole(values.ends), _beyond(known, pair)
+        least = below if low is None else None
+        most = above if high is None else None
         least = least if least is None or high is None else min(least, high)
         most = most if most is None or low is None else max(most, low)
         if None not in (low if least is None else least, high if most is None else most):
@@ -90,6 +90,12 @@ def _direction(condition: exp.Expr, place: int, first: int, pair: OperatorView) 
         if place_of(column, pair) == place and all(one < first for one in pair.read_by(other)):
             return isinstance(condition, _LESS) is (own is condition.left)
     return None
+
+
+def _whole(ends: tuple[Number | None, Number | None]) -> tuple[int | None, int | None]:
+    """The least and the greatest value of a column of whole numbers."""
+    low, high = ends
+    return None if low is None else ceil(low), None if high is None else floor(high)
 
 
 def _beyond(limits: Sequence[ComparedColumn], pair: OperatorView) -> tuple[int | None, int | None]:

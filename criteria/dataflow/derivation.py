@@ -31,7 +31,7 @@ from streambound.criteria.certificate import certificate, to_json
 from streambound.criteria.dataflow.explained import FactLog, Json, Known, conditions_of, pairs_of, row_schema
 from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.rewrites.conditions import filtered
-from streambound.criteria.dataflow.rewrites.pipeline import PASSES
+from streambound.criteria.dataflow.rewrites.pipeline import PASSES, normal_forms
 from streambound.criteria.dataflow.rewrites.ranges import LEFT_MEETS, RIGHT_MEETS, limits, ranges_down
 from streambound.criteria.dataflow.state import (
     BlockResults,
@@ -68,7 +68,7 @@ def derivation(judgement: Judgement, statement: Statement, catalog: Catalog) -> 
     document = {
         "schema_version": VERSION,
         "joining": judgement.joining,
-        "rewrites": list(_rewrites(lowered, catalog)),
+        "rewrites": [*_rewrites(lowered, catalog), *_other_form(lowered, judgement.operation.tree, catalog)],
         "nodes": [],
         "facts": maker.log.facts,
         "operation": operation,
@@ -106,6 +106,12 @@ def _rewrites(tree: Tree, catalog: Catalog) -> Iterator[Json]:
         if changed != tree or _places(changed) != _places(tree):
             yield {"rule": one.__name__}
         tree = changed
+
+
+def _other_form(tree: Tree, judged: Tree, catalog: Catalog) -> Iterator[Json]:
+    """What is said of a statement that was judged in another form than that after all passes."""
+    if next(normal_forms(tree, catalog)) != judged:
+        yield {"rule": "other_form"}
 
 
 def _limits(tree: Tree, catalog: Catalog) -> Iterator[Json]:
@@ -332,7 +338,9 @@ class _Maker:
                 made: Json = {"rule": "whole", "size": size, "node": self.nodes.numbers[view.tree]}
                 if empty is not None:
                     fact = self.log.values(self.nodes.at(view.tree), empty)
-                    column = {"column": empty, "size": 0, "rule": "set", "facts": [fact]}
+                    values = self.log.claimed(fact)
+                    rule = "set" if values is not None and values.size == 0 else "unproved"
+                    column = {"column": empty, "size": 0, "rule": rule, "facts": [fact]}
                     made |= {"rule": "empty", "columns": [column]}
                 return made
             case Combinations():

@@ -7,11 +7,12 @@ is explained afterwards: a shortest path through the same differences. What has 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil, floor
 from typing import Any
 
 from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.expression_facts import facts_of
 from streambound.analyzer.algebra.narrowing import RowFacts, narrowed
 from streambound.analyzer.algebra.row_expressions import row_expression
 from streambound.analyzer.algebra.schema import parsed, starred_places
@@ -19,7 +20,7 @@ from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.value_sets import ANYTHING, ValueSet, between
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise
 from streambound.analyzer.catalog import Catalog
-from streambound.analyzer.expressions.expression import fields
+from streambound.analyzer.expressions.expression import Expression, fields
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.dataflow.syntax import column_of, conjuncts
 from streambound.criteria.dataflow.view import OperatorView, place_of
@@ -241,18 +242,19 @@ class FactLog:
             named = source.removeprefix(f"{node.tree.alias}.")
         if place is not None:
             return {"rule": "passed", "uses": [self.time(rows, place, named, function)]}
-        return self._computed(rows, expression, named)
+        return self._computed(rows, expression, replace(promise, source=named))
 
-    def _computed(self, rows: Known, expression: Any, source: str) -> Json:
+    def _computed(self, rows: Known, expression: Any, promise: TimePromise) -> Json:
         found = row_expression(expression, rows.view.schema)
         read = [] if found is None else [int(name) for name in fields(found)]
-        timed = [one for one in read if any(t.source == source for t in rows.view.columns[one].times)]
-        if len(timed) != 1:
+        times = {one: [t for t in rows.view.columns[one].times if t.source == promise.source] for one in read}
+        timed = [one for one in read if times[one]]
+        if found is None or len(timed) != 1:
             return {"rule": "unproved"}
-        below = next(t for t in rows.view.columns[timed[0]].times if t.source == source)
+        below = next((t for t in times[timed[0]] if _says(t, found, timed[0], rows, promise)), times[timed[0]][0])
         return {
             "rule": "computed",
-            "uses": [self.time(rows, timed[0], source, below.function), self.values(rows, timed[0])],
+            "uses": [self.time(rows, timed[0], promise.source, below.function), self.values(rows, timed[0])],
         }
 
     def _newest(self, node: Known, column: int, promise: TimePromise) -> Json:
@@ -508,6 +510,13 @@ def latest(node: Known) -> frozenset[str] | None:
 
 
 # --- where columns come from ------------------------------------------------------------------------------------------
+
+
+def _says(time: TimePromise, expression: Expression, place: int, rows: Known, promise: TimePromise) -> bool:
+    """Whether a promise of one column is enough for that of an expression."""
+    row = RowFacts(rows.view.schema, rows.view.columns)
+    columns = [replace(one, times=(time,) if n == place else ()) for n, one in enumerate(row.columns)]
+    return any(one.within(promise) for one in facts_of(expression, columns, row.kinds).times)
 
 
 def _never_changes(tree: nodes.Tree, catalog: Catalog) -> bool:

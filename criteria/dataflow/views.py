@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from itertools import product as product_of
@@ -172,7 +172,11 @@ class Views:
                 return replace(given, tree=tree, below=None, rows=Number(int(known)) if known.isdigit() else given.rows)
             case nodes.AsOf(input):
                 return self._version(tree, self.of(input), columns)
-            case nodes.Over(input) | nodes.Apply(input):
+            case nodes.Over(input, calls):
+                given = self.of(input)
+                keys = (*given.keys, *_numbered(calls, given))
+                return replace(_with_computed(given, tree, columns), keys=keys)
+            case nodes.Apply(input):
                 return _with_computed(self.of(input), tree, columns)
             case nodes.Bucket():
                 return self._bucket(tree, self.of(tree.input), columns)
@@ -469,6 +473,14 @@ def equalities(condition: nodes.Scalar | exp.Expr | None) -> list[exp.EQ]:
 
 def _origin(given: OperatorView, places: Iterable[int]) -> frozenset[str]:
     return frozenset[str]().union(*(given.origins[place] for place in places))
+
+
+def _numbered(calls: Sequence[nodes.WindowCall], given: OperatorView) -> Iterator[Places]:
+    """The keys that ROW_NUMBER makes of a partition's columns: no two rows of one have the same number."""
+    for number, call in enumerate(calls, len(given.schema)):
+        places = [place_of(parsed(one), given) for one in call.partition]
+        if call.function == "ROW_NUMBER" and None not in places:
+            yield frozenset((*(place for place in places if place is not None), number))
 
 
 def _with_computed(given: OperatorView, tree: nodes.Tree, columns: Schema) -> OperatorView:

@@ -211,7 +211,8 @@ def _first(
 ) -> list[Kept]:
     """The first rows of each partition: of closed rows only these can be among the first, with all of their rank.
 
-    Rows of one rank differ in columns that are ``shown``, and in each key of the rows.
+    They go with their partition, or stay when they have closed: an operator has one time by which its rows go. Rows of
+    one rank differ in columns that are ``shown``, and in each key of the rows.
     """
     still, each = _open(given), _partitions(partition, len(call.partition), len(given.schema))
     if still is None:
@@ -226,11 +227,9 @@ def _first(
         if ties is not None and each is not None:
             found.append(replace(each, size=product([each.size, ties])))
     counts = [
-        replace(
-            one, size=total([still.size, product([Number(number), one.size])]), closing=still.closing or one.closing
-        )
+        replace(one, size=_both(still, number, one), closing=still.closing or one.closing)
         for one in found
-        if one is not None
+        if one is not None and (still.closing is None or one.closing is None)
     ]
     return [(one, AskedRows(first=number)) for one in counts]
 

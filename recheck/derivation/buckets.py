@@ -6,7 +6,7 @@ A function of time is non-decreasing, and two times with one value of it are les
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from streambound.analyzer.algebra.date_patterns import unit_of_pattern
@@ -37,6 +37,8 @@ class TimeFunction:
     shortest: int = 1
     division: int | None = None
     """What the time is divided by, of DIV."""
+    unit: str | None = None
+    """The unit to whose period's begin it leads."""
 
 
 def computed(
@@ -61,14 +63,14 @@ def computed(
             known = least if isinstance(one, Field) else None
             return _divided(computed(one, column, below, least), by, known is not None and known >= 0)
         case "date_trunc", (Literal(Folded(value=str(unit))), one) if unit.lower() in _UNITS:
-            return _bucket(computed(one, column, below, least), f"date_trunc('{unit.lower()}', _t)", unit.lower())
+            return _truncated(computed(one, column, below, least), unit.lower())
         case "date_format", (one, Literal(Folded(value=str(pattern)))) if one.kind.family is Family.TIMESTAMP:
             unit_name = unit_of_pattern(pattern)
             found = computed(one, column, below, least)
             return _bucket(found, f"date_format(_t, '{pattern}')", unit_name) if unit_name else None
         case (("to_date" | "cast"), (one,)) if expression.kind.family is Family.DATE:
             found = computed(one, column, below, least) if one.kind.family is Family.TIMESTAMP else None
-            return _bucket(found, "to_date(_t)", "day")
+            return _of_unit(_bucket(found, "to_date(_t)", "day"), "day")
         case "cast", (one,) if one.kind.family is expression.kind.family is Family.INTEGER:
             return computed(one, column, below, least)
     return None
@@ -102,10 +104,36 @@ def _divided(found: tuple[TimeFunction, int] | None, by: int, positive: bool) ->
 
 
 def _bucket(found: tuple[TimeFunction, int] | None, name: str, unit: str) -> tuple[TimeFunction, int] | None:
-    if found is None or found[0].name:
+    """The periods of a unit, of a time or of the begins of periods that are each within one."""
+    if found is None or (found[0].name and not _within(found[0].unit, unit)):
         return None
     shortest, longest = _UNITS[unit]
     return TimeFunction(name, longest, shortest), found[1]
+
+
+def _truncated(found: tuple[TimeFunction, int] | None, unit: str) -> tuple[TimeFunction, int] | None:
+    """The begin of a period; of a time that is the begin of a longer one, it is that."""
+    longer = None if found is None else found[0].unit
+    if found is not None and longer is not None and _within(unit, longer) and not _within(longer, unit):
+        return replace(found[0], name=f"date_trunc('{longer}', _t)"), found[1]
+    return _of_unit(_bucket(found, f"date_trunc('{unit}', _t)", unit), unit)
+
+
+def _of_unit(found: tuple[TimeFunction, int] | None, unit: str) -> tuple[TimeFunction, int] | None:
+    return None if found is None else (replace(found[0], unit=unit), found[1])
+
+
+def _within(inner: str | None, outer: str) -> bool:
+    """Whether each period of a unit is within one of another one: all lengths are multiples, but those of weeks."""
+    if inner is None:
+        return False
+    (shortest, longest), limit = _UNITS[inner], _UNITS["day" if outer == "week" else outer]
+    return inner == outer or (inner != "week" and shortest <= limit[0] and longest <= limit[1])
+
+
+def begun(function: TimeFunction, low: int | None) -> int | None:
+    """How far the begin of a period is from a time at least, if a time in it is ``low`` from that."""
+    return None if low is None else low - function.width + 1
 
 
 def window_end(

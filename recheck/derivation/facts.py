@@ -42,7 +42,7 @@ from streambound.analyzer.expressions.function import ANY
 from streambound.analyzer.types import Family
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.derivation import atoms
-from streambound.recheck.derivation.buckets import TimeFunction, computed, window_end
+from streambound.recheck.derivation.buckets import TimeFunction, begun, computed, window_end
 from streambound.recheck.derivation.claims import (
     ClaimedFact,
     ClaimedPoint,
@@ -356,6 +356,8 @@ class Facts:
             raise NotCheckedError(f"the time {found.expression.sql('spark')}")
         function, more = made
         low, high = (None if end is None else end + more for end in (below.low, below.high))
+        if not time.function and not below.function.name and function.unit is not None and _is_time(node, claim.column):
+            return TimeFact(below.source, begun(function, low), high, TimeFunction())
         return TimeFact(below.source, low, high, function)
 
     def _window_time(self, claim: ClaimedFact, node: Node, time: ClaimedTime) -> TimeFact:
@@ -581,6 +583,11 @@ def _below(node: Node, column: int) -> tuple[Node, int]:
         width = node.input("left").width
         return (node.input("left"), column) if column < width else (node.input("right"), column - width)
     raise RejectedError("a condition of nothing")
+
+
+def _is_time(node: Node, column: int) -> bool:
+    kind = node.schema[column].type
+    return kind is not None and kind.family is Family.TIMESTAMP
 
 
 def _require_now(node: Node) -> None:

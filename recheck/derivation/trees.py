@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -35,6 +36,7 @@ from streambound.analyzer.algebra.nodes import (
     Star,
     Tree,
     Union,
+    WindowCall,
     named_inputs,
 )
 from streambound.analyzer.algebra.percentiles import percentile_of
@@ -347,14 +349,24 @@ def keys(node: Node) -> list[Places]:
             return [every, *(every - ends | {one} for one in ends)] if len(_buckets(node)) == 1 else [every]
         case Distinct() | Union(distinct=True) | Except(distinct=True) | Intersect(distinct=True):
             return [node.every]
-        case Filter() | Alias() | Over() | Apply() | SpjBlock():
+        case Filter() | Alias() | Apply() | SpjBlock():
             return keys(node.input("input"))
+        case Over(calls=calls):
+            return [*keys(node.input("input")), *_numbered(calls, node.input("input"))]
         case Project():
             found = [origin(node, place) for place in range(node.width)]
             shown = {one.column: place for place, one in enumerate(found) if one is not None and one.column is not None}
             below = keys(node.input("input"))
             return [frozenset(shown[one] for one in key) for key in below if key <= shown.keys()]
     return []
+
+
+def _numbered(calls: Sequence[WindowCall], below: Node) -> Iterator[Places]:
+    """The number of a row in its partition, beside the partition's columns."""
+    for number, call in enumerate(calls, below.width):
+        places = [below.place_of(parsed(one)) for one in call.partition]
+        if call.function == "ROW_NUMBER" and None not in places:
+            yield frozenset((*(place for place in places if place is not None), number))
 
 
 # --- nodes that rules make --------------------------------------------------------------------------------------------

@@ -258,6 +258,10 @@ class _OfViews:
     def _add(self, node: exp.Expr, tests: list[Test], either: list[Alternatives]) -> None:
         """A condition of the pairs, with its tests, or the alternatives that it has."""
         node = node.unnest()
+        if isinstance(node, exp.And):
+            for part in node.flatten():
+                self._add(part, tests, either)
+            return
         if not isinstance(node, exp.Or) or self._side_of(node) is not None:
             tests += self._tests(node)
             return

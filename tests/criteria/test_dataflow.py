@@ -152,6 +152,41 @@ WINDOWS = {
         "GROUP BY ts, b) p) q WHERE r <= 3",
         "12",
     ),
+    "the first row of each partition, of which there is one": (
+        "SELECT x.v, y.n FROM (SELECT b, v FROM (SELECT b, v, ROW_NUMBER() OVER (PARTITION BY b ORDER BY ts DESC) AS r "
+        "FROM S) q WHERE r = 1) x JOIN (SELECT b, COUNT(*) AS n FROM T GROUP BY b) y ON x.b = y.b",
+        "12",
+    ),
+    "the best of windows that look back at windows before": (
+        "SELECT w, MAX(more) FROM (SELECT w, n - LAG(n) OVER (ORDER BY w, b) AS more FROM (SELECT date_trunc('hour', "
+        "ts) AS w, b, COUNT(*) AS n FROM S GROUP BY date_trunc('hour', ts), b) p) q GROUP BY w",
+        "14",
+    ),
+    "the best of windows that look at windows after": (
+        "SELECT w, MAX(more) FROM (SELECT w, n - LEAD(n) OVER (ORDER BY w, b) AS more FROM (SELECT date_trunc('hour', "
+        "ts) AS w, b, COUNT(*) AS n FROM S GROUP BY date_trunc('hour', ts), b) p) q GROUP BY w",
+        "unbounded",
+    ),
+    "the best of windows by an order that windows before may come in": (
+        "SELECT w, MAX(more) FROM (SELECT w, SUM(n) OVER (ORDER BY w DESC ROWS UNBOUNDED PRECEDING) AS more FROM ("
+        "SELECT date_trunc('hour', ts) AS w, COUNT(*) AS n FROM S GROUP BY date_trunc('hour', ts)) p) q GROUP BY w",
+        "unbounded",
+    ),
+    "months of weeks, which are near": (
+        "SELECT date_trunc('month', w), MAX(n) FROM (SELECT date_trunc('week', ts) AS w, COUNT(*) AS n FROM S GROUP BY "
+        "date_trunc('week', ts)) p GROUP BY date_trunc('month', w)",
+        "4",
+    ),
+    "weeks of days, and hours of dates, which are those of times": (
+        "SELECT date_trunc('week', w), MAX(n) FROM (SELECT date_trunc('hour', d) AS w, COUNT(*) AS n FROM (SELECT "
+        "CAST(ts AS DATE) AS d FROM S) r GROUP BY date_trunc('hour', d)) p GROUP BY date_trunc('week', w)",
+        "3",
+    ),
+    "groups by their window, with all functions of one": (
+        "SELECT w, MAX(r) FROM (SELECT w, RANK() OVER (PARTITION BY w ORDER BY n) AS r FROM (SELECT date_trunc('hour', "
+        "ts) AS w, b, COUNT(*) AS n FROM S GROUP BY date_trunc('hour', ts), b) p) q GROUP BY w",
+        "13",
+    ),
     "the first rows of each partition": (
         "SELECT a FROM (SELECT a, ROW_NUMBER() OVER (PARTITION BY b ORDER BY v) AS r FROM S) q WHERE r <= 3",
         "12",
@@ -215,6 +250,15 @@ JOINS = {
         "window(ts, '1 minute')) q",
         "3",
     ),
+    "the greatest of groups whose window the query below does not show": (
+        "SELECT MAX(n), MIN(n) FROM (SELECT SUM(v) AS n FROM S GROUP BY window(ts, '1 minute') HAVING COUNT(*) > 1) q "
+        "WHERE n > 2",
+        "4",
+    ),
+    "the greatest of groups without a window": (
+        "SELECT MAX(n) FROM (SELECT MIN(v) AS n FROM S GROUP BY a) q",
+        "unbounded",
+    ),
     "a condition over rows of two streams that compares no columns": (
         "SELECT S.a, T.b FROM S JOIN T ON S.ts > T.ts AND S.v * T.b > 3 WHERE S.b = 1",
         "4",
@@ -230,6 +274,15 @@ JOINS = {
     "rows whose existence is asked by an inequality": (
         "SELECT S.a FROM S WHERE S.a NOT IN (SELECT T.b FROM T WHERE T.ts <= S.ts)",
         "5",
+    ),
+    "values of a list that the other side equals": (
+        "SELECT S.a FROM S LEFT JOIN T ON S.a = T.a WHERE S.a IN (1, 30) AND T.a IS NULL",
+        "4",
+    ),
+    "values of lists that have none in common": (
+        "SELECT S.a FROM S JOIN (SELECT a, COUNT(*) AS n FROM T GROUP BY a) t ON S.a = t.a WHERE S.a IN (1, 30) AND "
+        "t.a IN (2, 40)",
+        "2",
     ),
     "values that a number of rows may equal": (
         "SELECT S.b FROM S WHERE S.v <= 3 AND S.v <> (SELECT COUNT(*) FROM T)",
@@ -471,6 +524,21 @@ PADDED = catalog_from_mapping(
         }
     }
 )
+
+
+def test_what_is_kept_of_partitions_goes_with_their_time() -> None:
+    day = "PARTITION BY date_trunc('day', ts) ORDER BY"
+    for asked in (f"LAG(v) OVER ({day} ts)", f"SUM(v) OVER ({day} ts ROWS UNBOUNDED PRECEDING)"):
+        (state,) = judged(f"SELECT v, {asked} AS x FROM S").states
+        assert state.count is not None and state.count.closing is not None and state.count.size.text == "1"
+    first = f"SELECT v FROM (SELECT v, ROW_NUMBER() OVER ({day} v, a) AS r FROM S) q WHERE r <= 2"
+    (state,) = judged(first).states
+    assert state.count is not None and state.count.closing is not None and state.count.size.text == "2"
+    # Rows of windows close before their day does: all of a day's are kept, and go with it.
+    hours = "(SELECT date_trunc('hour', ts) AS w, COUNT(*) AS n FROM S GROUP BY date_trunc('hour', ts)) g"
+    for asked in ("ROW_NUMBER() OVER (PARTITION BY date_trunc('day', w) ORDER BY w)", f"LAG(n) OVER ({day} w)"):
+        sql = f"SELECT w FROM (SELECT w, {asked.replace('ts', 'w')} AS r FROM {hours}) q WHERE r <= 2"
+        assert size(sql) == "26"
 
 
 def test_a_column_that_may_be_missing_says_nothing_of_how_long_rows_come() -> None:

@@ -52,9 +52,28 @@ def over(tree: Over, given: OperatorInput, named: Schema) -> ViewFacts:
     state = 0 if given.is_static else found.rows
     if found.change is ViewKind.APPEND_ONLY and all(_looks_back(call, given) for call in tree.calls):
         return replace(found, columns=(*given.columns, *computed), state=state)
-    columns = given.columns if given.is_static else without_now(given.columns)
-    change = unless_static(found, ViewKind.CHANGING)
+    settled = range(len(given.columns)) if given.is_static else _settled(tree, given)
+    columns = [
+        column if place in settled else other
+        for place, (column, other) in enumerate(zip(given.columns, without_now(given.columns), strict=True))
+    ]
+    closes = any(one.closing is not None for one in columns)
+    change = unless_static(found, ViewKind.CLOSING if closes else ViewKind.CHANGING)
     return ViewFacts(change, found.keys, found.rows, (*columns, *computed), state).settled
+
+
+def _settled(tree: Over, given: OperatorInput) -> frozenset[int]:
+    """The columns whose values still say when rows change: with rows of their partition, or with those before them.
+
+    A row changes with another one of an equal value in a partition's column. If all functions look back by a column
+    without NULL, no row comes before those with greater values of it, which are there already.
+    """
+    partitions = [frozenset(_place(one, given) for one in call.partition) for call in tree.calls]
+    orders = [_place(call.order[0].value, given) if _looks_back_only(call) else None for call in tree.calls]
+    of_each = [partition | {order} for partition, order in zip(partitions, orders, strict=True)]
+    in_all = frozenset.intersection(*partitions)
+    found = [place for place in frozenset.intersection(*of_each) if place is not None]
+    return frozenset(place for place in found if place in in_all or not given.columns[place].values.null)
 
 
 def _of_row_before(call: WindowCall, number: int, given: OperatorInput) -> Times:
@@ -64,19 +83,29 @@ def _of_row_before(call: WindowCall, number: int, given: OperatorInput) -> Times
     return (TimePromise(f"{ROW_BEFORE}{number}", 0, 0),) if timed and len(call.arguments) < 3 else ()
 
 
+def _place(scalar: Scalar, given: OperatorInput) -> int | None:
+    """The place of the column that an expression is; None for another one."""
+    syntax = parsed(scalar).unnest()
+    return meant(syntax, given.schema) if isinstance(syntax, exp.Column) else None
+
+
 def _column(scalar: Scalar, given: OperatorInput) -> ColumnFacts | None:
     """The facts of the column that an expression is; None for another one."""
-    syntax = parsed(scalar).unnest()
-    place = meant(syntax, given.schema) if isinstance(syntax, exp.Column) else None
+    place = _place(scalar, given)
     return None if place is None else given.columns[place]
 
 
 def _looks_back(call: WindowCall, given: OperatorInput) -> bool:
     """Whether a function is of rows that are no later than its own, where rows come in the order of its window."""
-    if not call.order or call.order[0].descending:
+    if not _looks_back_only(call):
         return False
     column = _column(call.order[0].value, given)
-    if column is None or not column.newest:
+    return column is not None and column.newest
+
+
+def _looks_back_only(call: WindowCall) -> bool:
+    """Whether a function is of rows that its window's order has no later than its own."""
+    if not call.order or call.order[0].descending:
         return False
     if call.frame is None:
         return call.function in ("ROW_NUMBER", "RANK", "DENSE_RANK", "LAG")

@@ -9,6 +9,7 @@ from streambound.analyzer.catalog import Catalog
 from streambound.criteria.dataflow.rewrites.arguments import arguments_down
 from streambound.criteria.dataflow.rewrites.conditions import conditions_down
 from streambound.criteria.dataflow.rewrites.flatten import flat_aggregates
+from streambound.criteria.dataflow.rewrites.hidden_keys import hidden_keys
 from streambound.criteria.dataflow.rewrites.not_in import anti_joins
 from streambound.criteria.dataflow.rewrites.padding import padded_rows
 from streambound.criteria.dataflow.rewrites.plain_conditions import plain_conditions
@@ -36,7 +37,7 @@ def normal_forms(tree: Tree, catalog: Catalog) -> Iterator[Tree]:
     """A tree after all passes, then in other forms that may have a bound where it has none.
 
     Aggregates may be of each key's below joins with views (A1, E4); inner groups of aggregates of aggregates may go
-    with a key that ends (K3); streams may be a block of their own.
+    with a key that ends (K3); streams may be a block of their own; groups may show when they close.
     """
     found = _after(tree, PASSES, catalog)
     known = [found]
@@ -46,6 +47,7 @@ def normal_forms(tree: Tree, catalog: Catalog) -> Iterator[Tree]:
         _after(tree, pushed, catalog),
         _after(tree, [one for one in PASSES if one is not flat_aggregates], catalog),
         streams_together(found, catalog),
+        hidden_keys(found, catalog),
     ):
         if other not in known:
             known.append(other)
