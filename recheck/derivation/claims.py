@@ -131,6 +131,14 @@ class ClaimedCount:
 
 
 @dataclass(frozen=True, slots=True)
+class ClaimedBest:
+    """A column of which the greatest or least value is enough, by the others of an entry."""
+
+    column: int
+    greatest: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ClaimedState:
     """What an operator remembers: of what, by which columns, what an entry holds, how many, and when one goes."""
 
@@ -142,6 +150,7 @@ class ClaimedState:
     reason: str
     retention: str
     count: ClaimedCount | None = None
+    best: ClaimedBest | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,17 +184,11 @@ class ClaimedOperation:
     operator: str
     rule: str
     columns: tuple[int, ...]
-    factors: tuple[tuple[int, ...], ...] = ()
     most: tuple[ClaimedLimit, ...] = ()
     states: tuple[ClaimedState, ...] = ()
     inputs: tuple[ClaimedOperation, ...] = ()
     block: ClaimedBlock | None = None
     span: ClaimedSpan | None = None
-
-    @property
-    def every(self) -> frozenset[int]:
-        """All columns that are read."""
-        return frozenset(self.columns).union(*self.factors)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ source's rows say has no values of its own, nor has one that an atom makes equal
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from streambound.analyzer.algebra.nodes import ONE_SIDED, Alias, Except, Filter, Intersect, Join, Project, Scan, Union
 from streambound.analyzer.catalog import DeclaredTable
@@ -146,7 +146,8 @@ class Counts:
         """The column by which rows close: it says when they change, and is never NULL."""
         if not claim.closing:
             return None
-        if len(claim.closing) != 2 or not 0 <= claim.closing[0] < len(self.facts.claimed):
+        sides = (2, 3) if rows.pair is not None else (2,)
+        if len(claim.closing) not in sides or not 0 <= claim.closing[0] < len(self.facts.claimed):
             raise RejectedError("rows close by two facts of a column")
         column, node = self.facts.claimed[claim.closing[0]].column, rows.whole or rows.facts_of
         time = self.facts.time(claim.closing[0], node, column)
@@ -155,7 +156,18 @@ class Counts:
         place = column - rows.first
         if not 0 <= place < rows.node.width or (rows.by is not None and place not in rows.by):
             raise RejectedError("rows close by a column that is not theirs")
-        return Closing(column, -time.low, time)
+        if rows.pair is None:
+            return Closing(column, -time.low, time)
+        return Closing(column, -time.low, replace(time, high=self._since(claim, rows, place, time)))
+
+    def _since(self, claim: ClaimedCount, rows: CountedRows, place: int, time: TimeFact) -> int | None:
+        """A row of a side waits from when it comes, before pairs of it do: how far its time may be ahead of that."""
+        if len(claim.closing) < 3:
+            return None
+        own = self.facts.time(claim.closing[2], rows.node, place)
+        if own.source or own.function.name != time.function.name:
+            raise RejectedError("rows of a side come at another time")
+        return own.high
 
     # --- rows and values ------------------------------------------------------------------------------------------
 
@@ -267,8 +279,12 @@ class Closing:
 
     @property
     def buckets(self) -> int | None:
-        """The most different values that open rows have; None without limit."""
-        return self.begun(self.now.function.shortest)
+        """The most different values that open rows have; None without limit.
+
+        A bucket is open if one of the times from ``wait`` ago to ``ahead`` is in it: the function is non-decreasing.
+        """
+        length, ahead = self.now.function.shortest, self.now.high
+        return None if ahead is None else max(0, -(-(self.wait + length - 1 + ahead) // length))
 
     def begun(self, every: int) -> int | None:
         """The most of those that begin every so many timestamps."""

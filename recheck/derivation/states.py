@@ -9,7 +9,7 @@ from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.certificates.validate import amount_faults
 from streambound.recheck.derivation.claims import ClaimedCount, ClaimedState
 
-NUMBER, SUMS, VALUES, ROW = "number", "sums", "values", "row"
+NUMBER, SUMS, VALUES, OPEN_VALUES, ROW, SOURCES = "number", "sums", "values", "open values", "row", "rows of sources"
 """What an entry holds beside its key."""
 PRESENT, TIME, EVER, KEY = "when its rows are taken back", "when its time is over", "never", "when its key ends"
 """When an entry goes."""

@@ -379,7 +379,9 @@ def keyed(node: Node, call: int | None = None) -> Node:
         if not 0 <= call < len(tree.calls):
             raise RejectedError("there is no such aggregate")
         one = tree.calls[call]
-        items.append(Named("_v0", scalar_of(value_of(one)), alias=True))
+        value = scalar_of(value_of(one))
+        if all(value.text != key.value.text for key in tree.keys):
+            items.append(Named("_v0", value, alias=True))
         rows = rows if one.filter is None else filtered(rows, parsed(one.filter), tree)
     return node.of(Project(rows, tuple(items), syntax=tree.syntax))
 

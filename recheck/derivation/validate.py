@@ -20,8 +20,9 @@ from streambound.recheck.derivation.claims import ClaimedDerivation, ClaimedStat
 from streambound.recheck.derivation.counts import Counts
 from streambound.recheck.derivation.demand import everything
 from streambound.recheck.derivation.facts import Facts
-from streambound.recheck.derivation.operators import Operators
+from streambound.recheck.derivation.operations import OperationChecker
 from streambound.recheck.derivation.rewrites import rewritten
+from streambound.recheck.derivation.rules import RULES
 from streambound.recheck.derivation.trees import Node, Nodes
 
 
@@ -47,12 +48,12 @@ def _proved(claim: ClaimedDerivation, tree: Tree, blocks: BlockReader, catalog: 
     symbols: dict[str, Quantity] = {}
     facts = Facts(Nodes(root, claim.nodes), claim.facts)
     facts.check()
-    operators = Operators(blocks, Counts(facts, symbols), Blocks(symbols))
-    operators.check(root, everything(root), claim.operation)
     _refuse(claim.keys)
+    operations = OperationChecker(RULES, blocks, Counts(facts, symbols), Blocks(symbols))
+    operations.check(root, everything(root), claim.operation)
     if facts.unused() or len(facts.nodes.used) < len(claim.nodes):
         raise RejectedError("it says more than it uses")
-    every = total(operators.sizes)
+    every = total(operations.sizes)
     wrong = tuple(amount_faults("M", claim.entries, every, symbols))
     return Proof(wrong, None if wrong else every)
 
