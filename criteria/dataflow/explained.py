@@ -131,10 +131,15 @@ class FactLog:
             case nodes.Join(using=()) if _has_partner(node, column):
                 pair = TreeNode(pairs_of(node.tree), node.views, node.recursion)
                 return {"rule": "paired", "uses": [self.values(pair, column)]}
-        below = origin(node, column)
-        if below is None:
+            case nodes.Bucket(kind=kind) if kind is not nodes.BucketKind.SESSION:
+                below = node.input("input")
+                time = place_of(parsed(node.tree.time), below.view)
+                if column >= len(below.view.schema) and time is not None:
+                    return {"rule": "bucket", "uses": [self.values(below, time)]}
+        come_from = origin(node, column)
+        if come_from is None:
             return {"rule": "function", "set": _of_function(node, column)}
-        rows, place, expression = below
+        rows, place, expression = come_from
         if place is not None:
             return {"rule": "passed", "uses": [self.values(rows, place)]}
         found = row_expression(expression, rows.view.schema)
@@ -159,7 +164,8 @@ class FactLog:
         wanted, atoms = node.view.columns[column].values, list[int]()
         found, uses = ANYTHING, list[int]()
         if rows.view.columns[place].values != ANYTHING:
-            found, uses = rows.view.columns[place].values, [self.values(rows, place)]
+            uses = [self.values(rows, place)]
+            found = self._sets.get(uses[0], rows.view.columns[place].values)
         for number, one in enumerate(conditions_of(node)):
             values = said_by(one, row_schema(node)).columns[column].values
             if not found.within(values):
@@ -397,12 +403,21 @@ class FactLog:
         assert step.column is not None, "it is a fact's"
         rows, place = row_of(node, step.column)
         if step.source is None:
-            return made | {"fact": self.values(rows, place)}
+            fact = self.values(rows, place)
+            return made | ({"fact": fact} if self._says(fact, step) else {})
         if step.source in (LEFT, RIGHT):
             found = self._side(node, step.column, step.source, "")
             assert found is not None, "its side says so"
             return made | {"fact": found}
         return made | {"fact": self.time(rows, place, step.source)}
+
+    def _says(self, fact: int, step: PathStep) -> bool:
+        """Whether a fact says as much as a step, which is by the view: without that nothing says it."""
+        values = self.claimed(fact)
+        low, high = (None, None) if values is None else values.ends
+        if step.below is None:
+            return high is not None and floor(high) <= step.most
+        return low is not None and -ceil(low) <= step.most
 
     def _there(self, node: TreeNode, path: list[PathStep]) -> list[int]:
         """The facts that columns between are not NULL."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import floor
 
 from streambound.analyzer.algebra.date_patterns import unit_of_pattern
 from streambound.analyzer.algebra.nodes import Bucket, BucketKind
@@ -121,3 +122,17 @@ def window_end(
     more = (0, tree.size, tree.size - 1)[which]
     first = None if low is None else low + more - tree.size + 1
     return first, None if high is None else high + more, TimeFunction()
+
+
+def end_values(
+    tree: Bucket, which: int, low: int | Fraction | None, high: int | Fraction | None
+) -> tuple[int | None, int | None]:
+    """The least and the greatest end of the buckets ``[offset + k·slide, offset + k·slide + size)`` of some times.
+
+    The first one begins after ``low - size``, the last one at ``high`` at the latest.
+    """
+    more, every = (0, tree.size, tree.size - 1)[which], tree.slide
+    first = None if low is None else (floor(low) - tree.size - tree.offset) // every + 1
+    last = None if high is None else (floor(high) - tree.offset) // every
+    ends = [None if one is None else one * every + tree.offset + more for one in (first, last)]
+    return ends[0], ends[1]

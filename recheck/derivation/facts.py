@@ -42,7 +42,7 @@ from streambound.analyzer.expressions.function import ANY
 from streambound.analyzer.types import Family
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.derivation import atoms
-from streambound.recheck.derivation.buckets import TimeFunction, computed, window_end
+from streambound.recheck.derivation.buckets import TimeFunction, computed, end_values, window_end
 from streambound.recheck.derivation.claims import (
     ClaimedFact,
     ClaimedPoint,
@@ -158,6 +158,7 @@ class Facts:
             "both": self._of_both,
             "recursive": self._recursive,
             "function": self._of_function,
+            "bucket": self._of_bucket,
         }
         if claim.rule not in rules:
             raise NotCheckedError(f"values by the rule {claim.rule!r}")
@@ -274,6 +275,18 @@ class Facts:
         if whole.rule != "sides" or whole.values is None:
             raise RejectedError("what is supposed of a recursion is not what is shown of its base and its step")
         return _value_set(whole.values, node.recursion, claim.column)
+
+    def _of_bucket(self, claim: ClaimedFact, node: Node) -> ValueSet:
+        """An end of a bucket of time, by the times that there are."""
+        if not isinstance(node.tree, Bucket) or node.tree.kind is BucketKind.SESSION or len(claim.uses) != 1:
+            raise NotCheckedError("the ends of sessions")
+        below = node.input("input")
+        place, which = below.place_of(parsed(node.tree.time)), claim.column - below.width
+        if place is None or which < 0:
+            raise NotCheckedError("buckets of what is no column")
+        low, high = self.values(claim.uses[0], below, place).ends
+        first, last = end_values(node.tree, which, low, high)
+        return between(first, last, null=False)
 
     @staticmethod
     def _of_function(claim: ClaimedFact, node: Node) -> ValueSet:
@@ -522,8 +535,10 @@ class Facts:
             if not any(one <= step.most for one in limits):
                 raise RejectedError(f"{part.sql('spark')} does not say so")
             return
-        if step.fact is None or step.atom is not None:
-            raise RejectedError("a step by nothing")
+        if step.fact is None:
+            raise NotCheckedError("a step that nothing says")
+        if step.atom is not None:
+            raise RejectedError("a step by two things")
         column, other = (above, below) if above.column is not None else (below, above)
         if column.column is None or other.column is not None:
             raise RejectedError("a step between no column and another point")
