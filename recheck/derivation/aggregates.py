@@ -17,17 +17,17 @@ from streambound.preprocess.pipeline import derive
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.derivation.claims import ClaimedOperation, NotCheckedError, count_of
-from streambound.recheck.derivation.counts import CountedRows
+from streambound.recheck.derivation.counts import CountedColumns
 from streambound.recheck.derivation.demand import Needed, require_place
 from streambound.recheck.derivation.operations import OperationChecker
-from streambound.recheck.derivation.states import EVER, OPEN_VALUES, ROWS, SUMS, VALUES, State
-from streambound.recheck.derivation.trees import Node, keyed, only_grows, says, value_of
+from streambound.recheck.derivation.states import EVER, OPEN_VALUES, ROWS, SUMS, VALUES, ExpectedState
+from streambound.recheck.derivation.trees import PlanNode, keyed, only_grows, says, value_of
 
 _LINEAR = ("COUNT", "SUM", "AVG", "VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP")
 _NEWEST = "(newest)"
 
 
-def groups(operations: OperationChecker, node: Node, claim: ClaimedOperation) -> None:
+def groups(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) -> None:
     """One GROUP BY, over a block, of which sums are pushed below its joins, or over another view."""
     tree = node.tree
     assert isinstance(tree, Aggregate), "its rule"
@@ -81,7 +81,7 @@ def _is_counted(call: AggregateCall) -> bool:
     return percentile_of(call) is not None and greatest(call) is None and not call.distinct
 
 
-def _block_below(operations: OperationChecker, node: Node) -> Node | None:
+def _block_below(operations: OperationChecker, node: PlanNode) -> PlanNode | None:
     """The block that groups are of, below their buckets of time; None where they are of another view."""
     below = node.input("input")
     body = below.input("input") if isinstance(below.tree, Bucket) else below
@@ -92,15 +92,15 @@ def _block_below(operations: OperationChecker, node: Node) -> Node | None:
 
 
 def _groups(
-    operations: OperationChecker, node: Node, tree: Aggregate, claim: ClaimedOperation, body: Node | None
-) -> State:
+    operations: OperationChecker, node: PlanNode, tree: Aggregate, claim: ClaimedOperation, body: PlanNode | None
+) -> ExpectedState:
     width = len(tree.keys)
     if not width:
         count = count_of(claim, 0)
         if count.rule != "one":
             raise RejectedError("one group that is counted as others")
         operations.counts.agreed(count.size, Quantity.number(1))
-        return State("groups", "A1", (), SUMS, Quantity.number(1), ROWS, EVER)
+        return ExpectedState("groups", "A1", (), SUMS, Quantity.number(1), ROWS, EVER)
     rows = keyed(node)
     first = rows.width - width
     keys = frozenset(range(first, first + width))
@@ -111,19 +111,19 @@ def _groups(
         items = [Named(f"_k{n}", key.value, alias=True) for n, key in enumerate(tree.keys)]
         return [operations.columns(node).items(tree.input, items, True)]
 
-    size, reason, retention = operations.counted(claim, 0, CountedRows(rows, keys, keys), results)
-    return State("groups", "A1", tuple(range(width)), SUMS, size, reason, retention)
+    size, reason, retention = operations.counted(claim, 0, CountedColumns(rows, keys, keys), results)
+    return ExpectedState("groups", "A1", tuple(range(width)), SUMS, size, reason, retention)
 
 
 def _values(
     operations: OperationChecker,
-    node: Node,
+    node: PlanNode,
     tree: Aggregate,
     claim: ClaimedOperation,
-    body: Node | None,
+    body: PlanNode | None,
     place: int,
     number: int,
-) -> State:
+) -> ExpectedState:
     """The values of an aggregate, by group."""
     width, call = len(tree.keys), tree.calls[place]
     rows, below = keyed(node, place), node.input("input")
@@ -136,13 +136,13 @@ def _values(
         items = [one for one in rows.tree.items[below.width :] if isinstance(one, Named)]
         return [operations.columns(node).items(rows.input("input").tree, items, True)]
 
-    counted, entry = CountedRows(rows, frozenset(every), frozenset(keys)), VALUES
+    counted, entry = CountedColumns(rows, frozenset(every), frozenset(keys)), VALUES
     if greatest(call) is not None and operations.is_at(count_of(claim, number), below):
         read = below.read_by(*(key.value for key in tree.keys), value_of(call), call.filter)
-        counted, entry = CountedRows(below, read, None), OPEN_VALUES
+        counted, entry = CountedColumns(below, read, None), OPEN_VALUES
     size, reason, retention = operations.counted(claim, number, counted, results)
     proposition = "A4" if only_grows(below) else "D6"
-    return State("values", proposition, (*range(width), width + place), entry, size, reason, retention)
+    return ExpectedState("values", proposition, (*range(width), width + place), entry, size, reason, retention)
 
 
 # --- blocks -----------------------------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ def _values(
 
 def _sums(
     operations: OperationChecker,
-    body: Node,
+    body: PlanNode,
     tree: Aggregate,
     linear: Sequence[AggregateCall],
     once: bool,
@@ -168,7 +168,7 @@ def _is_summed(call: AggregateCall) -> bool:
     return not (counts and all(isinstance(parsed(one), exp.Literal) for one in call.arguments))
 
 
-def _factors(call: AggregateCall, body: Node) -> bool:
+def _factors(call: AggregateCall, body: PlanNode) -> bool:
     """Whether a linear aggregate is of sums of products, each factor of the rows of one source."""
     alone = [call.filter] if call.filter is not None else []
     alone += call.arguments if call.function == "COUNT" else []
@@ -177,7 +177,7 @@ def _factors(call: AggregateCall, body: Node) -> bool:
     return all(_is_of_products(parsed(one), body) for one in call.arguments)
 
 
-def _is_of_products(expression: exp.Expr, body: Node) -> bool:
+def _is_of_products(expression: exp.Expr, body: PlanNode) -> bool:
     """Whether an expression is a sum of products, each factor of the rows of one source."""
     if len(_sources_read(expression, body)) < 2:
         return True
@@ -189,12 +189,12 @@ def _is_of_products(expression: exp.Expr, body: Node) -> bool:
     return False
 
 
-def _sources_read(expression: exp.Expr, body: Node) -> frozenset[str]:
+def _sources_read(expression: exp.Expr, body: PlanNode) -> frozenset[str]:
     return frozenset[str]().union(*(says(body, place) for place in body.read_by(expression)))
 
 
 def _block_of_values(
-    operations: OperationChecker, body: Node, tree: Aggregate, call: AggregateCall, claim: ClaimedOperation
+    operations: OperationChecker, body: PlanNode, tree: Aggregate, call: AggregateCall, claim: ClaimedOperation
 ) -> None:
     """The tables of the block that gives the values of an aggregate, by group; of the best ones (A3)."""
     rows = body
@@ -215,8 +215,8 @@ def _block_of_values(
 
 def _tables(
     operations: OperationChecker,
-    body: Node,
-    rows: Node,
+    body: PlanNode,
+    rows: PlanNode,
     items: Sequence[Named],
     distinct: bool,
     claim: ClaimedOperation,
@@ -230,7 +230,7 @@ def _tables(
     return operations.tables(claim, [derivation.split, derivation.together], distinct, proposition)
 
 
-def _plain(claim: ClaimedOperation, rows: Node) -> None:
+def _plain(claim: ClaimedOperation, rows: PlanNode) -> None:
     """Raises RejectedError where an operation is not the block that groups are of, of which they say what they need."""
     if claim.rule != "block" or claim.columns or claim.most:
         raise RejectedError("a block with another rule, or other columns")
@@ -268,7 +268,7 @@ def _beside(branch: Branch, best: bool) -> Branch:
 # --- demand -----------------------------------------------------------------------------------------------------------
 
 
-def _needed(tree: Aggregate, calls: Sequence[AggregateCall], below: Node) -> Needed:
+def _needed(tree: Aggregate, calls: Sequence[AggregateCall], below: PlanNode) -> Needed:
     """What is below: the columns of keys and of aggregates are needed."""
     columns = below.read_by(*(key.value for key in tree.keys))
     for call in calls:

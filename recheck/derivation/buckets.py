@@ -30,7 +30,7 @@ _ENDS = ("start", "end", "last")
 
 
 @dataclass(frozen=True, slots=True)
-class TimeFunction:
+class FunctionOfTime:
     """A function of time by its name; that without a name is the time itself."""
 
     name: str = ""
@@ -41,8 +41,8 @@ class TimeFunction:
 
 
 def computed(
-    expression: Expression, column: int, below: TimeFunction, least: int | Fraction | None
-) -> tuple[TimeFunction, int] | None:
+    expression: Expression, column: int, below: FunctionOfTime, least: int | Fraction | None
+) -> tuple[FunctionOfTime, int] | None:
     """The function of time that an expression over a column is, and what is added to the time; None for none.
 
     ``least`` is the least value of the column, where that is known.
@@ -75,7 +75,7 @@ def computed(
     return None
 
 
-def _shifted(found: tuple[TimeFunction, int] | None, more: int) -> tuple[TimeFunction, int] | None:
+def _shifted(found: tuple[FunctionOfTime, int] | None, more: int) -> tuple[FunctionOfTime, int] | None:
     """The same time, so much later; of a bucket of DIV so many buckets, if all are of one length."""
     if found is None:
         return None
@@ -87,41 +87,41 @@ def _shifted(found: tuple[TimeFunction, int] | None, more: int) -> tuple[TimeFun
     return None
 
 
-def _divided(found: tuple[TimeFunction, int] | None, by: int, positive: bool) -> tuple[TimeFunction, int] | None:
+def _divided(found: tuple[FunctionOfTime, int] | None, by: int, positive: bool) -> tuple[FunctionOfTime, int] | None:
     """``u DIV by``: it truncates, so that the bucket of 0 is nearly twice as long where times may be negative."""
     if found is None:
         return None
     function, more = found
     if not function.name:
         width = by if positive else 2 * by - 1
-        return TimeFunction(f"_t DIV {by}", width, by, by), more
+        return FunctionOfTime(f"_t DIV {by}", width, by, by), more
     if function.division is not None:
         size = function.division * by
         width = size if function.width == function.division else 2 * size - 1
-        return TimeFunction(f"_t DIV {size}", width, size, size), more
+        return FunctionOfTime(f"_t DIV {size}", width, size, size), more
     return None
 
 
-def _bucket(found: tuple[TimeFunction, int] | None, name: str, unit: str) -> tuple[TimeFunction, int] | None:
+def _bucket(found: tuple[FunctionOfTime, int] | None, name: str, unit: str) -> tuple[FunctionOfTime, int] | None:
     if found is None or found[0].name:
         return None
     shortest, longest = _UNITS[unit]
-    return TimeFunction(name, longest, shortest), found[1]
+    return FunctionOfTime(name, longest, shortest), found[1]
 
 
 def window_end(
     tree: Bucket, which: int, low: int | None, high: int | None, exact: bool
-) -> tuple[int | None, int | None, TimeFunction]:
+) -> tuple[int | None, int | None, FunctionOfTime]:
     """An end of a bucket of a time from ``low`` to ``high`` after another one.
 
     ``exact``: of a tumbling one, as the function of time that it is; else as a time that is near.
     """
     if exact and tree.kind is BucketKind.TUMBLING:
         name = f"window(_t, {tree.size}, {tree.offset}).{_ENDS[which]}"
-        return low, high, TimeFunction(name, tree.size, tree.size)
+        return low, high, FunctionOfTime(name, tree.size, tree.size)
     more = (0, tree.size, tree.size - 1)[which]
     first = None if low is None else low + more - tree.size + 1
-    return first, None if high is None else high + more, TimeFunction()
+    return first, None if high is None else high + more, FunctionOfTime()
 
 
 def end_values(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.derivation.claims import ClaimedOperation
-from streambound.recheck.derivation.trees import Node, Places
+from streambound.recheck.derivation.trees import Places, PlanNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Needed:
         return Needed(self.columns | frozenset(places), self.most)
 
 
-def everything(node: Node) -> Needed:
+def everything(node: PlanNode) -> Needed:
     """All columns."""
     return Needed(node.every)
 
@@ -32,7 +32,7 @@ def needed_of(claim: ClaimedOperation) -> Needed:
     return Needed(frozenset(claim.columns), {one.column: one.most for one in claim.most})
 
 
-def require(needed: Needed, claim: ClaimedOperation, node: Node) -> None:
+def require(needed: Needed, claim: ClaimedOperation, node: PlanNode) -> None:
     """Raises RejectedError where an operation gives less than is needed."""
     given = needed_of(claim)
     if not given.columns <= node.every:
@@ -44,7 +44,7 @@ def require(needed: Needed, claim: ClaimedOperation, node: Node) -> None:
             raise RejectedError("greater values are needed")
 
 
-def require_place(claim: ClaimedOperation, node: Node) -> None:
+def require_place(claim: ClaimedOperation, node: PlanNode) -> None:
     """Raises RejectedError where an operation is not that of a node, or stands elsewhere in the statement."""
     at, said = node.tree.at, claim.span
     place = None if said is None else (said.line, said.column)

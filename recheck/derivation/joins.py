@@ -20,15 +20,15 @@ from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.query import Query
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.derivation.claims import ClaimedBest, ClaimedOperation, NotCheckedError, count_of
-from streambound.recheck.derivation.counts import CountedRows
+from streambound.recheck.derivation.counts import CountedColumns
 from streambound.recheck.derivation.demand import Needed, needed_of
 from streambound.recheck.derivation.operations import OperationChecker
 from streambound.recheck.derivation.relations import all_rows
-from streambound.recheck.derivation.states import EVER, NUMBER, ROW, ROWS, State
-from streambound.recheck.derivation.trees import Node, Places, only_grows, pairs
+from streambound.recheck.derivation.states import EVER, NUMBER, ROW, ROWS, ExpectedState
+from streambound.recheck.derivation.trees import Places, PlanNode, only_grows, pairs
 
 
-def join(operations: OperationChecker, node: Node, claim: ClaimedOperation) -> None:
+def join(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) -> None:
     """Of each side the rows that may still meet one of the other side, if both sides change."""
     tree = node.tree
     assert isinstance(tree, Join), "its rule"
@@ -39,7 +39,7 @@ def join(operations: OperationChecker, node: Node, claim: ClaimedOperation) -> N
     mine, theirs = _sides(node, tree, claim, left)
     if version is not None:
         return _as_of(operations, node, tree, version, (mine, theirs), claim)
-    states = list[State]()
+    states = list[ExpectedState]()
     for what, side, other, needed, first in (
         ("left", left, right, mine, 0),
         ("right", right, left, theirs, left.width),
@@ -52,15 +52,15 @@ def join(operations: OperationChecker, node: Node, claim: ClaimedOperation) -> N
 
 def _side(
     operations: OperationChecker,
-    node: Node,
+    node: PlanNode,
     what: str,
-    side: Node,
-    other: Node,
+    side: PlanNode,
+    other: PlanNode,
     needed: Needed,
     first: int,
     claim: ClaimedOperation,
     place: int,
-) -> State | None:
+) -> ExpectedState | None:
     """What is remembered of one side; a side that does not change decides rows of the other when they come."""
     if _is_recursive(side.tree):
         return None  # the recursion remembers its relation
@@ -68,13 +68,15 @@ def _side(
         count = count_of(claim, place)
         if count.rule != "rows":
             raise RejectedError("rows of a relation that are counted as others")
-        return State(what, "E1", tuple(sorted(needed.columns)), NUMBER, all_rows(operations, count, side), ROWS, EVER)
+        return ExpectedState(
+            what, "E1", tuple(sorted(needed.columns)), NUMBER, all_rows(operations, count, side), ROWS, EVER
+        )
     if other.is_static:
         return None
     count_of(claim, place)
     best = claim.states[place].best
     left_out = frozenset[int]() if best is None else _best(node, what, best)
-    rows = CountedRows(side, needed.columns - left_out, None, pairs(node), first)
+    rows = CountedColumns(side, needed.columns - left_out, None, pairs(node), first)
 
     def results() -> list[Query]:
         if not operations.is_block(side):
@@ -83,10 +85,10 @@ def _side(
 
     size, reason, retention = operations.counted(claim, place, rows, results)
     proposition = "E2" if isinstance(other.tree, Scan) and other.tree.changes else "D4"
-    return State(what, proposition, tuple(sorted(needed.columns)), NUMBER, size, reason, retention)
+    return ExpectedState(what, proposition, tuple(sorted(needed.columns)), NUMBER, size, reason, retention)
 
 
-def _best(node: Node, what: str, best: ClaimedBest) -> Places:
+def _best(node: PlanNode, what: str, best: ClaimedBest) -> Places:
     """B1: the column of which the best value is enough by the others, of rows whose existence alone is asked.
 
     Nothing takes these rows back, and the other side is compared with the column in one direction.
@@ -104,7 +106,7 @@ def _best(node: Node, what: str, best: ClaimedBest) -> Places:
     return frozenset((best.column,))
 
 
-def _wants_greatest(part: exp.Expr, both: Node, place: int, width: int) -> bool | None:
+def _wants_greatest(part: exp.Expr, both: PlanNode, place: int, width: int) -> bool | None:
     """Whether a comparison with the left side is true of all greater values, or of all lesser ones, else None."""
     if not isinstance(part, exp.LT | exp.LTE | exp.GT | exp.GTE):
         return None
@@ -114,7 +116,7 @@ def _wants_greatest(part: exp.Expr, both: Node, place: int, width: int) -> bool 
     return None
 
 
-def _moved(node: exp.Expr, both: Node) -> int | None:
+def _moved(node: exp.Expr, both: PlanNode) -> int | None:
     """The column that something is added to, which reads none: the greater it is, the greater is the sum."""
     node = node.unnest()
     while isinstance(node, exp.Add | exp.Sub) and not both.read_by(node.expression):
@@ -124,9 +126,9 @@ def _moved(node: exp.Expr, both: Node) -> int | None:
 
 def _as_of(
     operations: OperationChecker,
-    node: Node,
+    node: PlanNode,
     tree: Join,
-    version: Node,
+    version: PlanNode,
     needed: tuple[Needed, Needed],
     claim: ClaimedOperation,
 ) -> None:
@@ -144,7 +146,7 @@ def _as_of(
     if (time.source, time.low, time.high, time.function.name) != ("", 0, 0, ""):
         raise RejectedError("a version as of another time than that at which rows come")
     size = all_rows(operations, count, relation)
-    operations.states(claim, State("right", "E3", tuple(sorted(needed[1].columns)), ROW, size, ROWS))
+    operations.states(claim, ExpectedState("right", "E3", tuple(sorted(needed[1].columns)), ROW, size, ROWS))
     operations.inputs(claim, (left, needed[0]), (relation, needed[1]))
 
 
@@ -154,14 +156,14 @@ def _is_recursive(tree: Tree) -> bool:
     return isinstance(tree, Recur)
 
 
-def _version(node: Node) -> Node | None:
+def _version(node: PlanNode) -> PlanNode | None:
     """The relation as of a time that a side of a join is, with conditions above it."""
     while isinstance(node.tree, Filter) or (isinstance(node.tree, Alias) and not node.tree.columns):
         node = node.input("input")
     return node if isinstance(node.tree, AsOf) else None
 
 
-def _sides(node: Node, tree: Join, claim: ClaimedOperation, left: Node) -> tuple[Needed, Needed]:
+def _sides(node: PlanNode, tree: Join, claim: ClaimedOperation, left: PlanNode) -> tuple[Needed, Needed]:
     """What a join needs of its sides: the values that its condition reads, and what is needed of its rows."""
     columns, both, width = needed_of(claim).columns, pairs(node), left.width
     read = both.read_by(tree.condition, tree.member)

@@ -27,8 +27,8 @@ from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.conditions import Conditions
 from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.derivation.blocks import Blocks
-from streambound.recheck.derivation.claims import ClaimedCount, ClaimedOperation, NotCheckedError, count_of
-from streambound.recheck.derivation.counts import CountedRows, Counts
+from streambound.recheck.derivation.claims import ClaimedOperation, ClaimedStateCount, NotCheckedError, count_of
+from streambound.recheck.derivation.counts import CountedColumns, Counts
 from streambound.recheck.derivation.demand import Needed, require, require_place
 from streambound.recheck.derivation.states import (
     BLOCK,
@@ -36,14 +36,14 @@ from streambound.recheck.derivation.states import (
     NUMBER,
     ROW,
     SOURCES,
-    State,
+    ExpectedState,
     check_state,
     reason_of,
     retention_of,
 )
-from streambound.recheck.derivation.trees import Node, pairs
+from streambound.recheck.derivation.trees import PlanNode, pairs
 
-OperatorRule = Callable[["OperationChecker", Node, ClaimedOperation], None]
+OperatorRule = Callable[["OperationChecker", PlanNode, ClaimedOperation], None]
 """Checks the states of an operation, and what is needed of its inputs."""
 
 
@@ -62,7 +62,7 @@ class OperationChecker:
     sizes: list[Quantity] = field(default_factory=list)
     relations: set[str] = field(default_factory=set)
 
-    def check(self, node: Node, needed: Needed, claim: ClaimedOperation) -> None:
+    def check(self, node: PlanNode, needed: Needed, claim: ClaimedOperation) -> None:
         """Check an operation and all below it; raises RejectedError, or NotCheckedError for what has no function."""
         require_place(claim, node)
         require(needed, claim, node)
@@ -86,14 +86,14 @@ class OperationChecker:
             case _:
                 raise NotCheckedError(f"the rule {claim.rule!r}")
 
-    def inputs(self, claim: ClaimedOperation, *below: tuple[Node, Needed]) -> None:
+    def inputs(self, claim: ClaimedOperation, *below: tuple[PlanNode, Needed]) -> None:
         """Check the inputs of an operation."""
         if len(claim.inputs) != len(below):
             raise RejectedError(f"a {claim.operator} of {len(claim.inputs)} inputs, not {len(below)}")
         for (node, needed), one in zip(below, claim.inputs, strict=True):
             self.check(node, needed, one)
 
-    def states(self, claim: ClaimedOperation, *expected: State) -> None:
+    def states(self, claim: ClaimedOperation, *expected: ExpectedState) -> None:
         """Check the states of an operation."""
         if len(claim.states) != len(expected):
             raise RejectedError(f"a {claim.operator} with {len(claim.states)} states, not {len(expected)}")
@@ -104,7 +104,7 @@ class OperationChecker:
         self,
         claim: ClaimedOperation,
         place: int,
-        rows: CountedRows,
+        rows: CountedColumns,
         results: Callable[[], Iterable[Query]] | None = None,
     ) -> tuple[Quantity, str, str]:
         """The size of a state, the reason and the retention, by its count; ``results`` are blocks that it may be of."""
@@ -118,21 +118,21 @@ class OperationChecker:
             found = self.counts.most(count, rows)
         return found, reason_of(count), retention_of(count)
 
-    def columns(self, node: Node) -> BlockColumns:
+    def columns(self, node: PlanNode) -> BlockColumns:
         """What reads some columns of blocks."""
         return BlockColumns(self.blocks, node.catalog, () if node.recursion is None else node.recursion.schema)
 
-    def is_at(self, count: ClaimedCount, node: Node) -> bool:
+    def is_at(self, count: ClaimedStateCount, node: PlanNode) -> bool:
         """Whether a count is of the rows of a node."""
         return count.node is not None and self.counts.facts.nodes.at(count.node).same(node)
 
     # --- blocks ---------------------------------------------------------------------------------------------------
 
-    def is_block(self, node: Node) -> bool:
+    def is_block(self, node: PlanNode) -> bool:
         """Whether a node is a select-project-join block that reads streams."""
         return not node.is_static and is_block(node.tree, node.catalog)
 
-    def _block(self, node: Node, claim: ClaimedOperation) -> None:
+    def _block(self, node: PlanNode, claim: ClaimedOperation) -> None:
         """A block as a bag or a set, or an outer, semi or anti join of two streams as an inner one."""
         tree = node.tree
         if isinstance(tree, Join) and not self.is_block(node):
@@ -149,7 +149,7 @@ class OperationChecker:
                 raise RejectedError("results that are counted as others")
             size = self.of_blocks.results([derivation], count)
             self.counts.agreed(count.size, size)
-            more = [State("results", "set", (), ROW, size, BLOCK, EVER)]
+            more = [ExpectedState("results", "set", (), ROW, size, BLOCK, EVER)]
         splits = [derivation.split, derivation.together]
         return self.tables(claim, splits, distinct, "set" if distinct else "bag", more)
 
@@ -159,16 +159,16 @@ class OperationChecker:
         splits: Sequence[Query],
         distinct: bool,
         proposition: str,
-        more: Sequence[State] = (),
+        more: Sequence[ExpectedState] = (),
         newest: str = "",
     ) -> None:
         """The tables of a block, in one of the forms of its query, and other states of it."""
         if claim.block is None or claim.inputs:
             raise RejectedError("a block without its tables, or with inputs")
         sizes = self.of_blocks.tables(splits, claim.block, distinct, newest)
-        self.states(claim, *(State("table", proposition, (), NUMBER, size, BLOCK) for size in sizes), *more)
+        self.states(claim, *(ExpectedState("table", proposition, (), NUMBER, size, BLOCK) for size in sizes), *more)
 
-    def _rows_apart(self, node: Node, claim: ClaimedOperation) -> None:
+    def _rows_apart(self, node: PlanNode, claim: ClaimedOperation) -> None:
         """The rows of a block's streams, as long as they may be joined with others."""
         if not self.is_block(node) or claim.inputs or claim.block:
             raise RejectedError("rows of what is no block")
@@ -180,10 +180,10 @@ class OperationChecker:
         count = count_of(claim, 0)
         if count.rule != "apart":
             raise RejectedError("rows that are not kept apart")
-        size = self.counts.most(count, CountedRows(body, frozenset(), None))
-        self.states(claim, State("rows", "Lemma 1", (), SOURCES, size, reason_of(count), retention_of(count)))
+        size = self.counts.most(count, CountedColumns(body, frozenset(), None))
+        self.states(claim, ExpectedState("rows", "Lemma 1", (), SOURCES, size, reason_of(count), retention_of(count)))
 
-    def _pair_of_streams(self, node: Node, tree: Join, claim: ClaimedOperation) -> None:
+    def _pair_of_streams(self, node: PlanNode, tree: Join, claim: ClaimedOperation) -> None:
         """An outer, semi or anti join of two streams, by the tables of the inner one.
 
         B4: a row that cannot match is final at once. B3: of a semi or anti join the left side alone is shown. B1: the

@@ -6,14 +6,14 @@ from streambound.analyzer.algebra.nodes import Bucket, BucketKind, Filter, Fixpo
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.derivation import atoms
 from streambound.recheck.derivation.claims import ClaimedOperation, NotCheckedError
-from streambound.recheck.derivation.counts import CountedRows
+from streambound.recheck.derivation.counts import CountedColumns
 from streambound.recheck.derivation.demand import Needed, everything, needed_of
 from streambound.recheck.derivation.operations import OperationChecker
-from streambound.recheck.derivation.states import ROW, State
-from streambound.recheck.derivation.trees import Node, listed, only_grows
+from streambound.recheck.derivation.states import ROW, ExpectedState
+from streambound.recheck.derivation.trees import PlanNode, listed, only_grows
 
 
-def filtered_rows(operations: OperationChecker, node: Node, claim: ClaimedOperation) -> None:
+def filtered_rows(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) -> None:
     """The rows for which a condition is true: it is read, and says which values are enough."""
     assert isinstance(node.tree, Filter), "its rule"
     needed, below = needed_of(claim), node.input("input")
@@ -21,7 +21,7 @@ def filtered_rows(operations: OperationChecker, node: Node, claim: ClaimedOperat
     _linear(operations, claim, (below, limited.reading(below.read_by(node.tree.condition))))
 
 
-def select_list(operations: OperationChecker, node: Node, claim: ClaimedOperation) -> None:
+def select_list(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) -> None:
     """The columns of a select list: those that are read are needed, and what their expressions read."""
     needed, below, items = needed_of(claim), node.input("input"), listed(node)
     columns = frozenset[int]().union(*(below.read_by(items[place]) for place in needed.columns))
@@ -29,17 +29,17 @@ def select_list(operations: OperationChecker, node: Node, claim: ClaimedOperatio
     _linear(operations, claim, (below, Needed(columns, most)))
 
 
-def same_rows(operations: OperationChecker, node: Node, claim: ClaimedOperation) -> None:
+def same_rows(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) -> None:
     """The rows of the input by another name."""
     _linear(operations, claim, (node.input("input"), needed_of(claim)))
 
 
-def recursive_rows(operations: OperationChecker, node: Node, claim: ClaimedOperation) -> None:
+def recursive_rows(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) -> None:
     """The rows of the recursion around it, which remembers them."""
     _linear(operations, claim)
 
 
-def union(operations: OperationChecker, node: Node, claim: ClaimedOperation) -> None:
+def union(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) -> None:
     """UNION ALL remembers nothing, UNION the different rows."""
     assert isinstance(node.tree, Union), "its rule"
     if node.tree.distinct:
@@ -48,7 +48,7 @@ def union(operations: OperationChecker, node: Node, claim: ClaimedOperation) -> 
     return _linear(operations, claim, (node.input("left"), needed), (node.input("right"), needed))
 
 
-def bucket(operations: OperationChecker, node: Node, claim: ClaimedOperation) -> None:
+def bucket(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) -> None:
     """Buckets need the time of a row, and remember nothing; sessions are kept by the groups that are of them."""
     assert isinstance(node.tree, Bucket), "its rule"
     if node.tree.kind is BucketKind.SESSION:
@@ -58,37 +58,37 @@ def bucket(operations: OperationChecker, node: Node, claim: ClaimedOperation) ->
     _linear(operations, claim, (below, own.reading(below.read_by(node.tree.time, *node.tree.keys))))
 
 
-def _linear(operations: OperationChecker, claim: ClaimedOperation, *below: tuple[Node, Needed]) -> None:
+def _linear(operations: OperationChecker, claim: ClaimedOperation, *below: tuple[PlanNode, Needed]) -> None:
     """An operator that remembers nothing."""
     operations.states(claim)
     operations.inputs(claim, *below)
 
 
-def distinct(operations: OperationChecker, node: Node, claim: ClaimedOperation) -> None:
+def distinct(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) -> None:
     """The different rows of a view."""
-    size, reason, retention = operations.counted(claim, 0, CountedRows(node, node.every, node.every))
-    state = State("distinct", "Lemma 1", tuple(range(node.width)), ROW, size, reason, retention)
+    size, reason, retention = operations.counted(claim, 0, CountedColumns(node, node.every, node.every))
+    state = ExpectedState("distinct", "Lemma 1", tuple(range(node.width)), ROW, size, reason, retention)
     operations.states(claim, state)
     names = ("left", "right") if isinstance(node.tree, Union) else ("input",)
     operations.inputs(claim, *((below, everything(below)) for below in map(node.input, names)))
 
 
-def fixpoint(operations: OperationChecker, node: Node, claim: ClaimedOperation) -> None:
+def fixpoint(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) -> None:
     """F2: the rows of the least fixpoint, of which each column has few values; F3: the base's, if some go."""
     assert isinstance(node.tree, Fixpoint), "its rule"
     if not node.tree.distinct:
         raise RejectedError("a recursion that need not end")
     base, step = node.input("base"), node.input("step")
-    size, reason, retention = operations.counted(claim, 0, CountedRows(node, node.every, node.every))
-    states = [State("recursion", "F2", tuple(range(node.width)), ROW, size, reason, retention)]
+    size, reason, retention = operations.counted(claim, 0, CountedColumns(node, node.every, node.every))
+    states = [ExpectedState("recursion", "F2", tuple(range(node.width)), ROW, size, reason, retention)]
     if not (only_grows(base) and only_grows(step)) and not base.is_static:
-        size, reason, retention = operations.counted(claim, 1, CountedRows(base, base.every, base.every))
-        states.append(State("base", "F3", tuple(range(base.width)), ROW, size, reason, retention))
+        size, reason, retention = operations.counted(claim, 1, CountedColumns(base, base.every, base.every))
+        states.append(ExpectedState("base", "F3", tuple(range(base.width)), ROW, size, reason, retention))
     operations.states(claim, *states)
     operations.inputs(claim, (base, everything(base)), (step, everything(step)))
 
 
-def _limits(node: Node, needed: Needed) -> dict[int, int]:
+def _limits(node: PlanNode, needed: Needed) -> dict[int, int]:
     """The greatest values that a condition leaves of columns, where no smaller ones are asked for above."""
     found: dict[int, int] = {}
     for place in range(node.width):

@@ -6,14 +6,14 @@ from streambound.analyzer.algebra.nodes import Alias, Filter, Project, Scan, Spj
 from streambound.analyzer.symbols import symbol
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.quantity import Quantity
-from streambound.recheck.derivation.claims import ClaimedCount, ClaimedOperation, NotCheckedError, count_of
-from streambound.recheck.derivation.counts import CountedRows
+from streambound.recheck.derivation.claims import ClaimedOperation, ClaimedStateCount, NotCheckedError, count_of
+from streambound.recheck.derivation.counts import CountedColumns
 from streambound.recheck.derivation.operations import OperationChecker
-from streambound.recheck.derivation.states import PRESENT, ROW, State, reason_of
-from streambound.recheck.derivation.trees import Node, sources
+from streambound.recheck.derivation.states import PRESENT, ROW, ExpectedState, reason_of
+from streambound.recheck.derivation.trees import PlanNode, sources
 
 
-def relation(operations: OperationChecker, node: Node, claim: ClaimedOperation) -> None:
+def relation(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) -> None:
     """E1: the rows of a relation that changes, once for all that read it."""
     assert isinstance(node.tree, Scan), "its rule"
     table = node.catalog.table(node.tree.table)
@@ -23,13 +23,13 @@ def relation(operations: OperationChecker, node: Node, claim: ClaimedOperation) 
     count = count_of(claim, 0)
     size = all_rows(operations, count, node)
     seen, before = table.name in operations.relations, len(operations.sizes)
-    operations.states(claim, State("relation", "E1", key, ROW, size, reason_of(count), PRESENT))
+    operations.states(claim, ExpectedState("relation", "E1", key, ROW, size, reason_of(count), PRESENT))
     if seen:
         del operations.sizes[before:]
     operations.relations.add(table.name)
 
 
-def all_rows(operations: OperationChecker, count: ClaimedCount, node: Node) -> Quantity:
+def all_rows(operations: OperationChecker, count: ClaimedStateCount, node: PlanNode) -> Quantity:
     """The rows of a relation: as many as it is declared to have, or as its key has values."""
     below, names = node, ""
     while isinstance(below.tree, Filter | Alias | Project | SpjBlock):
@@ -42,7 +42,7 @@ def all_rows(operations: OperationChecker, count: ClaimedCount, node: Node) -> Q
             raise NotCheckedError("rows of relations by a key")
         keys = {one.lower() for one in table.changes.key}
         places = frozenset(p for p, c in enumerate(node.schema) if c.name.lower() in keys)
-        return operations.counts.most(count, CountedRows(node, places, None))
+        return operations.counts.most(count, CountedColumns(node, places, None))
     if table.is_fixed:
         names = symbol("rows", table.name)
         operations.counts.symbols.setdefault(names, Quantity.symbol(names, table.rows))

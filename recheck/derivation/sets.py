@@ -13,15 +13,15 @@ from streambound.analyzer.query import Query
 from streambound.preprocess.pipeline import derive
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.derivation.blocks import by_values
-from streambound.recheck.derivation.claims import ClaimedCount, ClaimedOperation, count_of
-from streambound.recheck.derivation.counts import CountedRows
+from streambound.recheck.derivation.claims import ClaimedOperation, ClaimedStateCount, count_of
+from streambound.recheck.derivation.counts import CountedColumns
 from streambound.recheck.derivation.demand import everything
 from streambound.recheck.derivation.operations import OperationChecker
-from streambound.recheck.derivation.states import BLOCK, EVER, ROW, State
-from streambound.recheck.derivation.trees import Node
+from streambound.recheck.derivation.states import BLOCK, EVER, ROW, ExpectedState
+from streambound.recheck.derivation.trees import PlanNode
 
 
-def set_operation(operations: OperationChecker, node: Node, claim: ClaimedOperation) -> None:
+def set_operation(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) -> None:
     """The rows that wait, by the results of blocks, or by their columns' values until neither side can change them."""
     tree, left, right = node.tree, node.input("left"), node.input("right")
     assert isinstance(tree, Except | Intersect), "its rule"
@@ -29,7 +29,7 @@ def set_operation(operations: OperationChecker, node: Node, claim: ClaimedOperat
     common = node if keeps_left else node.of(Intersect(tree.left, tree.right, tree.distinct))
 
     count = count_of(claim, 0)
-    rows = CountedRows(node if count.rule == "open" else common, node.every, node.every)
+    rows = CountedColumns(node if count.rule == "open" else common, node.every, node.every)
     queries, of_each = _blocks(operations, node, tree, count) if count.rule == "results" else ([], False)
     size, reason, retention = operations.counted(claim, 0, rows, lambda: queries)
     if count.sources:
@@ -38,12 +38,12 @@ def set_operation(operations: OperationChecker, node: Node, claim: ClaimedOperat
         raise RejectedError("rows that wait for any that a side may still bring")
     retention = EVER if reason == BLOCK and (keeps_left or of_each) else retention
     proposition = "C2" if keeps_left else "C1"
-    operations.states(claim, State("rows", proposition, tuple(range(node.width)), ROW, size, reason, retention))
+    operations.states(claim, ExpectedState("rows", proposition, tuple(range(node.width)), ROW, size, reason, retention))
     operations.inputs(claim, (left, everything(left)), (right, everything(right)))
 
 
 def _blocks(
-    operations: OperationChecker, node: Node, tree: Except | Intersect, count: ClaimedCount
+    operations: OperationChecker, node: PlanNode, tree: Except | Intersect, count: ClaimedStateCount
 ) -> tuple[list[Query], bool]:
     """The blocks whose results wait: those of each side, or what they can both have, of EXCEPT the left one's."""
     sides = [one for one in (node.input("left"), node.input("right")) if operations.is_block(one)]
@@ -55,7 +55,7 @@ def _blocks(
     return (list(_joint_results(operations, node, tree)) if len(each) == 2 else []), False
 
 
-def _joint_results(operations: OperationChecker, node: Node, tree: Except | Intersect) -> Iterator[Query]:
+def _joint_results(operations: OperationChecker, node: PlanNode, tree: Except | Intersect) -> Iterator[Query]:
     """The rows that both sides have, for every set of columns that are NULL."""
     items = [Named(f"c{n}", scalar_of(exp.column(f"c{n}", table="_l")), alias=True) for n in range(node.width)]
     names = tuple(f"c{n}" for n in range(node.width))
