@@ -376,6 +376,9 @@ class _Maker:
                 made: Json = {"rule": "whole", "size": size, "node": self.nodes.numbers[node.tree]}
                 if empty is not None:
                     fact = self.log.values(node, empty + first)
+                    values = self.log.claimed(fact)
+                    if values is None or values.size != 0:
+                        return {"rule": "unproved", "size": size}
                     column = {"column": empty, "size": 0, "rule": "set", "facts": [fact]}
                     made |= {"rule": "empty", "columns": [column]}
                 return made

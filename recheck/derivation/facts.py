@@ -204,6 +204,8 @@ class CheckedFacts:
 
     def _expression(self, expression: Expression, uses: Sequence[int], below: PlanNode) -> ValueSet:
         known = {self.claimed[one].column: self.values(one, below, self.claimed[one].column) for one in uses}
+        if any(one.size == 0 for one in known.values()):
+            return ValueSet(listed=frozenset(), null=False)  # there are no rows
         read = {name: known.get(int(name), ANYTHING) for name in fields(expression)}
         declared = {
             name: Column(name, below.schema[int(name)].type or ANY, as_domain(one)) for name, one in read.items()
