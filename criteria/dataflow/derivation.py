@@ -8,7 +8,7 @@ difference by a path of atoms that sums to it. `recheck.derivation` checks it, a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,15 +28,17 @@ from streambound.analyzer.statement import Statement
 from streambound.criteria.bound import BranchBound, QueryBound, TableBound, results_count, timed_results_layout
 from streambound.criteria.cases import Case
 from streambound.criteria.certificate import certificate, to_json
-from streambound.criteria.dataflow.explained import FactLog, Json, Known, conditions_of, pairs_of, row_schema
+from streambound.criteria.dataflow.explained import FactLog, Json, TreeNode, conditions_of, pairs_of, row_schema
 from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.rewrites.conditions import filtered
-from streambound.criteria.dataflow.rewrites.pipeline import PASSES, normal_forms
+from streambound.criteria.dataflow.rewrites.late_conditions import late_conditions
+from streambound.criteria.dataflow.rewrites.pipeline import FORMS, Pass
 from streambound.criteria.dataflow.rewrites.ranges import LEFT_MEETS, RIGHT_MEETS, limits, ranges_down
 from streambound.criteria.dataflow.state import (
     BlockResults,
     ColumnCount,
     Combinations,
+    Entry,
     Operation,
     OperatorState,
     Reason,
@@ -61,14 +63,14 @@ def derivation(judgement: Judgement, statement: Statement, catalog: Catalog) -> 
     lowered = lower(statement, catalog, judgement.joining).tree
     assert entries is not None and lowered is not None, "only what is bounded is certified"
     registered = _Nodes(catalog)
-    registered.tree(Known(judgement.operation.tree, Views(catalog)), ())
+    registered.tree(TreeNode(judgement.operation.tree, Views(catalog)), ())
     registered.operations(judgement.operation)
     maker = _Maker(registered, FactLog(registered.numbers))
     operation = maker.operation(judgement.operation)
     document = {
         "schema_version": VERSION,
         "joining": judgement.joining,
-        "rewrites": [*_rewrites(lowered, catalog), *_other_form(lowered, judgement.operation.tree, catalog)],
+        "rewrites": list(_rewrites(lowered, judgement, catalog)),
         "nodes": [],
         "facts": maker.log.facts,
         "operation": operation,
@@ -96,40 +98,56 @@ def _with_nodes(document: Json, claims: Sequence[Json]) -> Json:
     return made | {"nodes": [claims[one] for one in numbers]}
 
 
-def _rewrites(tree: Tree, catalog: Catalog) -> Iterator[Json]:
+def _rewrites(tree: Tree, judgement: Judgement, catalog: Catalog) -> Iterator[Json]:
     """The passes that change the tree; of limits to what partners have each with the facts that it is by."""
-    for one in PASSES:
+    late = late_conditions(tree, judgement.context.blocks, catalog)
+    if not _same(late, tree):
+        yield {"rule": late_conditions.__name__}
+    for passes in FORMS:
+        found, rewrites = _after(late, passes, catalog)
+        if _same(found, judgement.operation.tree):
+            yield from rewrites
+            return
+    raise RuntimeError("a judgement is of a normal form")
+
+
+def _after(tree: Tree, passes: Iterable[Pass], catalog: Catalog) -> tuple[Tree, list[Json]]:
+    """A tree after some passes, and those that change it."""
+    found = list[Json]()
+    for one in passes:
         if one is ranges_down:
-            yield from _limits(tree, catalog)
+            tree, limited = _limits(tree, catalog)
+            found += limited
             continue
         changed = one(tree, catalog)
-        if changed != tree or _places(changed) != _places(tree):
-            yield {"rule": one.__name__}
+        if not _same(changed, tree):
+            found.append({"rule": one.__name__})
         tree = changed
+    return tree, found
 
 
-def _other_form(tree: Tree, judged: Tree, catalog: Catalog) -> Iterator[Json]:
-    """What is said of a statement that was judged in another form than that after all passes."""
-    if next(normal_forms(tree, catalog)) != judged:
-        yield {"rule": "other_form"}
+def _same(one: Tree, other: Tree) -> bool:
+    return one == other and _places(one) == _places(other)
 
 
-def _limits(tree: Tree, catalog: Catalog) -> Iterator[Json]:
+def _limits(tree: Tree, catalog: Catalog) -> tuple[Tree, list[Json]]:
     """What `ranges_down` does, limit by limit, each of the tree after those before it."""
+    found = list[Json]()
     todo: list[tuple[str, ...]] = [()]
     while todo:
         path = todo.pop()
         here = _at(tree, path)
         for name, part, column in _limits_of(here, catalog):
             registered = _Nodes(catalog)
-            registered.tree(Known(tree, Views(catalog)), ())
+            registered.tree(TreeNode(tree, Views(catalog)), ())
             log, pair = FactLog(registered.numbers), registered.at(pairs_of(_at(tree, path)))
             log.values(pair, column)
             made = {"rule": "limit", "path": list(path), "side": name, "values": _limit_json(part), "facts": log.facts}
-            yield _with_nodes(made, registered.claims)
+            found.append(_with_nodes(made, registered.claims))
             changed = filtered(getattr(_at(tree, path), name), part, catalog)
             tree = _with(tree, (*path, name), changed)
         todo += [(*path, name) for name in reversed(named_inputs(_at(tree, path)))]
+    return tree, found
 
 
 def _limits_of(tree: Tree, catalog: Catalog) -> list[tuple[str, exp.Expr, int]]:
@@ -187,29 +205,29 @@ class _Nodes:
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
         self.numbers: dict[Tree, int] = {}
-        self.known: list[Known] = []
+        self.known: list[TreeNode] = []
         self.claims: list[Json] = []
 
-    def add(self, node: Known, claim: Json) -> None:
+    def add(self, node: TreeNode, claim: Json) -> None:
         """A node, which is the first of those that are equal."""
         if node.tree not in self.numbers:
             self.numbers[node.tree] = len(self.known)
             self.known.append(node)
             self.claims.append(claim)
 
-    def at(self, tree: Tree) -> Known:
+    def at(self, tree: Tree) -> TreeNode:
         """The node of a tree."""
         return self.known[self.numbers[tree]]
 
-    def tree(self, node: Known, path: tuple[str, ...]) -> None:
+    def tree(self, node: TreeNode, path: tuple[str, ...]) -> None:
         """A node and all below it."""
         self.add(node, {"path": list(path)})
         if isinstance(node.tree, nodes.Join):
-            pair = Known(pairs_of(node.tree), node.views, node.recursion)
+            pair = TreeNode(pairs_of(node.tree), node.views, node.recursion)
             self.add(pair, {"path": list(path), "made": "pairs"})
         if isinstance(node.tree, nodes.Except | nodes.Intersect):
             common = nodes.Intersect(node.tree.left, node.tree.right, node.tree.distinct)
-            self.add(Known(common, node.views, node.recursion), {"path": list(path), "made": "common"})
+            self.add(TreeNode(common, node.views, node.recursion), {"path": list(path), "made": "common"})
         for name in named_inputs(node.tree):
             self.tree(node.input(name), (*path, name))
 
@@ -223,7 +241,7 @@ class _Nodes:
             path = self.claims[self.numbers[tree]]["path"]
             for state in one.states:
                 for view in _views_of(state.count):
-                    made = Known(view, around.views, around.recursion)
+                    made = TreeNode(view, around.views, around.recursion)
                     call = {} if state.what == "groups" else {"call": state.key[-1] - width}
                     self.add(made, {"path": path, "made": "keyed", **call})
                     if isinstance(view, nodes.Project):
@@ -249,8 +267,12 @@ class _Maker:
         rule = "block" if one.rows is not None else "operator"
         if one.rows is None and is_static(tree, self.nodes.catalog):
             rule = "static"
-        elif [state.what for state in one.states] == ["rows"] and one.states[0].proposition == "Lemma 1":
+        elif one.each_key is not None:
+            rule = "each key"
+        elif one.is_apart:
             rule = "rows"
+        elif one.sums is not None:
+            rule = "sums"
         found: Json = {
             "operator": type(tree).__name__,
             "rule": rule,
@@ -285,6 +307,8 @@ class _Maker:
         }
         if state.what != "table" and one is not None:
             made["count"] = self._why(state, count, one)
+        if state.best is not None:
+            made["best"] = {"column": state.best.place, "greatest": state.best.greatest}
         return made
 
     def _why(self, state: OperatorState, count: StateCount, one: Operation) -> Json:
@@ -295,11 +319,24 @@ class _Maker:
             if state.proposition == "E3":
                 made["closing"] = self._as_of(tree)
             return made
-        if isinstance(tree, nodes.Join) and isinstance(count.why, Combinations):
-            left = self.nodes.at(tree).input("left")
-            first = 0 if state.what == "left" else len(left.view.schema)
-            return self._count(count, self.nodes.at(pairs_of(tree)), first, state.key)
+        if isinstance(tree, nodes.Join) and not isinstance(count.why, BlockResults):
+            return self._of_side(tree, state, count)
+        if isinstance(tree, nodes.Aggregate) and state.entry is not Entry.OPEN_VALUES:
+            count = _at_columns(count)
         return self._count(count)
+
+    def _of_side(self, tree: Tree, state: OperatorState, count: StateCount) -> Json:
+        """Why so many rows of a side wait, by what is known of pairs, and since when: from when they come."""
+        if isinstance(count.why, SumOfCounts):
+            return {"rule": "unproved", "size": count.size.text}
+        side = self.nodes.at(tree).input(state.what)
+        first = 0 if state.what == "left" else len(self.nodes.at(tree).input("left").view.schema)
+        made = self._count(count, self.nodes.at(pairs_of(tree)), first, state.key)
+        if "closing" in made and count.closing is not None:
+            place, function = count.closing.place, count.closing.function
+            if side.view.columns[place].time(NOW, function) is not None:
+                made["closing"].append(self.log.time(side, place, NOW, function))
+        return made
 
     def _as_of(self, tree: Tree) -> list[int]:
         """The fact that a version is as of the time at which the row beside it comes."""
@@ -317,10 +354,10 @@ class _Maker:
     def _count(
         self,
         count: StateCount,
-        node: Known | None = None,
+        node: TreeNode | None = None,
         first: int = 0,
         wanted: Sequence[int] = (),
-        whole: Known | None = None,
+        whole: TreeNode | None = None,
     ) -> Json:
         why, size = count.why, count.size.text
         if isinstance(why, SumOfCounts | WholeView | Combinations) and why.view.tree not in self.nodes.numbers:
@@ -335,12 +372,14 @@ class _Maker:
                 sides = "parts" if isinstance(view.tree, nodes.Union) else "open"
                 return {"rule": "below" if below else sides, "size": size, "node": number, "of": of}
             case WholeView(view, empty):
-                made: Json = {"rule": "whole", "size": size, "node": self.nodes.numbers[view.tree]}
+                node = node or self.nodes.at(view.tree)
+                made: Json = {"rule": "whole", "size": size, "node": self.nodes.numbers[node.tree]}
                 if empty is not None:
-                    fact = self.log.values(self.nodes.at(view.tree), empty)
+                    fact = self.log.values(node, empty + first)
                     values = self.log.claimed(fact)
-                    rule = "set" if values is not None and values.size == 0 else "unproved"
-                    column = {"column": empty, "size": 0, "rule": rule, "facts": [fact]}
+                    if values is None or values.size != 0:
+                        return {"rule": "unproved", "size": size}
+                    column = {"column": empty, "size": 0, "rule": "set", "facts": [fact]}
                     made |= {"rule": "empty", "columns": [column]}
                 return made
             case Combinations():
@@ -351,10 +390,10 @@ class _Maker:
         self,
         count: StateCount,
         why: Combinations,
-        node: Known,
+        node: TreeNode,
         first: int,
         wanted: Sequence[int],
-        whole: Known | None,
+        whole: TreeNode | None,
     ) -> Json:
         closing = count.closing
         made: Json = {
@@ -371,7 +410,7 @@ class _Maker:
             made["equal"] = self._equal(why, node, first, wanted)
         return {name: one for name, one in made.items() if one != []}
 
-    def _source(self, one: SourceCount, count: StateCount, node: Known, first: int) -> Json:
+    def _source(self, one: SourceCount, count: StateCount, node: TreeNode, first: int) -> Json:
         made: Json = {"source": one.source, "size": one.size.text}
         assert isinstance(count.why, Combinations), "it is of such a count"
         if one.fan:
@@ -388,7 +427,7 @@ class _Maker:
             return made | {"timestamps": one.timestamps, "facts": [fact]}
         return made
 
-    def _column(self, one: ColumnCount, count: StateCount, node: Known, first: int) -> Json:
+    def _column(self, one: ColumnCount, count: StateCount, node: TreeNode, first: int) -> Json:
         column, closing = one.place + first, count.closing
         made: Json = {"column": one.place, "size": one.size}
         if one.closed:
@@ -405,7 +444,7 @@ class _Maker:
             facts.append(self.log.values(node, column))
         return made | {"rule": "finer" if one.finer else "near", "facts": facts}
 
-    def _equal(self, why: Combinations, node: Known, first: int, wanted: Sequence[int]) -> list[Json]:
+    def _equal(self, why: Combinations, node: TreeNode, first: int, wanted: Sequence[int]) -> list[Json]:
         """The atoms by which columns of pairs equal those that are counted."""
         chosen = {one.source for one in why.sources}
         covered = {one.place + first for one in why.columns}
@@ -425,6 +464,16 @@ class _Maker:
             covered |= {more[0], more[1]}
             found.append({"column": more[0], "other": more[1], "atom": more[2]})
         return found
+
+
+def _at_columns(count: StateCount) -> StateCount:
+    """A count of groups whose closing column is a key, by its place beside the columns of the rows below them."""
+    if not isinstance(count.why, Combinations) or count.closing is None:
+        return count
+    tree = count.why.view.tree
+    names = [one.name for one in tree.items if isinstance(one, nodes.Named)] if isinstance(tree, nodes.Project) else []
+    first = names.index("_k0") if "_k0" in names else 0
+    return replace(count, closing=replace(count.closing, place=count.closing.place + first))
 
 
 def _results(queries: Sequence[Query]) -> Any:

@@ -34,7 +34,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PathStep:
     """``above - below <= most``, by an atom of the condition or a fact, which is asked for when it is needed."""
 
     above: Point
@@ -46,25 +46,25 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Known:
+class TreeNode:
     """A node of a tree and the views of those around it."""
 
     tree: nodes.Tree
     views: Views
-    recursion: Known | None = None
+    recursion: TreeNode | None = None
 
     @property
     def view(self) -> OperatorView:
         """What is known of its rows."""
         return self.views.of(self.tree)
 
-    def input(self, name: str) -> Known:
+    def input(self, name: str) -> TreeNode:
         """The node that a field of it is."""
         tree = self.tree
         below: nodes.Tree = getattr(tree, name)
         if isinstance(tree, nodes.Fixpoint) and name == "step":
-            return Known(below, self.views.inside(tree), self)
-        return Known(below, self.views, self.recursion)
+            return TreeNode(below, self.views.inside(tree), self)
+        return TreeNode(below, self.views, self.recursion)
 
 
 @dataclass
@@ -80,7 +80,7 @@ class FactLog:
 
     # --- values ---------------------------------------------------------------------------------------------------
 
-    def values(self, node: Known, column: int) -> int:
+    def values(self, node: TreeNode, column: int) -> int:
         """The fact that says which values a column has."""
         key = (self.numbers[node.tree], column, "values", "")
         if key in self._known:
@@ -104,7 +104,7 @@ class FactLog:
         """The set that a fact claims."""
         return self._sets.get(number)
 
-    def _set(self, made: Json, node: Known, column: int) -> ValueSet:
+    def _set(self, made: Json, node: TreeNode, column: int) -> ValueSet:
         """The set that is claimed: that of the view, or what a rule gives where that is more."""
         own, found = node.view.columns[column].values, made.pop("set", None)
         below = [self._sets[one] for one in made.get("uses", ()) if one in self._sets]
@@ -113,7 +113,7 @@ class FactLog:
             found = found.or_null() if own.null else found
         return own if found is None or found.within(own) else found
 
-    def _values(self, node: Known, column: int) -> Json:
+    def _values(self, node: TreeNode, column: int) -> Json:
         match node.tree:
             case nodes.Scan():
                 return {"rule": "declared"}
@@ -130,12 +130,17 @@ class FactLog:
             case nodes.Join(kind=nodes.JoinKind.INNER, using=()):
                 return self._narrowed(node, column)
             case nodes.Join(using=()) if _has_partner(node, column):
-                pair = Known(pairs_of(node.tree), node.views, node.recursion)
+                pair = TreeNode(pairs_of(node.tree), node.views, node.recursion)
                 return {"rule": "paired", "uses": [self.values(pair, column)]}
-        below = origin(node, column)
-        if below is None:
+            case nodes.Bucket(kind=kind) if kind is not nodes.BucketKind.SESSION:
+                below = node.input("input")
+                time = place_of(parsed(node.tree.time), below.view)
+                if column >= len(below.view.schema) and time is not None:
+                    return {"rule": "bucket", "uses": [self.values(below, time)]}
+        come_from = origin(node, column)
+        if come_from is None:
             return {"rule": "function", "set": _of_function(node, column)}
-        rows, place, expression = below
+        rows, place, expression = come_from
         if place is not None:
             return {"rule": "passed", "uses": [self.values(rows, place)]}
         found = row_expression(expression, rows.view.schema)
@@ -143,7 +148,7 @@ class FactLog:
         known = [int(name) for name in read if rows.view.columns[int(name)].values != ANYTHING]
         return {"rule": "computed", "uses": [self.values(rows, one) for one in sorted(known)]}
 
-    def _of_recursion(self, node: Known, column: int) -> Json:
+    def _of_recursion(self, node: TreeNode, column: int) -> Json:
         around = node.recursion
         assert around is not None, "it is in a recursion"
         key = (self.numbers[around.tree], column, "values", "")
@@ -154,13 +159,14 @@ class FactLog:
             made["uses"] = [self.values(around, column)]
         return made
 
-    def _narrowed(self, node: Known, column: int) -> Json:
+    def _narrowed(self, node: TreeNode, column: int) -> Json:
         """What the input says, and the atoms of the condition; a path where these are not enough."""
         rows, place = row_of(node, column)
         wanted, atoms = node.view.columns[column].values, list[int]()
         found, uses = ANYTHING, list[int]()
         if rows.view.columns[place].values != ANYTHING:
-            found, uses = rows.view.columns[place].values, [self.values(rows, place)]
+            uses = [self.values(rows, place)]
+            found = self._sets.get(uses[0], rows.view.columns[place].values)
         for number, one in enumerate(conditions_of(node)):
             values = said_by(one, row_schema(node)).columns[column].values
             if not found.within(values):
@@ -183,7 +189,7 @@ class FactLog:
 
     # --- times ----------------------------------------------------------------------------------------------------
 
-    def time(self, node: Known, column: int, source: str, function: str = "") -> int:
+    def time(self, node: TreeNode, column: int, source: str, function: str = "") -> int:
         """The fact that says how far a column is from a source's time, or, of `NOW`, from that of the change."""
         key = (self.numbers[node.tree], column, f"time {source}", function)
         if key not in self._known:
@@ -205,10 +211,10 @@ class FactLog:
         return low and (promise.high is None or (bool(highs) and min(highs) <= promise.high))
 
     @staticmethod
-    def _promise(node: Known, column: int, source: str, function: str) -> TimePromise | None:
+    def _promise(node: TreeNode, column: int, source: str, function: str) -> TimePromise | None:
         return node.view.columns[column].time(source, function)
 
-    def _time(self, node: Known, column: int, promise: TimePromise) -> Json:
+    def _time(self, node: TreeNode, column: int, promise: TimePromise) -> Json:
         source, function = promise.source, promise.function
         match node.tree:
             case nodes.Scan():
@@ -244,7 +250,7 @@ class FactLog:
             return {"rule": "passed", "uses": [self.time(rows, place, named, function)]}
         return self._computed(rows, expression, replace(promise, source=named))
 
-    def _computed(self, rows: Known, expression: Any, promise: TimePromise) -> Json:
+    def _computed(self, rows: TreeNode, expression: Any, promise: TimePromise) -> Json:
         found = row_expression(expression, rows.view.schema)
         read = [] if found is None else [int(name) for name in fields(found)]
         times = {one: [t for t in rows.view.columns[one].times if t.source == promise.source] for one in read}
@@ -257,7 +263,7 @@ class FactLog:
             "uses": [self.time(rows, timed[0], promise.source, below.function), self.values(rows, timed[0])],
         }
 
-    def _newest(self, node: Known, column: int, promise: TimePromise) -> Json:
+    def _newest(self, node: TreeNode, column: int, promise: TimePromise) -> Json:
         """When a row changes: with the newest of those that it is made of."""
         sources = latest(node)
         own = [
@@ -268,7 +274,7 @@ class FactLog:
         uses = [self._beside(node, column, own[0], name) for name in sorted(sources)]
         return {"rule": "newest", "uses": uses}
 
-    def _beside(self, node: Known, column: int, own: TimePromise, name: str) -> int:
+    def _beside(self, node: TreeNode, column: int, own: TimePromise, name: str) -> int:
         """What a promise about one source says of another one, by how far their times are apart."""
         direct = node.view.columns[column].time(name, own.function)
         if direct is not None:
@@ -279,7 +285,7 @@ class FactLog:
             self._known[key] = self._added(made | {"node": key[0], "column": column})
         return self._known[key]
 
-    def _near(self, node: Known, column: int, source: str) -> Json:
+    def _near(self, node: TreeNode, column: int, source: str) -> Json:
         """Paths to a source's time and back."""
         made: Json = {"rule": "near"}
         ends: dict[str, int | None] = {"low": None, "high": None}
@@ -293,7 +299,7 @@ class FactLog:
         made["time"] = time_json(TimePromise(source, None if low is None else -low, high))
         return made
 
-    def _joined(self, node: Known, column: int, promise: TimePromise) -> Json:
+    def _joined(self, node: TreeNode, column: int, promise: TimePromise) -> Json:
         """When a pair changes, by each side that does."""
         tree = node.tree
         assert isinstance(tree, nodes.Join), "it is one"
@@ -304,7 +310,7 @@ class FactLog:
             return {"rule": "unproved"}
         return {"rule": "joined", "uses": uses}
 
-    def _side(self, node: Known, column: int, name: str, function: str) -> int | None:
+    def _side(self, node: TreeNode, column: int, name: str, function: str) -> int | None:
         """A column, and when the row of a side changes: its own, or the other one's, by how far they are apart."""
         key = (self.numbers[node.tree], column, f"time {name}", function)
         if key in self._known:
@@ -332,7 +338,7 @@ class FactLog:
         self._known[key] = self._added(made)
         return self._known[key]
 
-    def _equal(self, node: Known, column: int, name: str, function: str) -> Json | None:
+    def _equal(self, node: TreeNode, column: int, name: str, function: str) -> Json | None:
         """When the row of the other side changes, by a column of it that an atom makes equal."""
         given, width = row_schema(node), len(node.input("left").view.schema)
         for number, part in enumerate(conditions_of(node)):
@@ -349,7 +355,7 @@ class FactLog:
                     return {"rule": "equal", "uses": [found], "atoms": [number], "time": time_json(time)}
         return None
 
-    def _through(self, node: Known, first: int, mine: str, name: str, own: TimePromise) -> Json:
+    def _through(self, node: TreeNode, first: int, mine: str, name: str, own: TimePromise) -> Json:
         later, earlier = self._path(node, name, mine), self._path(node, mine, name)
         made: Json = {"rule": "through", "uses": [first]}
         for place, path in (("low", later), ("high", earlier)):
@@ -361,8 +367,8 @@ class FactLog:
         made["time"] = time_json(TimePromise(name, low, high, own.function, own.width))
         return made
 
-    def _of_outer_join(self, node: Known, column: int, promise: TimePromise) -> Json:
-        pair = Known(pairs_of(node.tree), node.views, node.recursion)
+    def _of_outer_join(self, node: TreeNode, column: int, promise: TimePromise) -> Json:
+        pair = TreeNode(pairs_of(node.tree), node.views, node.recursion)
         source, function = promise.source, promise.function
         if _has_partner(node, column):
             return {"rule": "paired", "uses": [self.time(pair, column, source, function)]}
@@ -374,10 +380,10 @@ class FactLog:
 
     # --- paths ----------------------------------------------------------------------------------------------------
 
-    def _path(self, node: Known, first: Point, last: Point) -> list[Step] | None:
+    def _path(self, node: TreeNode, first: Point, last: Point) -> list[PathStep] | None:
         """A path whose sum is least, by Bellman and Ford's algorithm; points between are there."""
         edges = list(steps_of(node))
-        best: dict[Point, tuple[int, list[Step]]] = {first: (0, [])}
+        best: dict[Point, tuple[int, list[PathStep]]] = {first: (0, [])}
         present = {first, last, None, LEFT, RIGHT, *_there(node)}
         for _ in range(len({one.above for one in edges}) + 1):
             changed = False
@@ -392,21 +398,30 @@ class FactLog:
                 break
         return best[last][1] if last in best and best[last][1] else None
 
-    def _step(self, node: Known, step: Step) -> Json:
+    def _step(self, node: TreeNode, step: PathStep) -> Json:
         made: Json = {"above": point_json(step.above), "below": point_json(step.below), "most": step.most}
         if step.atom is not None:
             return made | {"atom": step.atom}
         assert step.column is not None, "it is a fact's"
         rows, place = row_of(node, step.column)
         if step.source is None:
-            return made | {"fact": self.values(rows, place)}
+            fact = self.values(rows, place)
+            return made | ({"fact": fact} if self._says(fact, step) else {})
         if step.source in (LEFT, RIGHT):
             found = self._side(node, step.column, step.source, "")
             assert found is not None, "its side says so"
             return made | {"fact": found}
         return made | {"fact": self.time(rows, place, step.source)}
 
-    def _there(self, node: Known, path: list[Step]) -> list[int]:
+    def _says(self, fact: int, step: PathStep) -> bool:
+        """Whether a fact says as much as a step, which is by the view: without that nothing says it."""
+        values = self.claimed(fact)
+        low, high = (None, None) if values is None else values.ends
+        if step.below is None:
+            return high is not None and floor(high) <= step.most
+        return low is not None and -ceil(low) <= step.most
+
+    def _there(self, node: TreeNode, path: list[PathStep]) -> list[int]:
         """The facts that columns between are not NULL."""
         between_ = [one.above for one in path[1:] if isinstance(one.above, int)]
         return [self.values(*row_of(node, one)) for one in between_ if not _by_condition(node, one)]
@@ -419,20 +434,20 @@ class FactLog:
 # --- what a node's condition says -------------------------------------------------------------------------------------
 
 
-def conditions_of(node: Known) -> list[Any]:
+def conditions_of(node: TreeNode) -> list[Any]:
     """The parts of a node's condition."""
     tree = node.tree
     return conjuncts(tree.condition) if isinstance(tree, nodes.Filter | nodes.Join) else []
 
 
-def row_schema(node: Known) -> Schema:
+def row_schema(node: TreeNode) -> Schema:
     """The columns that a node's condition reads."""
     if isinstance(node.tree, nodes.Join):
         return (*node.input("left").view.schema, *node.input("right").view.schema)
     return node.input("input").view.schema
 
 
-def row_of(node: Known, column: int) -> tuple[Known, int]:
+def row_of(node: TreeNode, column: int) -> tuple[TreeNode, int]:
     """The input's column that a condition reads at a place."""
     if isinstance(node.tree, nodes.Join):
         width = len(node.input("left").view.schema)
@@ -445,12 +460,12 @@ def said_by(part: Any, given: Schema) -> RowFacts:
     return narrowed(part, RowFacts(given, tuple(ColumnFacts() for _ in given)))
 
 
-def _by_condition(node: Known, column: int) -> bool:
+def _by_condition(node: TreeNode, column: int) -> bool:
     given = row_schema(node)
     return any(not said_by(one, given).columns[column].values.null for one in conditions_of(node))
 
 
-def _there(node: Known) -> set[Point]:
+def _there(node: TreeNode) -> set[Point]:
     """The columns of a row that are not NULL, and the sources without which there is none."""
     given = row_schema(node)
     columns = {p for p in range(len(given)) if not row_of(node, p)[0].view.columns[row_of(node, p)[1]].values.null}
@@ -458,20 +473,20 @@ def _there(node: Known) -> set[Point]:
     return {*columns, *(name for name, one in node.view.sources.items() if not one.missing)}
 
 
-def steps_of(node: Known) -> Iterator[Step]:
+def steps_of(node: TreeNode) -> Iterator[PathStep]:
     """The differences that atoms of a condition say, and facts of its input."""
     given = row_schema(node)
     for number, one in enumerate(conditions_of(node)):
         said = said_by(one, given)
         for x, y, most in said.differences:
             if isinstance(x, int) and isinstance(y, int):
-                yield Step(x, y, most, atom=number)
+                yield PathStep(x, y, most, atom=number)
         for column, named in enumerate(given):
             low, high = said.columns[column].values.ends
             if high is not None and named.type is not None and named.type.discrete:
-                yield Step(column, None, floor(high), atom=number)
+                yield PathStep(column, None, floor(high), atom=number)
             if low is not None and named.type is not None and named.type.discrete:
-                yield Step(None, column, -ceil(low), atom=number)
+                yield PathStep(None, column, -ceil(low), atom=number)
     for column, named in enumerate(given):
         if named.type is None or not named.type.discrete:
             continue
@@ -485,12 +500,12 @@ def steps_of(node: Known) -> Iterator[Step]:
             if source == mine and not isinstance(node.tree, nodes.Join):
                 continue
             if most is not None:
-                yield Step(column, source, floor(most), column=column, source=source)
+                yield PathStep(column, source, floor(most), column=column, source=source)
             if least is not None:
-                yield Step(source, column, -ceil(least), column=column, source=source)
+                yield PathStep(source, column, -ceil(least), column=column, source=source)
 
 
-def latest(node: Known) -> frozenset[str] | None:
+def latest(node: TreeNode) -> frozenset[str] | None:
     """The sources of which the newest row's time is that at which a row changes; None where that is not so."""
     match node.tree:
         case nodes.Scan(table=table, alias=alias):
@@ -512,7 +527,7 @@ def latest(node: Known) -> frozenset[str] | None:
 # --- where columns come from ------------------------------------------------------------------------------------------
 
 
-def _says(time: TimePromise, expression: Expression, place: int, rows: Known, promise: TimePromise) -> bool:
+def _says(time: TimePromise, expression: Expression, place: int, rows: TreeNode, promise: TimePromise) -> bool:
     """Whether a promise of one column is enough for that of an expression."""
     row = RowFacts(rows.view.schema, rows.view.columns)
     columns = [replace(one, times=(time,) if n == place else ()) for n, one in enumerate(row.columns)]
@@ -534,7 +549,7 @@ def pairs_of(tree: nodes.Tree) -> nodes.Join:
     )
 
 
-def _has_partner(node: Known, column: int) -> bool:
+def _has_partner(node: TreeNode, column: int) -> bool:
     """Whether a column of a join's rows is there with a partner only."""
     assert isinstance(node.tree, nodes.Join), "it is one"
     is_left = column < len(node.input("left").view.schema)
@@ -545,7 +560,7 @@ def _has_partner(node: Known, column: int) -> bool:
     )
 
 
-def origin(node: Known, column: int) -> tuple[Known, int | None, Any] | None:
+def origin(node: TreeNode, column: int) -> tuple[TreeNode, int | None, Any] | None:
     """The column of an input that a column is, or the expression over it; None for what is neither."""
     tree = node.tree
     match tree:
@@ -564,7 +579,7 @@ def origin(node: Known, column: int) -> tuple[Known, int | None, Any] | None:
     return (below, column, None) if column < len(below.view.schema) else None
 
 
-def _of_expression(below: Known, expression: Any) -> tuple[Known, int | None, Any]:
+def _of_expression(below: TreeNode, expression: Any) -> tuple[TreeNode, int | None, Any]:
     place = place_of(expression, below.view)
     return below, place, expression
 
@@ -579,7 +594,7 @@ def _items(tree: nodes.Project, given: OperatorView) -> list[Any]:
     return found
 
 
-def _of_function(node: Known, column: int) -> ValueSet:
+def _of_function(node: TreeNode, column: int) -> ValueSet:
     """What the checker knows of aggregates and of functions over windows: where their values begin."""
     own = node.view.columns[column].values
     low = own.ends[0]

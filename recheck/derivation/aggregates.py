@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall, Bucket, BucketKind, Filter, Named
+from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall, Bucket, BucketKind, Filter, Named, Project
 from streambound.analyzer.algebra.percentiles import NoPercentileError, percentile_of
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.syntax import scalar_of
@@ -18,39 +17,41 @@ from streambound.preprocess.pipeline import derive
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.derivation.claims import ClaimedOperation, NotCheckedError, count_of
-from streambound.recheck.derivation.counts import CountedRows
-from streambound.recheck.derivation.demand import Needed, factors_of, require_place
-from streambound.recheck.derivation.states import EVER, ROWS, SUMS, VALUES, State
-from streambound.recheck.derivation.trees import Node, Places, keyed, only_grows, says, value_of
-
-if TYPE_CHECKING:
-    from streambound.recheck.derivation.operators import Operators
+from streambound.recheck.derivation.counts import CountedColumns
+from streambound.recheck.derivation.demand import Needed, require_place
+from streambound.recheck.derivation.operations import OperationChecker
+from streambound.recheck.derivation.states import EVER, OPEN_VALUES, ROWS, SUMS, VALUES, ExpectedState
+from streambound.recheck.derivation.trees import PlanNode, keyed, only_grows, says, value_of
 
 _LINEAR = ("COUNT", "SUM", "AVG", "VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP")
 _NEWEST = "(newest)"
 
 
-def groups(operators: Operators, node: Node, tree: Aggregate, claim: ClaimedOperation) -> None:
+def groups(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) -> None:
     """One GROUP BY, over a block, of which sums are pushed below its joins, or over another view."""
+    tree = node.tree
+    assert isinstance(tree, Aggregate), "its rule"
     if isinstance(tree.input, Bucket) and tree.input.kind is BucketKind.SESSION:
         raise NotCheckedError("sessions")
     width, below = len(tree.keys), node.input("input")
-    calls = [(place, call) for place, call in enumerate(tree.calls) if place + width in claim.every]
+    calls = [(place, call) for place, call in enumerate(tree.calls) if place + width in claim.columns]
     valued = [(place, call) for place, call in calls if is_valued(call)]
     linear = [call for _, call in calls if not is_valued(call)]
-    body = _block_below(operators, node)
-    states = [_groups(operators, node, tree, claim, body)]
+    body = _block_below(operations, node)
+    states = [_groups(operations, node, tree, claim, body)]
     for place, call in valued:
         if greatest(call) is None or not only_grows(below):
-            states.append(_values(operators, node, tree, claim, body, place, len(states)))
-    operators.states(claim, *states)
-    if body is None:
-        return operators.inputs(claim, (below, _needed(tree, linear, [call for _, call in valued], below)))
+            states.append(_values(operations, node, tree, claim, body, place, len(states)))
+    operations.states(claim, *states)
+    if claim.rule != "sums":
+        return operations.inputs(claim, (below, _needed(tree, [call for _, call in calls], below)))
+    if body is None or not all(_factors(call, body) for call in linear):
+        raise RejectedError("sums of what are no products of a block's rows")
     if len(claim.inputs) != 1 + len(valued):
         raise RejectedError("groups of a block, and values, are of so many blocks")
-    _sums(operators, body, tree, linear, bool(valued) and not linear, claim.inputs[0])
+    _sums(operations, body, tree, linear, bool(valued) and not linear, claim.inputs[0])
     for (_, call), one in zip(valued, claim.inputs[1:], strict=True):
-        _block_of_values(operators, body, tree, call, one)
+        _block_of_values(operations, body, tree, call, one)
     return None
 
 
@@ -80,24 +81,26 @@ def _is_counted(call: AggregateCall) -> bool:
     return percentile_of(call) is not None and greatest(call) is None and not call.distinct
 
 
-def _block_below(operators: Operators, node: Node) -> Node | None:
+def _block_below(operations: OperationChecker, node: PlanNode) -> PlanNode | None:
     """The block that groups are of, below their buckets of time; None where they are of another view."""
     below = node.input("input")
     body = below.input("input") if isinstance(below.tree, Bucket) else below
-    return body if operators.is_block(body) else None
+    return body if operations.is_block(body) else None
 
 
 # --- states -----------------------------------------------------------------------------------------------------------
 
 
-def _groups(operators: Operators, node: Node, tree: Aggregate, claim: ClaimedOperation, body: Node | None) -> State:
+def _groups(
+    operations: OperationChecker, node: PlanNode, tree: Aggregate, claim: ClaimedOperation, body: PlanNode | None
+) -> ExpectedState:
     width = len(tree.keys)
     if not width:
         count = count_of(claim, 0)
         if count.rule != "one":
             raise RejectedError("one group that is counted as others")
-        operators.counts.agreed(count.size, Quantity.number(1))
-        return State("groups", "A1", (), SUMS, Quantity.number(1), ROWS, EVER)
+        operations.counts.agreed(count.size, Quantity.number(1))
+        return ExpectedState("groups", "A1", (), SUMS, Quantity.number(1), ROWS, EVER)
     rows = keyed(node)
     first = rows.width - width
     keys = frozenset(range(first, first + width))
@@ -106,62 +109,57 @@ def _groups(operators: Operators, node: Node, tree: Aggregate, claim: ClaimedOpe
         if body is None or isinstance(tree.input, Bucket):
             raise RejectedError("results of what is no block")
         items = [Named(f"_k{n}", key.value, alias=True) for n, key in enumerate(tree.keys)]
-        return [operators.columns(node).items(tree.input, items, True)]
+        return [operations.columns(node).items(tree.input, items, True)]
 
-    size, reason, retention = operators.counted(claim, 0, CountedRows(rows, keys, keys), results)
-    return State("groups", "A1", tuple(range(width)), SUMS, size, reason, retention)
+    size, reason, retention = operations.counted(claim, 0, CountedColumns(rows, keys, keys), results)
+    return ExpectedState("groups", "A1", tuple(range(width)), SUMS, size, reason, retention)
 
 
 def _values(
-    operators: Operators,
-    node: Node,
+    operations: OperationChecker,
+    node: PlanNode,
     tree: Aggregate,
     claim: ClaimedOperation,
-    body: Node | None,
+    body: PlanNode | None,
     place: int,
     number: int,
-) -> State:
+) -> ExpectedState:
     """The values of an aggregate, by group."""
     width, call = len(tree.keys), tree.calls[place]
-    rows = keyed(node, place)
-    first = rows.width - width - 1
-    keys = frozenset(range(first, first + width))
+    rows, below = keyed(node, place), node.input("input")
+    keys, every = range(below.width, below.width + width), range(below.width, rows.width)
 
     def results() -> list[Query]:
         if body is None or isinstance(tree.input, Bucket):
             raise RejectedError("results of what is no block")
-        items = [Named(f"_k{n}", key.value, alias=True) for n, key in enumerate(tree.keys)]
-        items.append(Named("_v0", scalar_of(value_of(call)), alias=True))
-        return [operators.columns(node).items(rows.input("input").tree, items, True)]
+        assert isinstance(rows.tree, Project), "keys are a select list"
+        items = [one for one in rows.tree.items[below.width :] if isinstance(one, Named)]
+        return [operations.columns(node).items(rows.input("input").tree, items, True)]
 
-    counted, below = CountedRows(rows, keys | {rows.width - 1}, keys), node.input("input")
-    if greatest(call) is not None and operators.is_at(count_of(claim, number), below):
+    counted, entry = CountedColumns(rows, frozenset(every), frozenset(keys)), VALUES
+    if greatest(call) is not None and operations.is_at(count_of(claim, number), below):
         read = below.read_by(*(key.value for key in tree.keys), value_of(call), call.filter)
-        counted = CountedRows(below, read, None)
-    size, reason, retention = operators.counted(claim, number, counted, results)
+        counted, entry = CountedColumns(below, read, None), OPEN_VALUES
+    size, reason, retention = operations.counted(claim, number, counted, results)
     proposition = "A4" if only_grows(below) else "D6"
-    return State("values", proposition, (*range(width), width + place), VALUES, size, reason, retention)
+    return ExpectedState("values", proposition, (*range(width), width + place), entry, size, reason, retention)
 
 
 # --- blocks -----------------------------------------------------------------------------------------------------------
 
 
 def _sums(
-    operators: Operators,
-    body: Node,
+    operations: OperationChecker,
+    body: PlanNode,
     tree: Aggregate,
     linear: Sequence[AggregateCall],
     once: bool,
     claim: ClaimedOperation,
 ) -> None:
-    """The tables of a block of which the keys are needed, and sums of products, or else the columns that these read."""
+    """The tables of a block of which the keys are needed, and sums of products."""
     once = once or not tree.calls
     nodes, summed = [parsed(key.value) for key in tree.keys], any(map(_is_summed, linear))
-    if not all(_factors(call, body) for call in linear):
-        read = [parsed(one) for call in linear for one in (*call.arguments, *([call.filter] if call.filter else []))]
-        nodes += {column.sql("spark"): column for one in read for column in one.find_all(exp.Column)}.values()
-        summed = False
-    _tables(operators, body, body, _without_buckets(tree, nodes), once, claim, "A1", summed)
+    _tables(operations, body, body, _without_buckets(tree, nodes), once, claim, "A1", summed)
 
 
 def _is_summed(call: AggregateCall) -> bool:
@@ -170,21 +168,33 @@ def _is_summed(call: AggregateCall) -> bool:
     return not (counts and all(isinstance(parsed(one), exp.Literal) for one in call.arguments))
 
 
-def _factors(call: AggregateCall, body: Node) -> bool:
+def _factors(call: AggregateCall, body: PlanNode) -> bool:
     """Whether a linear aggregate is of sums of products, each factor of the rows of one source."""
     alone = [call.filter] if call.filter is not None else []
     alone += call.arguments if call.function == "COUNT" else []
     if any(len(_sources_read(parsed(one), body)) > 1 for one in alone):
         return False
-    return all(factors_of(parsed(one), body) is not None for one in call.arguments)
+    return all(_is_of_products(parsed(one), body) for one in call.arguments)
 
 
-def _sources_read(expression: exp.Expr, body: Node) -> frozenset[str]:
+def _is_of_products(expression: exp.Expr, body: PlanNode) -> bool:
+    """Whether an expression is a sum of products, each factor of the rows of one source."""
+    if len(_sources_read(expression, body)) < 2:
+        return True
+    match expression:
+        case exp.Paren() | exp.Neg():
+            return _is_of_products(expression.this, body)
+        case exp.Add() | exp.Sub() | exp.Mul():
+            return _is_of_products(expression.left, body) and _is_of_products(expression.right, body)
+    return False
+
+
+def _sources_read(expression: exp.Expr, body: PlanNode) -> frozenset[str]:
     return frozenset[str]().union(*(says(body, place) for place in body.read_by(expression)))
 
 
 def _block_of_values(
-    operators: Operators, body: Node, tree: Aggregate, call: AggregateCall, claim: ClaimedOperation
+    operations: OperationChecker, body: PlanNode, tree: Aggregate, call: AggregateCall, claim: ClaimedOperation
 ) -> None:
     """The tables of the block that gives the values of an aggregate, by group; of the best ones (A3)."""
     rows = body
@@ -195,18 +205,18 @@ def _block_of_values(
     items.append(Named("_v", scalar_of(value_of(call)), alias=True))
     best = greatest(call)
     if best is not None and claim.block is not None and any(one.proposition == "A3" for one in claim.states):
-        query = operators.columns(body).items(rows.tree, items, not _is_counted(call))
+        query = operations.columns(body).items(rows.tree, items, not _is_counted(call))
         _plain(claim, rows)
         split = derive(query).split
         newest = replace(split, branches=tuple(_beside(one, best) for one in split.branches), distinct=True)
-        return operators.tables(claim, [newest], True, "A3", newest=_NEWEST)
-    return _tables(operators, body, rows, items, not _is_counted(call), claim, "A4")
+        return operations.tables(claim, [newest], True, "A3", newest=_NEWEST)
+    return _tables(operations, body, rows, items, not _is_counted(call), claim, "A4")
 
 
 def _tables(
-    operators: Operators,
-    body: Node,
-    rows: Node,
+    operations: OperationChecker,
+    body: PlanNode,
+    rows: PlanNode,
     items: Sequence[Named],
     distinct: bool,
     claim: ClaimedOperation,
@@ -214,15 +224,15 @@ def _tables(
     summed: bool = False,
 ) -> None:
     if claim.rule == "rows":
-        return operators.check(body, Needed(frozenset()), claim)
+        return operations.check(body, Needed(frozenset()), claim)
     _plain(claim, rows)
-    derivation = derive(operators.columns(body).items(rows.tree, items, distinct, summed=summed))
-    return operators.tables(claim, [derivation.split, derivation.together], distinct, proposition)
+    derivation = derive(operations.columns(body).items(rows.tree, items, distinct, summed=summed))
+    return operations.tables(claim, [derivation.split, derivation.together], distinct, proposition)
 
 
-def _plain(claim: ClaimedOperation, rows: Node) -> None:
+def _plain(claim: ClaimedOperation, rows: PlanNode) -> None:
     """Raises RejectedError where an operation is not the block that groups are of, of which they say what they need."""
-    if claim.rule != "block" or claim.columns or claim.factors or claim.most:
+    if claim.rule != "block" or claim.columns or claim.most:
         raise RejectedError("a block with another rule, or other columns")
     require_place(claim, rows)
 
@@ -258,16 +268,10 @@ def _beside(branch: Branch, best: bool) -> Branch:
 # --- demand -----------------------------------------------------------------------------------------------------------
 
 
-def _needed(tree: Aggregate, linear: Sequence[AggregateCall], valued: Sequence[AggregateCall], below: Node) -> Needed:
-    """What is below: keys and values are needed, of linear aggregates sums of products."""
+def _needed(tree: Aggregate, calls: Sequence[AggregateCall], below: PlanNode) -> Needed:
+    """What is below: the columns of keys and of aggregates are needed."""
     columns = below.read_by(*(key.value for key in tree.keys))
-    for call in valued:
-        columns |= below.read_by(value_of(call), call.filter)
-    factors = set[Places]()
-    for call in linear:
-        for one in call.arguments:
-            known = factors_of(parsed(one), below)
-            columns |= below.read_by(one) if known is None else frozenset()
-            factors |= known or set()
-        columns |= below.read_by(call.filter)
-    return Needed(columns, frozenset(factors))
+    for call in calls:
+        columns |= below.read_by(*call.arguments, call.filter)
+        columns |= below.read_by(value_of(call)) if is_valued(call) else frozenset()
+    return Needed(columns)

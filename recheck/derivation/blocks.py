@@ -15,7 +15,7 @@ from streambound.recheck.certificates.distances import ContradictionError
 from streambound.recheck.certificates.names import counts_of, unknown
 from streambound.recheck.certificates.quantity import Quantity, total
 from streambound.recheck.certificates.validate import branch_faults, results_faults, symbols_of, table_size
-from streambound.recheck.derivation.claims import ClaimedBlock, ClaimedCount
+from streambound.recheck.derivation.claims import ClaimedBlockTables, ClaimedStateCount
 
 
 @dataclass
@@ -24,7 +24,9 @@ class Blocks:
 
     symbols: dict[str, Quantity]
 
-    def tables(self, splits: Sequence[Query], claim: ClaimedBlock, distinct: bool, newest: str = "") -> list[Quantity]:
+    def tables(
+        self, splits: Sequence[Query], claim: ClaimedBlockTables, distinct: bool, newest: str = ""
+    ) -> list[Quantity]:
         """The sizes of a block's tables, in order; raises RejectedError where they are not enough.
 
         They are of one of the forms of its query: with a ``<>`` split, or as a test. Those of all streams but the
@@ -51,7 +53,7 @@ class Blocks:
         return sizes
 
     @staticmethod
-    def are_results(derivations: Iterable[Derivation], claim: ClaimedCount) -> bool:
+    def are_results(derivations: Iterable[Derivation], claim: ClaimedStateCount) -> bool:
         """Whether a count is of the results of some blocks."""
         rest = list(claim.branches)
         for derivation in derivations:
@@ -61,7 +63,7 @@ class Blocks:
             del rest[: len(split.branches)]
         return not rest
 
-    def results(self, derivations: Iterable[Derivation], claim: ClaimedCount) -> Quantity:
+    def results(self, derivations: Iterable[Derivation], claim: ClaimedStateCount) -> Quantity:
         """How many different results some blocks have, by a table of them for each branch."""
         rest, sizes = list(claim.branches), list[Quantity]()
         for derivation in derivations:
@@ -91,13 +93,13 @@ class Blocks:
             raise RejectedError(f"nothing satisfies {claim.sql}, and it has results") from None
 
 
-def by_values(claim: ClaimedCount) -> bool:
+def by_values(claim: ClaimedStateCount) -> bool:
     """Whether a count of results is one of values, whichever rows come, and not of a stream's rows."""
     counts = [part for branch in claim.branches for table in branch.tables for part in counts_of(table.count)]
     return all(one.rule not in ("tuples", "one") for one in counts)
 
 
-def _is_of(claim: ClaimedBlock, split: Query) -> bool:
+def _is_of(claim: ClaimedBlockTables, split: Query) -> bool:
     """Whether claims are about the branches of a query, as their SQL says."""
     if {one.branch for one in claim.branches} != {*range(len(split.branches))}:
         return False

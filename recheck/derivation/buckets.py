@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import floor
 
 from streambound.analyzer.algebra.date_patterns import unit_of_pattern
 from streambound.analyzer.algebra.nodes import Bucket, BucketKind
@@ -29,7 +30,7 @@ _ENDS = ("start", "end", "last")
 
 
 @dataclass(frozen=True, slots=True)
-class TimeFunction:
+class FunctionOfTime:
     """A function of time by its name; that without a name is the time itself."""
 
     name: str = ""
@@ -42,8 +43,8 @@ class TimeFunction:
 
 
 def computed(
-    expression: Expression, column: int, below: TimeFunction, least: int | Fraction | None
-) -> tuple[TimeFunction, int] | None:
+    expression: Expression, column: int, below: FunctionOfTime, least: int | Fraction | None
+) -> tuple[FunctionOfTime, int] | None:
     """The function of time that an expression over a column is, and what is added to the time; None for none.
 
     ``least`` is the least value of the column, where that is known.
@@ -76,7 +77,7 @@ def computed(
     return None
 
 
-def _shifted(found: tuple[TimeFunction, int] | None, more: int) -> tuple[TimeFunction, int] | None:
+def _shifted(found: tuple[FunctionOfTime, int] | None, more: int) -> tuple[FunctionOfTime, int] | None:
     """The same time, so much later; of a bucket of DIV so many buckets, if all are of one length."""
     if found is None:
         return None
@@ -88,30 +89,30 @@ def _shifted(found: tuple[TimeFunction, int] | None, more: int) -> tuple[TimeFun
     return None
 
 
-def _divided(found: tuple[TimeFunction, int] | None, by: int, positive: bool) -> tuple[TimeFunction, int] | None:
+def _divided(found: tuple[FunctionOfTime, int] | None, by: int, positive: bool) -> tuple[FunctionOfTime, int] | None:
     """``u DIV by``: it truncates, so that the bucket of 0 is nearly twice as long where times may be negative."""
     if found is None:
         return None
     function, more = found
     if not function.name:
         width = by if positive else 2 * by - 1
-        return TimeFunction(f"_t DIV {by}", width, by, by), more
+        return FunctionOfTime(f"_t DIV {by}", width, by, by), more
     if function.division is not None:
         size = function.division * by
         width = size if function.width == function.division else 2 * size - 1
-        return TimeFunction(f"_t DIV {size}", width, size, size), more
+        return FunctionOfTime(f"_t DIV {size}", width, size, size), more
     return None
 
 
-def _bucket(found: tuple[TimeFunction, int] | None, name: str, unit: str) -> tuple[TimeFunction, int] | None:
+def _bucket(found: tuple[FunctionOfTime, int] | None, name: str, unit: str) -> tuple[FunctionOfTime, int] | None:
     """The periods of a unit, of a time or of the begins of periods that are each within one."""
     if found is None or (found[0].name and not _within(found[0].unit, unit)):
         return None
     shortest, longest = _UNITS[unit]
-    return TimeFunction(name, longest, shortest), found[1]
+    return FunctionOfTime(name, longest, shortest), found[1]
 
 
-def _truncated(found: tuple[TimeFunction, int] | None, unit: str) -> tuple[TimeFunction, int] | None:
+def _truncated(found: tuple[FunctionOfTime, int] | None, unit: str) -> tuple[FunctionOfTime, int] | None:
     """The begin of a period; of a time that is the begin of a longer one, it is that."""
     longer = None if found is None else found[0].unit
     if found is not None and longer is not None and _within(unit, longer) and not _within(longer, unit):
@@ -119,7 +120,7 @@ def _truncated(found: tuple[TimeFunction, int] | None, unit: str) -> tuple[TimeF
     return _of_unit(_bucket(found, f"date_trunc('{unit}', _t)", unit), unit)
 
 
-def _of_unit(found: tuple[TimeFunction, int] | None, unit: str) -> tuple[TimeFunction, int] | None:
+def _of_unit(found: tuple[FunctionOfTime, int] | None, unit: str) -> tuple[FunctionOfTime, int] | None:
     return None if found is None else (replace(found[0], unit=unit), found[1])
 
 
@@ -131,21 +132,35 @@ def _within(inner: str | None, outer: str) -> bool:
     return inner == outer or (inner != "week" and shortest <= limit[0] and longest <= limit[1])
 
 
-def begun(function: TimeFunction, low: int | None) -> int | None:
+def begun(function: FunctionOfTime, low: int | None) -> int | None:
     """How far the begin of a period is from a time at least, if a time in it is ``low`` from that."""
     return None if low is None else low - function.width + 1
 
 
 def window_end(
     tree: Bucket, which: int, low: int | None, high: int | None, exact: bool
-) -> tuple[int | None, int | None, TimeFunction]:
+) -> tuple[int | None, int | None, FunctionOfTime]:
     """An end of a bucket of a time from ``low`` to ``high`` after another one.
 
     ``exact``: of a tumbling one, as the function of time that it is; else as a time that is near.
     """
     if exact and tree.kind is BucketKind.TUMBLING:
         name = f"window(_t, {tree.size}, {tree.offset}).{_ENDS[which]}"
-        return low, high, TimeFunction(name, tree.size, tree.size)
+        return low, high, FunctionOfTime(name, tree.size, tree.size)
     more = (0, tree.size, tree.size - 1)[which]
     first = None if low is None else low + more - tree.size + 1
-    return first, None if high is None else high + more, TimeFunction()
+    return first, None if high is None else high + more, FunctionOfTime()
+
+
+def end_values(
+    tree: Bucket, which: int, low: int | Fraction | None, high: int | Fraction | None
+) -> tuple[int | None, int | None]:
+    """The least and the greatest end of the buckets ``[offset + k·slide, offset + k·slide + size)`` of some times.
+
+    The first one begins after ``low - size``, the last one at ``high`` at the latest.
+    """
+    more, every = (0, tree.size, tree.size - 1)[which], tree.slide
+    first = None if low is None else (floor(low) - tree.size - tree.offset) // every + 1
+    last = None if high is None else (floor(high) - tree.offset) // every
+    ends = [None if one is None else one * every + tree.offset + more for one in (first, last)]
+    return ends[0], ends[1]

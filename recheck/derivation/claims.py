@@ -116,7 +116,7 @@ class ClaimedEqual:
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimedCount:
+class ClaimedStateCount:
     """Why there are at most so many entries. ``closing``: facts of the column by which they go."""
 
     rule: str
@@ -126,12 +126,20 @@ class ClaimedCount:
     sources: tuple[ClaimedSource, ...] = ()
     columns: tuple[ClaimedColumn, ...] = ()
     equal: tuple[ClaimedEqual, ...] = ()
-    of: tuple[ClaimedCount, ...] = ()
+    of: tuple[ClaimedStateCount, ...] = ()
     branches: tuple[ClaimedBranch, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimedState:
+class ClaimedBest:
+    """A column of which the greatest or least value is enough, by the others of an entry."""
+
+    column: int
+    greatest: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedOperatorState:
     """What an operator remembers: of what, by which columns, what an entry holds, how many, and when one goes."""
 
     what: str
@@ -141,11 +149,12 @@ class ClaimedState:
     size: ClaimedAmount
     reason: str
     retention: str
-    count: ClaimedCount | None = None
+    count: ClaimedStateCount | None = None
+    best: ClaimedBest | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimedBlock:
+class ClaimedBlockTables:
     """The tables of a block, whose results may be returned again; ``distinct``: how often does not matter."""
 
     distinct: bool
@@ -153,7 +162,7 @@ class ClaimedBlock:
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimedLimit:
+class ClaimedGreatest:
     """The greatest value that matters of a column."""
 
     column: int
@@ -175,17 +184,11 @@ class ClaimedOperation:
     operator: str
     rule: str
     columns: tuple[int, ...]
-    factors: tuple[tuple[int, ...], ...] = ()
-    most: tuple[ClaimedLimit, ...] = ()
-    states: tuple[ClaimedState, ...] = ()
+    most: tuple[ClaimedGreatest, ...] = ()
+    states: tuple[ClaimedOperatorState, ...] = ()
     inputs: tuple[ClaimedOperation, ...] = ()
-    block: ClaimedBlock | None = None
+    block: ClaimedBlockTables | None = None
     span: ClaimedSpan | None = None
-
-    @property
-    def every(self) -> frozenset[int]:
-        """All columns that are read."""
-        return frozenset(self.columns).union(*self.factors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +213,7 @@ class ClaimedDerivation:
     nodes: tuple[ClaimedNode, ...]
     facts: tuple[ClaimedFact, ...]
     operation: ClaimedOperation
-    keys: tuple[ClaimedState, ...]
+    keys: tuple[ClaimedOperatorState, ...]
     entries: ClaimedAmount
 
     def __post_init__(self) -> None:
@@ -218,7 +221,7 @@ class ClaimedDerivation:
             raise RejectedError(f"the derivation is not of version {VERSION}")
 
 
-def count_of(claim: ClaimedOperation, place: int) -> ClaimedCount:
+def count_of(claim: ClaimedOperation, place: int) -> ClaimedStateCount:
     """Why a state of an operation has at most so many entries."""
     if not -len(claim.states) <= place < len(claim.states):
         raise RejectedError(f"a {claim.operator} without its states")

@@ -37,7 +37,7 @@ from streambound.analyzer.algebra.schema_columns import Schema, meant
 from streambound.analyzer.algebra.syntax import column_of, conjunction, conjuncts
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.relation_queries import is_static
-from streambound.recheck.derivation.trees import Node, listed
+from streambound.recheck.derivation.trees import PlanNode, listed
 
 _INNER, _LEFT, _RIGHT, _FULL, _SEMI, _ANTI, _NOT_IN = (
     JoinKind.INNER,
@@ -122,7 +122,7 @@ def _passing(
         case Alias() | Distinct():
             return own, plain
         case Project():
-            return own, listed(Node(tree, catalog))
+            return own, listed(PlanNode(tree, catalog))
         case Aggregate(keys=keys):
             return (own[: len(keys)], [parsed(key.value) for key in keys]) if keys else None
         case Bucket(kind=BucketKind.SESSION, keys=keys):

@@ -6,7 +6,7 @@ source's rows say has no values of its own, nor has one that an atom makes equal
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from streambound.analyzer.algebra.nodes import ONE_SIDED, Alias, Except, Filter, Intersect, Join, Project, Scan, Union
 from streambound.analyzer.catalog import DeclaredTable
@@ -15,28 +15,38 @@ from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.formula import quantity
 from streambound.recheck.certificates.quantity import Quantity, product, total
 from streambound.recheck.derivation import atoms
-from streambound.recheck.derivation.claims import ClaimedColumn, ClaimedCount, ClaimedSource, NotCheckedError
-from streambound.recheck.derivation.facts import Facts, TimeFact
-from streambound.recheck.derivation.trees import Node, Places, Source, keys, listed, origin, says, sources, with_said
+from streambound.recheck.derivation.claims import ClaimedColumn, ClaimedSource, ClaimedStateCount, NotCheckedError
+from streambound.recheck.derivation.facts import CheckedFacts, TimeFact
+from streambound.recheck.derivation.trees import (
+    Places,
+    PlanNode,
+    SourceOfRows,
+    keys,
+    listed,
+    origin,
+    says,
+    sources,
+    with_said,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class CountedRows:
+class CountedColumns:
     """What is counted: columns of a node's rows, which close by some columns of theirs; by any for None.
 
     ``pair``: of a join's side that begins at ``first`` in the pairs, in which its rows are those that have a partner.
     ``whole``: of a part of a union, whose rows are kept until none of the whole can be equal.
     """
 
-    node: Node
+    node: PlanNode
     wanted: Places
     by: Places | None
-    pair: Node | None = None
+    pair: PlanNode | None = None
     first: int = 0
-    whole: Node | None = None
+    whole: PlanNode | None = None
 
     @property
-    def facts_of(self) -> Node:
+    def facts_of(self) -> PlanNode:
         """The node that facts are about."""
         return self.node if self.pair is None else self.pair
 
@@ -45,10 +55,10 @@ class CountedRows:
 class Counts:
     """Checks counts by the facts of a derivation; ``symbols`` are those of its formulas."""
 
-    facts: Facts
+    facts: CheckedFacts
     symbols: dict[str, Quantity]
 
-    def most(self, claim: ClaimedCount, rows: CountedRows) -> Quantity:
+    def most(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
         """The most entries; raises RejectedError where the count does not say so."""
         rules = {
             "combinations": self._combinations,
@@ -73,9 +83,11 @@ class Counts:
 
     # --- rules ----------------------------------------------------------------------------------------------------
 
-    def _combinations(self, claim: ClaimedCount, rows: CountedRows) -> Quantity:
+    def _combinations(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
         closing = self._closing(claim, rows)
         mine, chosen = sources(rows.node), {one.source for one in claim.sources}
+        if not chosen <= mine.keys() and any(one.table is None and one.every is None for one in mine.values()):
+            raise NotCheckedError("rows of unions")
         if len(chosen) < len(claim.sources) or not chosen <= mine.keys():
             raise RejectedError("sources that are none, or counted twice")
         sizes = [self._rows(one, mine[one.source], rows, closing) for one in claim.sources]
@@ -88,12 +100,14 @@ class Counts:
         if any(all(place + rows.first in covered for place in key) for key in keys(rows.node)):
             return product(sizes)  # which says the other columns
         missing = sorted(place for place in rows.wanted if place + rows.first not in covered)
+        if missing and not keys(rows.node):
+            raise NotCheckedError(f"keys of the rows of a {type(rows.node.tree).__name__}")
         if missing:
             raise RejectedError(f"nothing counts {', '.join(rows.node.schema[one].name for one in missing)}")
         return product(sizes)
 
     @staticmethod
-    def _equal(atom: int, rows: CountedRows, both: set[int], covered: set[int]) -> set[int]:
+    def _equal(atom: int, rows: CountedColumns, both: set[int], covered: set[int]) -> set[int]:
         """Two columns of pairs that an atom makes equal, where one of them is counted."""
         conditions = [] if rows.pair is None else rows.pair.conditions
         if rows.pair is None or not 0 <= atom < len(conditions):
@@ -102,31 +116,31 @@ class Counts:
             raise RejectedError("columns that nothing makes equal")
         return both
 
-    def _apart(self, claim: ClaimedCount, rows: CountedRows) -> Quantity:
+    def _apart(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
         """The rows of streams that open rows are made of, kept apart, and joined again."""
         closing = self._closing(claim, rows)
         streams = {name: one for name, one in sources(rows.node).items() if one.is_stream}
         if closing is None or not _is_of_rows(rows.node) or [one.source for one in claim.sources] != [*streams]:
             raise RejectedError("rows that are not kept apart")
-        return total(self._rows(one, Source(streams[one.source].table), rows, closing) for one in claim.sources)
+        return total(self._rows(one, SourceOfRows(streams[one.source].table), rows, closing) for one in claim.sources)
 
-    def _empty(self, claim: ClaimedCount, rows: CountedRows) -> Quantity:
+    def _empty(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
         """A column without a value: there are no rows."""
         if len(claim.columns) != 1 or not self._values(claim.columns[0], rows, None).same(Quantity.number(0)):
             raise RejectedError("columns with a value")
         return Quantity.number(0)
 
-    def _parts(self, claim: ClaimedCount, rows: CountedRows) -> Quantity:
+    def _parts(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
         """The rows of both sides of a union, or of a set operation until neither side can change them."""
         kinds = Union if claim.rule == "parts" else (Except, Intersect)
         if not isinstance(rows.node.tree, kinds) or len(claim.of) != 2 or rows.pair is not None:
             raise RejectedError("parts of what has none")
         sides = [rows.node.input("left"), rows.node.input("right")]
         whole = None if rows.by is None else rows.whole or rows.node
-        parts = [CountedRows(side, rows.wanted, rows.by, whole=whole) for side in sides]
+        parts = [CountedColumns(side, rows.wanted, rows.by, whole=whole) for side in sides]
         return total(self.most(one, part) for one, part in zip(claim.of, parts, strict=True))
 
-    def _below(self, claim: ClaimedCount, rows: CountedRows) -> Quantity:
+    def _below(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
         """All columns of the rows below a select list."""
         if not isinstance(rows.node.tree, Project) or len(claim.of) != 1 or rows.pair is not None:
             raise RejectedError("rows below what is no select list")
@@ -138,15 +152,16 @@ class Counts:
         if rows.whole is not None:
             raise NotCheckedError("rows below a part of a union")
         below = rows.node.input("input")
-        return self.most(claim.of[0], CountedRows(below, below.every, by))
+        return self.most(claim.of[0], CountedColumns(below, below.every, by))
 
     # --- when rows close ------------------------------------------------------------------------------------------
 
-    def _closing(self, claim: ClaimedCount, rows: CountedRows) -> Closing | None:
+    def _closing(self, claim: ClaimedStateCount, rows: CountedColumns) -> ClosingFacts | None:
         """The column by which rows close: it says when they change, and is never NULL."""
         if not claim.closing:
             return None
-        if len(claim.closing) != 2 or not 0 <= claim.closing[0] < len(self.facts.claimed):
+        sides = (2, 3) if rows.pair is not None else (2,)
+        if len(claim.closing) not in sides or not 0 <= claim.closing[0] < len(self.facts.claimed):
             raise RejectedError("rows close by two facts of a column")
         column, node = self.facts.claimed[claim.closing[0]].column, rows.whole or rows.facts_of
         time = self.facts.time(claim.closing[0], node, column)
@@ -155,11 +170,24 @@ class Counts:
         place = column - rows.first
         if not 0 <= place < rows.node.width or (rows.by is not None and place not in rows.by):
             raise RejectedError("rows close by a column that is not theirs")
-        return Closing(column, -time.low, time)
+        if rows.pair is None:
+            return ClosingFacts(column, -time.low, time)
+        return ClosingFacts(column, -time.low, replace(time, high=self._since(claim, rows, place, time)))
+
+    def _since(self, claim: ClaimedStateCount, rows: CountedColumns, place: int, time: TimeFact) -> int | None:
+        """A row of a side waits from when it comes, before pairs of it do: how far its time may be ahead of that."""
+        if len(claim.closing) < 3:
+            return None
+        own = self.facts.time(claim.closing[2], rows.node, place)
+        if own.source or own.function.name != time.function.name:
+            raise RejectedError("rows of a side come at another time")
+        return own.high
 
     # --- rows and values ------------------------------------------------------------------------------------------
 
-    def _rows(self, claim: ClaimedSource, source: Source, rows: CountedRows, closing: Closing | None) -> Quantity:
+    def _rows(
+        self, claim: ClaimedSource, source: SourceOfRows, rows: CountedColumns, closing: ClosingFacts | None
+    ) -> Quantity:
         """The rows of a source that open rows are made of."""
         if source.table is None:
             options = [Quantity.number(self._buckets(claim, source, rows, closing) + source.missing)]
@@ -178,7 +206,7 @@ class Counts:
         return found
 
     @staticmethod
-    def _buckets(claim: ClaimedSource, source: Source, rows: CountedRows, closing: Closing | None) -> int:
+    def _buckets(claim: ClaimedSource, source: SourceOfRows, rows: CountedColumns, closing: ClosingFacts | None) -> int:
         """The buckets that are open, by a column that says which one a row is in."""
         if source.every is None or closing is None:
             raise NotCheckedError("rows of unions, or all buckets")
@@ -189,7 +217,7 @@ class Counts:
             raise RejectedError("another number of buckets")
         return number
 
-    def _timestamps(self, claim: ClaimedSource, rows: CountedRows, closing: Closing | None) -> int:
+    def _timestamps(self, claim: ClaimedSource, rows: CountedColumns, closing: ClosingFacts | None) -> int:
         """At how many timestamps rows of a source come, by the closing column, or by a column with few values."""
         if not claim.facts:
             raise NotCheckedError("rows beside those of others")
@@ -228,7 +256,7 @@ class Counts:
         self.symbols.setdefault(name, Quantity.symbol(name, table.rows))
         return self.symbols[name]
 
-    def _values(self, claim: ClaimedColumn, rows: CountedRows, closing: Closing | None) -> Quantity:
+    def _values(self, claim: ClaimedColumn, rows: CountedColumns, closing: ClosingFacts | None) -> Quantity:
         """The values of a column that open rows have."""
         column = claim.column + rows.first
         if not 0 <= claim.column < rows.node.width:
@@ -245,7 +273,7 @@ class Counts:
             raise RejectedError(f"{rows.node.schema[claim.column].name} has not {claim.size} values")
         return Quantity.number(claim.size)
 
-    def _near(self, claim: ClaimedColumn, column: int, rows: CountedRows, closing: Closing) -> int | None:
+    def _near(self, claim: ClaimedColumn, column: int, rows: CountedColumns, closing: ClosingFacts) -> int | None:
         """The values of another time near those of a source's rows at so many timestamps, and NULL."""
         time = self.facts.time(claim.facts[0], rows.facts_of, column)
         limit = self.facts.time(claim.facts[1], rows.facts_of, closing.column)
@@ -258,7 +286,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Closing:
+class ClosingFacts:
     """A column by which rows close: one changes until ``wait`` after the last time of its bucket."""
 
     column: int
@@ -267,8 +295,12 @@ class Closing:
 
     @property
     def buckets(self) -> int | None:
-        """The most different values that open rows have; None without limit."""
-        return self.begun(self.now.function.shortest)
+        """The most different values that open rows have; None without limit.
+
+        A bucket is open if one of the times from ``wait`` ago to ``ahead`` is in it: the function is non-decreasing.
+        """
+        length, ahead = self.now.function.shortest, self.now.high
+        return None if ahead is None else max(0, -(-(self.wait + length - 1 + ahead) // length))
 
     def begun(self, every: int) -> int | None:
         """The most of those that begin every so many timestamps."""
@@ -282,7 +314,7 @@ class Closing:
         return max(0, self.wait + self.now.function.width - 1 + time.high)
 
 
-def _is_of_rows(node: Node) -> bool:
+def _is_of_rows(node: PlanNode) -> bool:
     """Whether rows are combinations of rows of streams and relations, those without a partner among them."""
     match node.tree:
         case Scan(changes=changes):

@@ -42,7 +42,7 @@ from streambound.analyzer.expressions.function import ANY
 from streambound.analyzer.types import Family
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.derivation import atoms
-from streambound.recheck.derivation.buckets import TimeFunction, begun, computed, window_end
+from streambound.recheck.derivation.buckets import FunctionOfTime, begun, computed, end_values, window_end
 from streambound.recheck.derivation.claims import (
     ClaimedFact,
     ClaimedPoint,
@@ -51,7 +51,7 @@ from streambound.recheck.derivation.claims import (
     ClaimedValues,
     NotCheckedError,
 )
-from streambound.recheck.derivation.trees import Node, Nodes, never_changes, newest_of, origin, pairs, sources
+from streambound.recheck.derivation.trees import PlanNode, PlanNodes, never_changes, newest_of, origin, pairs, sources
 
 LEFT, RIGHT = "left side", "right side"
 """Where a pair's facts are about the time at which the row of a side changes."""
@@ -69,7 +69,7 @@ class TimeFact:
     source: str
     low: int | None
     high: int | None
-    function: TimeFunction
+    function: FunctionOfTime
 
     def within(self, other: TimeFact) -> bool:
         """Whether it says at least as much as another one."""
@@ -80,10 +80,10 @@ class TimeFact:
 
 
 @dataclass
-class Facts:
+class CheckedFacts:
     """The facts of a derivation, each checked in its turn; raises RejectedError for one that does not follow."""
 
-    nodes: Nodes
+    nodes: PlanNodes
     claimed: tuple[ClaimedFact, ...]
     times: dict[int, TimeFact] = field(default_factory=dict)
     sets: dict[int, ValueSet] = field(default_factory=dict)
@@ -102,6 +102,7 @@ class Facts:
                 self.sets[number] = _value_set(claim.values, node, claim.column)
                 found = self._values(claim, node)
                 if not found.within(self.sets[number]):
+                    self._refuse_unknown(claim, node)
                     raise RejectedError(f"fact {number}: {node.schema[claim.column].name} has other values")
             elif claim.time is not None:
                 time = self._time(claim, node)
@@ -112,29 +113,36 @@ class Facts:
                     raise RejectedError(f"fact {number}: the time may be further away")
                 self.times[number] = said
 
+    def _refuse_unknown(self, claim: ClaimedFact, node: PlanNode) -> None:
+        """Raises NotCheckedError where a part of a condition that a fact is by says values that are not known here."""
+        for number in claim.atoms if claim.rule == "narrowed" else ():
+            part = self._atom(node, number)
+            if atoms.values(part, node.row, claim.column) in (ANYTHING, ANYTHING.not_null()):
+                raise NotCheckedError(f"which values {part.sql('spark')} leaves")
+
     # --- what is read of the log ----------------------------------------------------------------------------------
 
-    def values(self, number: int, node: Node, column: int) -> ValueSet:
+    def values(self, number: int, node: PlanNode, column: int) -> ValueSet:
         """The value set that a fact gives to a column of a node."""
         self._about(number, node, column)
         if number not in self.sets:
             raise RejectedError(f"fact {number} is not about values")
         return self.sets[number]
 
-    def time(self, number: int, node: Node, column: int) -> TimeFact:
+    def time(self, number: int, node: PlanNode, column: int) -> TimeFact:
         """What a fact says of the time in a column of a node."""
         self._about(number, node, column)
         if number not in self.times:
             raise RejectedError(f"fact {number} is not about a time")
         return self.times[number]
 
-    def _about(self, number: int, node: Node, column: int) -> None:
+    def _about(self, number: int, node: PlanNode, column: int) -> None:
         if not 0 <= number < len(self.claimed):
             raise RejectedError(f"there is no fact {number}")
         if not self._is_about(number, node, column):
             raise RejectedError(f"fact {number} is about another column")
 
-    def _is_about(self, number: int, node: Node, column: int) -> bool:
+    def _is_about(self, number: int, node: PlanNode, column: int) -> bool:
         claim = self.claimed[number]
         found = claim.column == column and self.nodes.at(claim.node).same(node)
         self.used |= {number} if found else set()
@@ -146,8 +154,8 @@ class Facts:
 
     # --- values ---------------------------------------------------------------------------------------------------
 
-    def _values(self, claim: ClaimedFact, node: Node) -> ValueSet:
-        rules: dict[str, Callable[[ClaimedFact, Node], ValueSet]] = {
+    def _values(self, claim: ClaimedFact, node: PlanNode) -> ValueSet:
+        rules: dict[str, Callable[[ClaimedFact, PlanNode], ValueSet]] = {
             "declared": self._declared,
             "type": lambda claim, node: _of_type(node, claim.column),
             "passed": self._passed,
@@ -158,13 +166,14 @@ class Facts:
             "both": self._of_both,
             "recursive": self._recursive,
             "function": self._of_function,
+            "bucket": self._of_bucket,
         }
         if claim.rule not in rules:
             raise NotCheckedError(f"values by the rule {claim.rule!r}")
         return rules[claim.rule](claim, node)
 
     @staticmethod
-    def _declared(claim: ClaimedFact, node: Node) -> ValueSet:
+    def _declared(claim: ClaimedFact, node: PlanNode) -> ValueSet:
         """What the catalog declares; a stream's timestamp is never NULL, and not before time starts."""
         table = node.catalog.table(node.tree.table) if isinstance(node.tree, Scan) else None
         if table is None:
@@ -175,7 +184,7 @@ class Facts:
         first = between(_FIRST[column.type.family], None, null=False)
         return of_domain(column.domain, column.type, null=False).meet(first)
 
-    def _passed(self, claim: ClaimedFact, node: Node) -> ValueSet:
+    def _passed(self, claim: ClaimedFact, node: PlanNode) -> ValueSet:
         """A column of an input, as it is."""
         found = origin(node, claim.column)
         if found is None or found.column is None or len(claim.uses) != 1:
@@ -183,7 +192,7 @@ class Facts:
         below = self.values(claim.uses[0], found.node, found.column)
         return below.or_null() if found.missing else below
 
-    def _computed(self, claim: ClaimedFact, node: Node) -> ValueSet:
+    def _computed(self, claim: ClaimedFact, node: PlanNode) -> ValueSet:
         """An expression over columns whose values are known: those that it has of these."""
         found = origin(node, claim.column)
         if found is None or found.expression is None:
@@ -193,8 +202,10 @@ class Facts:
             return ANYTHING
         return self._expression(expression, claim.uses, found.node)
 
-    def _expression(self, expression: Expression, uses: Sequence[int], below: Node) -> ValueSet:
+    def _expression(self, expression: Expression, uses: Sequence[int], below: PlanNode) -> ValueSet:
         known = {self.claimed[one].column: self.values(one, below, self.claimed[one].column) for one in uses}
+        if any(one.size == 0 for one in known.values()):
+            return ValueSet(listed=frozenset(), null=False)  # there are no rows
         read = {name: known.get(int(name), ANYTHING) for name in fields(expression)}
         declared = {
             name: Column(name, below.schema[int(name)].type or ANY, as_domain(one)) for name, one in read.items()
@@ -202,7 +213,7 @@ class Facts:
         null = may_be_null(expression, [known.get(place, ANYTHING).null for place in range(below.width)])
         return of_domain(domain(expression, declared), expression.kind, null)
 
-    def _narrowed(self, claim: ClaimedFact, node: Node) -> ValueSet:
+    def _narrowed(self, claim: ClaimedFact, node: PlanNode) -> ValueSet:
         """What facts of the input and atoms of the condition leave together; a path to and from 0 gives an end."""
         found = ANYTHING
         for one in claim.uses:
@@ -214,7 +225,7 @@ class Facts:
         low = self._path(claim.low, zero, mine, node, claim.present) if claim.low else None
         return found.meet(between(None if low is None else -low, high, null=True))
 
-    def _paired(self, claim: ClaimedFact, node: Node) -> ValueSet:
+    def _paired(self, claim: ClaimedFact, node: PlanNode) -> ValueSet:
         """A column of a join that is there with a partner only, or NULL."""
         padded = self._is_padded(node, claim.column)
         (one,) = claim.uses if len(claim.uses) == 1 else (-1,)
@@ -222,7 +233,7 @@ class Facts:
         return found.or_null() if padded else found
 
     @staticmethod
-    def _is_padded(node: Node, column: int) -> bool:
+    def _is_padded(node: PlanNode, column: int) -> bool:
         """Whether a column of a join is NULL without a partner; raises RejectedError where it is there without one."""
         assert isinstance(node.tree, Join), "pairs are of a join"
         kind, is_left = node.tree.kind, column < node.input("left").width
@@ -234,7 +245,7 @@ class Facts:
             return True
         raise RejectedError("rows without a partner are no pairs")
 
-    def _of_sides(self, claim: ClaimedFact, node: Node) -> ValueSet:
+    def _of_sides(self, claim: ClaimedFact, node: PlanNode) -> ValueSet:
         """What holds of both sides of a union, or of a recursion's base and step."""
         names = ("left", "right") if isinstance(node.tree, Union) else ("base", "step")
         if not isinstance(node.tree, Union | Fixpoint) or len(claim.uses) != 2:
@@ -248,7 +259,7 @@ class Facts:
         one, other = (self.values(use, side, claim.column) for use, side in zip(claim.uses, sides, strict=True))
         return one.join(other)
 
-    def _of_both(self, claim: ClaimedFact, node: Node) -> ValueSet:
+    def _of_both(self, claim: ClaimedFact, node: PlanNode) -> ValueSet:
         """What holds of a value that both sides have."""
         if not isinstance(node.tree, Intersect) or len(claim.uses) != 2:
             raise RejectedError("sides of what has none")
@@ -258,7 +269,7 @@ class Facts:
         one, other = (self.values(use, side, claim.column) for use, side in zip(claim.uses, sides, strict=True))
         return one.meet(other)
 
-    def _recursive(self, claim: ClaimedFact, node: Node) -> ValueSet:
+    def _recursive(self, claim: ClaimedFact, node: PlanNode) -> ValueSet:
         """A row of a recursion, of which holds what the log claims of all of its rows, base and step.
 
         By induction over the rounds of the fixpoint: what is claimed of it is checked of what the step makes of these.
@@ -275,8 +286,20 @@ class Facts:
             raise RejectedError("what is supposed of a recursion is not what is shown of its base and its step")
         return _value_set(whole.values, node.recursion, claim.column)
 
+    def _of_bucket(self, claim: ClaimedFact, node: PlanNode) -> ValueSet:
+        """An end of a bucket of time, by the times that there are."""
+        if not isinstance(node.tree, Bucket) or node.tree.kind is BucketKind.SESSION or len(claim.uses) != 1:
+            raise NotCheckedError("the ends of sessions")
+        below = node.input("input")
+        place, which = below.place_of(parsed(node.tree.time)), claim.column - below.width
+        if place is None or which < 0:
+            raise NotCheckedError("buckets of what is no column")
+        low, high = self.values(claim.uses[0], below, place).ends
+        first, last = end_values(node.tree, which, low, high)
+        return between(first, last, null=False)
+
     @staticmethod
-    def _of_function(claim: ClaimedFact, node: Node) -> ValueSet:
+    def _of_function(claim: ClaimedFact, node: PlanNode) -> ValueSet:
         """Ranks begin with 1, counts with 0, and the ends of a bucket are there."""
         match node.tree:
             case Over(calls=calls) if claim.column >= node.input("input").width:
@@ -292,8 +315,8 @@ class Facts:
 
     # --- times ----------------------------------------------------------------------------------------------------
 
-    def _time(self, claim: ClaimedFact, node: Node) -> TimeFact:
-        rules: dict[str, Callable[[ClaimedFact, Node, ClaimedTime], TimeFact]] = {
+    def _time(self, claim: ClaimedFact, node: PlanNode) -> TimeFact:
+        rules: dict[str, Callable[[ClaimedFact, PlanNode, ClaimedTime], TimeFact]] = {
             "declared": self._declared_time,
             "passed": self._passed_time,
             "computed": self._computed_time,
@@ -316,23 +339,23 @@ class Facts:
         return rules[claim.rule](claim, node, claim.time)
 
     @staticmethod
-    def _declared_time(claim: ClaimedFact, node: Node, time: ClaimedTime) -> TimeFact:
+    def _declared_time(claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
         """A stream's row comes at the time that it carries."""
         table = node.catalog.table(node.tree.table) if isinstance(node.tree, Scan) else None
         if table is None or table.kind is not Kind.STREAM or table.columns[claim.column].name != table.timestamp:
             raise RejectedError("a time of no stream")
         if time.source not in ("", *sources(node)):
             raise RejectedError("a time of another source")
-        return TimeFact(time.source, 0, 0, TimeFunction())
+        return TimeFact(time.source, 0, 0, FunctionOfTime())
 
-    def _passed_time(self, claim: ClaimedFact, node: Node, time: ClaimedTime) -> TimeFact:
+    def _passed_time(self, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
         """A column of an input, as it is; rows change when those of the input do, if the operator is such a one."""
         found = origin(node, claim.column)
         if found is None or found.column is None or len(claim.uses) != 1:
             raise RejectedError("a column that comes from no other one")
         return self._moved_up(self.time(claim.uses[0], found.node, found.column), node)
 
-    def _moved_up(self, below: TimeFact, node: Node) -> TimeFact:
+    def _moved_up(self, below: TimeFact, node: PlanNode) -> TimeFact:
         if not below.source:
             _require_now(node)
         alias = node.tree.alias if isinstance(node.tree, Alias) else ""
@@ -340,7 +363,7 @@ class Facts:
         source = f"{alias}.{below.source}" if named else below.source
         return TimeFact(source, below.low, below.high, below.function)
 
-    def _computed_time(self, claim: ClaimedFact, node: Node, time: ClaimedTime) -> TimeFact:
+    def _computed_time(self, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
         """A function of a time, as `buckets` knows them."""
         found = origin(node, claim.column)
         if found is None or found.expression is None or not claim.uses:
@@ -357,10 +380,10 @@ class Facts:
         function, more = made
         low, high = (None if end is None else end + more for end in (below.low, below.high))
         if not time.function and not below.function.name and function.unit is not None and _is_time(node, claim.column):
-            return TimeFact(below.source, begun(function, low), high, TimeFunction())
+            return TimeFact(below.source, begun(function, low), high, FunctionOfTime())
         return TimeFact(below.source, low, high, function)
 
-    def _window_time(self, claim: ClaimedFact, node: Node, time: ClaimedTime) -> TimeFact:
+    def _window_time(self, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
         """An end of a bucket around a time, which is at most the bucket's size before or after."""
         if not isinstance(node.tree, Bucket) or node.tree.kind is BucketKind.SESSION or len(claim.uses) != 1:
             raise NotCheckedError("the ends of sessions")
@@ -375,7 +398,7 @@ class Facts:
         low, high, function = window_end(node.tree, which, fact.low, fact.high, exact=bool(time.function))
         return TimeFact(fact.source, low, high, function)
 
-    def _near(self, claim: ClaimedFact, node: Node, time: ClaimedTime) -> TimeFact:
+    def _near(self, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
         """A column that a path leads to a source's time, and back: how far the column is from it."""
         mine, source = ClaimedPoint(column=claim.column), ClaimedPoint(source=time.source)
         kind = node.schema[claim.column].type
@@ -383,9 +406,9 @@ class Facts:
             raise RejectedError("a path in what has no condition, or of what is no time")
         high = self._path(claim.high, mine, source, node, claim.present) if claim.high else None
         low = self._path(claim.low, source, mine, node, claim.present) if claim.low else None
-        return TimeFact(time.source, None if low is None else -low, high, TimeFunction())
+        return TimeFact(time.source, None if low is None else -low, high, FunctionOfTime())
 
-    def _side(self, claim: ClaimedFact, node: Node, time: ClaimedTime) -> TimeFact:
+    def _side(self, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
         """A column of a pair, and the time at which the row of its side changes."""
         found = origin(node, claim.column)
         if not isinstance(node.tree, Join) or node.tree.kind is not JoinKind.INNER or found is None:
@@ -397,7 +420,7 @@ class Facts:
         name = LEFT if claim.column < node.input("left").width else RIGHT
         return TimeFact(name, fact.low, fact.high, fact.function)
 
-    def _equal_time(self, claim: ClaimedFact, node: Node, time: ClaimedTime) -> TimeFact:
+    def _equal_time(self, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
         """A column that an atom makes equal to another one of its type, of which the fact is."""
         if len(claim.uses) != 1 or len(claim.atoms) != 1:
             raise RejectedError("a column that equals no other one")
@@ -406,7 +429,7 @@ class Facts:
             raise RejectedError("a column that equals no other one")
         return self.time(claim.uses[0], node, other)
 
-    def _through(self, claim: ClaimedFact, node: Node, time: ClaimedTime) -> TimeFact:
+    def _through(self, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
         """What a time says of one row, or of a side's change, said of another one by how far these are apart."""
         fact = self.time(claim.uses[0] if claim.uses else -1, node, claim.column)
         if not fact.source or not time.source:
@@ -418,20 +441,20 @@ class Facts:
         high = None if fact.high is None or earlier is None else fact.high + earlier
         return TimeFact(time.source, low, high, fact.function)
 
-    def _joined(self, claim: ClaimedFact, node: Node, time: ClaimedTime) -> TimeFact:
+    def _joined(self, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
         """A pair changes when one of its rows does, at the later one of their times, but for one that never does."""
         if not isinstance(node.tree, Join) or node.tree.kind is not JoinKind.INNER or time.source:
             raise RejectedError("a time at which no pair changes")
         changing = [name for name, side in ((LEFT, "left"), (RIGHT, "right")) if not never_changes(node.input(side))]
         return self._latest(claim, node, changing)
 
-    def _newest(self, claim: ClaimedFact, node: Node, time: ClaimedTime) -> TimeFact:
+    def _newest(self, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
         """A row that only comes, with the newest of those that it is made of."""
         if not isinstance(node.tree, Filter | Join) or time.source:
             raise RejectedError("a time at which no row comes")
         return self._latest(claim, node, sorted(newest_of(node)))
 
-    def _latest(self, claim: ClaimedFact, node: Node, changing: Sequence[str]) -> TimeFact:
+    def _latest(self, claim: ClaimedFact, node: PlanNode, changing: Sequence[str]) -> TimeFact:
         """What holds of the latest of some times, by a fact for each of them."""
         facts = [self.time(one, node, claim.column) for one in claim.uses]
         if sorted(one.source for one in facts) != sorted(changing) or not facts:
@@ -443,7 +466,7 @@ class Facts:
         widest = max((one.function for one in facts), key=lambda one: one.width)
         return TimeFact("", min(lows) if len(lows) == len(facts) else None, min(highs, default=None), widest)
 
-    def _paired_time(self, claim: ClaimedFact, node: Node, time: ClaimedTime) -> TimeFact:
+    def _paired_time(self, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
         """A column of a join that is there with a partner only: what holds of pairs."""
         self._is_padded(node, claim.column)
         fact = self.time(claim.uses[0] if claim.uses else -1, pairs(node), claim.column)
@@ -453,7 +476,7 @@ class Facts:
             raise RejectedError("a source that is not shown")
         return fact
 
-    def _kept(self, claim: ClaimedFact, node: Node, time: ClaimedTime) -> TimeFact:
+    def _kept(self, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
         """A row that is there without a partner, too: it changes at its own time, or when a pair of it does."""
         if not isinstance(node.tree, Join) or time.source or node.tree.using:
             raise RejectedError("a row of no join")
@@ -470,7 +493,7 @@ class Facts:
             raise RejectedError("when a row changes is not what the facts are about")
         return _either(facts)
 
-    def _time_of_sides(self, claim: ClaimedFact, node: Node, time: ClaimedTime) -> TimeFact:
+    def _time_of_sides(self, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
         """When the rows of both sides change: what is made of them changes then."""
         if not isinstance(node.tree, Union | Except | Intersect) or time.source or len(claim.uses) != 2:
             raise RejectedError("sides of what has none")
@@ -483,7 +506,12 @@ class Facts:
     # --- paths ----------------------------------------------------------------------------------------------------
 
     def _path(
-        self, steps: Sequence[ClaimedStep], first: ClaimedPoint, last: ClaimedPoint, node: Node, there: Sequence[int]
+        self,
+        steps: Sequence[ClaimedStep],
+        first: ClaimedPoint,
+        last: ClaimedPoint,
+        node: PlanNode,
+        there: Sequence[int],
     ) -> int:
         """The sum of a path: the most by which its first point is above its last one.
 
@@ -500,7 +528,7 @@ class Facts:
             self._step(step, node)
         return sum(step.most for step in steps)
 
-    def _there(self, point: ClaimedPoint, steps: Sequence[ClaimedStep], node: Node, there: Sequence[int]) -> None:
+    def _there(self, point: ClaimedPoint, steps: Sequence[ClaimedStep], node: PlanNode, there: Sequence[int]) -> None:
         if point.source is not None:
             found = {} if point.source in (LEFT, RIGHT) else sources(node)
             if point.source not in (LEFT, RIGHT) and (point.source not in found or found[point.source].missing):
@@ -514,7 +542,7 @@ class Facts:
             if all(self._of_row(one, node, point.column).null for one in mine):
                 raise RejectedError("a path by a column that may be NULL")
 
-    def _step(self, step: ClaimedStep, node: Node) -> None:
+    def _step(self, step: ClaimedStep, node: PlanNode) -> None:
         above, below = step.above, step.below
         if step.atom is not None and step.fact is None:
             part = self._atom(node, step.atom)
@@ -524,8 +552,10 @@ class Facts:
             if not any(one <= step.most for one in limits):
                 raise RejectedError(f"{part.sql('spark')} does not say so")
             return
-        if step.fact is None or step.atom is not None:
-            raise RejectedError("a step by nothing")
+        if step.fact is None:
+            raise NotCheckedError("a step that nothing says")
+        if step.atom is not None:
+            raise RejectedError("a step by two things")
         column, other = (above, below) if above.column is not None else (below, above)
         if column.column is None or other.column is not None:
             raise RejectedError("a step between no column and another point")
@@ -535,7 +565,7 @@ class Facts:
             raise RejectedError(f"fact {step.fact} does not say so")
 
     @staticmethod
-    def _end_by_atom(part: exp.Expr, above: ClaimedPoint, below: ClaimedPoint, node: Node) -> int | None:
+    def _end_by_atom(part: exp.Expr, above: ClaimedPoint, below: ClaimedPoint, node: PlanNode) -> int | None:
         """How far a column is from 0 at most, as one part of a condition says."""
         column = above.column if above.column is not None else below.column
         other = below if above.column is not None else above
@@ -547,7 +577,7 @@ class Facts:
             return None if high is None else floor(high)
         return None if low is None else -ceil(low)
 
-    def _ends(self, fact: int, column: int, other: ClaimedPoint, node: Node) -> tuple[int | None, int | None]:
+    def _ends(self, fact: int, column: int, other: ClaimedPoint, node: PlanNode) -> tuple[int | None, int | None]:
         """How far a column is from 0, or from a source's time, as a fact about a row of the condition says."""
         kind = node.row[column].type
         if kind is None or not kind.discrete:
@@ -564,18 +594,18 @@ class Facts:
             raise RejectedError(f"fact {fact} is about another time")
         return time.low, time.high
 
-    def _of_row(self, number: int, node: Node, column: int) -> ValueSet:
+    def _of_row(self, number: int, node: PlanNode, column: int) -> ValueSet:
         """The values of a column that a condition reads, as a fact about the input has them."""
         return self.values(number, *_below(node, column))
 
     @staticmethod
-    def _atom(node: Node, number: int | None) -> exp.Expr:
+    def _atom(node: PlanNode, number: int | None) -> exp.Expr:
         if number is None or not 0 <= number < len(node.conditions):
             raise RejectedError(f"there is no part {number} of a condition")
         return node.conditions[number]
 
 
-def _below(node: Node, column: int) -> tuple[Node, int]:
+def _below(node: PlanNode, column: int) -> tuple[PlanNode, int]:
     """The column of an input that a condition reads."""
     if isinstance(node.tree, Filter):
         return node.input("input"), column
@@ -585,12 +615,12 @@ def _below(node: Node, column: int) -> tuple[Node, int]:
     raise RejectedError("a condition of nothing")
 
 
-def _is_time(node: Node, column: int) -> bool:
+def _is_time(node: PlanNode, column: int) -> bool:
     kind = node.schema[column].type
     return kind is not None and kind.family is Family.TIMESTAMP
 
 
-def _require_now(node: Node) -> None:
+def _require_now(node: PlanNode) -> None:
     """Raises NotCheckedError where rows may change at other times than those that they are made of."""
     fine = isinstance(node.tree, _KEEP_NOW)
     if isinstance(node.tree, Bucket):
@@ -612,13 +642,13 @@ def _either(facts: Iterable[TimeFact]) -> TimeFact:
     return TimeFact("", low, high, max((one.function for one in several), key=lambda one: one.width))
 
 
-def _of_type(node: Node, column: int) -> ValueSet:
+def _of_type(node: PlanNode, column: int) -> ValueSet:
     """All values of a type."""
     kind = node.schema[column].type
     return ANYTHING if kind is None else of_domain(None, kind, null=True)
 
 
-def _value_set(claim: ClaimedValues, node: Node, column: int) -> ValueSet:
+def _value_set(claim: ClaimedValues, node: PlanNode, column: int) -> ValueSet:
     """A claimed set; ends are whole numbers where the type has no others."""
     kind = node.schema[column].type
     if claim.numbers is not None or claim.texts is not None:

@@ -14,9 +14,9 @@ from streambound.analyzer.types import Family
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.derivation.claims import ClaimedRewrite, ClaimedValues, NotCheckedError
 from streambound.recheck.derivation.conditions import conditions_down, passed_down
-from streambound.recheck.derivation.facts import Facts
+from streambound.recheck.derivation.facts import CheckedFacts
 from streambound.recheck.derivation.flattening import flat_aggregates, scalars_joined
-from streambound.recheck.derivation.trees import Node, Nodes, pairs
+from streambound.recheck.derivation.trees import PlanNode, PlanNodes, pairs
 
 _MEET = {
     "left": (JoinKind.INNER, JoinKind.RIGHT, JoinKind.SEMI),
@@ -33,14 +33,14 @@ _PASSES = {
 """Rewrites of a whole tree."""
 
 
-def rewritten(root: Node, rewrites: Sequence[ClaimedRewrite]) -> Node:
+def rewritten(root: PlanNode, rewrites: Sequence[ClaimedRewrite]) -> PlanNode:
     """The tree after some rewrites."""
     for one in rewrites:
         root = replace(root, tree=_rewritten(root, one))
     return root
 
 
-def _rewritten(root: Node, rewrite: ClaimedRewrite) -> Tree:
+def _rewritten(root: PlanNode, rewrite: ClaimedRewrite) -> Tree:
     match rewrite.rule:
         case name if name in _PASSES:
             return _PASSES[name](root.tree, root.catalog)
@@ -59,9 +59,9 @@ def _with(tree: Tree, path: tuple[str, ...], changed: Tree) -> Tree:
     return replace(tree, **{path[0]: _with(getattr(tree, path[0]), path[1:], changed)})  # type: ignore[arg-type]
 
 
-def _limited(root: Node, node: Node, rewrite: ClaimedRewrite) -> Tree:
+def _limited(root: PlanNode, node: PlanNode, rewrite: ClaimedRewrite) -> Tree:
     """D4: ``S ⋈ T  ->  S ⋈ σ_p(T)``, where p is true of all pairs, of a side whose other rows are nothing."""
-    tree, both, facts = node.tree, pairs(node), Facts(Nodes(root, rewrite.nodes), rewrite.facts)
+    tree, both, facts = node.tree, pairs(node), CheckedFacts(PlanNodes(root, rewrite.nodes), rewrite.facts)
     facts.check()
     if not isinstance(tree, Join) or tree.using or tree.kind not in _MEET.get(rewrite.side, ()) or not facts.claimed:
         raise RejectedError("a side whose rows are there without a partner")

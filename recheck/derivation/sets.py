@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -14,50 +13,49 @@ from streambound.analyzer.query import Query
 from streambound.preprocess.pipeline import derive
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.derivation.blocks import by_values
-from streambound.recheck.derivation.claims import ClaimedCount, ClaimedOperation, count_of
-from streambound.recheck.derivation.counts import CountedRows
+from streambound.recheck.derivation.claims import ClaimedOperation, ClaimedStateCount, count_of
+from streambound.recheck.derivation.counts import CountedColumns
 from streambound.recheck.derivation.demand import everything
-from streambound.recheck.derivation.states import BLOCK, EVER, ROW, State
-from streambound.recheck.derivation.trees import Node
-
-if TYPE_CHECKING:
-    from streambound.recheck.derivation.operators import Operators
+from streambound.recheck.derivation.operations import OperationChecker
+from streambound.recheck.derivation.states import BLOCK, EVER, ROW, ExpectedState
+from streambound.recheck.derivation.trees import PlanNode
 
 
-def set_operation(operators: Operators, node: Node, tree: Except | Intersect, claim: ClaimedOperation) -> None:
+def set_operation(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) -> None:
     """The rows that wait, by the results of blocks, or by their columns' values until neither side can change them."""
-    left, right = node.input("left"), node.input("right")
+    tree, left, right = node.tree, node.input("left"), node.input("right")
+    assert isinstance(tree, Except | Intersect), "its rule"
     keeps_left = isinstance(tree, Except) and tree.distinct
     common = node if keeps_left else node.of(Intersect(tree.left, tree.right, tree.distinct))
 
     count = count_of(claim, 0)
-    rows = CountedRows(node if count.rule == "open" else common, node.every, node.every)
-    queries, of_each = _blocks(operators, node, tree, count) if count.rule == "results" else ([], False)
-    size, reason, retention = operators.counted(claim, 0, rows, lambda: queries)
+    rows = CountedColumns(node if count.rule == "open" else common, node.every, node.every)
+    queries, of_each = _blocks(operations, node, tree, count) if count.rule == "results" else ([], False)
+    size, reason, retention = operations.counted(claim, 0, rows, lambda: queries)
     if count.sources:
         raise RejectedError("rows of one side's sources")
     if reason == BLOCK and not of_each and not by_values(count):
         raise RejectedError("rows that wait for any that a side may still bring")
     retention = EVER if reason == BLOCK and (keeps_left or of_each) else retention
     proposition = "C2" if keeps_left else "C1"
-    operators.states(claim, State("rows", proposition, tuple(range(node.width)), ROW, size, reason, retention))
-    operators.inputs(claim, (left, everything(left)), (right, everything(right)))
+    operations.states(claim, ExpectedState("rows", proposition, tuple(range(node.width)), ROW, size, reason, retention))
+    operations.inputs(claim, (left, everything(left)), (right, everything(right)))
 
 
 def _blocks(
-    operators: Operators, node: Node, tree: Except | Intersect, count: ClaimedCount
+    operations: OperationChecker, node: PlanNode, tree: Except | Intersect, count: ClaimedStateCount
 ) -> tuple[list[Query], bool]:
     """The blocks whose results wait: those of each side, or what they can both have, of EXCEPT the left one's."""
-    sides = [one for one in (node.input("left"), node.input("right")) if operators.is_block(one)]
-    each = [operators.columns(side).block(side.tree, None, True) for side in sides]
-    if len(each) == 2 and operators.of_blocks.are_results(map(derive, each), count):
+    sides = [one for one in (node.input("left"), node.input("right")) if operations.is_block(one)]
+    each = [operations.columns(side).block(side.tree, None, True) for side in sides]
+    if len(each) == 2 and operations.of_blocks.are_results(map(derive, each), count):
         return each, True
     if isinstance(tree, Except) and tree.distinct:
-        return (each[:1] if operators.is_block(node.input("left")) else []), False
-    return (list(_joint_results(operators, node, tree)) if len(each) == 2 else []), False
+        return (each[:1] if operations.is_block(node.input("left")) else []), False
+    return (list(_joint_results(operations, node, tree)) if len(each) == 2 else []), False
 
 
-def _joint_results(operators: Operators, node: Node, tree: Except | Intersect) -> Iterator[Query]:
+def _joint_results(operations: OperationChecker, node: PlanNode, tree: Except | Intersect) -> Iterator[Query]:
     """The rows that both sides have, for every set of columns that are NULL."""
     items = [Named(f"c{n}", scalar_of(exp.column(f"c{n}", table="_l")), alias=True) for n in range(node.width)]
     names = tuple(f"c{n}" for n in range(node.width))
@@ -67,7 +65,7 @@ def _joint_results(operators: Operators, node: Node, tree: Except | Intersect) -
         for nulls in combinations(range(node.width), number):
             where = exp.and_(*(part for n in range(node.width) for part in _equal(n, n in nulls)))
             body = Filter(both, scalar_of(where), syntax=tree.syntax)
-            yield operators.columns(node).items(body, items)
+            yield operations.columns(node).items(body, items)
 
 
 def _equal(place: int, null: bool) -> Iterator[exp.Expr]:

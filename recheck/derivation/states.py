@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.certificates.validate import amount_faults
-from streambound.recheck.derivation.claims import ClaimedCount, ClaimedState
+from streambound.recheck.derivation.claims import ClaimedOperatorState, ClaimedStateCount
 
-NUMBER, SUMS, VALUES, ROW = "number", "sums", "values", "row"
+NUMBER, SUMS, VALUES, OPEN_VALUES, ROW, SOURCES = "number", "sums", "values", "open values", "row", "rows of sources"
 """What an entry holds beside its key."""
 PRESENT, TIME, EVER, KEY = "when its rows are taken back", "when its time is over", "never", "when its key ends"
 """When an entry goes."""
@@ -24,7 +24,7 @@ BLOCK, ROWS, OF_VALUES, OPEN, OPEN_KEYS = (
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class ExpectedState:
     """What a claim must say of a state."""
 
     what: str
@@ -36,7 +36,7 @@ class State:
     retention: str = PRESENT
 
 
-def check_state(claim: ClaimedState, state: State, symbols: dict[str, Quantity]) -> Quantity:
+def check_state(claim: ClaimedOperatorState, state: ExpectedState, symbols: dict[str, Quantity]) -> Quantity:
     """The size of a state; raises RejectedError where a claim says something else."""
     said = (claim.what, claim.proposition, claim.key, claim.entry, claim.reason, claim.retention)
     if said != (state.what, state.proposition, state.key, state.entry, state.reason, state.retention):
@@ -46,7 +46,7 @@ def check_state(claim: ClaimedState, state: State, symbols: dict[str, Quantity])
     return state.size
 
 
-def reason_of(count: ClaimedCount) -> str:
+def reason_of(count: ClaimedStateCount) -> str:
     """Why there are at most so many entries, by the rule of their count."""
     match count.rule:
         case "results":
@@ -62,7 +62,7 @@ def reason_of(count: ClaimedCount) -> str:
     return ROWS if count.sources else OF_VALUES
 
 
-def retention_of(count: ClaimedCount) -> str:
+def retention_of(count: ClaimedStateCount) -> str:
     """When an entry goes, by the rule of its count."""
     if count.rule in ("parts", "below") and count.of:
         return retention_of(count.of[0])

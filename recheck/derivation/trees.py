@@ -52,25 +52,25 @@ Places = frozenset[int]
 
 
 @dataclass(frozen=True)
-class Node:
+class PlanNode:
     """A node of the tree, with the columns of the relation that a recursion around it defines."""
 
     tree: Tree
     catalog: Catalog
-    recursion: Node | None = None
+    recursion: PlanNode | None = None
     """The `Fixpoint` of whose step it is a part."""
 
-    def of(self, tree: Tree) -> Node:
+    def of(self, tree: Tree) -> PlanNode:
         """Another operator that stands as this one does."""
         return replace(self, tree=tree)
 
-    def input(self, name: str) -> Node:
+    def input(self, name: str) -> PlanNode:
         """The node that a field of it is."""
         found = named_inputs(self.tree).get(name)
         if found is None:
             raise RejectedError(f"a {type(self.tree).__name__} has no {name}")
         inside = isinstance(self.tree, Fixpoint) and name == "step"
-        return Node(found, self.catalog, self if inside else self.recursion)
+        return PlanNode(found, self.catalog, self if inside else self.recursion)
 
     @cached_property
     def schema(self) -> Schema:
@@ -107,7 +107,7 @@ class Node:
             return (*self.input("left").schema, *self.input("right").schema)
         return self.input("input").schema if isinstance(self.tree, Filter) else ()
 
-    def same(self, other: Node) -> bool:
+    def same(self, other: PlanNode) -> bool:
         """Whether it is an equal node."""
         if self.tree != other.tree:
             return False
@@ -136,13 +136,13 @@ def _reads_recursion(tree: Tree) -> bool:
 class Origin:
     """Where a column comes from: a column of an input, which may be missing beside it, or an expression over it."""
 
-    node: Node
+    node: PlanNode
     column: int | None = None
     expression: exp.Expr | None = None
     missing: bool = False
 
 
-def origin(node: Node, column: int) -> Origin | None:
+def origin(node: PlanNode, column: int) -> Origin | None:
     """Where a column of a node comes from; None where it is neither a column nor an expression of one input."""
     match node.tree:
         case Filter() | Distinct() | OrderBy() | FirstRows() | SpjBlock() | Alias() | AsOf():
@@ -166,12 +166,12 @@ def origin(node: Node, column: int) -> Origin | None:
     return None
 
 
-def _of_expression(below: Node, node: exp.Expr) -> Origin:
+def _of_expression(below: PlanNode, node: exp.Expr) -> Origin:
     place = below.place_of(node)
     return Origin(below, expression=node) if place is None else Origin(below, place)
 
 
-def listed(node: Node) -> list[exp.Expr]:
+def listed(node: PlanNode) -> list[exp.Expr]:
     """The items of a select list: expressions, for a ``*`` the columns that it stands for."""
     assert isinstance(node.tree, Project)
     given, found = node.input("input").schema, list[exp.Expr]()
@@ -187,7 +187,7 @@ def listed(node: Node) -> list[exp.Expr]:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceOfRows:
     """What rows are made of: at most one row each of a table, or a bucket, of which one begins ``every`` so many
     timestamps; ``missing``: or without one. Rows of the sources ``by`` say which one it is.
     """
@@ -203,11 +203,11 @@ class Source:
         return self.table is not None and self.table.kind is Kind.STREAM
 
 
-def sources(node: Node) -> dict[str, Source]:
+def sources(node: PlanNode) -> dict[str, SourceOfRows]:
     """What the rows of a node are made of: no two of them, with all their columns, are made of the same rows."""
     match node.tree:
         case Scan(table=table, alias=alias):
-            return {alias: Source(node.catalog.table(table))}
+            return {alias: SourceOfRows(node.catalog.table(table))}
         case Alias(alias=alias):
             below = sources(node.input("input"))
             return {
@@ -225,7 +225,7 @@ def sources(node: Node) -> dict[str, Source]:
             places = node.input("input").read_by(time)
             said = frozenset[str]().union(*(says(node.input("input"), place) for place in places))
             by = said if kind is BucketKind.TUMBLING else None
-            return {**below, _bucket(below): Source(every=slide or size, by=by)}
+            return {**below, _bucket(below): SourceOfRows(every=slide or size, by=by)}
         case Join(kind=kind):
             left = sources(node.input("left"))
             if kind in ONE_SIDED:
@@ -241,20 +241,20 @@ def sources(node: Node) -> dict[str, Source]:
         case Except() | Intersect():
             return sources(node.input("left"))
         case Union() | Fixpoint() | Recur() | AsOf() | FirstRows():
-            return {"": Source()}
+            return {"": SourceOfRows()}
     raise NotCheckedError(f"the rows of a {type(node.tree).__name__}")
 
 
-def _bucket(below: dict[str, Source]) -> str:
+def _bucket(below: dict[str, SourceOfRows]) -> str:
     return f"bucket {len(below)}"
 
 
-def with_said(found: dict[str, Source], chosen: frozenset[str]) -> frozenset[str]:
+def with_said(found: dict[str, SourceOfRows], chosen: frozenset[str]) -> frozenset[str]:
     """Some sources, and those whose rows these say."""
     return chosen | {name for name, one in found.items() if one.by is not None and one.by <= chosen}
 
 
-def says(node: Node, column: int) -> frozenset[str]:
+def says(node: PlanNode, column: int) -> frozenset[str]:
     """The sources whose rows say the value of a column."""
     match node.tree:
         case Scan(alias=alias):
@@ -274,14 +274,14 @@ def says(node: Node, column: int) -> frozenset[str]:
     return frozenset[str]().union(*(says(found.node, place) for place in places))
 
 
-def never_changes(node: Node) -> bool:
+def never_changes(node: PlanNode) -> bool:
     """Whether rows that are there never change: those of relations, and of what one was at a row's time (E3)."""
     while isinstance(node.tree, Filter | Alias | Project):
         node = node.input("input")
     return node.is_static or isinstance(node.tree, AsOf)
 
 
-def only_grows(node: Node) -> bool:
+def only_grows(node: PlanNode) -> bool:
     """Whether no row of a node is ever taken back, as its operators say."""
     match node.tree:
         case Scan(changes=changes):
@@ -307,7 +307,7 @@ def only_grows(node: Node) -> bool:
     return node.is_static
 
 
-def newest_of(node: Node) -> frozenset[str]:
+def newest_of(node: PlanNode) -> frozenset[str]:
     """The sources of streams' rows of which a row is made that comes with the newest of them, and never goes."""
     match node.tree:
         case Scan(alias=alias, changes=False):
@@ -321,7 +321,7 @@ def newest_of(node: Node) -> frozenset[str]:
     raise NotCheckedError(f"with which rows those of a {type(node.tree).__name__} come")
 
 
-def _is_end(node: Node, column: int) -> bool:
+def _is_end(node: PlanNode, column: int) -> bool:
     """Whether a column is an end of a bucket of time, as it is."""
     if isinstance(node.tree, Bucket) and column >= node.input("input").width:
         return True
@@ -329,13 +329,13 @@ def _is_end(node: Node, column: int) -> bool:
     return found is not None and found.column is not None and _is_end(found.node, found.column)
 
 
-def _buckets(node: Node) -> list[Node]:
+def _buckets(node: PlanNode) -> list[PlanNode]:
     """The buckets of time below a node."""
     below = [one for name in named_inputs(node.tree) for one in _buckets(node.input(name))]
     return [*below, node] if isinstance(node.tree, Bucket) else below
 
 
-def keys(node: Node) -> list[Places]:
+def keys(node: PlanNode) -> list[Places]:
     """Columns in which no two rows of a node agree, as its operators say."""
     match node.tree:
         case Scan(table=table):
@@ -361,7 +361,7 @@ def keys(node: Node) -> list[Places]:
     return []
 
 
-def _numbered(calls: Sequence[WindowCall], below: Node) -> Iterator[Places]:
+def _numbered(calls: Sequence[WindowCall], below: PlanNode) -> Iterator[Places]:
     """The number of a row in its partition, beside the partition's columns."""
     for number, call in enumerate(calls, below.width):
         places = [below.place_of(parsed(one)) for one in call.partition]
@@ -372,14 +372,14 @@ def _numbered(calls: Sequence[WindowCall], below: Node) -> Iterator[Places]:
 # --- nodes that rules make --------------------------------------------------------------------------------------------
 
 
-def pairs(node: Node) -> Node:
+def pairs(node: PlanNode) -> PlanNode:
     """The pairs of a join."""
     if not isinstance(node.tree, Join):
         raise RejectedError("pairs of what is no join")
     return node.of(replace(node.tree, kind=JoinKind.INNER, member=None))
 
 
-def keyed(node: Node, call: int | None = None) -> Node:
+def keyed(node: PlanNode, call: int | None = None) -> PlanNode:
     """The rows below groups with their keys, and with the value of one of the aggregates for its rows."""
     if not isinstance(node.tree, Aggregate):
         raise RejectedError("keys of what has no groups")
@@ -391,7 +391,9 @@ def keyed(node: Node, call: int | None = None) -> Node:
         if not 0 <= call < len(tree.calls):
             raise RejectedError("there is no such aggregate")
         one = tree.calls[call]
-        items.append(Named("_v0", scalar_of(value_of(one)), alias=True))
+        value = scalar_of(value_of(one))
+        if all(value.text != key.value.text for key in tree.keys):
+            items.append(Named("_v0", value, alias=True))
         rows = rows if one.filter is None else filtered(rows, parsed(one.filter), tree)
     return node.of(Project(rows, tuple(items), syntax=tree.syntax))
 
@@ -410,26 +412,26 @@ def value_of(call: AggregateCall) -> exp.Expr:
 
 
 @dataclass(frozen=True)
-class Nodes:
+class PlanNodes:
     """The nodes that a derivation speaks of."""
 
-    root: Node
+    root: PlanNode
     claimed: tuple[ClaimedNode, ...]
     used: set[int] = field(default_factory=set)
 
     @cached_property
-    def found(self) -> tuple[Node, ...]:
+    def found(self) -> tuple[PlanNode, ...]:
         """Each of them."""
         return tuple(map(self._found, self.claimed))
 
-    def at(self, number: int | None) -> Node:
+    def at(self, number: int | None) -> PlanNode:
         """One of them."""
         if number is None or not 0 <= number < len(self.claimed):
             raise RejectedError(f"there is no node {number}")
         self.used.add(number)
         return self.found[number]
 
-    def _found(self, claim: ClaimedNode) -> Node:
+    def _found(self, claim: ClaimedNode) -> PlanNode:
         node = self.root
         for name in claim.path:
             node = node.input(name)

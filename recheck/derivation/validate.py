@@ -16,13 +16,14 @@ from streambound.recheck.certificates.quantity import Quantity, total
 from streambound.recheck.certificates.reading_claims import read_as
 from streambound.recheck.certificates.validate import Proof, amount_faults
 from streambound.recheck.derivation.blocks import Blocks
-from streambound.recheck.derivation.claims import ClaimedDerivation, ClaimedState, NotCheckedError
+from streambound.recheck.derivation.claims import ClaimedDerivation, ClaimedOperatorState, NotCheckedError
 from streambound.recheck.derivation.counts import Counts
 from streambound.recheck.derivation.demand import everything
-from streambound.recheck.derivation.facts import Facts
-from streambound.recheck.derivation.operators import Operators
+from streambound.recheck.derivation.facts import CheckedFacts
+from streambound.recheck.derivation.operations import OperationChecker
 from streambound.recheck.derivation.rewrites import rewritten
-from streambound.recheck.derivation.trees import Node, Nodes
+from streambound.recheck.derivation.rules import RULES
+from streambound.recheck.derivation.trees import PlanNode, PlanNodes
 
 
 def proved(statement: Statement, catalog: Catalog, document: Any) -> Proof:
@@ -43,20 +44,20 @@ def proved(statement: Statement, catalog: Catalog, document: Any) -> Proof:
 
 
 def _proved(claim: ClaimedDerivation, tree: Tree, blocks: BlockReader, catalog: Catalog) -> Proof:
-    root = rewritten(Node(tree, catalog), claim.rewrites)
+    root = rewritten(PlanNode(tree, catalog), claim.rewrites)
     symbols: dict[str, Quantity] = {}
-    facts = Facts(Nodes(root, claim.nodes), claim.facts)
+    facts = CheckedFacts(PlanNodes(root, claim.nodes), claim.facts)
     facts.check()
-    operators = Operators(blocks, Counts(facts, symbols), Blocks(symbols))
-    operators.check(root, everything(root), claim.operation)
     _refuse(claim.keys)
+    operations = OperationChecker(RULES, blocks, Counts(facts, symbols), Blocks(symbols))
+    operations.check(root, everything(root), claim.operation)
     if facts.unused() or len(facts.nodes.used) < len(claim.nodes):
         raise RejectedError("it says more than it uses")
-    every = total(operators.sizes)
+    every = total(operations.sizes)
     wrong = tuple(amount_faults("M", claim.entries, every, symbols))
     return Proof(wrong, None if wrong else every)
 
 
-def _refuse(keys: Iterable[ClaimedState]) -> None:
+def _refuse(keys: Iterable[ClaimedOperatorState]) -> None:
     for _ in keys:
         raise NotCheckedError("keys of punctuations")

@@ -33,25 +33,28 @@ PASSES: tuple[Pass, ...] = (
 )
 
 
-def normal_forms(tree: Tree, catalog: Catalog) -> Iterator[Tree]:
-    """A tree after all passes, then in other forms that may have a bound where it has none.
+FORMS: tuple[tuple[Pass, ...], ...] = (
+    PASSES,
+    tuple(one for each in PASSES for one in ((each, sums_down) if each is conditions_down else (each,))),
+    tuple(one for one in PASSES if one is not flat_aggregates),
+    (*PASSES, streams_together),
+    (*PASSES, hidden_keys),
+)
+"""The passes of each normal form.
 
-    Aggregates may be of each key's below joins with views (A1, E4); inner groups of aggregates of aggregates may go
-    with a key that ends (K3); streams may be a block of their own; groups may show when they close.
-    """
-    found = _after(tree, PASSES, catalog)
-    known = [found]
-    yield found
-    pushed = tuple(one for each in PASSES for one in ((each, sums_down) if each is conditions_down else (each,)))
-    for other in (
-        _after(tree, pushed, catalog),
-        _after(tree, [one for one in PASSES if one is not flat_aggregates], catalog),
-        streams_together(found, catalog),
-        hidden_keys(found, catalog),
-    ):
-        if other not in known:
-            known.append(other)
-            yield other
+Aggregates may be of each key's below joins with views (A1, E4); inner groups of aggregates of aggregates may go with a
+key that ends (K3); streams may be a block of their own; groups may show when they close.
+"""
+
+
+def normal_forms(tree: Tree, catalog: Catalog) -> Iterator[Tree]:
+    """A tree after all passes, then in other forms that may have a bound where it has none."""
+    known = list[Tree]()
+    for passes in FORMS:
+        found = _after(tree, passes, catalog)
+        if found not in known:
+            known.append(found)
+            yield found
 
 
 def _after(tree: Tree, passes: Iterable[Pass], catalog: Catalog) -> Tree:
