@@ -599,8 +599,9 @@ def _of_function(node: TreeNode, column: int) -> ValueSet:
     own = node.view.columns[column].values
     low = own.ends[0]
     match node.tree:
-        case nodes.Aggregate():
-            return between(0, None, null=False) if low is not None and not own.null else ANYTHING
+        case nodes.Aggregate(keys=keys, calls=calls):
+            counts = column >= len(keys) and calls[column - len(keys)].function == "COUNT"
+            return between(0, None, null=False) if counts and low is not None and not own.null else ANYTHING
         case nodes.Over():
             return own
         case nodes.Bucket():

@@ -100,8 +100,8 @@ class Counts:
         if any(all(place + rows.first in covered for place in key) for key in keys(rows.node)):
             return product(sizes)  # which says the other columns
         missing = sorted(place for place in rows.wanted if place + rows.first not in covered)
-        if missing and not keys(rows.node):
-            raise NotCheckedError(f"keys of the rows of a {type(rows.node.tree).__name__}")
+        if missing and (claim.sources or not keys(rows.node)):
+            raise NotCheckedError(f"what else rows and keys of a {type(rows.node.tree).__name__} say")
         if missing:
             raise RejectedError(f"nothing counts {', '.join(rows.node.schema[one].name for one in missing)}")
         return product(sizes)

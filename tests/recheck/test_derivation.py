@@ -105,12 +105,15 @@ def test_what_has_no_function_is_not_checked(name: str) -> None:
 
 
 def test_most_public_statements_are_checked() -> None:
-    """Of every tenth bounded one; `tests/check_derivations.py` goes through all of them."""
+    """Of every tenth bounded one; `tests/check_derivations.py` goes through all of them: of 289, 14 are not checked.
+
+    Those are 10 by rewrites (`sums_down`, `anti_joins`), 2 by times and one by a count without a reason, and a window.
+    """
     outcomes = [
         checked(one)[0] for place, case in enumerate(cases().values()) if place % 10 == 0 for one in derived(*case)
     ]
     assert Outcome.REJECTED not in outcomes
-    assert outcomes.count(Outcome.ACCEPTED) >= 0.85 * len(outcomes) > 20
+    assert outcomes.count(Outcome.ACCEPTED) >= 0.9 * len(outcomes) > 20
 
 
 def test_a_derivation_is_of_its_statement() -> None:
