@@ -16,10 +16,10 @@ from streambound.analyzer.block_columns import with_conditions_above
 from streambound.analyzer.block_queries import Monomial
 from streambound.analyzer.findings import Finding
 from streambound.criteria.dataflow.blocks import RuleContext
-from streambound.criteria.dataflow.polynomials import expanded
 from streambound.criteria.dataflow.state import BlockSums, SummedCall, Undecided
+from streambound.criteria.polynomials import expanded, squared
 
-_SPREADS = ("VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP")
+SPREADS = ("VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP")
 
 
 def sums_of(calls: Sequence[AggregateCall], body: Tree, context: RuleContext) -> BlockSums | Undecided | None:
@@ -59,7 +59,7 @@ def _summed(
     present = tuple(dict.fromkeys(factor for one in products for factor in one))
     count = _place(Monomial("", at, (), present, filters), known)
     sums = tuple(_place(Monomial("", at, one, present, filters), known) for one in products)
-    squares = tuple((*one, *other) for one in products for other in products) if call.function in _SPREADS else ()
+    squares = squared(products) if call.function in SPREADS else []
     return SummedCall(
         call,
         (count, *sums),

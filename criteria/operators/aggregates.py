@@ -50,7 +50,6 @@ from streambound.criteria.operators.extremes import extreme_part, extreme_violat
 from streambound.criteria.operators.flattened import flattened
 from streambound.criteria.operators.judge import Context, NoRule, fewest_results, groups
 from streambound.criteria.operators.parts import AggregateColumn, BestPart, BlockPart, BucketPart, Closing, GroupPart
-from streambound.criteria.operators.polynomials import Product, expanded, squared
 from streambound.criteria.operators.reading_calls import (
     SPREADS,
     AggregateRead,
@@ -60,6 +59,7 @@ from streambound.criteria.operators.reading_calls import (
     value_of_call,
 )
 from streambound.criteria.operators.states import CLOSED, Judged, State, numbered
+from streambound.criteria.polynomials import Product, expanded, squared
 from streambound.criteria.set import set_violations
 from streambound.criteria.size import Number, Size
 from streambound.criteria.violation import Violation, under

@@ -28,8 +28,8 @@ from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
 from streambound.analyzer.types import NUMERIC, DataType, Family
 from streambound.criteria.operators.judge import Context, NoRule
 from streambound.criteria.operators.parts import RowTest, RowTests
-from streambound.criteria.operators.polynomials import expanded
 from streambound.criteria.operators.reading_calls import AggregateRead, call_of
+from streambound.criteria.polynomials import as_double, expanded, guarded, times
 
 _LEFT = "_l"
 _WIDE = "DECIMAL(38, 0)"
@@ -128,7 +128,7 @@ class _Pushed:
         total = self._sum(call)
         if call.function == "SUM":
             return exp.cast(total, kind.name, dialect="spark")
-        return exp.Div(this=_double(total), expression=_double(self._count(call)))
+        return exp.Div(this=as_double(total), expression=as_double(self._count(call)))
 
     def _best(self, call: AggregateRead) -> exp.Expr:
         (argument,) = call.arguments
@@ -143,8 +143,8 @@ class _Pushed:
         """How many rows there are, or values that are not NULL."""
         mine, theirs = self._guards(call.arguments)
         one: exp.Expr = exp.Literal.number(1)
-        rows = self._below("SUM", _guarded(mine, one, exp.Literal.number(0)))
-        return self._above("SUM", _guarded(theirs, rows, exp.Literal.number(0)))
+        rows = self._below("SUM", guarded(mine, one, exp.Literal.number(0)))
+        return self._above("SUM", guarded(theirs, rows, exp.Literal.number(0)))
 
     def _sum(self, call: AggregateRead) -> exp.Expr:
         """The sum of a polynomial: of each product, what is of the left side is added up below."""
@@ -157,12 +157,12 @@ class _Pushed:
         for product in products:
             below = [factor for factor in product if self._sides(factor) == ("l",)]
             above = [factor for factor in product if self._sides(factor) != ("l",)]
-            one = self._wide(_times(below))
-            terms.append(_times([self._below("SUM", _guarded(mine, one)), *(self._wide(each) for each in above)]))
+            one = self._wide(times(below))
+            terms.append(times([self._below("SUM", guarded(mine, one)), *(self._wide(each) for each in above)]))
         total = terms[0]
         for term in terms[1:]:
             total = exp.Add(this=total, expression=exp.paren(term))
-        return self._above("SUM", _guarded(theirs, total))
+        return self._above("SUM", guarded(theirs, total))
 
     def _wide(self, node: exp.Expr) -> exp.Expr:
         """A number that sums of it do not leave: integers as decimals."""
@@ -236,26 +236,6 @@ _COMPARED: dict[str, type[exp.Binary]] = {
 
 def _columns(node: exp.Expr) -> list[exp.Column]:
     return list(node.find_all(exp.Column))
-
-
-def _times(factors: Sequence[exp.Expr]) -> exp.Expr:
-    if not factors:
-        return exp.Literal.number(1)
-    found = factors[0]
-    for factor in factors[1:]:
-        found = exp.Mul(this=exp.paren(found), expression=exp.paren(factor))
-    return found
-
-
-def _guarded(guards: Sequence[exp.Expr], value: exp.Expr, otherwise: exp.Expr | None = None) -> exp.Expr:
-    """A value where all of some conditions are true."""
-    if not guards:
-        return value
-    return exp.Case(ifs=[exp.If(this=exp.and_(*guards), true=value)], default=otherwise)
-
-
-def _double(node: exp.Expr) -> exp.Expr:
-    return exp.cast(node, "DOUBLE", dialect="spark")
 
 
 def _node(column: ViewColumn) -> exp.Column:

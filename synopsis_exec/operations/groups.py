@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from sqlglot import exp
@@ -14,6 +15,7 @@ from streambound.criteria.dataflow.aggregates import Valued, block_keys, keyed_r
 from streambound.criteria.dataflow.closing import closings
 from streambound.criteria.dataflow.counting import held_keys
 from streambound.criteria.dataflow.state import Entry, Operation, OperatorState, SummedCall
+from streambound.criteria.dataflow.sums import SPREADS
 from streambound.criteria.dataflow.syntax import scalar_of
 from streambound.criteria.operators.columns import aggregate_type, columns_of
 from streambound.synopsis_exec.from_operations import JobOperators, NotMade, OperationRows, time_bucket
@@ -22,15 +24,13 @@ from streambound_runtime.engine.group import GroupArgument, SqlGroup
 from streambound_runtime.engine.tables import EXACT, HUGEINT, engine_type
 from streambound_runtime.operators.circuit_plan import GroupValue, TimeBucket
 
-_SPREADS = ("VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP")
-
 
 def rows_of_groups(operation: Operation, tree: nodes.Aggregate, job: JobOperators) -> OperationRows:
     """The groups: their keys, then the aggregates that are needed."""
     return (_OfBlock if operation.sums is not None else _OfView)(operation, tree, job).rows()
 
 
-class _GroupRows:
+class _GroupRows(ABC):
     """Groups while their operator is made."""
 
     def __init__(self, operation: Operation, tree: nodes.Aggregate, job: JobOperators) -> None:
@@ -73,17 +73,17 @@ class _GroupRows:
 
     # --- what differs -------------------------------------------------------------------------------------------------
 
+    @abstractmethod
     def _linear(self) -> tuple[list[SummedCall], dict[int, Column]]:
         """Linear aggregates with their sums, and, by the call, their arguments' types."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _rows(self, summed: Sequence[SummedCall], sums: tuple[str, ...]) -> tuple[str, tuple[Column, ...], bool]:
         """The operator of the rows, the keys, and whether it adds up."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _argument(self, one: Valued, number: int) -> tuple[str, GroupArgument, Column]:
         """An argument's operator, and its column."""
-        raise NotImplementedError
 
     # --- what is the same ---------------------------------------------------------------------------------------------
 
@@ -285,7 +285,7 @@ def _factors(function: str, arguments: Sequence[exp.Expr], where: exp.Expr | Non
     guard = exp.and_(*there, *([where.copy()] if where is not None else []))
     value = None if function == "COUNT" else exp.Paren(this=arguments[0].copy())
     values: list[exp.Expr] = [exp.Literal.number(1)] + ([value] if value is not None else [])
-    if function in _SPREADS and value is not None:
+    if function in SPREADS and value is not None:
         values.append(exp.Mul(this=value.copy(), expression=value.copy()))
     return [exp.Case(ifs=[exp.If(this=guard.copy(), true=one)], default=exp.Literal.number(0)) for one in values]
 

@@ -32,11 +32,11 @@ from streambound.analyzer.algebra.syntax import column_of, conjuncts, scalar_of
 from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.types import NUMERIC, Family
-from streambound.criteria.dataflow.polynomials import expanded
 from streambound.criteria.dataflow.rewrites.conditions import substituted
 from streambound.criteria.dataflow.rewrites.trees import with_inputs
 from streambound.criteria.dataflow.view import OperatorView
 from streambound.criteria.dataflow.views import Views
+from streambound.criteria.polynomials import as_double, expanded, guarded, times
 
 _SIDE = "_sums"
 _WIDE = "DECIMAL(38, 0)"
@@ -164,7 +164,7 @@ class _PushedSums:
             return self._sum(arguments[0])
         if call.function == "AVG":
             total, number = self._sum(arguments[0]), self._count(arguments)
-            return exp.Div(this=_double(total), expression=_double(number))
+            return exp.Div(this=as_double(total), expression=as_double(number))
         raise _NotPushed
 
     def _best(self, function: str, argument: exp.Expr) -> exp.Expr:
@@ -179,8 +179,8 @@ class _PushedSums:
         """How many rows there are, or values that are not NULL."""
         mine, theirs = self._guards(arguments)
         none = exp.Literal.number(0)
-        rows = self._below("SUM", _guarded(mine, exp.Literal.number(1), none))
-        return self._above("SUM", _guarded(theirs, rows, none))
+        rows = self._below("SUM", guarded(mine, exp.Literal.number(1), none))
+        return self._above("SUM", guarded(theirs, rows, none))
 
     def _sum(self, argument: exp.Expr) -> exp.Expr:
         """The sum of a polynomial: of each product, what is of the side is added up below."""
@@ -192,12 +192,12 @@ class _PushedSums:
         for product in products:
             below = [factor for factor in product if self._sides(factor) == ("own",)]
             above = [factor for factor in product if self._sides(factor) != ("own",)]
-            one = self._wide(_times(below))
-            terms.append(_times([self._below("SUM", _guarded(mine, one)), *(self._wide(each) for each in above)]))
+            one = self._wide(times(below))
+            terms.append(times([self._below("SUM", guarded(mine, one)), *(self._wide(each) for each in above)]))
         total = terms[0]
         for term in terms[1:]:
             total = exp.Add(this=total, expression=exp.paren(term))
-        return self._above("SUM", _guarded(theirs, total))
+        return self._above("SUM", guarded(theirs, total))
 
     def _guards(self, arguments: Sequence[exp.Expr]) -> tuple[list[exp.Expr], list[exp.Expr]]:
         """What says that no argument is NULL, of the side and of the other one."""
@@ -256,23 +256,3 @@ class _PushedSums:
         if found is None:
             raise _NotPushed
         return found
-
-
-def _times(factors: Sequence[exp.Expr]) -> exp.Expr:
-    if not factors:
-        return exp.Literal.number(1)
-    found = factors[0]
-    for factor in factors[1:]:
-        found = exp.Mul(this=exp.paren(found), expression=exp.paren(factor))
-    return found
-
-
-def _guarded(guards: Sequence[exp.Expr], value: exp.Expr, otherwise: exp.Expr | None = None) -> exp.Expr:
-    """A value where all of some conditions are true."""
-    if not guards:
-        return value
-    return exp.Case(ifs=[exp.If(this=exp.and_(*guards), true=value)], default=otherwise)
-
-
-def _double(node: exp.Expr) -> exp.Expr:
-    return exp.cast(node, "DOUBLE", dialect="spark")

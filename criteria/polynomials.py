@@ -1,8 +1,11 @@
-"""Arguments of sums as sums of products of expressions over the rows of one source each (proposition A1)."""
+"""Arguments of sums as sums of products of expressions over one stream's rows each (proposition A1).
+
+(S.v + 2) * T.w - S.v   ->   (S.v + 2) · T.w  +  (-S.v)
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
@@ -35,3 +38,30 @@ def expanded(node: exp.Expr, sources: Callable[[exp.Expr], tuple[str, ...]]) -> 
 
 def _negated(products: list[Product] | None) -> list[Product] | None:
     return None if products is None else [(exp.Neg(this=exp.Paren(this=one[0].copy())), *one[1:]) for one in products]
+
+
+def squared(products: list[Product]) -> list[Product]:
+    """The square of a sum of products."""
+    return [(*one, *other) for one in products for other in products]
+
+
+def times(factors: Sequence[exp.Expr]) -> exp.Expr:
+    """The product of some factors; of none it is 1."""
+    if not factors:
+        return exp.Literal.number(1)
+    found = factors[0]
+    for factor in factors[1:]:
+        found = exp.Mul(this=exp.paren(found), expression=exp.paren(factor))
+    return found
+
+
+def guarded(guards: Sequence[exp.Expr], value: exp.Expr, otherwise: exp.Expr | None = None) -> exp.Expr:
+    """A value where all of some conditions are true."""
+    if not guards:
+        return value
+    return exp.Case(ifs=[exp.If(this=exp.and_(*guards), true=value)], default=otherwise)
+
+
+def as_double(node: exp.Expr) -> exp.Expr:
+    """A number as a double."""
+    return exp.cast(node, "DOUBLE", dialect="spark")
