@@ -26,13 +26,9 @@ from streambound.analyzer.flatten import written
 from streambound.analyzer.query import (
     Attribute,
     Branch,
-    Condition,
     Constant,
-    NullTest,
-    Output,
     Query,
     Source,
-    conjunction,
 )
 from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.symbols import symbol
@@ -47,13 +43,12 @@ from streambound.criteria.operators.recursion_values import (
     PROPOSITION,
     TIME,
     RecursiveValues,
-    not_null,
+    block_of_step,
     place_of,
     stored,
 )
 from streambound.criteria.operators.relations import as_stream
 from streambound.criteria.operators.states import Judged, State
-from streambound.criteria.operators.value_ranges import range_of
 from streambound.criteria.set import set_violations
 from streambound.criteria.size import Size, Symbol
 from streambound.criteria.violation import Violation
@@ -229,7 +224,7 @@ class _Recursion:
         alone = [source for source in others if self._changes(source)]
         together = [source for source in others if source not in alone]
         if any(source.kind is not Kind.RELATION for source in together):
-            yield _block_of(branch, tuple(together), step)
+            yield _StepInput(tuple(together), *block_of_step(branch, tuple(together), step))
         else:
             alone = [*together, *alone]
         for source in alone:
@@ -332,29 +327,3 @@ def _unbounded(query: Query | None) -> Iterator[Violation]:
 def _encoded_alike(one: Column, other: Column) -> bool:
     """Whether a value of either is the same in the other."""
     return one.type == other.type or one.type.family is other.type.family is Family.INTEGER
-
-
-def _block_of(branch: Branch, mine: tuple[Source, ...], step: Query) -> _StepInput:
-    """The streams of a case of the step, with what r joins or the step shows of them.
-
-    Rows that r cannot meet, by what its columns can be, are left out: an edge matters only if it begins where r ends.
-    """
-    aliases = {source.alias for source in mine}
-    own = [atom for atom in branch.atoms if {a.source for a in atom.attributes} <= aliases]
-    joined = [a for atom in branch.atoms if atom not in own for a in atom.attributes if a.source in aliases]
-    shown = [a for a in branch.projected if a.source in aliases]
-    wanted = tuple(dict.fromkeys((*joined, *shown)))
-    facts, compared = Facts.of(branch), not_null(branch)
-    more: list[Condition] = []
-    for attribute in wanted:
-        if attribute in compared:
-            more.append(NullTest(attribute, is_null=False))
-            more += range_of(facts, attribute, null=False).conditions(attribute)
-    spans = {attribute: output.span for output in branch.outputs for attribute in output.attributes}
-    spans |= {a: atom.span for atom in branch.atoms for a in atom.attributes if atom.span is not None and a in joined}
-    outputs = tuple(
-        Output(f"_{n}", attribute, spans.get(attribute, branch.span)) for n, attribute in enumerate(wanted, 1)
-    )
-    merged = tuple(group for group in branch.merged if set(group) <= aliases)
-    found = Branch(mine, conjunction((*own, *more)), outputs, branch.span, merged=merged)
-    return _StepInput(mine, wanted, Query(step.name, step.file, True, (found,), step.span))

@@ -13,7 +13,17 @@ from dataclasses import dataclass, field, replace
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.codes import Code
 from streambound.analyzer.columns import Column
-from streambound.analyzer.query import Attribute, Branch, Condition, Constant, NullTest, Output, conjunction
+from streambound.analyzer.query import (
+    Attribute,
+    Branch,
+    Condition,
+    Constant,
+    NullTest,
+    Output,
+    Query,
+    Source,
+    conjunction,
+)
 from streambound.criteria.operators.judge import NoRule
 from streambound.criteria.operators.value_ranges import NO_VALUES, ValueRange, range_of
 from streambound.criteria.size import Number, Size, fewer, product, total
@@ -205,3 +215,29 @@ def stored(branch: Branch, attribute: Attribute) -> tuple[Attribute, int]:
 def place_of(attribute: Attribute) -> int:
     """The place of a column of r, called ``_1`` and so on."""
     return int(attribute.column[1:]) - 1
+
+
+def block_of_step(branch: Branch, mine: tuple[Source, ...], step: Query) -> tuple[tuple[Attribute, ...], Query]:
+    """The streams of a case of the step, with what r joins or the step shows of them.
+
+    Rows that r cannot meet, by what its columns can be, are left out: an edge matters only if it begins where r ends.
+    """
+    aliases = {source.alias for source in mine}
+    own = [atom for atom in branch.atoms if {a.source for a in atom.attributes} <= aliases]
+    joined = [a for atom in branch.atoms if atom not in own for a in atom.attributes if a.source in aliases]
+    shown = [a for a in branch.projected if a.source in aliases]
+    wanted = tuple(dict.fromkeys((*joined, *shown)))
+    facts, compared = Facts.of(branch), not_null(branch)
+    more: list[Condition] = []
+    for attribute in wanted:
+        if attribute in compared:
+            more.append(NullTest(attribute, is_null=False))
+            more += range_of(facts, attribute, null=False).conditions(attribute)
+    spans = {attribute: output.span for output in branch.outputs for attribute in output.attributes}
+    spans |= {a: atom.span for atom in branch.atoms for a in atom.attributes if atom.span is not None and a in joined}
+    outputs = tuple(
+        Output(f"_{n}", attribute, spans.get(attribute, branch.span)) for n, attribute in enumerate(wanted, 1)
+    )
+    merged = tuple(group for group in branch.merged if set(group) <= aliases)
+    found = Branch(mine, conjunction((*own, *more)), outputs, branch.span, merged=merged)
+    return wanted, Query(step.name, step.file, True, (found,), step.span)

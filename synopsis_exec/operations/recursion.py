@@ -13,28 +13,22 @@ from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.block_columns import with_conditions_above
 from streambound.analyzer.block_queries import BlockReader
-from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.catalog import DeclaredTable, Kind
 from streambound.analyzer.columns import Column
 from streambound.analyzer.query import (
     Attribute,
     Branch,
-    Condition,
     Constant,
-    NullTest,
-    Output,
     Query,
     Source,
-    conjunction,
 )
 from streambound.criteria.dataflow.state import Operation
 from streambound.criteria.least_bound import least_bound
 from streambound.criteria.operators.columns import columns_of
 from streambound.criteria.operators.parts import BlockPart, StepPart, StepValue
 from streambound.criteria.operators.recursion_trees import reading, standing
-from streambound.criteria.operators.recursion_values import TIME, RecursiveValues, not_null, place_of, stored
+from streambound.criteria.operators.recursion_values import TIME, RecursiveValues, block_of_step, place_of, stored
 from streambound.criteria.operators.relations import as_stream
-from streambound.criteria.operators.value_ranges import range_of
 from streambound.preprocess.pipeline import derive
 from streambound.synopsis_exec.from_operations import JobOperators, NotMade, OperationRows
 from streambound.synopsis_exec.made_operators import engine_types, names_of
@@ -143,7 +137,7 @@ class _FixpointRows:
         alone = [source for source in others if self._changes(source)]
         together = [source for source in others if source not in alone]
         if any(source.kind is not Kind.RELATION for source in together):
-            yield _block_of(branch, tuple(together), step)
+            yield _StepRows(tuple(together), *block_of_step(branch, tuple(together), step))
         else:
             alone = [*together, *alone]
         for source in alone:
@@ -222,25 +216,3 @@ class _FixpointRows:
         nodes_of = [parsed(nodes.Scalar(text)) for text in texts]
         wanted = [node.transform(meant).sql("spark") for node in nodes_of]
         return self.job.made_of(rows, wanted, range(len(wanted)))
-
-
-def _block_of(branch: Branch, mine: tuple[Source, ...], step: Query) -> _StepRows:
-    """The streams of a case of the step, with what r joins or the step shows of them.
-
-    Rows that r cannot meet, by what its columns can be, are left out: an edge matters only if it begins where r ends.
-    """
-    aliases = {source.alias for source in mine}
-    own = [atom for atom in branch.atoms if {a.source for a in atom.attributes} <= aliases]
-    joined = [a for atom in branch.atoms if atom not in own for a in atom.attributes if a.source in aliases]
-    shown = [a for a in branch.projected if a.source in aliases]
-    wanted = tuple(dict.fromkeys((*joined, *shown)))
-    facts, compared = Facts.of(branch), not_null(branch)
-    more: list[Condition] = []
-    for attribute in wanted:
-        if attribute in compared:
-            more.append(NullTest(attribute, is_null=False))
-            more += range_of(facts, attribute, null=False).conditions(attribute)
-    outputs = tuple(Output(f"_{n}", attribute, branch.span) for n, attribute in enumerate(wanted, 1))
-    merged = tuple(group for group in branch.merged if set(group) <= aliases)
-    found = Branch(mine, conjunction((*own, *more)), outputs, branch.span, merged=merged)
-    return _StepRows(mine, wanted, Query(step.name, step.file, True, (found,), step.span))
