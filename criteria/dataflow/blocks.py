@@ -127,7 +127,7 @@ def query_of(made: Callable[[], Query], tree: nodes.Tree) -> Read:
     try:
         return derive(made())
     except Finding as finding:
-        return Undecided(tree, finding.diagnostic.message)
+        return Undecided(tree, finding.diagnostic.message, finding=finding.diagnostic)
     except TooManyBranchesError as error:
         return Undecided(tree, str(error))
 

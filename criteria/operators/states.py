@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.query import Query
@@ -12,6 +13,9 @@ from streambound.criteria.operators.parts import Closing, Part
 from streambound.criteria.size import Number, Size, total
 from streambound.criteria.violation import CriterionResult, Violation
 from streambound.criteria.vocabulary import Tier
+
+if TYPE_CHECKING:
+    from streambound.criteria.dataflow.judge import Judgement
 
 CLOSED = "when its window has closed"
 """When what is kept for a window goes."""
@@ -117,6 +121,7 @@ class Judged:
     clocks: tuple[str, ...] = ()
     sides: tuple[RowsOfSide, ...] = ()
     empty: tuple[Diagnostic, ...] = ()
+    judgement: Judgement | None = field(default=None, repr=False, compare=False)
 
     @property
     def criteria(self) -> tuple[CriterionResult, ...]:
