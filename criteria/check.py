@@ -29,7 +29,7 @@ from streambound.criteria.bound import QueryBound
 from streambound.criteria.dataflow.decision import decided_operators
 from streambound.criteria.dataflow.final import never_final
 from streambound.criteria.dataflow.judge import Judgement, judge_lowered
-from streambound.criteria.dataflow.reported import operator_span
+from streambound.criteria.dataflow.reported import operator_name, operator_span
 from streambound.criteria.dataflow.state import Operation
 from streambound.criteria.large_bound import large_bound, large_states
 from streambound.criteria.operators.states import CircuitBound, Judged
@@ -232,8 +232,8 @@ def _of_lowered(
 def _never_final(statement: Statement, asked: Emission, judgement: Judgement, open: Operation) -> Diagnostic:
     """Why results are not known to become final, at the operator that may change them."""
     waits = isinstance(open.tree, Join)
-    words = "rows that wait for a partner" if waits else "its results"
-    message = f"emit final is outside the query language here: {words} may be taken back for ever"
+    name = operator_name(open, judgement)
+    message = f"emit final is outside the query language here: {name} may take results back for ever"
     help = "limit how much later a partner may come" if waits else "group by a bucket of time"
     at = operator_span(open.tree, judgement)
     return Diagnostic(Code.UNSUPPORTED, message, statement.source.file, at, f"{help}, or print changes")

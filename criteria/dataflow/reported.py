@@ -54,11 +54,18 @@ def _of_operation(operation: Operation, number: int, judgement: Judgement) -> It
 
 def _name(tree: nodes.Tree, state: OperatorState, number: int) -> str:
     """What a state is called, such as ``groups 2``, ``groups 2 values`` or ``join 3 left``."""
-    if isinstance(tree, nodes.Scan):
-        return f"relation {tree.table}"
-    word = _WORDS.get(type(tree), "block")
-    more = "" if state.what in ("groups", "rows", "results", word) else f" {state.what}"
-    return f"{word} {number}{more}"
+    more = "" if state.what in ("groups", "rows", "results", "relation") else f" {state.what}"
+    return f"{_called(tree, number)}{more}"
+
+
+def _called(tree: nodes.Tree, number: int) -> str:
+    return f"relation {tree.table}" if isinstance(tree, nodes.Scan) else f"{_WORDS.get(type(tree), 'block')} {number}"
+
+
+def operator_name(operation: Operation, judgement: Judgement) -> str:
+    """What an operator is called among those of its statement, such as ``groups 2``."""
+    numbers = (n for n, one in enumerate(judgement.operation.every(), start=1) if one is operation)
+    return _called(operation.tree, next(numbers, 1))
 
 
 def _key(state: OperatorState, judgement: Judgement) -> Iterator[str]:
