@@ -203,16 +203,19 @@ def planned_circuit(checked: Checked, catalog: Catalog, unbounded: bool = False)
     """The plan of a bounded query beyond joins, or of any with ``unbounded``; None where there is none."""
     from streambound.analyzer.lower import lower
     from streambound.criteria.operators.decide import judged
-    from streambound.criteria.operators.states import Judged
-    from streambound.synopsis_exec.circuit_plan import make_circuit_plan
+    from streambound.criteria.operators.states import JudgedPart
+    from streambound.synopsis_exec.from_parts import make_circuit_plan
+    from streambound.synopsis_exec.period_plan import make_period_plan
 
     final = checked.statement.other_mode is not None
     if checked.circuit is not None and checked.verdict is Verdict.BOUNDED:
+        if not isinstance(checked.circuit, JudgedPart):
+            return make_period_plan(checked.circuit, checked.statement, catalog, final)
         return make_circuit_plan(checked.circuit, checked.statement, catalog, final)
     if not unbounded or checked.decision is not None or checked.blocks is not None:
         return None
     found = judged(checked.statement, lower(checked.statement, catalog), catalog, unbounded=True)
-    if not isinstance(found, Judged):
+    if not isinstance(found, JudgedPart):
         return None
     return make_circuit_plan(found, checked.statement, catalog, final, grows=True)
 

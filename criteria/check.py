@@ -26,12 +26,14 @@ from streambound.analyzer.toml_reader import suggest
 from streambound.analyzer.work import STATEMENT, TooMuchWork, at_most, begin, share, uncounted
 from streambound.analyzer.workspace import Workspace
 from streambound.criteria.bound import QueryBound
+from streambound.criteria.judged import CircuitBound, Judged
 from streambound.criteria.large_bound import large_bound, large_states
 from streambound.criteria.operators.decide import judged
 from streambound.criteria.operators.final import never_final
-from streambound.criteria.operators.parts import PairPart, Part
-from streambound.criteria.operators.states import CircuitBound, Judged
+from streambound.criteria.operators.parts import Part
+from streambound.criteria.operators.states import JudgedPart
 from streambound.criteria.paper import MOST_STRICT, strict_branches, weak_joins
+from streambound.criteria.parts import PairPart
 from streambound.criteria.periods.decide import JudgedPeriods, judged_periods, reads_streams
 from streambound.criteria.periods.endless import PeriodWitness, unbounded_periods
 from streambound.criteria.verdict import Decision, decide, proved
@@ -209,7 +211,7 @@ def _of_lowered(statement: Statement, catalog: Catalog, lowered: Lowered, provin
     undecided_set = lowered.query.distinct and decision.verdict is Verdict.UNKNOWN
     if decision.bound is None and (_with_ends(lowered.query) or undecided_set):
         found = judged(statement, lowered, catalog)
-        if isinstance(found, Judged) and found.part is not None:
+        if isinstance(found, JudgedPart) and found.part is not None:
             return _circuit(statement, found, catalog, lowered, proving)
     searched = proving and decision.verdict is Verdict.UNKNOWN
     witness = _of_relations(statement, catalog, lowered) if searched else None

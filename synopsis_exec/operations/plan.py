@@ -10,7 +10,7 @@ from streambound.analyzer.spans import Span
 from streambound.analyzer.statement import Statement
 from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.state import OperatorState
-from streambound.criteria.operators.states import CircuitBound, State
+from streambound.criteria.judged import CircuitBound, State
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit, plan_of
 from streambound.synopsis_exec.from_operations import JobOperators, Maker
 from streambound.synopsis_exec.operations.groups import rows_of_groups
