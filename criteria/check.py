@@ -26,13 +26,13 @@ from streambound.analyzer.toml_reader import suggest
 from streambound.analyzer.work import STATEMENT, TooMuchWork, at_most, begin, share, uncounted
 from streambound.analyzer.workspace import Workspace
 from streambound.criteria.bound import QueryBound
-from streambound.criteria.dataflow.decision import decided_operators
+from streambound.criteria.dataflow.decision import JudgedOperators, decided_operators
 from streambound.criteria.dataflow.final import never_final
 from streambound.criteria.dataflow.judge import Judgement, judge_lowered
 from streambound.criteria.dataflow.reported import operator_name, operator_span
 from streambound.criteria.dataflow.state import Operation
+from streambound.criteria.judged import CircuitBound, Judged
 from streambound.criteria.large_bound import large_bound, large_states
-from streambound.criteria.operators.states import CircuitBound, Judged
 from streambound.criteria.paper import MOST_STRICT, strict_branches, weak_joins
 from streambound.criteria.periods.decide import JudgedPeriods, judged_periods, reads_streams
 from streambound.criteria.periods.endless import PeriodWitness, unbounded_periods
@@ -196,7 +196,6 @@ def _of_lowered(
         errors = lowered.diagnostics if _undecided(lowered.diagnostics) is Verdict.ERROR else (found,)
         return Checked(statement, _undecided(errors), errors, catalog=catalog, tree=lowered.tree)
     if found is not None:
-        assert found.judgement is not None, "what its operators remember"
         open = None if asked is None else never_final(found.judgement)
         if asked is None or open is None:
             return _circuit(statement, found, catalog, lowered, proving)
@@ -212,7 +211,7 @@ def _of_lowered(
     undecided_set = lowered.query.distinct and decision.verdict is Verdict.UNKNOWN
     if decision.bound is None and (_with_ends(lowered.query) or undecided_set):
         found = decided_operators(statement, lowered, catalog)
-        if isinstance(found, Judged) and not found.violations:
+        if isinstance(found, JudgedOperators) and not found.violations:
             return _circuit(statement, found, catalog, lowered, proving)
     searched = proving and decision.verdict is Verdict.UNKNOWN
     witness = _of_operators(statement, catalog, lowered) if searched else None
@@ -244,7 +243,9 @@ def _with_ends(query: Query) -> bool:
     return any(source.ending for branch in query.branches for source in branch.sources)
 
 
-def _circuit(statement: Statement, found: Judged, catalog: Catalog, lowered: Lowered, proving: bool) -> Checked:
+def _circuit(
+    statement: Statement, found: JudgedOperators, catalog: Catalog, lowered: Lowered, proving: bool
+) -> Checked:
     """The verdict of a query beyond select-project-join: the propositions' (`criteria.operators`)."""
     assert lowered.tree is not None and lowered.positions is not None, "it is judged by them"
     places = [(scan.table, lowered.positions.of(scan.syntax)) for scan in scans(lowered.tree) if scan.syntax]
@@ -256,7 +257,6 @@ def _circuit(statement: Statement, found: Judged, catalog: Catalog, lowered: Low
     elif found.violations:
         from streambound.criteria.dataflow.witness import prove
 
-        assert found.judgement is not None, "what its operators remember"
         proof = prove(statement, catalog, found.judgement)
         witness, verdict = proof.statement, Verdict.UNBOUNDED
         if not proof.found:
@@ -294,7 +294,7 @@ def search_circuit_longer(checked: Checked, longer: int) -> CircuitWitness | Non
     """Search so many times as long as a check does for how to build the witnesses of a circuit."""
     from streambound.criteria.dataflow.witness import prove
 
-    if checked.circuit is None or checked.circuit.judgement is None or checked.catalog is None:
+    if not isinstance(checked.circuit, JudgedOperators) or checked.catalog is None:
         return None
     return prove(checked.statement, checked.catalog, checked.circuit.judgement, longer).statement
 

@@ -18,8 +18,8 @@ from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.statements import split_statements
 from streambound.criteria.joined_subqueries import joined_subqueries
+from streambound.criteria.judged import Judged
 from streambound.criteria.operators.decide import judged
-from streambound.criteria.operators.states import Judged
 from streambound.preprocess.pipeline import derive
 
 if TYPE_CHECKING:

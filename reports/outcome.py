@@ -144,10 +144,14 @@ def _certificate(checked: Checked) -> Mapping[str, Any] | None:
     """All that is needed to check the bound again (`criteria.certificate`)."""
     from streambound.criteria.certificate import certificate, to_json
     from streambound.criteria.operators.certificate import circuit_certificate
+    from streambound.criteria.operators.states import JudgedPart
+    from streambound.criteria.periods.certificate import period_certificate
 
     if checked.circuit is not None and checked.verdict is Verdict.BOUNDED:
-        of_circuit: Mapping[str, Any] = to_json(circuit_certificate(checked.circuit))
-        return of_circuit
+        judged = checked.circuit
+        kept = circuit_certificate(judged) if isinstance(judged, JudgedPart) else period_certificate(judged)
+        of_states: Mapping[str, Any] = to_json(kept)
+        return of_states
     if checked.bound is None or checked.decision is None:
         return None
     found: Mapping[str, Any] = to_json(certificate(checked.bound, checked.decision.query.distinct))

@@ -30,7 +30,8 @@ from streambound.criteria.dataflow.state import DecidedBlock, EachKey, Operation
 from streambound.criteria.dataflow.syntax import column_of, scalar_of
 from streambound.criteria.dataflow.view import OperatorView, place_of
 from streambound.criteria.operators.columns import columns_of
-from streambound.criteria.operators.parts import BestPart, BlockPart, EndingKey
+from streambound.criteria.operators.parts import EndingKey
+from streambound.criteria.parts import BestPart, BlockPart
 from streambound.synopsis_exec.made_operators import MadeOperators, engine_types
 from streambound_runtime.engine.counts import SqlCounts
 from streambound_runtime.engine.group import SqlGroup

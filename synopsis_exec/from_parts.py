@@ -1,18 +1,20 @@
-"""The engine's operators of a decided circuit, made from its parts: those below first."""
+"""The plan of a decided circuit: the engine's operators are made from its parts, those below first."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
+from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.columns import Column
 from streambound.analyzer.errors import BrokenInvariant
+from streambound.analyzer.statement import Statement
+from streambound.analyzer.symbols import symbol
 from streambound.analyzer.types import Family
+from streambound.criteria.judged import CircuitBound, State
 from streambound.criteria.operators.parts import (
     AggregateColumn,
-    BestPart,
-    BlockPart,
     BucketPart,
     ChangesPart,
     Closing,
@@ -21,15 +23,15 @@ from streambound.criteria.operators.parts import (
     KeyedPart,
     MapPart,
     OverPart,
-    PairPart,
     Part,
-    PeriodPart,
     RelationPart,
-    RowTests,
     SetPart,
     UnionPart,
     ViewJoinPart,
 )
+from streambound.criteria.operators.states import JudgedPart
+from streambound.criteria.parts import BestPart, BlockPart, PairPart, RowTests
+from streambound.synopsis_exec.circuit_plan import PlannedCircuit, known_sizes, plan_of
 from streambound.synopsis_exec.made_operators import (
     MadeOperators,
     engine_types,
@@ -37,18 +39,46 @@ from streambound.synopsis_exec.made_operators import (
     renamed,
 )
 from streambound.synopsis_exec.recursion_steps import recursion_step
+from streambound.synopsis_exec.result_columns import ADDED
+from streambound.synopsis_exec.synopsis_plan import as_formula
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.engine.counts import SqlCounts
 from streambound_runtime.engine.group import GroupArgument, SqlGroup
 from streambound_runtime.engine.join import SqlAsOf, SqlJoin
 from streambound_runtime.engine.linear import SqlBucket, SqlUnion
 from streambound_runtime.engine.over import SqlOver
-from streambound_runtime.engine.plan import EngineOperator, NativeNode, states_of
+from streambound_runtime.engine.plan import EngineOperator, NativeNode, StateBound, states_of
 from streambound_runtime.engine.running import SqlRunning
 from streambound_runtime.engine.stream_join import SqlStreamJoin
 from streambound_runtime.engine.tables import BIGINT, EXACT, HUGEINT, engine_type
-from streambound_runtime.operators import circuit_plan
+from streambound_runtime.operators import circuit_plan, formula
 from streambound_runtime.operators.plan import Test
+
+
+def make_circuit_plan(
+    judged: JudgedPart, statement: Statement, catalog: Catalog, final: bool = False, grows: bool = False
+) -> PlannedCircuit:
+    """The plan of a circuit, of which ``grows`` says that it has no M; raises NotExecutableError."""
+    assert judged.part is not None, "what was refused has no plan"
+    made = Operators(catalog, judged.part, final)
+    bound, retracts = CircuitBound(judged.states, grows), judged.retracts and not final
+    plan = plan_of(made, judged.part.columns, bound, statement, judged.clocks, ADDED, retracts, final)
+    made.check_names()
+    known = known_sizes(plan.blocks) | {symbol("rows", name): formula.RowCount(name) for name in made.relations}
+    kept = () if grows else tuple(_kept(judged.states, made, {one.name for one in plan.circuit.operators}, known))
+    return replace(plan, circuit=replace(plan.circuit, kept=kept), empty=bool(judged.empty))
+
+
+def _kept(
+    states: Iterable[State], made: Operators, operators: Collection[str], known: dict[str, formula.Formula]
+) -> Iterator[StateBound]:
+    """What the operators' states keep at most, as far as they are tables."""
+    for state in states:
+        found = made.state(state.name)
+        if found is not None and found[0] in operators:
+            yield StateBound(
+                *found, as_formula(state.size, known), f"at most {state.size.text}, by {state.proposition}"
+            )
 
 
 @dataclass
@@ -99,10 +129,6 @@ class Operators(MadeOperators):
                 return self.stream_join(part)
             case FixpointPart():
                 return self._fixpoint(part)
-            case PeriodPart():
-                inputs = tuple(map(self.add, part.blocks))
-                node = circuit_plan.PeriodNode(part.name, inputs, part.query, names_of(part.columns))
-                return NativeNode(node, engine_types(part.columns), True)
             case UnionPart():
                 inputs = tuple(map(self.add, part.inputs))
                 timed = all(self.made[name].timed for name in inputs)

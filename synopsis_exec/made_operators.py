@@ -11,12 +11,8 @@ from streambound.analyzer.query import Attribute, Constant, OutputValue, Query, 
 from streambound.analyzer.types import Family
 from streambound.criteria.bound import QueryBound, bound
 from streambound.criteria.operators.extremes import NEWEST
-from streambound.criteria.operators.parts import (
-    BestPart,
-    BlockPart,
-    EndingKey,
-    PairPart,
-)
+from streambound.criteria.operators.parts import EndingKey
+from streambound.criteria.parts import BestPart, BlockPart, PairPart
 from streambound.synopsis_exec.asked_relations import asked_relations
 from streambound.synopsis_exec.best_values import best_branch
 from streambound.synopsis_exec.branch_plan import BranchLowering, constant

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from streambound.analyzer.query import Comparison, Condition, Constant, NullTest, Op
 from streambound.analyzer.values import Value
-from streambound.criteria.operators.parts import StepPart, StepValue
+from streambound.criteria.parts import StepPart, StepValue
 from streambound.synopsis_exec.branch_plan import constant
 from streambound_runtime.operators.circuit_plan import RecursionStep
 from streambound_runtime.operators.plan import Term, Test

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.checked_types import check_types
@@ -26,7 +27,7 @@ from streambound.criteria.dataflow.findings import violations
 from streambound.criteria.dataflow.judge import Judgement, judge_lowered
 from streambound.criteria.dataflow.reported import reported_states
 from streambound.criteria.dataflow.state import Undecided
-from streambound.criteria.operators.states import Judged
+from streambound.criteria.judged import Judged
 
 _WAYS_OUT: dict[type, str] = {
     nodes.Aggregate: "group by a window of time, GROUP BY k, window(ts, '1 hour'), or aggregate the job's output "
@@ -45,9 +46,16 @@ _WAYS_OUT: dict[type, str] = {
 """What to do instead of an operator whose rule has no better words."""
 
 
+@dataclass(frozen=True, slots=True)
+class JudgedOperators(Judged):
+    """What is said of a statement's operators, with how they were judged."""
+
+    judgement: Judgement = field(kw_only=True, repr=False, compare=False)
+
+
 def decided_operators(
     statement: Statement, lowered: Lowered, catalog: Catalog, joining: bool = False
-) -> Judged | Diagnostic | None:
+) -> JudgedOperators | Diagnostic | None:
     """What a statement remembers; None where the front end has better words for why nothing is said.
 
     A diagnostic where it means nothing, such as a sum of texts, or where no rule speaks of one of its operators.
@@ -67,10 +75,10 @@ def decided_operators(
     return of_judgement(judgement)
 
 
-def of_judgement(judgement: Judgement) -> Judged:
+def of_judgement(judgement: Judgement) -> JudgedOperators:
     """What is reported of a judgement whose operators all have a rule."""
     wrong = violations(judgement) if judgement.entries is None else ()
-    return Judged(None, reported_states(judgement), wrong, clocks=judgement.clocks, judgement=judgement)
+    return JudgedOperators(reported_states(judgement), wrong, clocks=judgement.clocks, judgement=judgement)
 
 
 def _refusal(one: Undecided, positions: Positions) -> Diagnostic | None:

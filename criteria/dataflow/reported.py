@@ -10,7 +10,7 @@ from streambound.analyzer.spans import Span
 from streambound.criteria.dataflow.findings import is_placed
 from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.state import Entry, Operation, OperatorState, Reason
-from streambound.criteria.operators.states import State
+from streambound.criteria.judged import State
 
 _COMPLETE = "when no later row can complete it"
 _WORDS: dict[type[nodes.Tree], str] = {

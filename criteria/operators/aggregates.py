@@ -24,6 +24,7 @@ from streambound.analyzer.flatten import written
 from streambound.analyzer.query import Computed, Query, TimeValue
 from streambound.analyzer.types import NUMERIC
 from streambound.criteria.bag import bag_violations
+from streambound.criteria.judged import State
 from streambound.criteria.operators.aggregates_of_views import judge_aggregate_of_view
 from streambound.criteria.operators.buckets import with_times
 from streambound.criteria.operators.closing_rows import group_columns
@@ -49,7 +50,7 @@ from streambound.criteria.operators.endless import COUNTED, endless
 from streambound.criteria.operators.extremes import extreme_part, extreme_violations, keeps_best, with_newest
 from streambound.criteria.operators.flattened import flattened
 from streambound.criteria.operators.judge import Context, NoRule, fewest_results, groups
-from streambound.criteria.operators.parts import AggregateColumn, BestPart, BlockPart, BucketPart, Closing, GroupPart
+from streambound.criteria.operators.parts import AggregateColumn, BucketPart, Closing, GroupPart
 from streambound.criteria.operators.reading_calls import (
     SPREADS,
     AggregateRead,
@@ -58,7 +59,8 @@ from streambound.criteria.operators.reading_calls import (
     needs_values,
     value_of_call,
 )
-from streambound.criteria.operators.states import CLOSED, Judged, State, numbered
+from streambound.criteria.operators.states import CLOSED, JudgedPart, numbered
+from streambound.criteria.parts import BestPart, BlockPart
 from streambound.criteria.polynomials import Product, expanded, squared
 from streambound.criteria.set import set_violations
 from streambound.criteria.size import Number, Size
@@ -69,7 +71,7 @@ Places = tuple[int, ...]
 """Places of sums among those of a block."""
 
 
-def judge_aggregate(tree: Tree, context: Context) -> Judged:
+def judge_aggregate(tree: Tree, context: Context) -> JudgedPart:
     """The rule of a SELECT with aggregates, over one block."""
     assert isinstance(tree, Aggregate)
     if (one := flattened(tree)) is not None:
@@ -96,7 +98,7 @@ class _Aggregates:
     bucket: Bucket | None = None
     sums: list[Monomial] = field(default_factory=list)
 
-    def judged(self) -> Judged:
+    def judged(self) -> JudgedPart:
         context, tree = self.context, self.tree
         calls = [call_of(call) for call in tree.calls]
         keys = self._block_keys()
@@ -126,7 +128,7 @@ class _Aggregates:
             asked_for = (derive(asked).split for _, asked in values)
             bags = (replace(derive(asked).split, distinct=False) for _, asked in values)
             suspects = (*with_times(split), split, replace(split, distinct=True), *asked_for, *bags)
-            return Judged(None, (), tuple(dict.fromkeys(violations)), suspects)
+            return JudgedPart(violations=tuple(dict.fromkeys(violations)), suspects=suspects)
         if ended is None and not windows and self.bucket is None:
             ended = ended_key(query, len(keys), context.catalog, promised=False)
         rows, states = context.block(query, "A5" if windows else "A1")
@@ -152,7 +154,7 @@ class _Aggregates:
         states += self._states(name, query, part, windows, [asked for _, asked in values], ended)
         most = Number(1) if not part.keys else None if windows or ended else groups(fewest_results(derive(query)))
         closes = () if windows is None else group_columns(derive(query).split, windows, self._ends(closing))
-        return Judged(part, states, rows=most, retracts=True, closes=closes)
+        return JudgedPart(part=part, states=states, rows=most, retracts=True, closes=closes)
 
     # --- sums -------------------------------------------------------------------------------------------------------
 

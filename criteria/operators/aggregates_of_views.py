@@ -25,6 +25,7 @@ from streambound.analyzer.constants import INT
 from streambound.analyzer.query import Query
 from streambound.analyzer.symbols import symbol
 from streambound.analyzer.types import NUMERIC
+from streambound.criteria.judged import State
 from streambound.criteria.operators.closing_rows import computed_sides, mapped_columns
 from streambound.criteria.operators.columns import aggregate_type
 from streambound.criteria.operators.each_key import columns_of_key
@@ -33,11 +34,9 @@ from streambound.criteria.operators.late_conditions import is_late, is_marked
 from streambound.criteria.operators.mapped import Columns, columns_shown
 from streambound.criteria.operators.parts import (
     AggregateColumn,
-    BlockPart,
     Closing,
     GroupPart,
     MapPart,
-    PairPart,
     Part,
     RelationPart,
     UnionPart,
@@ -45,17 +44,18 @@ from streambound.criteria.operators.parts import (
 )
 from streambound.criteria.operators.pushed_filters import pushed, turned
 from streambound.criteria.operators.reading_calls import SPREADS, AggregateRead, call_of, needs_values, value_of_call
-from streambound.criteria.operators.states import CLOSED, ClosingRows, Judged, State, numbered
+from streambound.criteria.operators.states import CLOSED, ClosingRows, JudgedPart, numbered
 from streambound.criteria.operators.sums_below_joins import sums_below_join
 from streambound.criteria.operators.tied_rows import only_read
 from streambound.criteria.operators.written_columns import called, names_in
+from streambound.criteria.parts import BlockPart, PairPart
 from streambound.criteria.size import Number, Size, Symbol, total
 from streambound.criteria.violation import Violation
 
 BEST = ("MIN", "MAX")
 
 
-def judge_aggregate_of_view(tree: Aggregate, context: Context) -> Judged:
+def judge_aggregate_of_view(tree: Aggregate, context: Context) -> JudgedPart:
     """Aggregates of what another operator gives; raises NoRule where its rows have no number.
 
     Where MIN or MAX is of groups whose windows are not shown, these say nevertheless when rows are taken back no more.
@@ -70,7 +70,7 @@ def judge_aggregate_of_view(tree: Aggregate, context: Context) -> Judged:
     return found
 
 
-def _judged(tree: Aggregate, context: Context) -> Judged:
+def _judged(tree: Aggregate, context: Context) -> JudgedPart:
     read = _read(tree)
     tree = replace(tree, input=only_read(tree.input, read))
     joined = _joins(tree.input)
@@ -139,7 +139,7 @@ def _judged(tree: Aggregate, context: Context) -> Judged:
     lacking = [_lacks(tree, None, context)] if number_of is None else []
     lacking += [_lacks(tree, value, context) for value, size in zip(valued, values, strict=True) if size is None]
     if number_of is None or lacking:
-        return Judged(None, (), tuple(lacking), _suspects(judged.part))
+        return JudgedPart(violations=tuple(lacking), suspects=_suspects(judged.part))
     name = context.name("groups")
     own = (*(column for column, _ in keys), *(call.column for call in calls))
     given = _mapped(context, judged, rows)
@@ -157,10 +157,10 @@ def _judged(tree: Aggregate, context: Context) -> Judged:
             rule, when = ("A5" if closes else "D6", freed) if closed is None else ("D2", CLOSED)
             states.append(State(numbered(f"{name} values", number), rule, size, (*shown, "value"), when, span))
     known = None if closes else number_of
-    return Judged(part, (*judged.states, *states), rows=known, retracts=True, closes=closes)
+    return JudgedPart(part=part, states=(*judged.states, *states), rows=known, retracts=True, closes=closes)
 
 
-def _closing_groups(judged: Judged, texts: Sequence[str], keys: int | None = None) -> tuple[ClosingRows, ...]:
+def _closing_groups(judged: JudgedPart, texts: Sequence[str], keys: int | None = None) -> tuple[ClosingRows, ...]:
     """The different values of some expressions by the keys among them that close: as many as rows that have them."""
     assert judged.part is not None
     found = mapped_columns(judged.closes, judged.part.columns, texts)
@@ -168,7 +168,7 @@ def _closing_groups(judged: Judged, texts: Sequence[str], keys: int | None = Non
     return tuple(replace(one, open=one.different(range(len(texts)))) for one in closing)
 
 
-def _best_of_closed(call: AggregateRead, judged: Judged, key: int) -> Closing | None:
+def _best_of_closed(call: AggregateRead, judged: JudgedPart, key: int) -> Closing | None:
     """When a value is taken back no more, at this place of the argument's rows, so that MIN or MAX keep the best (D2).
 
     None where all rows can be kept, or no window says when they do not change any more, or all values count.
@@ -195,7 +195,7 @@ def _closing_item(part: Part, key: int) -> Item:
 
 
 def _evident(
-    tree: Aggregate, judged: Judged, scalars: Sequence[Scalar], columns: Columns, context: Context
+    tree: Aggregate, judged: JudgedPart, scalars: Sequence[Scalar], columns: Columns, context: Context
 ) -> Size | None:
     """How many different values some expressions have: by the view's rows, or by what they can be.
 
@@ -256,7 +256,7 @@ def _suspects(part: Part) -> tuple[Query, ...]:
     return ()
 
 
-def _below_join(tree: Aggregate, judged: Judged, context: Context) -> Judged:
+def _below_join(tree: Aggregate, judged: JudgedPart, context: Context) -> JudgedPart:
     """The aggregates of a join whose columns are unbounded, pushed below it, if only those that it reads are not."""
     below, where = (tree.input.input, tree.input.condition) if isinstance(tree.input, Filter) else (tree.input, None)
     below, where = pushed(below, where, context.catalog)
@@ -313,7 +313,7 @@ def _scalar(node: exp.Expr) -> Scalar:
     return Scalar(node.sql("spark"), node)
 
 
-def _mapped(context: Context, judged: Judged, items: Sequence[Item]) -> MapPart:
+def _mapped(context: Context, judged: JudgedPart, items: Sequence[Item]) -> MapPart:
     assert judged.part is not None
     found = tuple(column for column, _ in items)
     return MapPart(context.name("map"), judged.part, found, tuple(text for _, text in items))

@@ -20,12 +20,13 @@ from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.findings import Finding
 from streambound.analyzer.query import Branch, TimeValue
+from streambound.criteria.judged import State
 from streambound.criteria.operators.judge import Context, NoRule
 from streambound.criteria.operators.mapped import filtered
 from streambound.criteria.operators.pair_tests import Columns, as_shown, names_of, pair_tests
 from streambound.criteria.operators.parts import ViewJoinPart
 from streambound.criteria.operators.pushed_filters import all_of, conjuncts_of
-from streambound.criteria.operators.states import Judged, State
+from streambound.criteria.operators.states import JudgedPart
 from streambound.criteria.operators.static_rows import closes_beside
 from streambound.criteria.operators.written_columns import called, names_in
 from streambound.preprocess.pipeline import derive
@@ -40,7 +41,7 @@ def version_of(tree: Tree) -> AsOf | None:
     return tree if isinstance(tree, AsOf) else None
 
 
-def judge_as_of(tree: Join, context: Context) -> Judged:
+def judge_as_of(tree: Join, context: Context) -> JudgedPart:
     """``S JOIN R FOR SYSTEM_TIME AS OF S.ts ON …``; raises NoRule for another time than that at which rows come."""
     version = version_of(tree.right)
     assert version is not None, "a join with a relation as of a time"
@@ -71,7 +72,9 @@ def judge_as_of(tree: Join, context: Context) -> Judged:
     part = ViewJoinPart(name, str(tree.kind), left.part, relation.part, tests, ((),), tuple(shown), own, as_of=True)
     assert set(shown) <= set(names), "columns of the sides"
     state = State(f"{name} right", "E3", rows, (), "when it is taken back", span)
-    found = Judged(part, (*left.states, *relation.states, state), closes=closes_beside(tree.kind, left, shown, rows))
+    found = JudgedPart(
+        part=part, states=(*left.states, *relation.states, state), closes=closes_beside(tree.kind, left, shown, rows)
+    )
     if not late:
         return found
     views = tuple(view for view in schema(tree, context.catalog) if called(view, named))

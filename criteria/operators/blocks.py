@@ -10,17 +10,19 @@ from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.findings import Finding
 from streambound.analyzer.query import Query
 from streambound.criteria.bag import bag_violations
+from streambound.criteria.judged import State
 from streambound.criteria.operators.closing_rows import block_columns
 from streambound.criteria.operators.ended_keys import UNTIL_OVER, EndedKey, ended_key, key_states, one_value
 from streambound.criteria.operators.judge import Context, NoRule, fewest_results, groups
-from streambound.criteria.operators.parts import BlockPart, SetPart
-from streambound.criteria.operators.states import Judged, State
+from streambound.criteria.operators.parts import SetPart
+from streambound.criteria.operators.states import JudgedPart
+from streambound.criteria.parts import BlockPart
 from streambound.criteria.set import set_violations
 from streambound.criteria.violation import Violation
 from streambound.preprocess.pipeline import derive
 
 
-def judge_block(tree: Tree, context: Context) -> Judged:
+def judge_block(tree: Tree, context: Context) -> JudgedPart:
     """A block as a view that only grows."""
     distinct = isinstance(tree, Distinct) or (isinstance(tree, Union) and tree.distinct)
     query = context.blocks.view(tree, distinct)
@@ -34,10 +36,10 @@ def judge_block(tree: Tree, context: Context) -> Judged:
     if context.refuses(violations):
         if (grouped := judge_once(tree, context)) is not None:
             return grouped
-        return Judged(None, (), tuple(dict.fromkeys(violations)), (split,))
+        return JudgedPart(violations=tuple(dict.fromkeys(violations)), suspects=(split,))
     part, states = context.block(query, "set" if distinct else "bag")
     if not distinct:
-        return Judged(part, states, closes=block_columns(split))
+        return JudgedPart(part=part, states=states, closes=block_columns(split))
     if ended is not None:
         return _ending(part, states, ended, query, context)
     counted = fewest_results(derive(query))
@@ -45,10 +47,10 @@ def judge_block(tree: Tree, context: Context) -> Judged:
     name = context.name("results")
     keys = tuple(column.name for column in part.columns)
     state = State(name, "set", most, keys, "never", query.span, (counted,))
-    return Judged(SetPart(name, "distinct", part, None, part.columns, grows=True), (*states, state))
+    return JudgedPart(part=SetPart(name, "distinct", part, None, part.columns, grows=True), states=(*states, state))
 
 
-def judge_once(tree: Tree, context: Context) -> Judged | None:
+def judge_once(tree: Tree, context: Context) -> JudgedPart | None:
     """The rows that DISTINCT or UNION leaves as groups by all columns, where these close (A5); None where not."""
     groups_of = as_groups(tree, context.catalog, context.positions)
     if groups_of is None:
@@ -59,10 +61,10 @@ def judge_once(tree: Tree, context: Context) -> Judged | None:
     return None
 
 
-def _ending(part: BlockPart, states: tuple[State, ...], ended: EndedKey, query: Query, context: Context) -> Judged:
+def _ending(part: BlockPart, states: tuple[State, ...], ended: EndedKey, query: Query, context: Context) -> JudgedPart:
     """K2: the distinct results of a key are remembered until a punctuation ends it."""
     name, names = context.name("results"), tuple(column.name for column in part.columns)
     most = context.size(lambda: ended.most(part.split), "results of open keys without a number")
     state = State(name, "K2", most, names, UNTIL_OVER, query.span, ended.counted(part.split))
     found = SetPart(name, "distinct", part, None, part.columns, grows=True, ends=ended.ending)
-    return Judged(found, (*states, *key_states(ended.key, context.catalog, query.span), state))
+    return JudgedPart(part=found, states=(*states, *key_states(ended.key, context.catalog, query.span), state))

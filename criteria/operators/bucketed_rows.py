@@ -20,14 +20,14 @@ from streambound.criteria.operators.buckets_of_buckets import ahead, waits
 from streambound.criteria.operators.closing_windows import TIME
 from streambound.criteria.operators.judge import Context, NoRule
 from streambound.criteria.operators.parts import BucketPart, Closing
-from streambound.criteria.operators.states import ClosingRows, Judged, RowsOfSide
+from streambound.criteria.operators.states import ClosingRows, JudgedPart, RowsOfSide
 from streambound.criteria.operators.written_columns import called
 from streambound.criteria.size import Number, Size, product
 
 _ENDS = ("start", "end", "last")
 
 
-def judge_buckets(tree: Tree, context: Context) -> Judged:
+def judge_buckets(tree: Tree, context: Context) -> JudgedPart:
     """The rule of tumbling and hopping buckets; raises NoRule for others."""
     assert isinstance(tree, Bucket)
     if tree.kind is BucketKind.SESSION:
@@ -57,10 +57,10 @@ def judge_buckets(tree: Tree, context: Context) -> Judged:
     columns = tuple(Column(name, kind) for name, kind in zip(_apart(names), kinds, strict=True))
     part = BucketPart(context.name("buckets"), below, time, tree.size, slide, tree.offset, tuple(shown), columns)
     closes = _closing(judged, time, part)
-    return Judged(part, judged.states, retracts=judged.retracts, closes=closes)
+    return JudgedPart(part=part, states=judged.states, retracts=judged.retracts, closes=closes)
 
 
-def _closing(judged: Judged, time: int, part: BucketPart) -> tuple[ClosingRows, ...]:
+def _closing(judged: JudgedPart, time: int, part: BucketPart) -> tuple[ClosingRows, ...]:
     """The ends of buckets, where what they are of is a time that nothing comes arbitrarily later than."""
     found = next(((rows, one) for rows in judged.closes for one in rows.columns if one.key == time), None)
     if found is None:

@@ -17,8 +17,10 @@ from streambound.criteria.bound import BranchBound, QueryBound, TableBound, resu
 from streambound.criteria.cases import Case
 from streambound.criteria.certificate import Amount, BranchCertificate, certificate
 from streambound.criteria.count import Count, by_values
-from streambound.criteria.operators.parts import BestPart, BlockPart, Part
-from streambound.criteria.operators.states import CLOSED, Judged, State
+from streambound.criteria.judged import State
+from streambound.criteria.operators.parts import Part
+from streambound.criteria.operators.states import CLOSED, JudgedPart
+from streambound.criteria.parts import BestPart, BlockPart
 from streambound.criteria.size import total
 from streambound.criteria.synopsis import Synopsis
 
@@ -76,7 +78,7 @@ _BY_VALUES = ("C1", "C2")
 """Propositions of rows that wait for those of another side, whichever these are."""
 
 
-def circuit_certificate(judged: Judged) -> CircuitCertificate:
+def circuit_certificate(judged: JudgedPart) -> CircuitCertificate:
     """The certificate of a bounded circuit."""
     assert judged.part is not None, "only what is bounded is certified"
     parts = {part.name: part for part in _blocks(judged.part)}

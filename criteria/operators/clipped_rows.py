@@ -14,7 +14,8 @@ from streambound.analyzer.closure import Sort
 from streambound.analyzer.query import Attribute, Branch, Query
 from streambound.analyzer.values import Value
 from streambound.criteria.operators.judge import groups
-from streambound.criteria.operators.parts import ClippedColumn, RowTest
+from streambound.criteria.operators.parts import ClippedColumn
+from streambound.criteria.parts import RowTest
 from streambound.criteria.size import Number, Size, product
 from streambound_runtime.promises import Domain
 

@@ -17,8 +17,9 @@ from itertools import product as product_of
 
 from streambound.analyzer.algebra.nodes import JoinKind
 from streambound.criteria.operators.closing_rows import taken_over
-from streambound.criteria.operators.parts import Closing, RowTest
+from streambound.criteria.operators.parts import Closing
 from streambound.criteria.operators.states import ClosingRows, RowsOfSide
+from streambound.criteria.parts import RowTest
 from streambound.criteria.size import Size, product, total
 
 _SHIFTS: dict[str, Callable[[int], int]] = {

@@ -51,6 +51,7 @@ from streambound.analyzer.operators_outside import (
 from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.work import spend
+from streambound.criteria.judged import State
 from streambound.criteria.operators.aggregates import judge_aggregate
 from streambound.criteria.operators.blocks import judge_block
 from streambound.criteria.operators.bucketed_rows import judge_buckets
@@ -65,12 +66,12 @@ from streambound.criteria.operators.pairs import judge_pair
 from streambound.criteria.operators.recursion import judge_recursion
 from streambound.criteria.operators.relations import judge_relation
 from streambound.criteria.operators.set_operations import judge_distinct, judge_set_operation, judge_union
-from streambound.criteria.operators.states import Judged, State
+from streambound.criteria.operators.states import JudgedPart
 from streambound.criteria.operators.static_rows import judge_static
 from streambound.criteria.violation import Violation
 
 
-def judge_subquery(tree: Tree, context: Context) -> Judged:
+def judge_subquery(tree: Tree, context: Context) -> JudgedPart:
     """No rule: subqueries that are decided have become joins before; raises NoRule with the words for the others."""
     asked = list[Apply]()
     while isinstance(tree, Apply):
@@ -119,7 +120,7 @@ _WAYS_OUT: dict[type, str] = {
 """What to do instead of an operator whose rule has no better words."""
 
 
-def judge(tree: Tree, context: Context) -> Judged:
+def judge(tree: Tree, context: Context) -> JudgedPart:
     """What the propositions say of a tree, or else of what it keeps for each key (K3); raises NoRule and Finding."""
     try:
         found = _judge(tree, context)
@@ -130,7 +131,7 @@ def judge(tree: Tree, context: Context) -> Judged:
     return found if found.part is not None else judge_each_key(tree, context, _judge) or found
 
 
-def _judge(tree: Tree, context: Context) -> Judged:
+def _judge(tree: Tree, context: Context) -> JudgedPart:
     spend(_STEPS)
     if is_static(tree, context.catalog):
         return judge_static(tree, context)
@@ -148,7 +149,7 @@ def _judge(tree: Tree, context: Context) -> Judged:
 
 def judged(
     statement: Statement, lowered: Lowered, catalog: Catalog, unbounded: bool = False
-) -> Judged | Diagnostic | None:
+) -> JudgedPart | Diagnostic | None:
     """What the propositions say of a statement beyond select-project-join; None where they do not speak of it.
 
     A diagnostic where it means nothing, such as a sum of texts. With ``unbounded`` it has a part whatever it would
@@ -180,13 +181,13 @@ def _with_conditions_moved(tree: Tree, context: Context) -> Tree:
     return made
 
 
-def _growing(refusal: NoNumber, statement: Statement, positions: Positions) -> Judged | Diagnostic | None:
+def _growing(refusal: NoNumber, statement: Statement, positions: Positions) -> JudgedPart | Diagnostic | None:
     """That nothing bounds what an operator remembers, at the operator."""
     at = refusal.at
     if at is None or isinstance(at, AggregateCall | WindowCall) or at.syntax is None or not str(refusal):
         return _refused(refusal, statement, positions)
     message, place = f"nothing bounds what this remembers: {refusal}", at.at or positions.of(at.syntax)
-    return Judged(None, (), (Violation("Lemma 1", "", None, message, place, Code.UNBOUNDED_VIEW, _HELP),))
+    return JudgedPart(violations=(Violation("Lemma 1", "", None, message, place, Code.UNBOUNDED_VIEW, _HELP),))
 
 
 def _refused(refusal: NoRule, statement: Statement, positions: Positions) -> Diagnostic | None:

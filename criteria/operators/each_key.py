@@ -19,34 +19,33 @@ from streambound.analyzer.catalog import Catalog, DeclaredTable
 from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Attribute, Branch, Query
+from streambound.criteria.judged import State
 from streambound.criteria.operators.ended_keys import UNTIL_OVER, key_states
 from streambound.criteria.operators.judge import Context, NoRule
 from streambound.criteria.operators.parts import (
-    BestPart,
-    BlockPart,
     EndingKey,
     GroupPart,
     KeyedPart,
     MapPart,
     OverPart,
-    PairPart,
     Part,
     RelationPart,
     SetPart,
     UnionPart,
     ViewJoinPart,
 )
-from streambound.criteria.operators.states import Judged, State
+from streambound.criteria.operators.states import JudgedPart
+from streambound.criteria.parts import BestPart, BlockPart, PairPart
 from streambound.criteria.size import Number, product
 
 EACH_KEY = "K3"
 """The proposition that bounds what is kept for each key."""
 Carried = tuple[frozenset[int], ...]
 """The places of a part's columns that have the key, for each of its attributes."""
-Judge = Callable[[Tree, Context], Judged]
+Judge = Callable[[Tree, Context], JudgedPart]
 
 
-def judge_each_key(tree: Tree, context: Context, judge: Judge) -> Judged | None:
+def judge_each_key(tree: Tree, context: Context, judge: Judge) -> JudgedPart | None:
     """What a tree remembers for each value of a key that ends, of all that are open; None where it is for no key.
 
     Of several keys the one with the fewest that are open.
@@ -102,7 +101,7 @@ def _one_key(context: Context, key: StreamKey) -> Context:
     return replace(context, catalog=catalog, blocks=replace(context.blocks, catalog=catalog), one_key=key)
 
 
-def _of_all(judged: Judged, found: _Keyed, context: Context) -> Judged:
+def _of_all(judged: JudgedPart, found: _Keyed, context: Context) -> JudgedPart:
     """What is said of one key, of all that are open; raises _NotOfOneKey for a state that is of no key."""
     most = Number(found.key.max_open or 0)
     shared = {state.name for _, state in context.relations.values()}

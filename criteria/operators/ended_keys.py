@@ -14,9 +14,9 @@ from streambound.analyzer.catalog import Catalog, Kind
 from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.query import Attribute, Branch, Query
 from streambound.analyzer.spans import Span
+from streambound.criteria.judged import State
 from streambound.criteria.operators.judge import groups
 from streambound.criteria.operators.parts import EndingKey
-from streambound.criteria.operators.states import State
 from streambound.criteria.size import Number, Size, least, product
 from streambound.criteria.violation import Violation
 from streambound.preprocess.pipeline import derive

@@ -13,9 +13,9 @@ from streambound.analyzer.catalog import Kind
 from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Attribute, Branch, Comparison, Op, Query, Source, conjunction
 from streambound.criteria.bound import bound
+from streambound.criteria.judged import State
 from streambound.criteria.operators.judge import Context, NoRule
-from streambound.criteria.operators.parts import BestPart
-from streambound.criteria.operators.states import State
+from streambound.criteria.parts import BestPart
 from streambound.criteria.set import set_violations
 from streambound.criteria.violation import Violation
 from streambound.preprocess.pipeline import derive

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 from streambound.analyzer.boundedness import Facts
-from streambound.criteria.operators.parts import (
-    BlockPart,
-    GroupPart,
-    MapPart,
-    PairPart,
-    Part,
-    RelationPart,
-    UnionPart,
-    ViewJoinPart,
-)
-from streambound.criteria.operators.states import Judged
+from streambound.criteria.operators.parts import GroupPart, MapPart, Part, RelationPart, UnionPart, ViewJoinPart
+from streambound.criteria.operators.states import JudgedPart
+from streambound.criteria.parts import BlockPart, PairPart
 
 
-def never_final(judged: Judged) -> Part | None:
+def never_final(judged: JudgedPart) -> Part | None:
     """The operator whose results are not known to become final; None where all do.
 
     Results that are never taken back are final when they are printed.

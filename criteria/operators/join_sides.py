@@ -15,18 +15,18 @@ from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.operators.judge import Context
 from streambound.criteria.operators.mapped import columns_shown
-from streambound.criteria.operators.states import Judged
+from streambound.criteria.operators.states import JudgedPart
 from streambound.criteria.operators.written_columns import called, names_in
 
 
-def side_of(side: Tree, tree: Join, context: Context) -> tuple[Schema, Judged]:
+def side_of(side: Tree, tree: Join, context: Context) -> tuple[Schema, JudgedPart]:
     """A side of a join with its columns that are needed: those that the condition reads, and what is shown."""
     condition = [] if tree.condition is None else [parsed(tree.condition)]
     with context.reading(None if context.needed is None else {**context.needed, **names_in(condition)}):
         return rows_of(side, tree, context)
 
 
-def rows_of(side: Tree, above: Tree, context: Context) -> tuple[Schema, Judged]:
+def rows_of(side: Tree, above: Tree, context: Context) -> tuple[Schema, JudgedPart]:
     """The rows that an operator reads, and their columns: of a block, which has no list of its own, what is needed."""
     given, needed = schema(side, context.catalog), context.needed
     if is_block(side, context.catalog) and not is_static(side, context.catalog):

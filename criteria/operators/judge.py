@@ -18,10 +18,12 @@ from streambound.analyzer.constants import BIGINT
 from streambound.analyzer.findings import Positions
 from streambound.analyzer.query import Attribute, Computed, Constant, Output, Query
 from streambound.criteria.bound import results_count, timed_results_layout
+from streambound.criteria.judged import State
 from streambound.criteria.least_bound import least_bound
 from streambound.criteria.operators.columns import columns_of
-from streambound.criteria.operators.parts import BlockPart, Part
-from streambound.criteria.operators.states import Judged, State
+from streambound.criteria.operators.parts import Part
+from streambound.criteria.operators.states import JudgedPart
+from streambound.criteria.parts import BlockPart
 from streambound.criteria.size import Size, Symbol, fewer, total
 from streambound.criteria.synopsis import Synopsis
 from streambound.criteria.tables import SynopsisTable
@@ -59,7 +61,7 @@ class Context:
     catalog: Catalog
     positions: Positions
     blocks: BlockReader
-    judge: Callable[[Tree, Context], Judged]
+    judge: Callable[[Tree, Context], JudgedPart]
     needed: Mapping[tuple[str, str], exp.Column] | None = None
     limits: dict[int, int] = field(default_factory=dict)
     unbounded: bool = False
@@ -114,7 +116,7 @@ class Context:
         return BlockPart(name, query, split, sizes, columns_of(query)), states
 
 
-Rule = Callable[[Tree, Context], Judged]
+Rule = Callable[[Tree, Context], JudgedPart]
 """Judges an operator; raises NoRule where it cannot, and Finding for SQL that means nothing."""
 UNLIMITED = Symbol("n")
 """The size of what nothing bounds: it grows with the rows that have come."""

@@ -18,10 +18,11 @@ from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.columns import Column
 from streambound.analyzer.relation_queries import is_static
+from streambound.criteria.judged import State
 from streambound.criteria.operators.join_sides import inner_join
 from streambound.criteria.operators.judge import Context
 from streambound.criteria.operators.parts import MapPart, Part, SetPart, UnionPart
-from streambound.criteria.operators.states import Judged, RowsOfSide, State
+from streambound.criteria.operators.states import JudgedPart, RowsOfSide
 from streambound.criteria.operators.static_rows import judge_static
 from streambound.criteria.operators.written_columns import called, named, names_in
 from streambound.criteria.size import Number, total
@@ -36,7 +37,7 @@ def keeps_relation(tree: Join, catalog: Catalog) -> bool:
     return not tree.using and kept.get(tree.kind, left and tree.kind in (JoinKind.LEFT, *_ASKING))
 
 
-def judge_kept_relation(tree: Join, context: Context) -> Judged:
+def judge_kept_relation(tree: Join, context: Context) -> JudgedPart:
     """A join that `keeps_relation`."""
     return _KeptRelation(tree, context).judged()
 
@@ -58,7 +59,7 @@ class _KeptRelation:
         self.shown = [place for place in within if called(self.columns[place], context.needed)]
         self.others = [place for place in self.shown if place not in own]
 
-    def judged(self) -> Judged:
+    def judged(self) -> JudgedPart:
         """The verdict of the join, and its plan."""
         tree, context = self.tree, self.context
         joined = self._judged(inner_join(tree, context.catalog), [*self.read, *self.others])
@@ -76,7 +77,7 @@ class _KeptRelation:
         if tree.kind in _ASKING:
             found = self._picked(part, self.shown, columns, self.read)
             retracts = joined.retracts or tree.kind is JoinKind.ANTI
-            return Judged(found, (*joined.states, state), rows=relation.rows, retracts=retracts)
+            return JudgedPart(part=found, states=(*joined.states, state), rows=relation.rows, retracts=retracts)
         given = dict(zip([*self.read, *self.others], joined.part.columns, strict=True))
         parts = [
             self._picked(joined.part, self.shown, given, list(given)),
@@ -92,9 +93,9 @@ class _KeptRelation:
             states, rows, different = (*states, *alone.states), None, total([relation.rows, Number(1)])
         union = UnionPart(context.name("union"), tuple(parts), parts[0].columns)
         side = RowsOfSide(frozenset(n for n, place in enumerate(self.shown) if place in self.own), lambda _: different)
-        return Judged(union, states, rows=rows, retracts=True, sides=(side,))
+        return JudgedPart(part=union, states=states, rows=rows, retracts=True, sides=(side,))
 
-    def _judged(self, tree: Tree, places: Sequence[int]) -> Judged:
+    def _judged(self, tree: Tree, places: Sequence[int]) -> JudgedPart:
         """Some columns of another join of the same sides."""
         found = []
         for number, place in enumerate(places):

@@ -36,7 +36,7 @@ from streambound.analyzer.spans import Span
 from streambound.criteria.bag import bag_violations
 from streambound.criteria.operators.closing_rows import block_columns
 from streambound.criteria.operators.judge import Context
-from streambound.criteria.operators.states import Judged
+from streambound.criteria.operators.states import JudgedPart
 from streambound.criteria.operators.written_columns import called
 from streambound.preprocess.pipeline import derive
 
@@ -117,14 +117,16 @@ Listed = list[tuple[Column, str]]
 """Columns, and the expressions over a part's columns that they are."""
 
 
-def judge_marked(tree: Tree, context: Context) -> Judged:
+def judge_marked(tree: Tree, context: Context) -> JudgedPart:
     """A block with the columns that the operators above read, which does not become part of what is around it."""
     assert isinstance(tree, SpjBlock)
     query = context.blocks.query(tree.input, _columns(tree.input, context.positions.of(written(tree)), context))
     return _block(query, context)
 
 
-def judge_late(body: Tree, items: Sequence[Item] | None, late: Scalar, context: Context) -> tuple[Judged, Listed, str]:
+def judge_late(
+    body: Tree, items: Sequence[Item] | None, late: Scalar, context: Context
+) -> tuple[JudgedPart, Listed, str]:
     """A block with a select list, or with all columns that are needed, its results still to be tested.
 
     The columns that it shows, and the test, are over the part's columns.
@@ -152,14 +154,14 @@ def judge_late(body: Tree, items: Sequence[Item] | None, late: Scalar, context: 
     return judged, listed, holds
 
 
-def _block(query: Query, context: Context) -> Judged:
+def _block(query: Query, context: Context) -> JudgedPart:
     """A block by the bag criterion."""
     split = derive(query).split
     violations = [violation for branch in split.branches for violation in bag_violations(Facts.of(branch))]
     if context.refuses(violations):
-        return Judged(None, (), tuple(dict.fromkeys(violations)), (split,))
+        return JudgedPart(violations=tuple(dict.fromkeys(violations)), suspects=(split,))
     part, states = context.block(query, "bag")
-    return Judged(part, states, closes=block_columns(split))
+    return JudgedPart(part=part, states=states, closes=block_columns(split))
 
 
 def _columns(body: Tree, place: Span, context: Context) -> list[Named]:

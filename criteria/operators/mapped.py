@@ -24,12 +24,12 @@ from streambound.criteria.operators.late_conditions import judge_late
 from streambound.criteria.operators.parts import MapPart
 from streambound.criteria.operators.pushed_filters import pushed
 from streambound.criteria.operators.rank_limits import note_limits
-from streambound.criteria.operators.states import Judged
+from streambound.criteria.operators.states import JudgedPart
 from streambound.criteria.operators.tied_rows import only_read
 from streambound.criteria.operators.written_columns import called, names_in
 
 
-def judge_project(tree: Tree, context: Context) -> Judged:
+def judge_project(tree: Tree, context: Context) -> JudgedPart:
     """A select list over an operator, of the rows that its WHERE or HAVING leaves."""
     assert isinstance(tree, Project)
     below, where = (tree.input.input, tree.input.condition) if isinstance(tree.input, Filter) else (tree.input, None)
@@ -91,7 +91,7 @@ def columns_shown(
     return tuple(view for view in given if called(view, needed))
 
 
-def judge_filter(tree: Tree, context: Context) -> Judged:
+def judge_filter(tree: Tree, context: Context) -> JudgedPart:
     """The rows for which a condition is true, with all their columns."""
     assert isinstance(tree, Filter)
     note_limits(tree, context)
@@ -111,12 +111,12 @@ def judge_filter(tree: Tree, context: Context) -> Judged:
     return filtered(judged, given, where, context, kept)
 
 
-def _late(block: SpjBlock, items: Sequence[Item] | None, where: Scalar, context: Context) -> Judged:
+def _late(block: SpjBlock, items: Sequence[Item] | None, where: Scalar, context: Context) -> JudgedPart:
     judged, found, holds = judge_late(block.input, items, where, context)
     return judged if judged.part is None else _mapped(judged, found, holds, context)
 
 
-def filtered(judged: Judged, given: Schema, where: Scalar, context: Context, shown: Sequence[int]) -> Judged:
+def filtered(judged: JudgedPart, given: Schema, where: Scalar, context: Context, shown: Sequence[int]) -> JudgedPart:
     """The rows of a view with these columns for which a condition is true, with some of them, by their places."""
     assert judged.part is not None, "rows of a view"
     kept = [judged.part.columns[place] for place in shown]
@@ -124,12 +124,12 @@ def filtered(judged: Judged, given: Schema, where: Scalar, context: Context, sho
     return _mapped(judged, same, Columns(given, judged.part.columns).over(where), context)
 
 
-def judge_named(tree: Tree, context: Context) -> Judged:
+def judge_named(tree: Tree, context: Context) -> JudgedPart:
     """``(…) AS alias``: the same rows; what its columns are called is the schema's matter."""
     return context.judge(tree.input, context)  # type: ignore[union-attr]
 
 
-def _mapped(judged: Judged, found: list[tuple[Column, str]], where: str, context: Context) -> Judged:
+def _mapped(judged: JudgedPart, found: list[tuple[Column, str]], where: str, context: Context) -> JudgedPart:
     part = judged.part
     assert part is not None
     columns = tuple(column for column, _ in found)

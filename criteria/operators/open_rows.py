@@ -9,7 +9,7 @@ from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.closure import Sort
 from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Attribute, Branch, Constant, Query, TimeValue
-from streambound.criteria.operators.parts import RowTest, RowTests
+from streambound.criteria.parts import RowTest, RowTests
 
 
 def alternatives(splits: Sequence[Query], columns: tuple[Column, ...]) -> RowTests:

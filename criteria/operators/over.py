@@ -28,6 +28,7 @@ from streambound.analyzer.flatten import written
 from streambound.analyzer.query import Query, TimeValue
 from streambound.criteria.bag import bag_violations
 from streambound.criteria.count import TimestampCount, tuples
+from streambound.criteria.judged import State
 from streambound.criteria.operators.closing_windows import Windows, in_a_window, open_groups, windows_of
 from streambound.criteria.operators.endless import endless
 from streambound.criteria.operators.judge import Context, NoRule, groups
@@ -42,7 +43,7 @@ from streambound.criteria.operators.over_calls import (
 )
 from streambound.criteria.operators.over_views import judge_over_view, over_part
 from streambound.criteria.operators.parts import Closing, MapPart, OverPart, Part
-from streambound.criteria.operators.states import CLOSED, Judged, State
+from streambound.criteria.operators.states import CLOSED, JudgedPart
 from streambound.criteria.operators.tied_rows import calls_shown, columns_shown
 from streambound.criteria.size import Number, Size, product
 from streambound.criteria.violation import Violation, under
@@ -58,7 +59,7 @@ _RUNNING = "running"
 """How functions of all rows before theirs are kept: by a value for each function, not by rows."""
 
 
-def judge_over(tree: Tree, context: Context) -> Judged:
+def judge_over(tree: Tree, context: Context) -> JudgedPart:
     """The rule of functions over windows of rows; raises NoRule for others."""
     assert isinstance(tree, Over)
     if not tree.calls:
@@ -80,7 +81,7 @@ def split_calls(calls: tuple[WindowCall, ...]) -> tuple[tuple[WindowCall, ...], 
     return calls[:first], calls[first:]
 
 
-def _over_block(tree: Over, context: Context) -> Judged:
+def _over_block(tree: Over, context: Context) -> JudgedPart:
     """Functions over the rows of a block, one window after the other: last those of one that takes rows back."""
     windows: dict[object, list[WindowCall]] = {}
     for call in tree.calls:
@@ -95,7 +96,7 @@ def _over_block(tree: Over, context: Context) -> Judged:
     violations = [violation for one in several for violation in one.violations()]
     if context.refuses(violations):
         suspects = tuple(query for one in several for query in one.suspects())
-        return Judged(None, (), tuple(dict.fromkeys(violations)), tuple(dict.fromkeys(suspects)))
+        return JudgedPart(violations=tuple(dict.fromkeys(violations)), suspects=tuple(dict.fromkeys(suspects)))
     own = several[0].columns
     items = [item for one in several for item in one.items]
     rows, states = context.block(context.blocks.query(tree.input, [*own, *items]), _NAME)
@@ -106,7 +107,7 @@ def _over_block(tree: Over, context: Context) -> Judged:
         part, state = one.above(_in_order(part, [*others, *(item.name for item in one.items)], context), len(others))
         states += (state,)
     part = _in_order(part, [*(item.name for item in own), *(call.name for call in calls_shown(tree, context))], context)
-    return Judged(part, states, retracts=several[-1].retracts)
+    return JudgedPart(part=part, states=states, retracts=several[-1].retracts)
 
 
 def _manner(call: WindowCall, context: Context) -> str:

@@ -18,6 +18,7 @@ from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.codes import Code
 from streambound.analyzer.columns import Column
 from streambound.analyzer.flatten import written
+from streambound.criteria.judged import State
 from streambound.criteria.operators.closing_rows import mapped_columns, taken_over
 from streambound.criteria.operators.judge import UNLIMITED, Context, NoNumber, NoRule
 from streambound.criteria.operators.mapped import Columns
@@ -30,14 +31,14 @@ from streambound.criteria.operators.over_calls import (
     together,
 )
 from streambound.criteria.operators.parts import Closing, MapPart, OverPart, Part
-from streambound.criteria.operators.states import ClosingRows, Judged, State
+from streambound.criteria.operators.states import ClosingRows, JudgedPart
 from streambound.criteria.size import Number, Size, product, total
 from streambound.criteria.violation import Violation
 from streambound.criteria.witnesses.ranked_schemes import TIED
 from streambound_runtime.operators.asked_rows import AskedRows
 
 
-def judge_over_view(tree: Over, calls: Sequence[WindowCall], context: Context) -> Judged:
+def judge_over_view(tree: Over, calls: Sequence[WindowCall], context: Context) -> JudgedPart:
     """Functions over one window of a view; raises NoRule where nothing says how many of its rows are needed."""
     call = calls[0]
     with context.reading(None):
@@ -58,7 +59,7 @@ def judge_over_view(tree: Over, calls: Sequence[WindowCall], context: Context) -
     view = _ViewRows(tree, calls, judged.rows, closes, len(own), context)
     kept = view.kept()
     if kept is None:
-        return Judged(None, (), (_lacks(call, context),))
+        return JudgedPart(violations=(_lacks(call, context),))
     part = over_part(context, mapped, len(own), calls, given, kept.asked, kept.closing)
     span = context.positions.of(written(call))
     shown = tuple(one.text for one in call.partition)

@@ -14,7 +14,7 @@ from streambound.analyzer.algebra.schema import schema
 from streambound.criteria.operators.closing_rows import taken_over
 from streambound.criteria.operators.judge import Context
 from streambound.criteria.operators.parts import MapPart, UnionPart
-from streambound.criteria.operators.states import Judged, RowsOfSide
+from streambound.criteria.operators.states import JudgedPart, RowsOfSide
 from streambound.criteria.operators.written_columns import called
 from streambound.criteria.size import total
 
@@ -22,14 +22,14 @@ PADS_LEFT = (JoinKind.RIGHT, JoinKind.FULL)
 """Joins of which rows of the right side may be alone."""
 
 
-def judge_padded_join(tree: Join, context: Context) -> Judged:
+def judge_padded_join(tree: Join, context: Context) -> JudgedPart:
     """A RIGHT or FULL JOIN of views; raises NoRule where the joins that it is made of have no rule."""
     if tree.kind is JoinKind.RIGHT:
         return _as_written(context.judge(_turned(tree, JoinKind.LEFT), context), tree, context)
     kept = context.judge(replace(tree, kind=JoinKind.LEFT), context)
     alone = context.judge(_turned(tree, JoinKind.ANTI), context)
     if kept.part is None or alone.part is None:
-        return Judged(None, (), (*kept.violations, *alone.violations), (*kept.suspects, *alone.suspects))
+        return JudgedPart(violations=(*kept.violations, *alone.violations), suspects=(*kept.suspects, *alone.suspects))
     given, columns = iter(alone.part.columns), kept.part.columns
     texts = tuple(
         exp.column(next(given).name, quoted=True).sql("spark")
@@ -40,7 +40,7 @@ def judge_padded_join(tree: Join, context: Context) -> Judged:
     padded = MapPart(context.name("map"), alone.part, columns, texts)
     part = UnionPart(context.name("union"), (kept.part, padded), columns)
     rows = None if kept.rows is None or alone.rows is None else total([kept.rows, alone.rows])
-    return Judged(part, (*kept.states, *alone.states), rows=rows, retracts=True)
+    return JudgedPart(part=part, states=(*kept.states, *alone.states), rows=rows, retracts=True)
 
 
 def _turned(tree: Join, kind: JoinKind) -> Join:
@@ -53,7 +53,7 @@ def _of_right(tree: Join, context: Context) -> list[bool]:
     return [n >= left for n, one in enumerate(schema(tree, context.catalog)) if called(one, context.needed)]
 
 
-def _as_written(found: Judged, tree: Join, context: Context) -> Judged:
+def _as_written(found: JudgedPart, tree: Join, context: Context) -> JudgedPart:
     """The rows of a turned join with its columns in the order of the join as it is written."""
     if found.part is None:
         return found

@@ -15,9 +15,9 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Attribute, Branch, Comparison, Condition, NullTest, OneOf, Op, Query, conjuncts
 from streambound.analyzer.types import Family
 from streambound.criteria.operators.judge import Context, NoRule
-from streambound.criteria.operators.parts import RowTest
 from streambound.criteria.operators.relations import TIME, clock_of
 from streambound.criteria.operators.written_columns import called
+from streambound.criteria.parts import RowTest
 
 _OPS = {Op.LT: "<", Op.LE: "<=", Op.EQ: "==", Op.GE: ">=", Op.GT: ">", Op.NE: "!="}
 _SIDES = ("_l", "_r")

@@ -27,6 +27,7 @@ from streambound.analyzer.query import Query, TimeValue
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.bag import bag_violations
 from streambound.criteria.count import TimestampCount, tuples
+from streambound.criteria.judged import State
 from streambound.criteria.operators.as_of import judge_as_of, version_of
 from streambound.criteria.operators.buckets import closing_bucket
 from streambound.criteria.operators.closing_rows import block_columns
@@ -35,11 +36,12 @@ from streambound.criteria.operators.judge import UNLIMITED, Context, NoRule, gro
 from streambound.criteria.operators.kept_relations import judge_kept_relation, keeps_relation
 from streambound.criteria.operators.keyed_joins import judge_keyed_join
 from streambound.criteria.operators.open_rows import alternatives
-from streambound.criteria.operators.parts import Closing, MapPart, PairPart, Part, SetPart, UnionPart
-from streambound.criteria.operators.states import ClosingRows, Judged, RowsOfSide, State
+from streambound.criteria.operators.parts import Closing, MapPart, Part, SetPart, UnionPart
+from streambound.criteria.operators.states import ClosingRows, JudgedPart, RowsOfSide
 from streambound.criteria.operators.static_rows import judge_relation_join, judge_with_relation_outside, relation_beside
 from streambound.criteria.operators.view_joins import judge_view_first, judge_view_join
 from streambound.criteria.operators.written_columns import called, named, names_in
+from streambound.criteria.parts import PairPart
 from streambound.criteria.set import set_violations
 from streambound.criteria.size import Number, Size, total
 from streambound.criteria.violation import Violation, under
@@ -52,7 +54,7 @@ _UNTIL, _EQUAL = "when no partner comes any more", "when both sides have it equa
 _KINDS = (JoinKind.LEFT, JoinKind.RIGHT, JoinKind.FULL, *_ASKING)
 
 
-def judge_pair(tree: Tree, context: Context) -> Judged:
+def judge_pair(tree: Tree, context: Context) -> JudgedPart:
     """An outer, semi or anti join of two views of one stream each."""
     assert isinstance(tree, Join)
     if (outside := judge_with_relation_outside(tree, context)) is not None:
@@ -87,7 +89,7 @@ def judge_pair(tree: Tree, context: Context) -> Judged:
         raise
 
 
-def _of_cases(forms: SplitJoin, context: Context) -> Judged:
+def _of_cases(forms: SplitJoin, context: Context) -> JudgedPart:
     """A join whose kept side has several cases: their condition is tested above it, or else each case is joined."""
     with suppress(NoRule):
         if (judged := context.judge(forms.tested_above, context)).part is not None:
@@ -105,7 +107,7 @@ class _Pair:
         wanted = context.needed
         self.columns = [c for c in shown if called(c, wanted)]
 
-    def judged(self) -> Judged:
+    def judged(self) -> JudgedPart:
         """The verdict of the join, and its plan."""
         context, tree = self.context, self.tree
         joint = self.joint()
@@ -120,12 +122,12 @@ class _Pair:
         first, second = (source.alias for source in branch.sources)
         violations, distinct = self._violations(facts, first, second)
         if context.refuses(violations):
-            return Judged(None, (), tuple(dict.fromkeys(violations)), (split,))
+            return JudgedPart(violations=tuple(dict.fromkeys(violations)), suspects=(split,))
         query = Query(joint.name, joint.file, distinct, joint.branches, joint.span)
         part, states = context.block(query, "B1" if distinct else "B3" if self.asks else "B4")
         name = context.name(f"{tree.kind} join")
         pair = PairPart(name, str(tree.kind), part, first, second, left, right, part.columns)
-        return Judged(pair, states, retracts=_retracts(pair, facts), closes=self._closes(split, facts))
+        return JudgedPart(part=pair, states=states, retracts=_retracts(pair, facts), closes=self._closes(split, facts))
 
     def _closes(self, split: Query, facts: Facts) -> tuple[ClosingRows, ...]:
         """The times of a side that has a row for each of its own: until no partner comes any more, it may change."""
@@ -159,14 +161,14 @@ class _Pair:
         """The inner join."""
         return self._query(inner_join(self.tree, self.context.catalog), len(self.columns))
 
-    def _without_partners(self, left: Query, right: Query) -> Judged:
+    def _without_partners(self, left: Query, right: Query) -> JudgedPart:
         """No row ever has a partner: each is printed at once, and of a semi join there is none."""
         kept = {JoinKind.RIGHT: [right], JoinKind.FULL: [left, right], JoinKind.SEMI: []}.get(self.tree.kind, [left])
         blocks = [query for query in kept if query.branches] or [self.joint()]
         parts = tuple(self.context.block(query, "B4")[0] for query in blocks)
         given = zip(parts[0].columns, self.columns, strict=True)  # a side's columns are NULL, of no type, in the other
         columns = tuple(column if view.type is None else replace(column, type=view.type) for column, view in given)
-        return Judged(UnionPart(self.context.name("union"), parts, columns))
+        return JudgedPart(part=UnionPart(self.context.name("union"), parts, columns))
 
     def _query(self, body: Tree, width: int) -> Query:
         items = [
@@ -226,7 +228,7 @@ def _later(facts: Facts, partner: str, row: str) -> bool:
     return (lag := facts.lag(partner, row)) is None or lag > 0
 
 
-def _not_in(tree: Join, context: Context) -> Judged:
+def _not_in(tree: Join, context: Context) -> JudgedPart:
     """``x NOT IN (SELECT y …)``: the anti join with ``y = x OR y IS NULL OR x IS NULL`` (B5), case by case.
 
     Where y is never NULL, a row is in one case only: by ``y = x``, or, where x is NULL, by whether there is any y.
@@ -256,7 +258,7 @@ def _not_in(tree: Join, context: Context) -> Judged:
     violations = [replace(v, condition=f"B5: {v.condition}") for one in found for v in one.violations]
     if violations:
         suspects = tuple(query for one in found for query in one.suspects)
-        return Judged(None, (), tuple(dict.fromkeys(violations)), suspects)
+        return JudgedPart(violations=tuple(dict.fromkeys(violations)), suspects=suspects)
     shown = None
     if nullable:
         before = context.needed
@@ -272,7 +274,7 @@ def _not_in(tree: Join, context: Context) -> Judged:
         columns = tuple(column for column, wanted in zip(union.columns, shown, strict=True) if wanted)
         texts = tuple(exp.column(column.name, quoted=True).sql("spark") for column in columns)
         union = MapPart(context.name("map"), union, columns, texts)
-    return Judged(union, states, retracts=any(one.retracts for one in found))
+    return JudgedPart(part=union, states=states, retracts=any(one.retracts for one in found))
 
 
 def _deciding(equal: Join, context: Context) -> Mapping[tuple[str, str], exp.Column] | None:
@@ -288,7 +290,7 @@ def _deciding(equal: Join, context: Context) -> Mapping[tuple[str, str], exp.Col
     return None if timed else found
 
 
-def _but_for_nulls(equal: Join, null: Join, context: Context) -> Judged:
+def _but_for_nulls(equal: Join, null: Join, context: Context) -> JudgedPart:
     """The rows without a partner that is equal, but for those that have one that is NULL: EXCEPT ALL of whole rows.
 
     Rows that are equal in the columns that decide have the same partners, so that both sides have them equally often or
@@ -305,7 +307,7 @@ def _but_for_nulls(equal: Join, null: Join, context: Context) -> Judged:
     state = State(name, "B5", UNLIMITED, tuple(column.name for column in columns), _UNTIL, span)
     if not context.unbounded:
         part, state = _sized(part, state, derive(left.joint()).split, derive(right.joint()).split)
-    return Judged(part, (*sides[0].states, *sides[1].states, state), retracts=True)
+    return JudgedPart(part=part, states=(*sides[0].states, *sides[1].states, state), retracts=True)
 
 
 def _sized(part: SetPart, state: State, equal: Query, null: Query) -> tuple[SetPart, State]:

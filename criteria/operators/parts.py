@@ -7,25 +7,9 @@ from dataclasses import dataclass, field
 from streambound.analyzer.algebra.percentiles import Percentile
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.columns import Column
-from streambound.analyzer.query import Condition, Constant, Query
 from streambound.analyzer.types import DataType
-from streambound.criteria.bound import QueryBound
+from streambound.criteria.parts import BestPart, BlockPart, PairPart, RowTest, RowTests, StepPart
 from streambound_runtime.operators.asked_rows import AskedRows
-from streambound_runtime.operators.epochs.plan import EpochLineage, EpochQuery
-
-
-@dataclass(frozen=True, slots=True)
-class BlockPart:
-    """A select-project-join block: its query, split as its synopsis reads it, and its tables.
-
-    Its results have these ``columns``, then a column for each of the query's sums.
-    """
-
-    name: str
-    query: Query = field(repr=False)
-    split: Query = field(repr=False)
-    bound: QueryBound = field(repr=False)
-    columns: tuple[Column, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +27,6 @@ class RelationPart:
 
     name: str
     table: DeclaredTable = field(repr=False)
-    columns: tuple[Column, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class BestPart:
-    """A block of keys and a value of which only the best matters: the ``split`` set query has a virtual newest stream.
-
-    Results are as the ``query``'s, but for values that cannot be the best of their keys.
-    """
-
-    name: str
-    query: Query = field(repr=False)
-    split: Query = field(repr=False)
-    bound: QueryBound = field(repr=False)
     columns: tuple[Column, ...]
 
 
@@ -157,30 +127,12 @@ class MapPart:
 
 
 @dataclass(frozen=True, slots=True)
-class RowTest:
-    """``column op other + value`` of a row's columns; ``column op value`` where there is no other one.
-
-    ``or_null``: a NULL passes as well.
-    """
-
-    column: str
-    op: str
-    other: str | None = None
-    value: int | float | str | tuple[int | float | str, ...] | None = None
-    or_null: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class ClippedColumn:
     """Between which values a column that is compared is kept: those beyond count as the nearest; None for no limit."""
 
     column: str
     low: int | None
     high: int | None
-
-
-RowTests = tuple[tuple[RowTest, ...], ...]
-"""Alternatives, of each of which a row passes all tests or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,29 +162,6 @@ class UnionPart:
     name: str
     inputs: tuple[Part, ...]
     columns: tuple[Column, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PairPart:
-    """A semi, anti or outer join of two streams: the inner join as a block, and each side alone, by its own conditions.
-
-    ``left`` and ``right`` are the aliases that the sides have in the block. Columns are the block's.
-    """
-
-    name: str
-    kind: str
-    joint: BlockPart
-    left: str
-    right: str
-    left_alone: Query = field(repr=False)
-    right_alone: Query = field(repr=False)
-    columns: tuple[Column, ...]
-
-    @property
-    def waiting(self) -> tuple[tuple[str, str], ...]:
-        """The sides of which a row is a result for want of a partner, each with the other side."""
-        both = (self.left, self.right), (self.right, self.left)
-        return {"semi": (), "right": both[1:], "full": both}.get(self.kind, both[:1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,31 +223,6 @@ class ViewJoinPart:
 
 
 @dataclass(frozen=True, slots=True)
-class StepValue:
-    """A value that a case of a recursion's step reads: a column of one of its participants, plus ``more``.
-
-    These are its rows of r, in turn, then those of its inputs.
-    """
-
-    participant: int
-    place: int
-    more: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class StepPart:
-    """One case of a recursion's step: so many rows of r, and one of each of the `FixpointPart.inputs` at these places.
-
-    ``tests`` are conditions with what their attributes are; ``outputs`` the new row.
-    """
-
-    recursive: int
-    inputs: tuple[int, ...]
-    tests: tuple[tuple[Condition, tuple[StepValue, ...]], ...]
-    outputs: tuple[StepValue | Constant, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class FixpointPart:
     """The least relation r with the rows of ``base`` and what ``steps`` make of it and of ``inputs``, each row once.
 
@@ -331,35 +235,6 @@ class FixpointPart:
     steps: tuple[StepPart, ...]
     columns: tuple[Column, ...]
     retracts: bool
-
-
-@dataclass(frozen=True, slots=True)
-class OfRelation:
-    """A condition on a stream's row: some row of a static relation has the values of these columns, each in another."""
-
-    relation: str
-    columns: tuple[tuple[str, str], ...]
-
-
-JudgedConditions = tuple[tuple[Condition | OfRelation, ...], ...]
-"""Conjunctions of which a row of a stream satisfies one where it is judged beside others."""
-
-
-@dataclass(frozen=True, slots=True)
-class PeriodPart:
-    """A SEQ block over streams of rows with periods (`criteria.periods`): blocks of one stream each, and operators.
-
-    ``relations`` are static, with the columns that are needed; ``streams`` are those that are read. ``judged`` says
-    among which rows of a stream its snapshot key is: those that satisfy one of some conjunctions; else among all.
-    """
-
-    name: str
-    blocks: tuple[BlockPart, ...]
-    relations: tuple[tuple[DeclaredTable, tuple[str, ...]], ...] = field(repr=False)
-    streams: tuple[DeclaredTable, ...] = field(repr=False)
-    query: EpochQuery | EpochLineage
-    columns: tuple[Column, ...]
-    judged: tuple[tuple[str, JudgedConditions], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -394,7 +269,6 @@ Part = (
     | SetPart
     | UnionPart
     | PairPart
-    | PeriodPart
     | RelationPart
     | ViewJoinPart
     | FixpointPart

@@ -33,10 +33,11 @@ from streambound.analyzer.query import (
 from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.symbols import symbol
 from streambound.analyzer.types import Family
+from streambound.criteria.judged import State
 from streambound.criteria.operators.columns import columns_of, type_of
 from streambound.criteria.operators.judge import Context, NoRule, groups
 from streambound.criteria.operators.mapped import judge_project
-from streambound.criteria.operators.parts import FixpointPart, MapPart, Part, RelationPart, StepPart, StepValue
+from streambound.criteria.operators.parts import FixpointPart, MapPart, Part, RelationPart
 from streambound.criteria.operators.recursion_trees import changing_scans, reading, standing, with_base
 from streambound.criteria.operators.recursion_values import (
     BASE,
@@ -48,14 +49,15 @@ from streambound.criteria.operators.recursion_values import (
     stored,
 )
 from streambound.criteria.operators.relations import as_stream
-from streambound.criteria.operators.states import Judged, State
+from streambound.criteria.operators.states import JudgedPart
+from streambound.criteria.parts import StepPart, StepValue
 from streambound.criteria.set import set_violations
 from streambound.criteria.size import Size, Symbol
 from streambound.criteria.violation import Violation
 from streambound.preprocess.pipeline import derive
 
 
-def judge_recursion(tree: Tree, context: Context) -> Judged:
+def judge_recursion(tree: Tree, context: Context) -> JudgedPart:
     """A recursive relation."""
     assert isinstance(tree, Fixpoint)
     if not tree.distinct:
@@ -63,7 +65,7 @@ def judge_recursion(tree: Tree, context: Context) -> Judged:
     return _Recursion(tree, context).judged()
 
 
-_NOTHING = Judged(None)
+_NOTHING = JudgedPart()
 _TAKEN_BACK = "when it is taken back"
 
 
@@ -78,7 +80,7 @@ class _StepInput:
     sources: tuple[Source, ...]
     attributes: tuple[Attribute, ...]
     query: Query | None = None
-    relation: Judged = _NOTHING
+    relation: JudgedPart = _NOTHING
 
     @property
     def aliases(self) -> frozenset[str]:
@@ -119,7 +121,7 @@ class _Recursion:
         base = self.tree.base
         return base.input if isinstance(base, Alias) else base
 
-    def judged(self) -> Judged:
+    def judged(self) -> JudgedPart:
         context, tree = self.context, self.tree
         query = self._reader().view(standing(self.base, context.catalog), distinct=True)
         names = tuple(column.name for column in schema(tree.base, context.catalog))
@@ -140,7 +142,7 @@ class _Recursion:
         violations = [*base.violations, *read] or endless
         if context.refuses(violations):
             suspects = [replace(one, distinct=True) for one in (split, *self._unrolled())]
-            return Judged(None, (), tuple(dict.fromkeys(violations)), (*base.suspects, *suspects))
+            return JudgedPart(violations=tuple(dict.fromkeys(violations)), suspects=(*base.suspects, *suspects))
         if base.part is None or not all(map(_encoded_alike, base.part.columns, columns)):
             raise NoRule("a recursion whose base has columns of other types")
         name = context.name("recursion")
@@ -160,7 +162,9 @@ class _Recursion:
             counted = () if base.rows is not None else (split,)
             own.append(State(f"{name} base", "F3", most, names, freed, span, counted))
         found = FixpointPart(name, base.part, tuple(self.inputs.values()), steps, columns, retracts)
-        return Judged(found, (*base.states, *self.below, *own, *self.own), rows=number, retracts=retracts)
+        return JudgedPart(
+            part=found, states=(*base.states, *self.below, *own, *self.own), rows=number, retracts=retracts
+        )
 
     def _reader(self, *more: DeclaredTable) -> BlockReader:
         """Reads blocks in which relations that change are streams; r's name is that of the table that is ``more``."""
@@ -201,7 +205,7 @@ class _Recursion:
                 if found.family is not column.type.family and column.type.name == "void":
                     raise NoRule("a column of a recursion that begins with NULL")
 
-    def _base(self, query: Query, split: Query) -> Judged:
+    def _base(self, query: Query, split: Query) -> JudgedPart:
         """The rows that the recursion begins with: a block's, or those of relations, be it together with streams."""
         context, static = self.context, is_static(self.base, self.context.catalog)
         if is_block(self.base, context.catalog) and not static:
@@ -209,9 +213,9 @@ class _Recursion:
                 raise NoRule("a recursion whose base reads streams in some of its parts only")
             violations = tuple(_unbounded(query))
             if context.refuses(violations):
-                return Judged(None, (), violations)
+                return JudgedPart(violations=violations)
             part, states = context.block(query, PROPOSITION)
-            return Judged(part, states)
+            return JudgedPart(part=part, states=states)
         with context.reading(None):
             judge = judge_project if static and isinstance(self.base, Project) else context.judge
             return judge(self.base, context)
@@ -236,7 +240,7 @@ class _Recursion:
         table = self.context.catalog.table(source.table)
         return table is not None and table.changes is not None
 
-    def _relation(self, source: Source) -> Judged:
+    def _relation(self, source: Source) -> JudgedPart:
         """The rows of a relation, with all its columns."""
         context = self.context
         if self._changes(source):
@@ -245,7 +249,7 @@ class _Recursion:
         columns = tuple(column for column in source.columns if not column.expression)
         table = DeclaredTable(source.table, Kind.RELATION, columns, rows=source.rows, query=source.query)
         part = RelationPart(context.name(f"relation {table.name}"), table, columns)
-        return Judged(part, (), rows=Symbol(symbol("rows", table.name), table.rows))
+        return JudgedPart(part=part, rows=Symbol(symbol("rows", table.name), table.rows))
 
     def _case(self, branch: Branch, reads: tuple[_StepInput, ...], name: str) -> StepPart:
         """A case of the step: which r's it reads, what it joins them by, and what it shows."""

@@ -15,9 +15,10 @@ from streambound.analyzer.algebra.nodes import Alias, Named, Scalar, Scan, Tree
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
 from streambound.analyzer.codes import Code
 from streambound.analyzer.columns import Column
+from streambound.criteria.judged import State
 from streambound.criteria.operators.judge import UNLIMITED, Context, groups
 from streambound.criteria.operators.parts import ChangesPart
-from streambound.criteria.operators.states import Judged, State
+from streambound.criteria.operators.states import JudgedPart
 from streambound.criteria.size import Number, Size
 from streambound.criteria.violation import Violation
 from streambound.preprocess.pipeline import derive
@@ -26,7 +27,7 @@ TIME = "(time)"
 """What the time of a view's changes is called where it is read as a stream."""
 
 
-def judge_relation(tree: Tree, context: Context) -> Judged:
+def judge_relation(tree: Tree, context: Context) -> JudgedPart:
     """The rows of a relation that changes."""
     assert isinstance(tree, Scan), "only scans are of relations"
     table = context.catalog.table(tree.table)
@@ -40,7 +41,7 @@ def judge_relation(tree: Tree, context: Context) -> Judged:
         message = f"{table.name} changes, and nothing says how many rows it has: all that are there must be remembered"
         help = f"declare it: rows = … in [relations.{table.name}], or domains of its key"
         violation = Violation("E1", tree.alias, "", message, place, Code.UNBOUNDED_PROJECTION, help)
-        return Judged(None, (), (violation,))
+        return JudgedPart(violations=(violation,))
     known = context.relations.get(table.name)
     if known is None:
         name = context.name(f"relation {table.name}")
@@ -48,7 +49,7 @@ def judge_relation(tree: Tree, context: Context) -> Judged:
         state = State(name, "E1", most, keys, "when it is deleted", place)
         known = context.relations[table.name] = ChangesPart(name, table, table.columns), state
     part, state = known
-    return Judged(part, (state,), rows=most, retracts=True)
+    return JudgedPart(part=part, states=(state,), rows=most, retracts=True)
 
 
 def as_stream(table: DeclaredTable) -> DeclaredTable:

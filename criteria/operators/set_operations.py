@@ -38,13 +38,15 @@ from streambound.analyzer.flatten import written
 from streambound.analyzer.query import Query
 from streambound.criteria.bound import results_count, timed_results_layout
 from streambound.criteria.count import by_values
+from streambound.criteria.judged import State
 from streambound.criteria.operators.blocks import judge_once
 from streambound.criteria.operators.closing_rows import united
 from streambound.criteria.operators.join_sides import rows_of
 from streambound.criteria.operators.judge import Context, NoRule
 from streambound.criteria.operators.open_rows import alternatives
-from streambound.criteria.operators.parts import RowTests, SetPart, UnionPart
-from streambound.criteria.operators.states import Judged, State
+from streambound.criteria.operators.parts import SetPart, UnionPart
+from streambound.criteria.operators.states import JudgedPart
+from streambound.criteria.parts import RowTests
 from streambound.criteria.size import Number, Size, total
 from streambound.criteria.synopsis import Synopsis
 from streambound.criteria.violation import Violation
@@ -56,13 +58,13 @@ MOST_COLUMNS = 6
 _ENDS = "rows wait for those of a side that ends, and nothing limits their values"
 
 
-def judge_set_operation(tree: Tree, context: Context) -> Judged:
+def judge_set_operation(tree: Tree, context: Context) -> JudgedPart:
     """EXCEPT and INTERSECT of two views."""
     assert isinstance(tree, Except | Intersect)
     with context.reading(None):  # rows are compared with all their columns
         left, right = context.judge(tree.left, context), context.judge(tree.right, context)
     if left.part is None or right.part is None:
-        return Judged(None, (), (*left.violations, *right.violations), (*left.suspects, *right.suspects))
+        return JudgedPart(violations=(*left.violations, *right.violations), suspects=(*left.suspects, *right.suspects))
     _check_types(tree, left.part.columns, right.part.columns, context)
     name = context.name("except" if isinstance(tree, Except) else "intersect")
     states = (*left.states, *right.states)
@@ -75,26 +77,26 @@ def judge_set_operation(tree: Tree, context: Context) -> Judged:
         most = total([left.rows, right.rows])
         state = State(name, "Lemma 1", most, keys, "when both sides have it no more", span)
         part = SetPart(name, operation, left.part, right.part, columns, not tree.distinct)
-        return Judged(part, (*states, state), rows=left.rows, retracts=True)
+        return JudgedPart(part=part, states=(*states, state), rows=left.rows, retracts=True)
     if closed := united(left.closes, right.closes):
         closing, most = closed[0].columns[0], closed[0].open(0)
         part = SetPart(name, operation, left.part, right.part, columns, not tree.distinct, grows, closing=closing)
         state = State(name, "A5", most, keys, "when its bucket has closed", span)
-        return Judged(part, (*states, state), retracts=True, closes=closed)
+        return JudgedPart(part=part, states=(*states, state), retracts=True, closes=closed)
     if not all(
         is_block(side, context.catalog) for side in ([tree.left] if _keeps_left(tree) else [tree.left, tree.right])
     ):
         most = context.size(lambda: None, "a set operation of views whose rows have no number, and no bucket closes")
         state = State(name, "Lemma 1", most, keys, "when both sides have it no more", span)
         part = SetPart(name, operation, left.part, right.part, columns, not tree.distinct)
-        return Judged(part, (*states, state), retracts=True)
+        return JudgedPart(part=part, states=(*states, state), retracts=True)
     joint = _joint(tree, context) if not _keeps_left(tree) else [context.blocks.view(tree.left)]
     violations = [one for query in joint for one in _unbounded(query, "C2" if _keeps_left(tree) else "C1")]
     if context.refuses(violations):
         found = [derive(query).split for query in joint]
         if _keeps_left(tree):
             found = [replace(query, distinct=True) for query in found]
-        return Judged(None, (), tuple(dict.fromkeys(violations)), tuple(found))
+        return JudgedPart(violations=tuple(dict.fromkeys(violations)), suspects=tuple(found))
     splits = [derive(query).split for query in joint]
     sizes = [context.size(partial(_by_values, split), _ENDS) for split in splits if split.branches]
     most = total([Number(0), *sizes])
@@ -104,7 +106,9 @@ def judge_set_operation(tree: Tree, context: Context) -> Judged:
     opens: tuple[RowTests | None, ...] = (None, tests) if _keeps_left(tree) else (tests, tests)
     part = SetPart(name, operation, left.part, right.part, columns, not tree.distinct, grows, opens)
     retracts = isinstance(tree, Except) or left.retracts or right.retracts
-    return Judged(part, (*states, State(name, proposition, most, keys, freed, span, tuple(splits))), retracts=retracts)
+    return JudgedPart(
+        part=part, states=(*states, State(name, proposition, most, keys, freed, span, tuple(splits))), retracts=retracts
+    )
 
 
 def _by_values(split: Query) -> Size | None:
@@ -123,19 +127,19 @@ def _by_values(split: Query) -> Size | None:
     return total(found)
 
 
-def judge_union(tree: Tree, context: Context) -> Judged:
+def judge_union(tree: Tree, context: Context) -> JudgedPart:
     """UNION ALL of views, whose states add up; UNION is that without duplicates (C3)."""
     assert isinstance(tree, Union)
     left, right = _sides(tree, context)
     if left.part is None or right.part is None:
-        return Judged(None, (), (*left.violations, *right.violations), (*left.suspects, *right.suspects))
+        return JudgedPart(violations=(*left.violations, *right.violations), suspects=(*left.suspects, *right.suspects))
     if len(left.part.columns) != len(right.part.columns):
         raise NoRule("a union of rows of which not the same columns are known")
     _check_types(tree, left.part.columns, right.part.columns, context)
     rows = None if left.rows is None or right.rows is None else total([left.rows, right.rows])
     part = UnionPart(context.name("union"), (left.part, right.part), left.part.columns)
     retracts, closes = left.retracts or right.retracts, united(left.closes, right.closes)
-    both = Judged(part, (*left.states, *right.states), rows=rows, retracts=retracts, closes=closes)
+    both = JudgedPart(part=part, states=(*left.states, *right.states), rows=rows, retracts=retracts, closes=closes)
     return _distinct(both, tree, context) if tree.distinct else both
 
 
@@ -150,7 +154,7 @@ def _check_types(
             raise context.positions.finding(Code.UNION_MISMATCH, message, written(tree).expression)
 
 
-def _sides(tree: Union, context: Context) -> tuple[Judged, Judged]:
+def _sides(tree: Union, context: Context) -> tuple[JudgedPart, JudgedPart]:
     """Both sides, with all their columns where they are not called the same."""
     named = [[(view.alias, view.name) for view in schema(side, context.catalog)] for side in (tree.left, tree.right)]
     alike = named[0] == named[1] and not tree.distinct
@@ -158,12 +162,12 @@ def _sides(tree: Union, context: Context) -> tuple[Judged, Judged]:
         return _rows(tree.left, tree, context), _rows(tree.right, tree, context)
 
 
-def _rows(side: Tree, tree: Union, context: Context) -> Judged:
+def _rows(side: Tree, tree: Union, context: Context) -> JudgedPart:
     """A side of a union: a query, or rows with all their columns, where it is of the alternatives of a condition."""
     return context.judge(side, context) if not isinstance(side, Filter) else rows_of(side, tree, context)[1]
 
 
-def judge_distinct(tree: Tree, context: Context) -> Judged:
+def judge_distinct(tree: Tree, context: Context) -> JudgedPart:
     """The distinct rows of a view of so many rows (Lemma 1)."""
     assert isinstance(tree, Distinct)
     with context.reading(None):
@@ -184,7 +188,7 @@ def _different(tree: Tree, context: Context) -> Size | None:
     return None if known is None else Number(known)
 
 
-def _distinct(judged: Judged, tree: Tree, context: Context) -> Judged:
+def _distinct(judged: JudgedPart, tree: Tree, context: Context) -> JudgedPart:
     assert judged.part is not None
     what = "duplicate elimination above operators whose rows have no number"
     most = judged.rows or _different(tree, context)

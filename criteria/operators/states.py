@@ -1,41 +1,16 @@
-"""What the operators of a circuit remember, and what is said of each of them: its number, or what fails."""
+"""What is said of each operator of a circuit: when its rows close, and how it is executed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
-from streambound.analyzer.diagnostics import Diagnostic
-from streambound.analyzer.query import Query
-from streambound.analyzer.spans import Span
+from streambound.criteria.judged import Judged
 from streambound.criteria.operators.parts import Closing, Part
-from streambound.criteria.size import Number, Size, total
-from streambound.criteria.violation import CriterionResult, Violation
-from streambound.criteria.vocabulary import Tier
-
-if TYPE_CHECKING:
-    from streambound.criteria.dataflow.judge import Judgement
+from streambound.criteria.size import Size
 
 CLOSED = "when its window has closed"
 """When what is kept for a window goes."""
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """What an operator remembers: at most ``size`` entries, one for each value of its ``keys``.
-
-    ``proposition`` is the one that bounds it; ``freed`` says when an entry goes; ``span`` is the operator's. Where the
-    size is the number of different results of ``counted`` blocks, these are the evidence for it.
-    """
-
-    name: str
-    proposition: str
-    size: Size
-    keys: tuple[str, ...]
-    freed: str
-    span: Span
-    counted: tuple[Query, ...] = field(default=(), repr=False, compare=False)
 
 
 def numbered(name: str, number: int) -> str:
@@ -82,51 +57,15 @@ class ClosingRows:
 
 
 @dataclass(frozen=True, slots=True)
-class CircuitBound:
-    """M: the states of all operators, and their total."""
+class JudgedPart(Judged):
+    """What the propositions say of an operator and all below, with how it is executed.
 
-    states: tuple[State, ...]
-    grows: bool = False
-
-    @property
-    def entries(self) -> Size:
-        """The most entries between two timestamps."""
-        return total([Number(0), *(state.size for state in self.states)])
-
-    @property
-    def tier(self) -> Tier:
-        """What M depends on."""
-        return Tier.RATE_WINDOW if self.entries.rated else Tier.CONSTANT
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """What the propositions say of an operator and all below: how it is executed, what it remembers, what fails.
-
-    ``rows`` is the most rows of the view at a time, None where there is no number; ``retracts`` that it may take rows
-    back; ``closes`` are the columns that say when it does not any more. Without a ``part`` there are ``violations``;
-    ``suspects`` are blocks, split, of which a witness may be made. ``clocks`` are the tables whose timestamps are those
-    of the results, also where no row of theirs matters. Of a join there are so many rows of a ``side`` at a time.
-    ``empty`` says
-    why there never is a result.
+    ``rows`` is the most rows of the view at a time, None where there is no number; ``closes`` are the columns that say
+    when it does not take rows back any more. Without a ``part`` there are ``violations``. Of a join there are so many
+    rows of a ``side`` at a time.
     """
 
-    part: Part | None
-    states: tuple[State, ...] = ()
-    violations: tuple[Violation, ...] = ()
-    suspects: tuple[Query, ...] = ()
+    part: Part | None = None
     rows: Size | None = None
-    retracts: bool = False
     closes: tuple[ClosingRows, ...] = ()
-    clocks: tuple[str, ...] = ()
     sides: tuple[RowsOfSide, ...] = ()
-    empty: tuple[Diagnostic, ...] = ()
-    judgement: Judgement | None = field(default=None, repr=False, compare=False)
-
-    @property
-    def criteria(self) -> tuple[CriterionResult, ...]:
-        """The propositions that decide, each with what violates it."""
-        broken = {violation: violation.condition.split(" (")[0] for violation in self.violations}
-        names = dict.fromkeys((*(state.proposition for state in self.states), *broken.values()))
-        found = {name: tuple(v for v, proposition in broken.items() if proposition == name) for name in names}
-        return tuple(CriterionResult(name, not violated, violated) for name, violated in found.items())

@@ -20,6 +20,7 @@ from streambound.analyzer.algebra.nodes import Alias, Filter, Join, JoinKind, Na
 from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.symbols import symbol
+from streambound.criteria.judged import State
 from streambound.criteria.operators.closing_joins import joined
 from streambound.criteria.operators.join_sides import side_of
 from streambound.criteria.operators.judge import Context
@@ -27,7 +28,7 @@ from streambound.criteria.operators.mapped import filtered
 from streambound.criteria.operators.pair_tests import as_shown, pair_tests
 from streambound.criteria.operators.parts import RelationPart, ViewJoinPart
 from streambound.criteria.operators.pushed_filters import conjuncts_of
-from streambound.criteria.operators.states import ClosingRows, Judged, State
+from streambound.criteria.operators.states import ClosingRows, JudgedPart
 from streambound.criteria.operators.written_columns import called, names_in
 from streambound.criteria.size import Size, Symbol, product, total
 
@@ -37,7 +38,7 @@ _KINDS = {JoinKind.RIGHT: JoinKind.LEFT}
 """Joins with the relation on the left, as those with it on the right."""
 
 
-def judge_static(tree: Tree, context: Context) -> Judged:
+def judge_static(tree: Tree, context: Context) -> JudgedPart:
     """The rows of a relation that does not change, or of what is computed of some."""
     given, needed = schema(tree, context.catalog), context.needed
     read = tuple(view for view in given if called(view, needed))
@@ -56,7 +57,7 @@ def judge_static(tree: Tree, context: Context) -> Judged:
         table = context.blocks.relation(Alias(Project(tree, items, syntax=syntax), "relation", syntax=syntax))
         columns = table.columns
     part = RelationPart(context.name(f"relation {table.name}"), table, columns)
-    return Judged(part, (), rows=_rows(part))
+    return JudgedPart(part=part, rows=_rows(part))
 
 
 def relation_beside(tree: Join, context: Context) -> bool:
@@ -64,7 +65,7 @@ def relation_beside(tree: Join, context: Context) -> bool:
     return not tree.using and (decided_on_arrival(tree, context.catalog) or _flipped(tree, context)) is not None
 
 
-def judge_relation_join(tree: Join, context: Context, as_in: Join | None = None) -> Judged:
+def judge_relation_join(tree: Join, context: Context, as_in: Join | None = None) -> JudgedPart:
     """A view joined with a relation that does not change; raises NoRule for a condition that is no conjunction.
 
     The results' columns are in the order of another tree's, if there is one.
@@ -86,10 +87,10 @@ def judge_relation_join(tree: Join, context: Context, as_in: Join | None = None)
     state = State(f"{name} right", "E1", rows, keys, "never: the relation does not change", span)
     pairs = None if view.rows is None else _pairs(kind, view.rows, rows)
     closes = closes_beside(kind, view, shown, rows)
-    return Judged(part, (*view.states, state), rows=pairs, retracts=view.retracts, closes=closes)
+    return JudgedPart(part=part, states=(*view.states, state), rows=pairs, retracts=view.retracts, closes=closes)
 
 
-def judge_with_relation_outside(tree: Join, context: Context) -> Judged | None:
+def judge_with_relation_outside(tree: Join, context: Context) -> JudgedPart | None:
     """``(S ⋈ R) ⟕ T`` as ``(S ⟕ T) ⋈ R``, where its condition does not speak of R; None for another join.
 
     So it is of semi and anti joins. What a WHERE says of S alone stays with S.
@@ -163,7 +164,7 @@ def _pairs(kind: JoinKind, mine: Size, relation: Size) -> Size:
     return total([mine, pairs]) if kind is JoinKind.LEFT else pairs
 
 
-def closes_beside(kind: JoinKind, view: Judged, shown: Sequence[str], relation: Size) -> tuple[ClosingRows, ...]:
+def closes_beside(kind: JoinKind, view: JudgedPart, shown: Sequence[str], relation: Size) -> tuple[ClosingRows, ...]:
     """The closing columns of the joined rows: those of the view that are shown."""
 
     def open(rows: ClosingRows, more: int) -> Size:

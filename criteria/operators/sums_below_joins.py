@@ -27,8 +27,8 @@ from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
 from streambound.analyzer.types import NUMERIC, DataType, Family
 from streambound.criteria.operators.judge import Context, NoRule
-from streambound.criteria.operators.parts import RowTest, RowTests
 from streambound.criteria.operators.reading_calls import AggregateRead, call_of
+from streambound.criteria.parts import RowTest, RowTests
 from streambound.criteria.polynomials import as_double, expanded, guarded, times
 
 _LEFT = "_l"

@@ -45,6 +45,7 @@ from streambound.analyzer.query import Attribute, Branch, Query
 from streambound.analyzer.types import Family
 from streambound.analyzer.values import Value
 from streambound.criteria.bag import bag_violations
+from streambound.criteria.judged import State
 from streambound.criteria.operators.cast_sides import with_casts
 from streambound.criteria.operators.clipped_rows import clipped
 from streambound.criteria.operators.judge import Context, NoRule
@@ -52,11 +53,12 @@ from streambound.criteria.operators.keyed_joins import judge_keyed_join
 from streambound.criteria.operators.open_rows import alternatives
 from streambound.criteria.operators.padded_joins import PADS_LEFT, judge_padded_join
 from streambound.criteria.operators.pair_tests import names_of, pair_tests, place_of
-from streambound.criteria.operators.parts import ClippedColumn, Part, RowTest, ViewJoinPart
+from streambound.criteria.operators.parts import ClippedColumn, Part, ViewJoinPart
 from streambound.criteria.operators.pushed_filters import conjuncts_of, turned
 from streambound.criteria.operators.relations import TIME, as_stream, clock_of, relation_of
-from streambound.criteria.operators.states import Judged, RowsOfSide, State
+from streambound.criteria.operators.states import JudgedPart, RowsOfSide
 from streambound.criteria.operators.written_columns import called, named
+from streambound.criteria.parts import RowTest
 from streambound.criteria.size import Size, product
 from streambound.criteria.violation import Violation, under
 from streambound.preprocess.pipeline import derive
@@ -72,7 +74,7 @@ _WINDOW = "limit their time in the subquery's WHERE, as T.ts BETWEEN S.ts - INTE
 KINDS = (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI)
 
 
-def judge_view_join(tree: Join, context: Context) -> Judged:
+def judge_view_join(tree: Join, context: Context) -> JudgedPart:
     """A join of a block with a view of aggregates on its right; raises NoRule for another one."""
     of_view = is_block(tree.left, context.catalog) and not is_block(tree.right, context.catalog)
     if of_view and tree.kind in PADS_LEFT and not tree.using:
@@ -82,7 +84,7 @@ def judge_view_join(tree: Join, context: Context) -> Judged:
     return _ViewJoin(with_casts(tree, context), context).judged()
 
 
-def judge_view_first(tree: Join, context: Context) -> Judged:
+def judge_view_first(tree: Join, context: Context) -> JudgedPart:
     """An inner join of a view with a block on its right: the same the other way round, with the columns as written."""
     found = judge_view_join(turned(tree, context.catalog), context)
     part = found.part
@@ -113,7 +115,7 @@ class _ViewJoin:
         scan = relation_of(tree.right)
         self.relation = None if scan is None else context.catalog.table(scan.table)
 
-    def judged(self) -> Judged:
+    def judged(self) -> JudgedPart:
         context, tree = self.context, self.tree
         with context.reading(None):
             self.tree = tree = replace(tree, right=self._narrowed())
@@ -156,15 +158,15 @@ class _ViewJoin:
         of_side = partial(RowsOfSide.at_a_time, shown=shown)
         numbered = (of_side("l", rows=size), of_side("r", rows=rows)) if tree.kind is JoinKind.INNER else ()
         every = (*left.states, *view.states, *states)
-        return Judged(part, every, rows=self._rows(size, rows), retracts=True, sides=numbered)
+        return JudgedPart(part=part, states=every, rows=self._rows(size, rows), retracts=True, sides=numbered)
 
-    def _violated(self, violations: Sequence[Violation], suspects: tuple[Query, ...]) -> Judged:
+    def _violated(self, violations: Sequence[Violation], suspects: tuple[Query, ...]) -> JudgedPart:
         """Of a subquery that is a value of each row (`grouped_subqueries`) that its rows are not those of a window."""
         syntax = self.given.syntax
         if isinstance(syntax, exp.Subquery) and _keyed(self.given.right):
             place = self.context.positions.of(syntax)
             violations = [Violation("D4", "", None, _FOR_EVER, place, Code.UNBOUNDED_PROJECTION, _WINDOW)]
-        return Judged(None, (), tuple(dict.fromkeys(violations)), suspects)
+        return JudgedPart(violations=tuple(dict.fromkeys(violations)), suspects=suspects)
 
     def _narrowed(self) -> Tree:
         """The view without groups that no left row can meet: a key has the values of what it must equal (D4)."""

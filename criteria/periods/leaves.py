@@ -20,7 +20,7 @@ from streambound.analyzer.statements import some_statements
 from streambound.criteria.bound import bound
 from streambound.criteria.operators.columns import columns_of
 from streambound.criteria.operators.judge import groups
-from streambound.criteria.operators.parts import BlockPart
+from streambound.criteria.parts import BlockPart
 from streambound.criteria.periods.domains import declared
 from streambound.criteria.periods.partners import Asked, RelationPartners, values_beside
 from streambound.criteria.periods.valid import valid_rows

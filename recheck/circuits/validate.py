@@ -23,7 +23,6 @@ from streambound.recheck.circuits.late_conditions import with_late_conditions
 from streambound.recheck.circuits.rules import RULES
 from streambound.recheck.circuits.states import States
 from streambound.recheck.circuits.trees import always_one_row
-from streambound.recheck.periods.validate import seq_proved
 
 
 def circuit_proved(statement: Statement, catalog: Catalog, document: Any) -> Proof:
@@ -32,8 +31,6 @@ def circuit_proved(statement: Statement, catalog: Catalog, document: Any) -> Pro
     It may be of the statement with joins for what it asks. Raises NotRecheckedError for operators that this checker
     does not know.
     """
-    if statement.blocks:
-        return seq_proved(statement, catalog, document)
     written = lower(statement, catalog, False)
     proof = None if _applies(written.tree, catalog) else _proved(statement, written, catalog, document)
     if proof is not None and not proof.faults:

@@ -23,8 +23,8 @@ from streambound.preprocess.pipeline import derive
 from streambound.recheck.certificates.conditions import Conditions
 from streambound.recheck.certificates.distances import ContradictionError
 from streambound.recheck.certificates.quantity import Quantity
-from streambound.recheck.circuits.claims import NotRecheckedError
 from streambound.recheck.circuits.column_values import values_of
+from streambound.recheck.derivation.claims import NotCheckedError
 from streambound.recheck.periods.equal_keys import EqualKeys, fewest
 from streambound.recheck.periods.sizes import Limit, Listed, number, plus, smaller, times
 from streambound_runtime.periods.plan import PeriodFilter, PeriodPlan, PeriodProject, SnapshotScan
@@ -64,10 +64,10 @@ class PeriodCatalog:
         return (self.symbols.setdefault(name, Quantity.symbol(name, most)),)
 
     def table(self, name: str) -> DeclaredTable:
-        """A stream or relation; raises NotRecheckedError where there is none."""
+        """A stream or relation; raises NotCheckedError where there is none."""
         found = self.catalog.table(name)
         if found is None:
-            raise NotRecheckedError(f"{name}, which is not in the catalog")
+            raise NotCheckedError(f"{name}, which is not in the catalog")
         return found
 
     def longest(self, table: DeclaredTable) -> int | None:
@@ -161,7 +161,7 @@ class PeriodCatalog:
         try:
             return plus(*map(self._of_branch, split.branches)) if split.branches else number(0)
         except ContradictionError:
-            raise NotRecheckedError("conditions that nothing satisfies in SEQ blocks") from None
+            raise NotCheckedError("conditions that nothing satisfies in SEQ blocks") from None
 
     def _of_branch(self, branch: Branch) -> Limit:
         conditions = Conditions(branch)
@@ -171,7 +171,7 @@ class PeriodCatalog:
             if isinstance(value, Constant):
                 continue
             if not isinstance(value, Attribute):
-                raise NotRecheckedError("different values of what is computed of several rows")
+                raise NotCheckedError("different values of what is computed of several rows")
             self.exact = self.exact and not branch.column(value).expression
             if any(conditions.equal(value, other) == 0 for other in seen):
                 continue
@@ -217,7 +217,7 @@ def _passes(op: Op, value: Value, other: Value) -> bool:
     if isinstance(value, str) and isinstance(other, str):
         return bool(_TESTS[op](value.encode(), other.encode()))
     if isinstance(value, str) or isinstance(other, str):
-        raise NotRecheckedError("texts that are compared with numbers in SEQ blocks")
+        raise NotCheckedError("texts that are compared with numbers in SEQ blocks")
     return bool(_TESTS[op](Fraction(value), Fraction(other)))
 
 

@@ -18,7 +18,7 @@ from streambound.criteria.dataflow.state import DecidedBlock, Operation, Operato
 from streambound.criteria.dataflow.syntax import column_of, conjuncts, scalar_of
 from streambound.criteria.dataflow.view import OperatorView
 from streambound.criteria.operators.columns import columns_of
-from streambound.criteria.operators.parts import BlockPart, PairPart
+from streambound.criteria.parts import BlockPart, PairPart
 from streambound.preprocess.pipeline import Derivation
 from streambound.synopsis_exec.from_operations import JobOperators, NotMade, OperationRows, time_bucket
 from streambound.synopsis_exec.made_operators import bound_of, engine_types

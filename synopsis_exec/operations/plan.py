@@ -9,7 +9,7 @@ from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.statement import Statement
 from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.reported import reported_states
-from streambound.criteria.operators.states import CircuitBound
+from streambound.criteria.judged import CircuitBound
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit, plan_of
 from streambound.synopsis_exec.from_operations import JobOperators, Maker, NotMade
 from streambound.synopsis_exec.operations.groups import rows_of_groups

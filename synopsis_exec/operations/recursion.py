@@ -25,10 +25,10 @@ from streambound.analyzer.query import (
 from streambound.criteria.dataflow.state import Operation
 from streambound.criteria.least_bound import least_bound
 from streambound.criteria.operators.columns import columns_of
-from streambound.criteria.operators.parts import BlockPart, StepPart, StepValue
 from streambound.criteria.operators.recursion_trees import reading, standing
 from streambound.criteria.operators.recursion_values import TIME, RecursiveValues, block_of_step, place_of, stored
 from streambound.criteria.operators.relations import as_stream
+from streambound.criteria.parts import BlockPart, StepPart, StepValue
 from streambound.preprocess.pipeline import derive
 from streambound.synopsis_exec.from_operations import JobOperators, NotMade, OperationRows
 from streambound.synopsis_exec.made_operators import engine_types, names_of

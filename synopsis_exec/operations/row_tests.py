@@ -8,7 +8,7 @@ from fractions import Fraction
 from streambound.analyzer.columns import Column
 from streambound.analyzer.types import Family
 from streambound.criteria.dataflow.view import OperatorView
-from streambound.criteria.operators.parts import RowTests
+from streambound.criteria.parts import RowTests
 from streambound_runtime.operators.plan import Test
 
 

@@ -12,16 +12,14 @@ from typing import Any
 import pytest
 
 from streambound.analyzer.lower import Lowered, lower
-from streambound.criteria.certificate import to_json
 from streambound.criteria.check import Checked
-from streambound.criteria.operators.certificate import circuit_certificate
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.formula import evaluate
 from streambound.recheck.certificates.validate import Proof
 from streambound.recheck.circuits import validate
 from streambound.recheck.circuits.claims import NotRecheckedError
 from streambound.recheck.circuits.validate import circuit_proved
-from support.circuits import checked_circuit, checked_once
+from support.circuits import certificate_of, checked_circuit, checked_once
 from support.json_mutations import Change, changes
 from support.lifted import CASES
 from support.profiles import MORE
@@ -211,9 +209,8 @@ OF_EACH_KIND = {
 def certified(sql: str, catalog: Any) -> tuple[Checked, Any]:
     """A bounded statement, with its certificate as a reader of the report gets it."""
     checked = checked_once(sql, catalog)
-    assert checked.circuit is not None
     assert checked.verdict == "bounded"
-    return checked, to_json(circuit_certificate(checked.circuit))
+    return checked, certificate_of(checked)
 
 
 def proof(checked: Checked, document: Any) -> Proof:

@@ -29,14 +29,15 @@ from streambound.analyzer.types import Family
 from streambound.criteria.dataflow.judge import judge
 from streambound.criteria.operators.decide import judged
 from streambound.criteria.operators.final import never_final
-from streambound.criteria.operators.states import Judged
+from streambound.criteria.operators.states import JudgedPart
 from streambound.incremental.evaluate import evaluate
 from streambound.incremental.feed import SourceChange, ticks
 from streambound.incremental.pipeline import stages, timestamps
 from streambound.incremental.translation.views import Untranslatable
 from streambound.recheck.oracle.reference import circuit_of
-from streambound.synopsis_exec.circuit_plan import PlannedCircuit, make_circuit_plan
+from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.from_operations import NotMade
+from streambound.synopsis_exec.from_parts import make_circuit_plan
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.operations.plan import plan_of_judgement
 from streambound.synopsis_exec.plan_ir import Input
@@ -272,8 +273,8 @@ def plan_of(world: World, text: str) -> tuple[PlannedCircuit, bool, PlannedCircu
     if isinstance(found, Diagnostic) or (found is not None and found.part is None):
         lowered = lower(statement, world.catalog, joining=True)
         found = judged(statement, lowered, world.catalog) or found
-    bounded = isinstance(found, Judged) and found.part is not None
-    if isinstance(found, Judged) and not bounded:
+    bounded = isinstance(found, JudgedPart) and found.part is not None
+    if isinstance(found, JudgedPart) and not bounded:
         found = judged(statement, lowered, world.catalog, unbounded=True)
     if isinstance(found, Diagnostic):
         return found.message
