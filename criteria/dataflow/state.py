@@ -15,6 +15,7 @@ from streambound.criteria.bound import QueryBound
 from streambound.criteria.dataflow.closing import ClosingTime
 from streambound.criteria.dataflow.demand import Demand
 from streambound.criteria.dataflow.view import OperatorView
+from streambound.criteria.rows_apart import kept_apart
 from streambound.criteria.size import Number, Size, fewer, total
 from streambound.criteria.violation import Violation
 from streambound.preprocess.pipeline import Derivation
@@ -236,6 +237,12 @@ class DecidedBlock:
     read: Derivation = field(repr=False)
     sizes: QueryBound | None = field(repr=False)
     best: Query | None = field(default=None, repr=False)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether something is remembered beside results."""
+        tables = self.sizes is not None and (self.sizes.tables or kept_apart(self.sizes) is not None)
+        return self.best is not None or bool(tables)
 
 
 @dataclass(frozen=True, slots=True)
