@@ -8,7 +8,7 @@ difference by a path of atoms that sums to it. `recheck.derivation` checks it, a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.nodes import Tree, named_inputs
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.view_facts import NOW
+from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.lower import lower
@@ -31,9 +32,12 @@ from streambound.criteria.certificate import certificate, to_json
 from streambound.criteria.dataflow.explained import FactLog, Json, TreeNode, conditions_of, pairs_of, row_schema
 from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.rewrites.conditions import filtered
-from streambound.criteria.dataflow.rewrites.late_conditions import late_conditions
+from streambound.criteria.dataflow.rewrites.late_conditions import block_conditions, late_conditions, late_parts
+from streambound.criteria.dataflow.rewrites.not_in import anti_joins, compared, without_not_in
 from streambound.criteria.dataflow.rewrites.pipeline import FORMS, Pass
 from streambound.criteria.dataflow.rewrites.ranges import LEFT_MEETS, RIGHT_MEETS, limits, ranges_down
+from streambound.criteria.dataflow.rewrites.sums import above_groups, sums_down
+from streambound.criteria.dataflow.rewrites.unions import disjoint_unions, in_both, one_selection
 from streambound.criteria.dataflow.state import (
     BlockResults,
     ColumnCount,
@@ -99,12 +103,11 @@ def _with_nodes(document: Json, claims: Sequence[Json]) -> Json:
 
 
 def _rewrites(tree: Tree, judgement: Judgement, catalog: Catalog) -> Iterator[Json]:
-    """The passes that change the tree; of limits to what partners have each with the facts that it is by."""
-    late = late_conditions(tree, judgement.context.blocks, catalog)
-    if not _same(late, tree):
-        yield {"rule": late_conditions.__name__}
+    """The passes that change the tree, of some each change with the facts that it is by."""
+    tree, late = _late(tree, judgement.context.blocks, catalog)
+    yield from late
     for passes in FORMS:
-        found, rewrites = _after(late, passes, catalog)
+        found, rewrites = _after(tree, passes, catalog)
         if _same(found, judgement.operation.tree):
             yield from rewrites
             return
@@ -115,9 +118,9 @@ def _after(tree: Tree, passes: Iterable[Pass], catalog: Catalog) -> tuple[Tree, 
     """A tree after some passes, and those that change it."""
     found = list[Json]()
     for one in passes:
-        if one is ranges_down:
-            tree, limited = _limits(tree, catalog)
-            found += limited
+        if one in _BY_FACTS:
+            tree, made = _BY_FACTS[one](tree, catalog)
+            found += made
             continue
         changed = one(tree, catalog)
         if not _same(changed, tree):
@@ -130,6 +133,95 @@ def _same(one: Tree, other: Tree) -> bool:
     return one == other and _places(one) == _places(other)
 
 
+def _late(tree: Tree, blocks: BlockReader, catalog: Catalog) -> tuple[Tree, list[Json]]:
+    """What `late_conditions` does, block by block."""
+    found, todo = list[Json](), list[tuple[str, ...]]([()])
+    while todo:
+        path = todo.pop()
+        here = _at(tree, path)
+        late = late_parts(here, blocks, catalog)
+        if late:
+            known = [id(one) for one in block_conditions(here)]
+            found.append(
+                {"rule": "late_conditions", "path": list(path), "late": [known.index(id(one)) for one in late]}
+            )
+            tree = _with(tree, path, late_conditions(here, blocks, catalog))
+        else:
+            todo += [(*path, name) for name in named_inputs(here)]
+    return tree, found
+
+
+def _upwards(tree: Tree, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The paths of a tree, those below an operator first."""
+    for name, one in named_inputs(tree).items():
+        yield from _upwards(one, (*path, name))
+    yield path
+
+
+def _selections(tree: Tree, catalog: Catalog) -> tuple[Tree, list[Json]]:
+    """What `disjoint_unions` does, union by union."""
+    found = list[Json]()
+    for path in _upwards(tree):
+        here = _at(tree, path)
+        changed = one_selection(here, catalog)
+        if changed is here:
+            continue
+        both = in_both(here)
+        assert both is not None, "it is a union of selections"
+        registered = _nodes_of(tree, catalog, path, {"both": both})
+        log, node = FactLog(registered.numbers), registered.at(both)
+        empty = next(place for place, column in enumerate(node.view.columns) if column.values.size == 0)
+        log.values(node, empty)
+        made: Json = {"rule": "disjoint_unions", "path": list(path), "facts": log.facts}
+        found.append(_with_nodes(made, registered.claims))
+        tree = _with(tree, path, changed)
+    return tree, found
+
+
+def _not_in(tree: Tree, catalog: Catalog) -> tuple[Tree, list[Json]]:
+    """What `anti_joins` does, join by join."""
+    found = list[Json]()
+    for path in _upwards(tree):
+        here = _at(tree, path)
+        changed = without_not_in(here, catalog)
+        if changed is here or not isinstance(here, nodes.Join):
+            continue
+        sides = dict(zip(("member", "values"), compared(here), strict=True))
+        registered = _nodes_of(tree, catalog, path, sides)
+        log = FactLog(registered.numbers)
+        for node in map(registered.at, sides.values()):
+            if not is_static(here.left, catalog) and not node.view.columns[0].values.null:
+                log.values(node, 0)
+        made: Json = {"rule": "anti_joins", "path": list(path), "facts": log.facts}
+        found.append(_with_nodes(made, registered.claims))
+        tree = _with(tree, path, changed)
+    return tree, found
+
+
+def _sums(tree: Tree, catalog: Catalog) -> tuple[Tree, list[Json]]:
+    """What `sums_down` does, select list by select list."""
+    found, todo = list[Json](), list[tuple[str, ...]]([()])
+    while todo:
+        path = todo.pop()
+        here = _at(tree, path)
+        pushed = above_groups(here, catalog) if isinstance(here, nodes.Project) else None
+        if pushed is not None:
+            below, changed = pushed
+            found.append({"rule": "sums_down", "path": list(path), "side": "left" if below.is_left else "right"})
+            tree = _with(tree, path, changed)
+        todo += [(*path, name) for name in reversed(named_inputs(_at(tree, path)))]
+    return tree, found
+
+
+def _nodes_of(tree: Tree, catalog: Catalog, path: tuple[str, ...], made: Mapping[str, Tree]) -> _Nodes:
+    """The nodes of a tree, with those that a rewrite makes at a path."""
+    registered, views = _Nodes(catalog), Views(catalog)
+    registered.tree(TreeNode(tree, views), ())
+    for name, one in made.items():
+        registered.add(TreeNode(one, views), {"path": list(path), "made": name})
+    return registered
+
+
 def _limits(tree: Tree, catalog: Catalog) -> tuple[Tree, list[Json]]:
     """What `ranges_down` does, limit by limit, each of the tree after those before it."""
     found = list[Json]()
@@ -138,11 +230,11 @@ def _limits(tree: Tree, catalog: Catalog) -> tuple[Tree, list[Json]]:
         path = todo.pop()
         here = _at(tree, path)
         for name, part, column in _limits_of(here, catalog):
-            registered = _Nodes(catalog)
-            registered.tree(TreeNode(tree, Views(catalog)), ())
+            registered = _nodes_of(tree, catalog, path, {})
             log, pair = FactLog(registered.numbers), registered.at(pairs_of(_at(tree, path)))
             log.values(pair, column)
-            made = {"rule": "limit", "path": list(path), "side": name, "values": _limit_json(part), "facts": log.facts}
+            made: Json = {"rule": "limit", "path": list(path), "side": name, "values": _limit_json(part)}
+            made |= {"facts": log.facts}
             found.append(_with_nodes(made, registered.claims))
             changed = filtered(getattr(_at(tree, path), name), part, catalog)
             tree = _with(tree, (*path, name), changed)
@@ -193,6 +285,15 @@ def _with(tree: Tree, path: tuple[str, ...], changed: Tree) -> Tree:
 def _places(tree: Tree) -> list[object]:
     """Where the operators of a tree stand, which trees are not compared by."""
     return [tree.at, *(at for below in named_inputs(tree).values() for at in _places(below))]
+
+
+_BY_FACTS: Mapping[Pass, Callable[[Tree, Catalog], tuple[Tree, list[Json]]]] = {
+    ranges_down: _limits,
+    disjoint_unions: _selections,
+    anti_joins: _not_in,
+    sums_down: _sums,
+}
+"""Passes of which each change is certified by itself."""
 
 
 def _amount(size: Size) -> Json:

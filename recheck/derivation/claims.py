@@ -193,12 +193,16 @@ class ClaimedOperation:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedRewrite:
-    """A rewrite of the tree; of a limit to what partners of a join's side have, the last of some facts before it."""
+    """A rewrite of the whole tree, or of the operator at a path, by some facts of the tree before it.
+
+    ``side`` and ``values``: of a limit to what partners of a join's side have; ``late``: conditions by their numbers.
+    """
 
     rule: str
     path: tuple[str, ...] = ()
     side: str = ""
     values: ClaimedValues | None = None
+    late: tuple[int, ...] = ()
     nodes: tuple[ClaimedNode, ...] = ()
     facts: tuple[ClaimedFact, ...] = ()
 

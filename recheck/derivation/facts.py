@@ -136,6 +136,10 @@ class CheckedFacts:
             raise RejectedError(f"fact {number} is not about a time")
         return self.times[number]
 
+    def about(self, node: PlanNode, column: int) -> list[int]:
+        """The facts about the values of a column of a node."""
+        return [one for one in self.sets if self._is_about(one, node, column)]
+
     def _about(self, number: int, node: PlanNode, column: int) -> None:
         if not 0 <= number < len(self.claimed):
             raise RejectedError(f"there is no fact {number}")

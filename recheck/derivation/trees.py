@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -42,7 +42,7 @@ from streambound.analyzer.algebra.nodes import (
 from streambound.analyzer.algebra.percentiles import percentile_of
 from streambound.analyzer.algebra.schema import parsed, schema, starred_places
 from streambound.analyzer.algebra.schema_columns import Schema, meant
-from streambound.analyzer.algebra.syntax import conjuncts, scalar_of, scalar_of_column
+from streambound.analyzer.algebra.syntax import conjunction, conjuncts, scalar_of, scalar_of_column
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
 from streambound.analyzer.relation_queries import is_static
 from streambound.recheck.certificates.claims import RejectedError
@@ -71,6 +71,13 @@ class PlanNode:
             raise RejectedError(f"a {type(self.tree).__name__} has no {name}")
         inside = isinstance(self.tree, Fixpoint) and name == "step"
         return PlanNode(found, self.catalog, self if inside else self.recursion)
+
+    def along(self, path: Iterable[str]) -> PlanNode:
+        """The node that a path of fields leads to."""
+        node = self
+        for name in path:
+            node = node.input(name)
+        return node
 
     @cached_property
     def schema(self) -> Schema:
@@ -398,6 +405,36 @@ def keyed(node: PlanNode, call: int | None = None) -> PlanNode:
     return node.of(Project(rows, tuple(items), syntax=tree.syntax))
 
 
+def selections(node: PlanNode) -> tuple[Filter, Filter]:
+    """The selections of the same rows, shown by the same select list, that a UNION ALL is of."""
+    sides = [node.input("left").tree, node.input("right").tree]
+    shown = [side.items if isinstance(side, Project) else None for side in sides]
+    left, right = (side.input if isinstance(side, Project) else side for side in sides)
+    if not isinstance(node.tree, Union) or node.tree.distinct or shown[0] != shown[1]:
+        raise RejectedError("no union of selections")
+    if not isinstance(left, Filter) or not isinstance(right, Filter) or left.input != right.input:
+        raise RejectedError("no union of selections")
+    return left, right
+
+
+def in_both(node: PlanNode) -> PlanNode:
+    """The rows that both selections of a union have."""
+    left, right = selections(node)
+    both = conjunction([parsed(left.condition), parsed(right.condition)])
+    assert both is not None, "two parts"
+    return node.of(Filter(left.input, both, syntax=left.input.syntax))
+
+
+def compared(node: PlanNode, side: str) -> PlanNode:
+    """What NOT IN compares: its member, of the left rows, or the values beside it, of pairs."""
+    tree = node.tree
+    member = parsed(tree.member).unnest() if isinstance(tree, Join) and tree.member is not None else None
+    if not isinstance(member, exp.EQ):
+        raise RejectedError("no NOT IN")
+    rows, value = (node.input("left"), member.left) if side == "member" else (pairs(node), member.right)
+    return node.of(Project(rows.tree, (Named("_v", scalar_of(value), alias=True),)))
+
+
 def filtered(rows: Tree, where: exp.Expr, tree: Aggregate) -> Filter:
     """The rows that a FILTER of an aggregate lets pass."""
     return Filter(rows, scalar_of(where), syntax=rows.syntax or tree.syntax)
@@ -432,9 +469,7 @@ class PlanNodes:
         return self.found[number]
 
     def _found(self, claim: ClaimedNode) -> PlanNode:
-        node = self.root
-        for name in claim.path:
-            node = node.input(name)
+        node = self.root.along(claim.path)
         match claim.made:
             case "":
                 return node
@@ -444,6 +479,10 @@ class PlanNodes:
                 return keyed(node, claim.call)
             case "passing":
                 return keyed(node, claim.call).input("input")
+            case "both":
+                return in_both(node)
+            case "member" | "values":
+                return compared(node, claim.made)
             case "common":
                 assert isinstance(node.tree, Except | Intersect), "a set operation"
                 return node.of(Intersect(node.tree.left, node.tree.right, node.tree.distinct))
