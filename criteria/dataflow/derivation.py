@@ -50,11 +50,14 @@ from streambound.criteria.dataflow.state import (
     StateCount,
     SumOfCounts,
     WholeView,
+    WindowCount,
+    WindowRows,
 )
 from streambound.criteria.dataflow.view import place_of
 from streambound.criteria.dataflow.views import Views, equalities
 from streambound.criteria.size import Number, Size, total
 from streambound.criteria.synopsis import Synopsis
+from streambound_runtime.operators.asked_rows import AskedRows
 
 VERSION = 3
 _WHOLE = ("rewrites", "nodes", "facts", "keys", "columns", "key", "numbers", "path", "branches")
@@ -333,9 +336,11 @@ class _Nodes:
             self.tree(node.input(name), (*path, name))
 
     def operations(self, operation: Operation) -> None:
-        """The rows with keys that groups are counted by."""
+        """The rows with keys that groups are counted by, and those of windows."""
         for one in operation.every():
             tree = one.tree
+            if isinstance(tree, nodes.Over) and tree in self.numbers:
+                self._windows(tree, one.states)
             if not isinstance(tree, nodes.Aggregate) or tree not in self.numbers:
                 continue
             around, width = self.at(tree), len(tree.keys)
@@ -345,12 +350,29 @@ class _Nodes:
                     made = TreeNode(view, around.views, around.recursion)
                     call = {} if state.what == "groups" else {"call": state.key[-1] - width}
                     self.add(made, {"path": path, "made": "keyed", **call})
-                    if isinstance(view, nodes.Project):
-                        self.add(made.input("input"), {"path": path, "made": "passing", **call})
+                    self.add(made.input("input"), {"path": path, "made": "passing", **call})
+
+    def _windows(self, tree: nodes.Over, states: Iterable[OperatorState]) -> None:
+        """The partitions that rows of windows are counted by."""
+        around = self.at(tree)
+        below, path = around.input("input").view, self.claims[self.numbers[tree]]["path"]
+        for state in states:
+            for view in _views_of(state.count):
+                assert state.window is not None, "rows are of a window"
+                call = state.window.calls[0]
+                items = [parsed(item.value) for item in view.items if isinstance(item, nodes.Named)]
+                columns = [place_of(one, below) for one in items[len(call.partition) :]]
+                made: Json = {"path": path, "made": "partitions", "call": tree.calls.index(call), "columns": columns}
+                if len(items) == len(below.schema) + len(call.partition):
+                    made |= {"made": "partitioned", "columns": []}
+                self.add(TreeNode(view, around.views, around.recursion), made)
 
 
-def _views_of(count: StateCount | None) -> Iterator[Tree]:
+def _views_of(count: StateCount | None) -> Iterator[nodes.Project]:
     why = None if count is None else count.why
+    if isinstance(why, WindowCount):
+        for one in (why.rows, why.each, why.ties):
+            yield from _views_of(one)
     if isinstance(why, Combinations | WholeView | SumOfCounts) and isinstance(why.view.tree, nodes.Project):
         yield why.view.tree
 
@@ -379,9 +401,15 @@ class _Maker:
             "rule": rule,
             "columns": sorted(demand.columns),
             "most": [{"column": column, "most": most} for column, most in sorted(demand.most.items())],
+            "ago": [],
             "states": [self.state(state, one) for state in one.states],
             "inputs": [self.operation(below) for below in one.inputs],
         }
+        if one.inputs and isinstance(tree, nodes.Filter):
+            found["inputs"][0]["ago"] = [self._ago(tree, *limit) for limit in sorted(one.inputs[0].demand.ago.items())]
+        else:
+            for below, made in zip(one.inputs, found["inputs"], strict=True):
+                made["ago"] = [{"column": column, "most": most} for column, most in sorted(below.demand.ago.items())]
         if tree.at is not None:
             found["span"] = {"line": tree.at.line, "column": tree.at.column}
         if one.rows is not None:
@@ -392,6 +420,17 @@ class _Maker:
             branches = to_json(certificate(sizes, distinct).branches) if sizes is not None else []
             found["block"] = {"distinct": distinct, "branches": branches}
         return found
+
+    def _ago(self, tree: Tree, column: int, most: int) -> Json:
+        """How long ago a time of a row before may be, where the condition is true, by the time at which rows come."""
+        node, made = self.nodes.at(tree), {"column": column, "most": most}
+        below = node.input("input")
+        for place, one in enumerate(below.view.columns):
+            path = self.log.path(node, place, column) if one.newest else None
+            if path is not None and sum(step.most for step in path) <= most:
+                steps = [self.log.step(node, step) for step in path]
+                return made | {"newest": self.log.time(below, place, NOW), "path": steps}
+        return made
 
     def state(self, state: OperatorState, one: Operation | None) -> Json:
         """A state, with the reason for its size."""
@@ -408,9 +447,53 @@ class _Maker:
         }
         if state.what != "table" and one is not None:
             made["count"] = self._why(state, count, one)
+        if state.window is not None and one is not None and isinstance(one.tree, nodes.Over):
+            made["window"] = self._window(one.tree, state.window)
         if state.best is not None:
             made["best"] = {"column": state.best.place, "greatest": state.best.greatest}
         return made
+
+    def _window(self, tree: Tree, window: WindowRows) -> Json:
+        """The functions that rows are kept for, and which; the facts that these come, or close, in an order."""
+        assert isinstance(tree, nodes.Over), "windows are of it"
+        asked, order, found = window.asked, window.calls[0].order, "all"
+        if asked is None:
+            found = "running"
+        elif asked != AskedRows():
+            found = next(name for name in ("first", "last", "within") if getattr(asked, name) is not None)
+        made: Json = {"calls": [tree.calls.index(one) for one in window.calls], "keeps": found}
+        below = self.nodes.at(tree).input("input")
+        place = place_of(parsed(order[0].value), below.view) if order and found != "all" else None
+        closes = place is not None and any(
+            one.source == NOW and one.low is not None and not one.function for one in below.view.columns[place].times
+        )
+        if place is not None and closes:
+            made["order"] = [self.log.time(below, place, NOW), self.log.values(below, place)]
+        return made
+
+    def _rows_of_windows(self, count: StateCount, why: WindowCount) -> Json:
+        """Rows that are open, or came of late, and some of each partition."""
+        made: Json = {"rule": "window", "size": count.size.text, "number": why.number}
+        each = why.each
+        if why.rows.why is not None:
+            made["open"] = self._recent(why.rows) if each is None else self._count(why.rows)
+        if each is not None and each.why is None and each.size != Number(0):
+            made["each"] = {"rule": "one", "size": each.size.text}
+        elif each is not None and isinstance(each.why, Combinations | WholeView | SumOfCounts):
+            rows = each.why.view.tree
+            assert isinstance(rows, nodes.Project), "partitions are a select list"
+            if each.closing is not None:  # which is by its place beside the rows' columns
+                width = len(self.nodes.at(rows.input).view.schema)
+                each = replace(each, closing=replace(each.closing, place=each.closing.place - width))
+            made["each"] = self._count(each)
+        if why.ties is not None:
+            made["ties"] = self._recent(why.ties)
+        return made
+
+    def _recent(self, count: StateCount) -> Json:
+        """Rows that came at some timestamps."""
+        assert count.closing is not None, "they have a time"
+        return self._count(count) | {"rule": "recent", "number": count.closing.wait}
 
     def _why(self, state: OperatorState, count: StateCount, one: Operation) -> Json:
         tree = one.tree
@@ -464,6 +547,8 @@ class _Maker:
         if isinstance(why, SumOfCounts | WholeView | Combinations) and why.view.tree not in self.nodes.numbers:
             return {"rule": "unproved", "size": size}
         match why:
+            case WindowCount():
+                return self._rows_of_windows(count, why)
             case BlockResults(queries):
                 return {"rule": "results", "size": size, "branches": to_json(_results(queries))}
             case SumOfCounts(view, counts, below):

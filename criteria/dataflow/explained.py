@@ -179,9 +179,9 @@ class FactLog:
         for name, end, points in (("high", high, (column, None)), ("low", low, (None, column))):
             if end is None or (found.ends[0 if name == "low" else 1]) == end:
                 continue
-            path = self._path(node, *points)
+            path = self.path(node, *points)
             if path is not None:
-                made[name] = [self._step(node, one) for one in path]
+                made[name] = [self.step(node, one) for one in path]
                 made.setdefault("present", []).extend(self._there(node, path))
                 total = sum(one.most for one in path)
                 found = found.meet(between(None, total) if name == "high" else between(-total, None))
@@ -281,7 +281,10 @@ class FactLog:
             return self.time(node, column, name, own.function)
         key = (self.numbers[node.tree], column, f"time {name}", own.function)
         if key not in self._known:
-            made = self._through(node, self.time(node, column, own.source, own.function), own.source, name, own)
+            if own.function:
+                made = self._through(node, self.time(node, column, own.source, own.function), own.source, name, own)
+            else:
+                made = self._near(node, column, name)
             self._known[key] = self._added(made | {"node": key[0], "column": column})
         return self._known[key]
 
@@ -290,9 +293,9 @@ class FactLog:
         made: Json = {"rule": "near"}
         ends: dict[str, int | None] = {"low": None, "high": None}
         for name, points in (("high", (column, source)), ("low", (source, column))):
-            path = self._path(node, *points)
+            path = self.path(node, *points)
             if path is not None:
-                made[name] = [self._step(node, one) for one in path]
+                made[name] = [self.step(node, one) for one in path]
                 made.setdefault("present", []).extend(self._there(node, path))
                 ends[name] = sum(one.most for one in path)
         low, high = ends["low"], ends["high"]
@@ -326,10 +329,10 @@ class FactLog:
             made = {"rule": "side", "uses": [self.time(rows, place, NOW, function)], "time": time_json(time)}
         elif (equal := self._equal(node, column, name, function)) is not None:
             made = equal
-        elif own is None:
-            if function:
-                return None
+        elif not function:
             made = self._near(node, column, name)
+        elif own is None:
+            return None
         else:
             first = self._side(node, column, mine, function)
             assert first is not None, "its own side says so"
@@ -356,11 +359,11 @@ class FactLog:
         return None
 
     def _through(self, node: TreeNode, first: int, mine: str, name: str, own: TimePromise) -> Json:
-        later, earlier = self._path(node, name, mine), self._path(node, mine, name)
+        later, earlier = self.path(node, name, mine), self.path(node, mine, name)
         made: Json = {"rule": "through", "uses": [first]}
         for place, path in (("low", later), ("high", earlier)):
             if path is not None:
-                made[place] = [self._step(node, one) for one in path]
+                made[place] = [self.step(node, one) for one in path]
                 made.setdefault("present", []).extend(self._there(node, path))
         low = None if own.low is None or later is None else own.low - sum(one.most for one in later)
         high = None if own.high is None or earlier is None else own.high + sum(one.most for one in earlier)
@@ -380,7 +383,7 @@ class FactLog:
 
     # --- paths ----------------------------------------------------------------------------------------------------
 
-    def _path(self, node: TreeNode, first: Point, last: Point) -> list[PathStep] | None:
+    def path(self, node: TreeNode, first: Point, last: Point) -> list[PathStep] | None:
         """A path whose sum is least, by Bellman and Ford's algorithm; points between are there."""
         edges = list(steps_of(node))
         best: dict[Point, tuple[int, list[PathStep]]] = {first: (0, [])}
@@ -398,7 +401,8 @@ class FactLog:
                 break
         return best[last][1] if last in best and best[last][1] else None
 
-    def _step(self, node: TreeNode, step: PathStep) -> Json:
+    def step(self, node: TreeNode, step: PathStep) -> Json:
+        """A step of a path, with the fact that says so."""
         made: Json = {"above": point_json(step.above), "below": point_json(step.below), "most": step.most}
         if step.atom is not None:
             return made | {"atom": step.atom}

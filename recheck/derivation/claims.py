@@ -16,11 +16,15 @@ class NotCheckedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ClaimedNode:
-    """A node of the tree by the fields that lead to it, or what a rule makes there: pairs of a join, rows with keys."""
+    """A node of the tree by the fields that lead to it, or what a rule makes there: pairs of a join, rows with keys.
+
+    With the value of an aggregate, or the partition of a function, ``call``, and more ``columns``.
+    """
 
     path: tuple[str, ...]
     made: str = ""
     call: int | None = None
+    columns: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +121,10 @@ class ClaimedEqual:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedStateCount:
-    """Why there are at most so many entries. ``closing``: facts of the column by which they go."""
+    """Why there are at most so many entries. ``closing``: facts of the column by which they go.
+
+    Of windows: rows that are ``open``, and a ``number`` of ``each`` partition, with ``ties``.
+    """
 
     rule: str
     size: str
@@ -128,6 +135,19 @@ class ClaimedStateCount:
     equal: tuple[ClaimedEqual, ...] = ()
     of: tuple[ClaimedStateCount, ...] = ()
     branches: tuple[ClaimedBranch, ...] = ()
+    number: int | None = None
+    open: ClaimedStateCount | None = None
+    each: ClaimedStateCount | None = None
+    ties: ClaimedStateCount | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedWindow:
+    """The functions, by their numbers, that rows are kept for, and which rows; ``order``: facts of the first key."""
+
+    calls: tuple[int, ...]
+    keeps: str
+    order: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +171,7 @@ class ClaimedOperatorState:
     retention: str
     count: ClaimedStateCount | None = None
     best: ClaimedBest | None = None
+    window: ClaimedWindow | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +184,12 @@ class ClaimedBlockTables:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedGreatest:
-    """The greatest value that matters of a column."""
+    """The greatest value that matters of a column, or how long ago; of that a fact of the newest time, and a path."""
 
     column: int
     most: int
+    newest: int | None = None
+    path: tuple[ClaimedStep, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +208,7 @@ class ClaimedOperation:
     rule: str
     columns: tuple[int, ...]
     most: tuple[ClaimedGreatest, ...] = ()
+    ago: tuple[ClaimedGreatest, ...] = ()
     states: tuple[ClaimedOperatorState, ...] = ()
     inputs: tuple[ClaimedOperation, ...] = ()
     block: ClaimedBlockTables | None = None

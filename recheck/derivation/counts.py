@@ -6,6 +6,7 @@ source's rows say has no values of its own, nor has one that an atom makes equal
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from streambound.analyzer.algebra.nodes import ONE_SIDED, Alias, Except, Filter, Intersect, Join, Project, Scan, Union
@@ -23,6 +24,7 @@ from streambound.recheck.derivation.trees import (
     SourceOfRows,
     keys,
     listed,
+    only_grows,
     origin,
     says,
     sources,
@@ -80,6 +82,27 @@ class Counts:
         """Raises RejectedError where a formula is not the size that was found."""
         if not quantity(formula, self.symbols).same(found):
             raise RejectedError(f"a count says {formula}, which is another number")
+
+    @staticmethod
+    def sum(sizes: Sequence[Quantity]) -> Quantity:
+        """The sum of some sizes."""
+        return total(sizes)
+
+    def recent(self, claim: ClaimedStateCount, node: PlanNode, timestamps: int) -> Quantity:
+        """The rows that a node, whose rows come with their time, adds at so many timestamps."""
+        mine, chosen = sources(node), [one.source for one in claim.sources]
+        column = self.facts.column_of(claim.closing[0]) if claim.closing else -1
+        if claim.rule != "recent" or claim.number != timestamps or claim.columns or sorted(chosen) != sorted(mine):
+            raise RejectedError("rows of late that are counted as others")
+        time = self.facts.time(claim.closing[0] if claim.closing else -1, node, column)
+        if (time.source, time.low, time.high, time.function.name) != ("", 0, 0, "") or not only_grows(node):
+            raise RejectedError("rows that do not come with their time")
+        if claim.node is None or not self.facts.nodes.at(claim.node).same(node):
+            raise RejectedError("a count of the rows of another node")
+        closing, rows = ClosingFacts(column, timestamps, time), CountedColumns(node, node.every, None)
+        found = product(self._rows(one, mine[one.source], rows, closing) for one in claim.sources)
+        self.agreed(claim.size, found)
+        return found
 
     # --- rules ----------------------------------------------------------------------------------------------------
 

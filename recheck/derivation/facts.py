@@ -136,6 +136,12 @@ class CheckedFacts:
             raise RejectedError(f"fact {number} is not about a time")
         return self.times[number]
 
+    def column_of(self, number: int) -> int:
+        """The column that a fact is about."""
+        if not 0 <= number < len(self.claimed):
+            raise RejectedError(f"there is no fact {number}")
+        return self.claimed[number].column
+
     def about(self, node: PlanNode, column: int) -> list[int]:
         """The facts about the values of a column of a node."""
         return [one for one in self.sets if self._is_about(one, node, column)]
@@ -225,8 +231,8 @@ class CheckedFacts:
         for number in claim.atoms:
             found = found.meet(atoms.values(self._atom(node, number), node.row, claim.column))
         mine, zero = ClaimedPoint(column=claim.column), ClaimedPoint()
-        high = self._path(claim.high, mine, zero, node, claim.present) if claim.high else None
-        low = self._path(claim.low, zero, mine, node, claim.present) if claim.low else None
+        high = self.path(claim.high, mine, zero, node, claim.present) if claim.high else None
+        low = self.path(claim.low, zero, mine, node, claim.present) if claim.low else None
         return found.meet(between(None if low is None else -low, high, null=True))
 
     def _paired(self, claim: ClaimedFact, node: PlanNode) -> ValueSet:
@@ -408,8 +414,8 @@ class CheckedFacts:
         kind = node.schema[claim.column].type
         if not isinstance(node.tree, Filter | Join) or kind is None or kind.family not in _FIRST or not time.source:
             raise RejectedError("a path in what has no condition, or of what is no time")
-        high = self._path(claim.high, mine, source, node, claim.present) if claim.high else None
-        low = self._path(claim.low, source, mine, node, claim.present) if claim.low else None
+        high = self.path(claim.high, mine, source, node, claim.present) if claim.high else None
+        low = self.path(claim.low, source, mine, node, claim.present) if claim.low else None
         return TimeFact(time.source, None if low is None else -low, high, FunctionOfTime())
 
     def _side(self, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
@@ -439,8 +445,8 @@ class CheckedFacts:
         if not fact.source or not time.source:
             raise RejectedError("times of no two rows")
         mine, other = ClaimedPoint(source=fact.source), ClaimedPoint(source=time.source)
-        later = self._path(claim.low, other, mine, node, claim.present) if claim.low else None
-        earlier = self._path(claim.high, mine, other, node, claim.present) if claim.high else None
+        later = self.path(claim.low, other, mine, node, claim.present) if claim.low else None
+        earlier = self.path(claim.high, mine, other, node, claim.present) if claim.high else None
         low = None if fact.low is None or later is None else fact.low - later
         high = None if fact.high is None or earlier is None else fact.high + earlier
         return TimeFact(time.source, low, high, fact.function)
@@ -509,7 +515,7 @@ class CheckedFacts:
 
     # --- paths ----------------------------------------------------------------------------------------------------
 
-    def _path(
+    def path(
         self,
         steps: Sequence[ClaimedStep],
         first: ClaimedPoint,

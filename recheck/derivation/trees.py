@@ -435,6 +435,20 @@ def compared(node: PlanNode, side: str) -> PlanNode:
     return node.of(Project(rows.tree, (Named("_v", scalar_of(value), alias=True),)))
 
 
+def partitions(node: PlanNode, call: int | None, columns: tuple[int, ...] = (), whole: bool = False) -> PlanNode:
+    """What a function over windows has partitions by, with more columns of the rows; or the whole rows with that."""
+    tree, below = node.tree, node.input("input")
+    if not isinstance(tree, Over) or call is None or not 0 <= call < len(tree.calls):
+        raise RejectedError("partitions of no function")
+    if any(not 0 <= one < below.width for one in columns):
+        raise RejectedError("columns that are none")
+    more = [scalar_of_column(below.schema[one]) for one in columns]
+    own = list(tree.calls[call].partition)
+    shown = [*map(scalar_of_column, below.schema), *own] if whole else [*own, *more]
+    items = tuple(Named(f"c{n}", one, alias=True) for n, one in enumerate(shown))
+    return node.of(Project(tree.input, items, syntax=tree.syntax))
+
+
 def filtered(rows: Tree, where: exp.Expr, tree: Aggregate) -> Filter:
     """The rows that a FILTER of an aggregate lets pass."""
     return Filter(rows, scalar_of(where), syntax=rows.syntax or tree.syntax)
@@ -479,6 +493,8 @@ class PlanNodes:
                 return keyed(node, claim.call)
             case "passing":
                 return keyed(node, claim.call).input("input")
+            case "partitions" | "partitioned":
+                return partitions(node, claim.call, claim.columns, claim.made == "partitioned")
             case "both":
                 return in_both(node)
             case "member" | "values":
