@@ -609,7 +609,7 @@ class _Maker:
             return made | {"timestamps": one.timestamps, "facts": facts}
         if one.timestamps is not None and count.closing is not None:
             column = count.closing.place + first
-            fact = self.log.time(node, column, one.source, count.closing.function)
+            fact = self.log.beside(node, column, one.source, count.closing.function)
             return made | {"timestamps": one.timestamps, "facts": [fact]}
         return made
 
@@ -625,7 +625,7 @@ class _Maker:
         assert isinstance(count.why, Combinations), "it is of such a count"
         near = count.why.view.columns[one.place].times[one.near]
         facts = [self.log.time(node, column, near.source, near.function)]
-        facts.append(self.log.time(node, closing.place + first, near.source, closing.function))
+        facts.append(self.log.beside(node, closing.place + first, near.source, closing.function))
         if not node.view.columns[column].values.null:
             facts.append(self.log.values(node, column))
         return made | {"rule": "finer" if one.finer else "near", "facts": facts}

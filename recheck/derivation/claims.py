@@ -61,7 +61,7 @@ class ClaimedValues:
 class ClaimedTime:
     """``function(u)`` of a time u that is from ``low`` to ``high`` after that of a source's row, or of the change.
 
-    The source is empty for the time at which a row changes.
+    The source is empty for the time at which a row changes; ``beside``: that is so where there is a row of the source.
     """
 
     source: str
@@ -69,6 +69,7 @@ class ClaimedTime:
     high: int | None = None
     function: str = ""
     width: int = 1
+    beside: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ source's rows say has no values of its own, nor has one that an atom makes equal
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from streambound.analyzer.algebra.nodes import ONE_SIDED, Alias, Except, Filter, Intersect, Join, Project, Scan, Union
 from streambound.analyzer.catalog import DeclaredTable
@@ -21,9 +22,10 @@ from streambound.recheck.derivation.facts import CheckedFacts, TimeFact
 from streambound.recheck.derivation.trees import (
     Places,
     PlanNode,
-    SourceOfRows,
+    Sources,
     keys,
     listed,
+    names_in_pairs,
     only_grows,
     origin,
     says,
@@ -32,7 +34,7 @@ from streambound.recheck.derivation.trees import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CountedColumns:
     """What is counted: columns of a node's rows, which close by some columns of theirs; by any for None.
 
@@ -51,6 +53,21 @@ class CountedColumns:
     def facts_of(self) -> PlanNode:
         """The node that facts are about."""
         return self.node if self.pair is None else self.pair
+
+    @cached_property
+    def names(self) -> Mapping[str, str]:
+        """What sources of a right side are called in pairs."""
+        return names_in_pairs(self.pair) if self.pair is not None and self.first else {}
+
+    @cached_property
+    def sources(self) -> Sources:
+        """What rows are made of, by the names that facts have."""
+        found = sources(self.node)
+        return {self.names[n]: one.called(self.names) for n, one in found.items()} if self.names else found
+
+    def says(self, place: int) -> frozenset[str]:
+        """The sources whose rows say a column."""
+        return frozenset(self.names.get(one, one) for one in says(self.node, place))
 
 
 @dataclass
@@ -90,9 +107,9 @@ class Counts:
 
     def recent(self, claim: ClaimedStateCount, node: PlanNode, timestamps: int) -> Quantity:
         """The rows that a node, whose rows come with their time, adds at so many timestamps."""
-        mine, chosen = sources(node), [one.source for one in claim.sources]
+        mine, chosen = sources(node), frozenset(one.source for one in claim.sources)
         column = self.facts.column_of(claim.closing[0]) if claim.closing else -1
-        if claim.rule != "recent" or claim.number != timestamps or claim.columns or sorted(chosen) != sorted(mine):
+        if claim.rule != "recent" or claim.number != timestamps or claim.columns or chosen != mine.keys():
             raise RejectedError("rows of late that are counted as others")
         time = self.facts.time(claim.closing[0] if claim.closing else -1, node, column)
         if (time.source, time.low, time.high, time.function.name) != ("", 0, 0, "") or not only_grows(node):
@@ -100,31 +117,27 @@ class Counts:
         if claim.node is None or not self.facts.nodes.at(claim.node).same(node):
             raise RejectedError("a count of the rows of another node")
         closing, rows = ClosingFacts(column, timestamps, time), CountedColumns(node, node.every, None)
-        found = product(self._rows(one, mine[one.source], rows, closing) for one in claim.sources)
+        found = product(self._rows(one, mine, chosen, rows, closing) for one in claim.sources)
         self.agreed(claim.size, found)
         return found
 
     # --- rules ----------------------------------------------------------------------------------------------------
 
     def _combinations(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
-        closing = self._closing(claim, rows)
-        mine, chosen = sources(rows.node), {one.source for one in claim.sources}
-        if not chosen <= mine.keys() and any(one.table is None and one.every is None for one in mine.values()):
-            raise NotCheckedError("rows of unions")
+        closing, mine = self._closing(claim, rows), rows.sources
+        chosen = frozenset(one.source for one in claim.sources)
         if len(chosen) < len(claim.sources) or not chosen <= mine.keys():
             raise RejectedError("sources that are none, or counted twice")
-        sizes = [self._rows(one, mine[one.source], rows, closing) for one in claim.sources]
+        sizes = [self._rows(one, mine, chosen, rows, closing) for one in claim.sources]
         sizes += [self._values(one, rows, closing) for one in claim.columns]
-        said = with_said(mine, frozenset(chosen))
-        counted = {one.column for one in claim.columns} | {p for p in rows.wanted if says(rows.node, p) <= said}
+        said = with_said(mine, chosen)
+        counted = {one.column for one in claim.columns} | {p for p in rows.wanted if rows.says(p) <= said}
         covered = {place + rows.first for place in counted}
-        for one in claim.equal:
-            covered |= self._equal(one.atom, rows, {one.column, one.other}, covered)
+        for equal in claim.equal:
+            covered |= self._equal(equal.atom, rows, {equal.column, equal.other}, covered)
         if any(all(place + rows.first in covered for place in key) for key in keys(rows.node)):
             return product(sizes)  # which says the other columns
         missing = sorted(place for place in rows.wanted if place + rows.first not in covered)
-        if missing and (claim.sources or not keys(rows.node)):
-            raise NotCheckedError(f"what else rows and keys of a {type(rows.node.tree).__name__} say")
         if missing:
             raise RejectedError(f"nothing counts {', '.join(rows.node.schema[one].name for one in missing)}")
         return product(sizes)
@@ -142,10 +155,10 @@ class Counts:
     def _apart(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
         """The rows of streams that open rows are made of, kept apart, and joined again."""
         closing = self._closing(claim, rows)
-        streams = {name: one for name, one in sources(rows.node).items() if one.is_stream}
+        streams = {name: replace(one, missing=False) for name, one in rows.sources.items() if one.is_stream}
         if closing is None or not _is_of_rows(rows.node) or [one.source for one in claim.sources] != [*streams]:
             raise RejectedError("rows that are not kept apart")
-        return total(self._rows(one, SourceOfRows(streams[one.source].table), rows, closing) for one in claim.sources)
+        return total(self._rows(one, streams, frozenset(), rows, closing) for one in claim.sources)
 
     def _empty(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
         """A column without a value: there are no rows."""
@@ -209,43 +222,52 @@ class Counts:
     # --- rows and values ------------------------------------------------------------------------------------------
 
     def _rows(
-        self, claim: ClaimedSource, source: SourceOfRows, rows: CountedColumns, closing: ClosingFacts | None
+        self,
+        claim: ClaimedSource,
+        found: Sources,
+        chosen: frozenset[str],
+        rows: CountedColumns,
+        closing: ClosingFacts | None,
     ) -> Quantity:
-        """The rows of a source that open rows are made of."""
-        if source.table is None:
-            options = [Quantity.number(self._buckets(claim, source, rows, closing) + source.missing)]
-        elif source.is_stream:
+        """The rows of a source that open rows are made of; beside those of others as many as these leave."""
+        source, options = found[claim.source], list[Quantity]()
+        if claim.timestamps is None and source.by is not None:
+            beside = source.by <= with_said(found, chosen - {claim.source})
+            options += [Quantity.number(source.fan)] if beside else []
+        if source.single:
+            options.append(Quantity.number(1))
+        elif source.every is not None and claim.timestamps is not None:
+            options.append(Quantity.number(self._buckets(claim, source.every, rows, closing)))
+        elif source.table is not None and source.is_stream and claim.facts:
             number = self._timestamps(claim, rows, closing)
             if claim.timestamps != number:
                 raise RejectedError(f"rows of {claim.source} at another number of timestamps")
-            options = [one + Quantity.number(int(source.missing)) for one in self._tuples(source.table, number)]
-        else:
-            all_rows = self._of_relation(source.table)
-            options = [all_rows + Quantity.number(int(source.missing))]
+            options += self._tuples(source.table, number)
+        elif source.table is not None and not source.is_stream and not source.version:
+            options += self._of_relation(source.table)
+        options = [one + Quantity.number(int(source.missing)) for one in options]
         said = quantity(claim.size, self.symbols)
-        found = next((one for one in options if one.same(said)), None)
-        if found is None:
+        size = next((one for one in options if one.same(said)), None)
+        if size is None:
             raise RejectedError(f"{claim.source} has not {claim.size} rows")
-        return found
+        return size
 
     @staticmethod
-    def _buckets(claim: ClaimedSource, source: SourceOfRows, rows: CountedColumns, closing: ClosingFacts | None) -> int:
+    def _buckets(claim: ClaimedSource, every: int, rows: CountedColumns, closing: ClosingFacts | None) -> int:
         """The buckets that are open, by a column that says which one a row is in."""
-        if source.every is None or closing is None:
-            raise NotCheckedError("rows of unions, or all buckets")
-        if says(rows.node, closing.column - rows.first) != {claim.source}:
+        if closing is None:
+            raise RejectedError("buckets that are open for ever")
+        if rows.says(closing.column - rows.first) != {claim.source}:
             raise RejectedError("a column that does not say which bucket a row is in")
-        number = closing.begun(source.every)
+        number = closing.begun(every)
         if number is None or claim.timestamps != number:
             raise RejectedError("another number of buckets")
         return number
 
     def _timestamps(self, claim: ClaimedSource, rows: CountedColumns, closing: ClosingFacts | None) -> int:
         """At how many timestamps rows of a source come, by the closing column, or by a column with few values."""
-        if not claim.facts:
-            raise NotCheckedError("rows beside those of others")
         if len(claim.facts) == 1 and closing is not None:
-            time = self.facts.time(claim.facts[0], rows.facts_of, closing.column)
+            time = self.facts.time(claim.facts[0], rows.facts_of, closing.column, beside=True)
             return closing.timestamps(claim.source, time)
         if len(claim.facts) != 2 or not 0 <= claim.facts[0] < len(self.facts.claimed):
             raise RejectedError(f"nothing says at how many timestamps rows of {claim.source} come")
@@ -270,14 +292,12 @@ class Counts:
             found.append(self.symbols[rate] * Quantity.number(begun + (1 if rest else 0)))
         return found
 
-    def _of_relation(self, table: DeclaredTable) -> Quantity:
+    def _of_relation(self, table: DeclaredTable) -> list[Quantity]:
         if not table.is_fixed:
-            if table.rows is None:
-                raise NotCheckedError("relations that change without a number of rows")
-            return Quantity.number(table.rows)
+            return [] if table.rows is None else [Quantity.number(table.rows)]
         name = symbol("rows", table.name)
         self.symbols.setdefault(name, Quantity.symbol(name, table.rows))
-        return self.symbols[name]
+        return [self.symbols[name]]
 
     def _values(self, claim: ClaimedColumn, rows: CountedColumns, closing: ClosingFacts | None) -> Quantity:
         """The values of a column that open rows have."""
@@ -299,7 +319,7 @@ class Counts:
     def _near(self, claim: ClaimedColumn, column: int, rows: CountedColumns, closing: ClosingFacts) -> int | None:
         """The values of another time near those of a source's rows at so many timestamps, and NULL."""
         time = self.facts.time(claim.facts[0], rows.facts_of, column)
-        limit = self.facts.time(claim.facts[1], rows.facts_of, closing.column)
+        limit = self.facts.time(claim.facts[1], rows.facts_of, closing.column, beside=True)
         null = len(claim.facts) < 3 or self.facts.values(claim.facts[2], rows.facts_of, column).null
         if time.source != limit.source or not time.source or time.low is None or time.high is None:
             raise RejectedError("times of different sources")

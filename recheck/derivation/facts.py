@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil, floor
@@ -51,7 +51,16 @@ from streambound.recheck.derivation.claims import (
     ClaimedValues,
     NotCheckedError,
 )
-from streambound.recheck.derivation.trees import PlanNode, PlanNodes, never_changes, newest_of, origin, pairs, sources
+from streambound.recheck.derivation.trees import (
+    PlanNode,
+    PlanNodes,
+    names_in_pairs,
+    never_changes,
+    newest_of,
+    origin,
+    pairs,
+    sources,
+)
 
 LEFT, RIGHT = "left side", "right side"
 """Where a pair's facts are about the time at which the row of a side changes."""
@@ -64,18 +73,22 @@ _KEEP_NOW = (Filter, Alias, Project, Distinct, SpjBlock, Aggregate, Bucket, Appl
 
 @dataclass(frozen=True, slots=True)
 class TimeFact:
-    """``function(u)`` of a time u with ``low <= u - t <= high``, t of a source's row, or, of "", of the change."""
+    """``function(u)`` of a time u with ``low <= u - t <= high``, t of a source's row, or, of "", of the change.
+
+    ``beside``: where there is such a row; without it a row has the column, too.
+    """
 
     source: str
     low: int | None
     high: int | None
     function: FunctionOfTime
+    beside: bool = False
 
     def within(self, other: TimeFact) -> bool:
         """Whether it says at least as much as another one."""
         low = other.low is None or (self.low is not None and other.low <= self.low)
         high = other.high is None or (self.high is not None and other.high >= self.high)
-        same = (self.source, self.function.name) == (other.source, other.function.name)
+        same = (self.source, self.function.name) == (other.source, other.function.name) and self.beside <= other.beside
         return same and low and high and self.function.width <= other.function.width
 
 
@@ -106,7 +119,7 @@ class CheckedFacts:
                     raise RejectedError(f"fact {number}: {node.schema[claim.column].name} has other values")
             elif claim.time is not None:
                 time = self._time(claim, node)
-                said = TimeFact(claim.time.source, claim.time.low, claim.time.high, time.function)
+                said = TimeFact(claim.time.source, claim.time.low, claim.time.high, time.function, claim.time.beside)
                 if claim.time.function != time.function.name or claim.time.width != time.function.width:
                     raise RejectedError(f"fact {number}: the column is another function of time")
                 if not time.within(said):
@@ -129,10 +142,10 @@ class CheckedFacts:
             raise RejectedError(f"fact {number} is not about values")
         return self.sets[number]
 
-    def time(self, number: int, node: PlanNode, column: int) -> TimeFact:
-        """What a fact says of the time in a column of a node."""
+    def time(self, number: int, node: PlanNode, column: int, beside: bool = False) -> TimeFact:
+        """What a fact says of the time in a column of a node; ``beside``: it may be so only where there is a row."""
         self._about(number, node, column)
-        if number not in self.times:
+        if number not in self.times or (self.times[number].beside and not beside):
             raise RejectedError(f"fact {number} is not about a time")
         return self.times[number]
 
@@ -354,7 +367,7 @@ class CheckedFacts:
         table = node.catalog.table(node.tree.table) if isinstance(node.tree, Scan) else None
         if table is None or table.kind is not Kind.STREAM or table.columns[claim.column].name != table.timestamp:
             raise RejectedError("a time of no stream")
-        if time.source not in ("", *sources(node)):
+        if time.source not in ("", node.tree.alias):  # type: ignore[union-attr]
             raise RejectedError("a time of another source")
         return TimeFact(time.source, 0, 0, FunctionOfTime())
 
@@ -363,15 +376,17 @@ class CheckedFacts:
         found = origin(node, claim.column)
         if found is None or found.column is None or len(claim.uses) != 1:
             raise RejectedError("a column that comes from no other one")
-        return self._moved_up(self.time(claim.uses[0], found.node, found.column), node)
+        return self._moved_up(self.time(claim.uses[0], found.node, found.column, time.beside), node, found.node)
 
-    def _moved_up(self, below: TimeFact, node: PlanNode) -> TimeFact:
-        if not below.source:
+    def _moved_up(self, below: TimeFact, node: PlanNode, side: PlanNode) -> TimeFact:
+        source = below.source
+        if not source:
             _require_now(node)
-        alias = node.tree.alias if isinstance(node.tree, Alias) else ""
-        named = isinstance(node.tree, Alias) and below.source
-        source = f"{alias}.{below.source}" if named else below.source
-        return TimeFact(source, below.low, below.high, below.function)
+        elif isinstance(node.tree, Alias):
+            source = f"{node.tree.alias}.{source}"
+        elif isinstance(node.tree, Join) and node.tree.kind not in ONE_SIDED and side.tree is node.tree.right:
+            source = names_in_pairs(node)[source]
+        return replace(below, source=source)
 
     def _computed_time(self, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
         """A function of a time, as `buckets` knows them."""
@@ -380,7 +395,7 @@ class CheckedFacts:
             raise RejectedError("a column that is no expression")
         first = claim.uses[0]
         column = self.claimed[first].column
-        below = self._moved_up(self.time(first, found.node, column), node)
+        below = self._moved_up(self.time(first, found.node, column), node, found.node)
         lows = [self.values(one, found.node, column).ends[0] for one in claim.uses[1:]]
         least = max((one for one in lows if one is not None), default=None)
         expression = row_expression(found.expression, found.node.schema)
@@ -477,7 +492,11 @@ class CheckedFacts:
         return TimeFact("", min(lows) if len(lows) == len(facts) else None, min(highs, default=None), widest)
 
     def _paired_time(self, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
-        """A column of a join that is there with a partner only: what holds of pairs."""
+        """A column of a join that is there with a partner only: what holds of pairs; of others, where there is one."""
+        if time.beside:
+            if not self._is_pair_beside(node, claim.column, time.source):
+                raise RejectedError("rows without a partner are no pairs")
+            return replace(self.time(claim.uses[0] if claim.uses else -1, pairs(node), claim.column), beside=True)
         self._is_padded(node, claim.column)
         fact = self.time(claim.uses[0] if claim.uses else -1, pairs(node), claim.column)
         if fact.source in (LEFT, RIGHT):
@@ -485,6 +504,16 @@ class CheckedFacts:
         if isinstance(node.tree, Join) and node.tree.kind in ONE_SIDED and fact.source not in ("", *sources(node)):
             raise RejectedError("a source that is not shown")
         return fact
+
+    @staticmethod
+    def _is_pair_beside(node: PlanNode, column: int, source: str) -> bool:
+        """Whether a row of an outer join that has a column, and a row of a source, is a pair."""
+        if not isinstance(node.tree, Join) or node.tree.using:
+            return False
+        of_left, in_left = source in sources(node.input("left")), column < node.input("left").width
+        kind, known = node.tree.kind, source in sources(pairs(node))
+        sides = {JoinKind.LEFT: not of_left, JoinKind.RIGHT: of_left, JoinKind.FULL: of_left is not in_left}
+        return known and sides.get(kind, False)
 
     def _kept(self, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
         """A row that is there without a partner, too: it changes at its own time, or when a pair of it does."""
@@ -505,10 +534,11 @@ class CheckedFacts:
 
     def _time_of_sides(self, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
         """When the rows of both sides change: what is made of them changes then."""
-        if not isinstance(node.tree, Union | Except | Intersect) or time.source or len(claim.uses) != 2:
+        sides = [node.input(name) for name in ("left", "right") if isinstance(node.tree, Union | Except | Intersect)]
+        changing = [side for side in sides if not side.is_static]
+        if not changing or time.source or len(claim.uses) != len(changing):
             raise RejectedError("sides of what has none")
-        sides = (node.input("left"), node.input("right"))
-        facts = [self.time(use, side, claim.column) for use, side in zip(claim.uses, sides, strict=True)]
+        facts = [self.time(use, side, claim.column) for use, side in zip(claim.uses, changing, strict=True)]
         if any(one.source for one in facts) or sides[0].schema[claim.column].type != sides[1].schema[claim.column].type:
             raise RejectedError("times of different kinds")
         return _either(facts)
@@ -599,7 +629,7 @@ class CheckedFacts:
             time = self.time(fact, node, column)
         else:
             below = _below(node, column)
-            time = self.time(fact, *below)
+            time = self._moved_up(self.time(fact, *below), node, below[0])
         if time.source != other.source or time.function.name:
             raise RejectedError(f"fact {fact} is about another time")
         return time.low, time.high
