@@ -29,6 +29,8 @@ from streambound.analyzer.statement import Statement
 from streambound.criteria.bound import BranchBound, QueryBound, TableBound, results_count, timed_results_layout
 from streambound.criteria.cases import Case
 from streambound.criteria.certificate import certificate, to_json
+from streambound.criteria.dataflow.blocks import RuleContext
+from streambound.criteria.dataflow.each_key import with_one_key
 from streambound.criteria.dataflow.explained import FactLog, Json, TreeNode, conditions_of, pairs_of, row_schema
 from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.rewrites.conditions import filtered
@@ -42,6 +44,7 @@ from streambound.criteria.dataflow.state import (
     BlockResults,
     ColumnCount,
     Combinations,
+    EachKey,
     Entry,
     Operation,
     OperatorState,
@@ -54,7 +57,7 @@ from streambound.criteria.dataflow.state import (
     WindowRows,
 )
 from streambound.criteria.dataflow.view import place_of
-from streambound.criteria.dataflow.views import Views, equalities
+from streambound.criteria.dataflow.views import Views, equalities, values_of
 from streambound.criteria.size import Number, Size, total
 from streambound.criteria.synopsis import Synopsis
 from streambound_runtime.operators.asked_rows import AskedRows
@@ -72,7 +75,7 @@ def derivation(judgement: Judgement, statement: Statement, catalog: Catalog) -> 
     registered = _Nodes(catalog)
     registered.tree(TreeNode(judgement.operation.tree, Views(catalog)), ())
     registered.operations(judgement.operation)
-    maker = _Maker(registered, FactLog(registered.numbers))
+    maker = _Maker(registered, FactLog(registered.numbers), judgement.context)
     operation = maker.operation(judgement.operation)
     document = {
         "schema_version": VERSION,
@@ -349,7 +352,8 @@ class _Nodes:
                 for view in _views_of(state.count):
                     made = TreeNode(view, around.views, around.recursion)
                     call = {} if state.what == "groups" else {"call": state.key[-1] - width}
-                    self.add(made, {"path": path, "made": "keyed", **call})
+                    made_by = "keyed" if _session_of(view) is None else "session"
+                    self.add(made, {"path": path, "made": made_by, **call})
                     self.add(made.input("input"), {"path": path, "made": "passing", **call})
 
     def _windows(self, tree: nodes.Over, states: Iterable[OperatorState]) -> None:
@@ -381,6 +385,7 @@ def _views_of(count: StateCount | None) -> Iterator[nodes.Project]:
 class _Maker:
     nodes: _Nodes
     log: FactLog
+    context: RuleContext
 
     # --- operations -----------------------------------------------------------------------------------------------
 
@@ -412,6 +417,8 @@ class _Maker:
                 made["ago"] = [{"column": column, "most": most} for column, most in sorted(below.demand.ago.items())]
         if tree.at is not None:
             found["span"] = {"line": tree.at.line, "column": tree.at.column}
+        if one.each_key is not None:
+            found["each"] = self._each_key(one, one.each_key)
         if one.rows is not None:
             sizes, distinct = one.rows.sizes, one.rows.read.split.distinct
             distinct = True if one.rows.best is not None else distinct
@@ -420,6 +427,17 @@ class _Maker:
             branches = to_json(certificate(sizes, distinct).branches) if sizes is not None else []
             found["block"] = {"distinct": distinct, "branches": branches}
         return found
+
+    def _each_key(self, one: Operation, each: EachKey) -> Json:
+        """What is remembered for one value of a key, by facts of streams that have one."""
+        context = with_one_key(self.context, each.key)
+        around = self.nodes.at(one.tree)
+        registered = _Nodes(context.catalog)
+        registered.tree(TreeNode(one.tree, context.views, around.recursion), ())
+        registered.operations(each.operation)
+        maker = _Maker(registered, FactLog(registered.numbers), context)
+        made: Json = {"rule": "one key", "key": each.key.name, "operation": maker.operation(each.operation)}
+        return _with_nodes(made | {"facts": maker.log.facts}, registered.claims)
 
     def _ago(self, tree: Tree, column: int, most: int) -> Json:
         """How long ago a time of a row before may be, where the condition is true, by the time at which rows come."""
@@ -464,11 +482,10 @@ class _Maker:
         made: Json = {"calls": [tree.calls.index(one) for one in window.calls], "keeps": found}
         below = self.nodes.at(tree).input("input")
         place = place_of(parsed(order[0].value), below.view) if order and found != "all" else None
-        closes = place is not None and any(
-            one.source == NOW and one.low is not None and not one.function for one in below.view.columns[place].times
-        )
-        if place is not None and closes:
-            made["order"] = [self.log.time(below, place, NOW), self.log.values(below, place)]
+        times = () if place is None else below.view.columns[place].times
+        now = next((one for one in times if one.source == NOW and one.low is not None), None)
+        if place is not None and now is not None:
+            made["order"] = [self.log.time(below, place, NOW, now.function), self.log.values(below, place)]
         return made
 
     def _rows_of_windows(self, count: StateCount, why: WindowCount) -> Json:
@@ -567,10 +584,22 @@ class _Maker:
                         return {"rule": "unproved", "size": size}
                     column = {"column": empty, "size": 0, "rule": "set", "facts": [fact]}
                     made |= {"rule": "empty", "columns": [column]}
+                elif isinstance(node.tree, nodes.Fixpoint):
+                    made["columns"] = list(self._values_of_recursion(node))
                 return made
             case Combinations():
                 return self._combinations(count, why, node or self.nodes.at(why.view.tree), first, wanted, whole)
         return {"rule": "unproved", "size": size}
+
+    def _values_of_recursion(self, node: TreeNode) -> Iterator[Json]:
+        """The columns of a recursion that have no more values than their sets say."""
+        step = node.views.inside(node.tree).of(node.tree.step) if isinstance(node.tree, nodes.Fixpoint) else None
+        assert step is not None, "it is a recursion"
+        for place, column in enumerate(node.view.columns):
+            most = values_of(place, node.input("base").view, step, node.view)
+            if most is not None and column.values.size is not None and most.text == str(column.values.size):
+                fact = self.log.values(node, place)
+                yield {"column": place, "size": column.values.size, "rule": "set", "facts": [fact]}
 
     def _combinations(
         self,
@@ -582,10 +611,12 @@ class _Maker:
         whole: TreeNode | None,
     ) -> Json:
         closing = count.closing
+        rule = "apart" if why.apart else "keys" if count.held is not None else "combinations"
         made: Json = {
-            "rule": "apart" if why.apart else "combinations",
+            "rule": rule if _session_of(node.tree) is None or closing is None else "sessions",
             "size": count.size.text,
             "node": self.nodes.numbers[node.tree],
+            "key": [] if count.held is None else list(count.held.places),
             "sources": [self._source(one, count, node, first) for one in why.sources],
             "columns": [self._column(one, count, node, first) for one in why.columns],
         }
@@ -607,6 +638,10 @@ class _Maker:
             column = one.lifetime + first
             facts = [self.log.values(node, column), self.log.time(node, column, one.source)]
             return made | {"timestamps": one.timestamps, "facts": facts}
+        if one.timestamps is not None and (session := _session_of(node.tree)) is not None:
+            rows = node.input("input").input("input")
+            time = place_of(parsed(session.time), rows.view)
+            return made | {"timestamps": one.timestamps, "facts": [self.log.time(rows, time or 0, one.source)]}
         if one.timestamps is not None and count.closing is not None:
             column = count.closing.place + first
             fact = self.log.beside(node, column, one.source, count.closing.function)
@@ -654,12 +689,24 @@ class _Maker:
 
 def _at_columns(count: StateCount) -> StateCount:
     """A count of groups whose closing column is a key, by its place beside the columns of the rows below them."""
-    if not isinstance(count.why, Combinations) or count.closing is None:
+    if not isinstance(count.why, Combinations) or (count.closing is None and count.held is None):
         return count
     tree = count.why.view.tree
     names = [one.name for one in tree.items if isinstance(one, nodes.Named)] if isinstance(tree, nodes.Project) else []
     first = names.index("_k0") if "_k0" in names else 0
-    return replace(count, closing=replace(count.closing, place=count.closing.place + first))
+    closing, held = count.closing, count.held
+    if closing is not None:
+        closing = replace(closing, place=closing.place + first)
+    if held is not None:
+        held = replace(held, places=tuple(place + first for place in held.places))
+    return replace(count, closing=closing, held=held)
+
+
+def _session_of(tree: Tree) -> nodes.Bucket | None:
+    """The sessions whose keys a select list has."""
+    below = tree.input if isinstance(tree, nodes.Project) else None
+    below = below.input if isinstance(below, nodes.Filter) else below
+    return below if isinstance(below, nodes.Bucket) and below.kind is nodes.BucketKind.SESSION else None
 
 
 def _results(queries: Sequence[Query]) -> Any:

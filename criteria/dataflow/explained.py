@@ -139,7 +139,7 @@ class FactLog:
                     return {"rule": "bucket", "uses": [self.values(below, time)]}
         come_from = origin(node, column)
         if come_from is None:
-            return {"rule": "function", "set": _of_function(node, column)}
+            return self._of_function(node, column)
         rows, place, expression = come_from
         if place is not None:
             return {"rule": "passed", "uses": [self.values(rows, place)]}
@@ -147,6 +147,21 @@ class FactLog:
         read = () if found is None else fields(found)
         known = [int(name) for name in read if rows.view.columns[int(name)].values != ANYTHING]
         return {"rule": "computed", "uses": [self.values(rows, one) for one in sorted(known)]}
+
+    def _of_function(self, node: TreeNode, column: int) -> Json:
+        """What is known of aggregates, by their arguments, and of functions over windows: where their values begin."""
+        own, made = node.view.columns[column].values, dict[str, Any](rule="function")
+        match node.tree:
+            case nodes.Aggregate(keys=keys, calls=calls):
+                call, below = calls[column - len(keys)], node.input("input")
+                read = sorted(below.view.read_by(*call.arguments))
+                made["uses"] = [self.values(below, one) for one in read if below.view.columns[one].values != ANYTHING]
+                return made | {"set": replace(own, high=None) if call.function == "COUNT" and not own.listed else own}
+            case nodes.Over():
+                return made | {"set": own}
+            case nodes.Bucket():
+                return made | {"set": ANYTHING.not_null()}
+        return made | {"set": ANYTHING}
 
     def _of_recursion(self, node: TreeNode, column: int) -> Json:
         around = node.recursion
@@ -646,21 +661,6 @@ def _items(tree: nodes.Project, given: OperatorView) -> list[Any]:
         else:
             found.append(parsed(item.value))
     return found
-
-
-def _of_function(node: TreeNode, column: int) -> ValueSet:
-    """What the checker knows of aggregates and of functions over windows: where their values begin."""
-    own = node.view.columns[column].values
-    low = own.ends[0]
-    match node.tree:
-        case nodes.Aggregate(keys=keys, calls=calls):
-            counts = column >= len(keys) and calls[column - len(keys)].function == "COUNT"
-            return between(0, None, null=False) if counts and low is not None and not own.null else ANYTHING
-        case nodes.Over():
-            return own
-        case nodes.Bucket():
-            return ANYTHING.not_null()
-    return ANYTHING
 
 
 # --- as plain JSON ----------------------------------------------------------------------------------------------------

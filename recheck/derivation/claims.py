@@ -124,7 +124,8 @@ class ClaimedEqual:
 class ClaimedStateCount:
     """Why there are at most so many entries. ``closing``: facts of the column by which they go.
 
-    Of windows: rows that are ``open``, and a ``number`` of ``each`` partition, with ``ties``.
+    ``key``: the columns that hold a key which ends. Of windows: rows that are ``open``, and a ``number`` of ``each``
+    partition, with ``ties``.
     """
 
     rule: str
@@ -136,6 +137,7 @@ class ClaimedStateCount:
     equal: tuple[ClaimedEqual, ...] = ()
     of: tuple[ClaimedStateCount, ...] = ()
     branches: tuple[ClaimedBranch, ...] = ()
+    key: tuple[int, ...] = ()
     number: int | None = None
     open: ClaimedStateCount | None = None
     each: ClaimedStateCount | None = None
@@ -213,7 +215,19 @@ class ClaimedOperation:
     states: tuple[ClaimedOperatorState, ...] = ()
     inputs: tuple[ClaimedOperation, ...] = ()
     block: ClaimedBlockTables | None = None
+    each: ClaimedKey | None = None
     span: ClaimedSpan | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedKey:
+    """What is remembered for one value of a key that ends, by a log of its own."""
+
+    rule: str
+    key: str
+    nodes: tuple[ClaimedNode, ...]
+    facts: tuple[ClaimedFact, ...]
+    operation: ClaimedOperation
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from streambound.analyzer.algebra.nodes import ONE_SIDED, Alias, Except, Filter, Intersect, Join, Project, Scan, Union
-from streambound.analyzer.catalog import DeclaredTable
+from streambound.analyzer.algebra.nodes import (
+    ONE_SIDED,
+    Aggregate,
+    Alias,
+    Apply,
+    Bucket,
+    BucketKind,
+    Distinct,
+    Except,
+    Filter,
+    Fixpoint,
+    Intersect,
+    Join,
+    JoinKind,
+    OrderBy,
+    Over,
+    Project,
+    Recur,
+    Scan,
+    SpjBlock,
+    Union,
+)
+from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.catalog import DeclaredTable, Kind
 from streambound.analyzer.symbols import symbol
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.formula import quantity
@@ -27,9 +49,12 @@ from streambound.recheck.derivation.trees import (
     listed,
     names_in_pairs,
     only_grows,
+    only_partner,
     origin,
     says,
+    session_of,
     sources,
+    traced,
     with_said,
 )
 
@@ -86,6 +111,9 @@ class Counts:
             "parts": self._parts,
             "open": self._parts,
             "below": self._below,
+            "whole": self._whole,
+            "keys": self._keys,
+            "sessions": self._sessions,
         }
         if claim.rule not in rules:
             raise NotCheckedError(f"counts by the rule {claim.rule!r}")
@@ -189,6 +217,125 @@ class Counts:
             raise NotCheckedError("rows below a part of a union")
         below = rows.node.input("input")
         return self.most(claim.of[0], CountedColumns(below, below.every, by))
+
+    def _keys(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
+        """K1: columns that hold a key which punctuations end, of rows of that stream alone, and values beside them."""
+        changing = [
+            name
+            for name, one in rows.sources.items()
+            if one.every is None and (one.table is None or not one.table.is_fixed)
+        ]
+        held, found = {*claim.key}, [traced(rows.node, place) for place in claim.key]
+        if len(changing) != 1 or rows.pair is not None or not held <= (rows.wanted & (rows.by or rows.wanted)):
+            raise RejectedError("a key of several streams, or of columns that are not there")
+        source = rows.sources[changing[0]]
+        is_of = all(rows.says(place) == {*changing} for place in held)
+        if source.table is None or not is_of or not all(isinstance(below.tree, Scan) for below, _ in found):
+            raise RejectedError("columns that hold no key")
+        named = tuple(below.schema[column].name for below, column in found)
+        most = next((k.max_open for k in source.table.ending if k.attributes == named and k.max_open is not None), None)
+        sizes = [self._values(one, rows, None) for one in claim.columns]
+        if most is None or held | {one.column for one in claim.columns} < rows.wanted:
+            raise RejectedError("columns that hold no key")
+        return product([Quantity.number(most), *sizes])
+
+    def _sessions(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
+        """Sessions, each with the keys of its last row: of a value that is no key no row says which there is."""
+        session, closing = session_of(rows.node), self._closing(claim, rows)
+        if session is None or closing is None or rows.by is None or rows.pair is not None:
+            raise RejectedError("sessions that do not end")
+        bucket, column = traced(rows.node, closing.column)
+        if bucket.tree is not session or column - bucket.input("input").width not in (1, 2):
+            raise RejectedError("sessions that do not end by their end")
+        below, number = bucket.input("input"), closing.wait
+        time, mine = below.place_of(parsed(session.time)), sources(bucket.input("input"))
+        sizes = list[Quantity]()
+        for one in claim.sources:
+            if one.source not in mine:
+                raise RejectedError("sources that are none")
+            source = mine[one.source]
+            if source.table is None or not source.is_stream or time is None or len(one.facts) != 1:
+                sizes.append(self._rows(one, mine, frozenset(), rows, closing))
+                continue
+            fact = self.facts.time(one.facts[0], below, time)
+            if fact.source != one.source or fact.function.name or fact.high is None:
+                raise RejectedError("a time that does not limit the rows of sessions")
+            if one.timestamps != max(0, number + fact.high + session.size):
+                raise RejectedError("rows of sessions at another number of timestamps")
+            options = self._tuples(source.table, one.timestamps)
+            size = next((o for o in options if o.same(quantity(one.size, self.symbols))), None)
+            if size is None or source.missing:
+                raise RejectedError(f"{one.source} has not {one.size} rows")
+            sizes.append(size)
+        said = with_said(mine, frozenset(one.source for one in claim.sources))
+        counted = {one.column for one in claim.columns}
+        counted |= {place for place in rows.by if rows.says(place) <= said}
+        if not rows.wanted <= counted:
+            raise RejectedError("values of sessions that nothing counts")
+        return product([*sizes, *(self._values(one, rows, closing) for one in claim.columns)])
+
+    def _whole(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
+        """All rows that there are at a time."""
+        if rows.pair is not None:
+            raise RejectedError("all rows of what is not counted by itself")
+        return self._all_rows(rows.node, claim)
+
+    def _all_rows(self, node: PlanNode, claim: ClaimedStateCount) -> Quantity:
+        match node.tree:
+            case Scan(table=name):
+                table = node.catalog.table(name)
+                if table is not None and table.one_key is not None and table.one_key.once:
+                    return Quantity.number(1)
+                options = [] if table is None or table.kind is Kind.STREAM else self._of_relation(table)
+                if options:
+                    return options[0]
+            case Filter() | Alias() | Project() | SpjBlock() | Distinct() | Over() | Apply() | OrderBy():
+                return self._all_rows(node.input("input"), claim)
+            case Bucket(kind=kind, size=size, slide=slide) if kind is not BucketKind.SESSION:
+                most = Quantity.number(-(-size // slide) if slide else 1)
+                return self._all_rows(node.input("input"), claim) * most
+            case Aggregate(keys=keys):
+                return self._all_rows(node.input("input"), claim) if keys else Quantity.number(1)
+            case Union():
+                return total(self._all_rows(node.input(side), claim) for side in ("left", "right"))
+            case Except() | Intersect():
+                return self._all_rows(node.input("left"), claim)
+            case Join(kind=kind, using=()):
+                return self._all_pairs(node, kind, claim)
+            case Fixpoint():
+                return product(self._of_recursion(node, place, claim) for place in range(node.width))
+        raise RejectedError("all rows of what may have any number")
+
+    def _all_pairs(self, node: PlanNode, kind: JoinKind, claim: ClaimedStateCount) -> Quantity:
+        left = self._all_rows(node.input("left"), claim)
+        if kind in ONE_SIDED:
+            return left
+        only, right = only_partner(node), self._all_rows(node.input("right"), claim)
+        if only is not None:
+            return left if only == "right" else right
+        alone = {JoinKind.LEFT: [left], JoinKind.RIGHT: [right], JoinKind.FULL: [left, right]}
+        return total([left * right, *alone.get(kind, [])])
+
+    def _of_recursion(self, node: PlanNode, column: int, claim: ClaimedStateCount) -> Quantity:
+        """F4: the values of a column: those that its facts say, or those of relations' rows that come into it."""
+        for one in claim.columns:
+            if one.column == column:
+                return self._values(one, CountedColumns(node, node.every, None), None)
+        found, todo, seen = dict[tuple[str, int], Quantity](), [column], set[int]()
+        while todo:
+            here = todo.pop()
+            seen.add(here)
+            for side in ("base", "step"):
+                below, place = traced(node.input(side), here)
+                table = node.catalog.table(below.tree.table) if isinstance(below.tree, Scan) else None
+                options = [] if table is None or table.kind is Kind.STREAM else self._of_relation(table)
+                if isinstance(below.tree, Recur) and below.recursion is not None and below.recursion.same(node):
+                    todo += {place} - seen
+                elif table is not None and options:
+                    found[table.name, place] = options[0]
+                else:
+                    raise RejectedError("a column of a recursion with any values")
+        return total(found.values())
 
     # --- when rows close ------------------------------------------------------------------------------------------
 
@@ -308,6 +455,8 @@ class Counts:
             size = self.facts.values(claim.facts[0], rows.facts_of, column).size
         elif claim.rule == "closed" and closing is not None and closing.column == column:
             size = closing.buckets
+        elif claim.rule == "finer" and closing is not None and 2 <= len(claim.facts) <= 3:
+            size = self._finer(claim, column, rows, closing)
         elif claim.rule == "near" and closing is not None and 2 <= len(claim.facts) <= 3:
             size = self._near(claim, column, rows, closing)
         else:
@@ -326,6 +475,25 @@ class Counts:
         number = closing.timestamps(time.source, limit)
         length = number + time.high - time.low + time.function.width - 1
         return (-(-length // time.function.shortest) if number else 0) + null
+
+    def _finer(self, claim: ClaimedColumn, column: int, rows: CountedColumns, closing: ClosingFacts) -> int | None:
+        """The buckets within those that are open, of the same time, and NULL."""
+        time = self.facts.time(claim.facts[0], rows.facts_of, column)
+        whole = self.facts.time(claim.facts[1], rows.facts_of, closing.column)
+        null = len(claim.facts) < 3 or self.facts.values(claim.facts[2], rows.facts_of, column).null
+        same = (time.source, time.low, time.high) == (whole.source, whole.low, whole.high)
+        part, every = time.function.division, whole.function.division
+        if (
+            not same
+            or not time.source
+            or time.low is None
+            or time.low != time.high
+            or whole.function.name != closing.now.function.name
+        ):
+            raise RejectedError("buckets of different times")
+        if part is None or every is None or every % part or closing.buckets is None:
+            raise RejectedError("buckets that are not within those that are open")
+        return closing.buckets * (every // part) + null
 
 
 @dataclass(frozen=True, slots=True)

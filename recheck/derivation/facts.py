@@ -13,6 +13,7 @@ from sqlglot import exp
 from streambound.analyzer.algebra.nodes import (
     ONE_SIDED,
     Aggregate,
+    AggregateCall,
     Alias,
     Apply,
     Bucket,
@@ -31,13 +32,14 @@ from streambound.analyzer.algebra.nodes import (
     SpjBlock,
     Union,
 )
-from streambound.analyzer.algebra.row_expressions import may_be_null, row_expression
+from streambound.analyzer.algebra.row_expressions import is_null, may_be_null, row_expression
 from streambound.analyzer.algebra.schema import parsed
-from streambound.analyzer.algebra.value_sets import ANYTHING, ValueSet, as_domain, between, of_domain
+from streambound.analyzer.algebra.value_sets import ANYTHING, NULL, ValueSet, as_domain, between, of_domain
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.columns import Column
+from streambound.analyzer.constants import Folded
 from streambound.analyzer.expressions.evident import domain
-from streambound.analyzer.expressions.expression import Expression, fields
+from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal, fields
 from streambound.analyzer.expressions.function import ANY
 from streambound.analyzer.types import Family
 from streambound.recheck.certificates.claims import RejectedError
@@ -229,6 +231,12 @@ class CheckedFacts:
         known = {self.claimed[one].column: self.values(one, below, self.claimed[one].column) for one in uses}
         if any(one.size == 0 for one in known.values()):
             return ValueSet(listed=frozenset(), null=False)  # there are no rows
+        empty = frozenset(str(place) for place, one in known.items() if one.only_null)
+        if is_null(expression, empty):
+            return NULL
+        expression = _without(expression, empty)
+        if isinstance(expression, Field | Literal):
+            return NULL if isinstance(expression, Literal) and expression.constant.value is None else ANYTHING
         read = {name: known.get(int(name), ANYTHING) for name in fields(expression)}
         declared = {
             name: Column(name, below.schema[int(name)].type or ANY, as_domain(one)) for name, one in read.items()
@@ -321,20 +329,45 @@ class CheckedFacts:
         first, last = end_values(node.tree, which, low, high)
         return between(first, last, null=False)
 
-    @staticmethod
-    def _of_function(claim: ClaimedFact, node: PlanNode) -> ValueSet:
-        """Ranks begin with 1, counts with 0, and the ends of a bucket are there."""
+    def _of_function(self, claim: ClaimedFact, node: PlanNode) -> ValueSet:
+        """Ranks begin with 1, counts with 0; aggregates are of their argument's values; buckets have ends."""
+        anything = replace(ANYTHING, null=node.schema[claim.column].nullable)
         match node.tree:
             case Over(calls=calls) if claim.column >= node.input("input").width:
                 function = calls[claim.column - node.input("input").width].function
-                if function in (*_RANKS, "COUNT"):
-                    return between(1 if function in _RANKS else 0, None, node.schema[claim.column].nullable)
+                known = function in (*_RANKS, "COUNT")
+                return between(1 if function in _RANKS else 0, None, anything.null) if known else anything
             case Aggregate(keys=keys, calls=calls) if claim.column >= len(keys):
-                if calls[claim.column - len(keys)].function == "COUNT":
-                    return between(0, None, null=False)
+                return self._aggregated(claim, node, calls[claim.column - len(keys)], bool(keys))
             case Bucket() if claim.column >= node.input("input").width:
                 return ANYTHING.not_null()
         return ANYTHING
+
+    def _aggregated(self, claim: ClaimedFact, node: PlanNode, call: AggregateCall, grouped: bool) -> ValueSet:
+        """The values of an aggregate; if it is ``grouped``, there is a row, which a filter may not let pass."""
+        below, column = node.input("input"), node.schema[claim.column]
+        found = [row_expression(parsed(one), below.schema) for one in call.arguments]
+        values = [
+            ANYTHING if one is None or one.kind == ANY else self._argument(one, claim.uses, below) for one in found
+        ]
+        there = grouped and call.filter is None and not any(one.null for one in values)
+        if call.function == "COUNT":
+            return between(int(there), None, null=False)
+        null = column.nullable and not there
+        if len(values) == 1 and call.function in ("MAX", "MIN", "ANY_VALUE", "FIRST", "LAST"):
+            return replace(values[0], null=null)
+        low, high = values[0].ends if len(values) == 1 else (None, None)
+        exact = found and found[0] is not None and found[0].kind.family in (Family.INTEGER, Family.DECIMAL)
+        if call.function == "SUM" and exact:
+            first, last = low is not None and low >= 0, high is not None and high <= 0
+            return between(0 if first else None, 0 if last else None, null)
+        return replace(ANYTHING, null=null)
+
+    def _argument(self, expression: Expression, uses: Sequence[int], below: PlanNode) -> ValueSet:
+        if isinstance(expression, Field):
+            known = [self.values(one, below, int(expression.name)) for one in uses if self.sets.get(one) is not None]
+            return known[0] if known else ANYTHING
+        return self._expression(expression, uses, below)
 
     # --- times ----------------------------------------------------------------------------------------------------
 
@@ -410,14 +443,16 @@ class CheckedFacts:
 
     def _window_time(self, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
         """An end of a bucket around a time, which is at most the bucket's size before or after."""
-        if not isinstance(node.tree, Bucket) or node.tree.kind is BucketKind.SESSION or len(claim.uses) != 1:
-            raise NotCheckedError("the ends of sessions")
+        if not isinstance(node.tree, Bucket) or len(claim.uses) != 1:
+            raise RejectedError("an end of no bucket")
         below = node.input("input")
         place = below.place_of(parsed(node.tree.time))
         which = claim.column - below.width
         if place is None or which < 0:
             raise NotCheckedError("buckets of what is no column")
         fact = self.time(claim.uses[0], below, place)
+        if node.tree.kind is BucketKind.SESSION:
+            return _session_time(node.tree, which, fact)
         if fact.function.name:
             raise NotCheckedError("buckets of buckets")
         low, high, function = window_end(node.tree, which, fact.low, fact.high, exact=bool(time.function))
@@ -645,6 +680,16 @@ class CheckedFacts:
         return node.conditions[number]
 
 
+def _without(expression: Expression, nulls: frozenset[str]) -> Expression:
+    """An expression with NULL for the fields that have no other value."""
+    match expression:
+        case Field(name, kind) if name in nulls:
+            return Literal(Folded(None, kind))
+        case Call(arguments=arguments):
+            return replace(expression, arguments=tuple(_without(argument, nulls) for argument in arguments))
+    return expression
+
+
 def _below(node: PlanNode, column: int) -> tuple[PlanNode, int]:
     """The column of an input that a condition reads."""
     if isinstance(node.tree, Filter):
@@ -658,6 +703,20 @@ def _below(node: PlanNode, column: int) -> tuple[PlanNode, int]:
 def _is_time(node: PlanNode, column: int) -> bool:
     kind = node.schema[column].type
     return kind is not None and kind.family is Family.TIMESTAMP
+
+
+def _session_time(tree: Bucket, which: int, fact: TimeFact) -> TimeFact:
+    """A session changes when a row of it comes, which is before its end, and after its begin."""
+    if fact.source or fact.function.name:
+        raise RejectedError("when a session changes is said of its rows")
+    if which == 0:
+        return TimeFact("", None, fact.high, FunctionOfTime())
+    more = -1 if which == 2 else 0
+    low, high = (
+        None if fact.low is None else fact.low + more,
+        None if fact.high is None else fact.high + tree.size + more,
+    )
+    return TimeFact("", low, high, FunctionOfTime())
 
 
 def _require_now(node: PlanNode) -> None:

@@ -462,6 +462,22 @@ def _numbered(calls: Sequence[WindowCall], below: PlanNode) -> Iterator[Places]:
             yield frozenset((*(place for place in places if place is not None), number))
 
 
+def traced(node: PlanNode, column: int) -> tuple[PlanNode, int]:
+    """The lowest operator of which a column is one as it is."""
+    found = origin(node, column)
+    while found is not None and found.column is not None:
+        node, column = found.node, found.column
+        found = origin(node, column)
+    return node, column
+
+
+def session_of(node: PlanNode) -> Bucket | None:
+    """The sessions of which a select list has the keys of rows."""
+    below = node.input("input") if isinstance(node.tree, Project) else node
+    below = below.input("input") if isinstance(below.tree, Filter) else below
+    return below.tree if isinstance(below.tree, Bucket) and below.tree.kind is BucketKind.SESSION else None
+
+
 # --- nodes that rules make --------------------------------------------------------------------------------------------
 
 
@@ -472,12 +488,16 @@ def pairs(node: PlanNode) -> PlanNode:
     return node.of(replace(node.tree, kind=JoinKind.INNER, member=None))
 
 
-def keyed(node: PlanNode, call: int | None = None) -> PlanNode:
-    """The rows below groups with their keys, and with the value of one of the aggregates for its rows."""
+def keyed(node: PlanNode, call: int | None = None, own: bool = True) -> PlanNode:
+    """The rows below groups with their keys, and with the value of one of the aggregates for its rows.
+
+    Without their ``own`` columns these are the keys alone.
+    """
     if not isinstance(node.tree, Aggregate):
         raise RejectedError("keys of what has no groups")
     tree, below = node.tree, node.input("input")
-    items = [Named(f"c{n}", scalar_of_column(one), alias=True) for n, one in enumerate(below.schema)]
+    shown = below.schema if own else ()
+    items = [Named(f"c{n}", scalar_of_column(one), alias=True) for n, one in enumerate(shown)]
     items += [Named(f"_k{n}", key.value, alias=True) for n, key in enumerate(tree.keys)]
     rows = tree.input
     if call is not None:
@@ -577,6 +597,8 @@ class PlanNodes:
                 return pairs(node)
             case "keyed":
                 return keyed(node, claim.call)
+            case "session":
+                return keyed(node, claim.call, own=False)
             case "passing":
                 return keyed(node, claim.call).input("input")
             case "partitions" | "partitioned":
