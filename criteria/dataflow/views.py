@@ -148,7 +148,7 @@ class Views:
     def _recursive_rows(self, tree: nodes.Fixpoint, made: OperatorView) -> Size | None:
         """The rows of a recursion: combinations of its columns' values, which may be those of relations' rows (F4)."""
         base, step = self.of(tree.base), self.inside(tree, made).of(tree.step)
-        sizes = [_values_of(place, base, step, made) for place in range(len(made.schema))]
+        sizes = [values_of(place, base, step, made) for place in range(len(made.schema))]
         known = [size for size in sizes if size is not None]
         return product([Number(1), *known]) if len(known) == len(sizes) else None
 
@@ -436,7 +436,7 @@ def _group_keys(buckets: Sequence[object | None]) -> tuple[Places, ...]:
     return tuple(frozenset(chosen) for chosen in islice(product_of(*ends.values()), _MOST_KEYS))
 
 
-def _values_of(place: int, base: OperatorView, step: OperatorView, made: OperatorView) -> Size | None:
+def values_of(place: int, base: OperatorView, step: OperatorView, made: OperatorView) -> Size | None:
     """How many values a column of a recursion has: those of its domain, or of relations' rows that come into it."""
     size = made.columns[place].values.size
     found, seen, todo = dict[object, Size](), set[int](), [place]
