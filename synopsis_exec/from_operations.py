@@ -29,9 +29,8 @@ from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.state import DecidedBlock, EachKey, Operation, OperatorState
 from streambound.criteria.dataflow.syntax import column_of, scalar_of
 from streambound.criteria.dataflow.view import OperatorView, place_of
-from streambound.criteria.operators.columns import columns_of
-from streambound.criteria.operators.parts import EndingKey
 from streambound.criteria.parts import BestPart, BlockPart
+from streambound.criteria.result_columns import columns_of
 from streambound.synopsis_exec.made_operators import MadeOperators, engine_types
 from streambound_runtime.engine.counts import SqlCounts
 from streambound_runtime.engine.group import SqlGroup
@@ -145,7 +144,7 @@ class JobOperators(MadeOperators):
 
     def over(self, key: StreamKey | None) -> tuple[str, ...]:
         """The operator of the values of a key that are over."""
-        return () if key is None else self.ended(EndingKey(key.stream, key.marked, ()))
+        return () if key is None else self.ended(key.stream, key.marked)
 
     # --- blocks and relations -----------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from streambound.criteria.operators.parts import (
     BucketPart,
     ChangesPart,
     Closing,
+    EndingKey,
     FixpointPart,
     GroupPart,
     KeyedPart,
@@ -157,7 +158,7 @@ class Operators(MadeOperators):
         closing = zip_longest(arguments, part.best, map(_bucket, part.closing_values))
         return SqlGroup(
             part.name,
-            (rows.name, *(one.name for one in arguments), *self.ended(part.ends)),
+            (rows.name, *(one.name for one in arguments), *self._ends(part.ends)),
             rows.types[: part.keys],
             sums,
             bool(weighted),
@@ -178,7 +179,7 @@ class Operators(MadeOperators):
         names = names_of(part.columns)
         return SqlCounts(
             part.name,
-            (*inputs, *self.ended(part.ends)),
+            (*inputs, *self._ends(part.ends)),
             part.operation if part.right is not None else "distinct",
             self.made[inputs[0]].types,
             part.all,
@@ -224,7 +225,7 @@ class Operators(MadeOperators):
 
     def _of_each_key(self, part: KeyedPart) -> EngineOperator:
         """An operator whose entries go with their key."""
-        (keys,) = self.ended(part.key)
+        (keys,) = self._ends(part.key)
         if isinstance(part.part, BlockPart | BestPart):
             plan, synopsis, types = self.planned(part.part)
             members = tuple(circuit_plan.KeyMember(*stream) for stream in part.streams)
@@ -249,6 +250,9 @@ class Operators(MadeOperators):
         given = tuple(names_of(one.columns) for one in part.inputs)
         node = circuit_plan.FixpointNode(part.name, base, inputs, steps, names_of(part.columns), given, part.retracts)
         return NativeNode(node, engine_types(part.columns), True)
+
+    def _ends(self, key: EndingKey | None) -> tuple[str, ...]:
+        return () if key is None else self.ended(key.stream, key.attributes)
 
     # --- names --------------------------------------------------------------------------------------------------------
 

@@ -10,8 +10,7 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Attribute, Constant, OutputValue, Query, TimeValue
 from streambound.analyzer.types import Family
 from streambound.criteria.bound import QueryBound, bound
-from streambound.criteria.operators.extremes import NEWEST
-from streambound.criteria.operators.parts import EndingKey
+from streambound.criteria.dataflow.blocks import NEWEST
 from streambound.criteria.parts import BestPart, BlockPart, PairPart
 from streambound.synopsis_exec.asked_relations import asked_relations
 from streambound.synopsis_exec.best_values import best_branch
@@ -168,12 +167,10 @@ class MadeOperators:
                 return where in limits | ({f"`{shown.name}` = 1"} if most == 1 else set())
         return False
 
-    def ended(self, key: EndingKey | None) -> tuple[str, ...]:
-        """The operator of the keys that end, where what is kept for them goes then."""
-        if key is None:
-            return ()
-        self.ending.add(key.stream)
-        return (keys_of(key.stream, key.attributes),)
+    def ended(self, stream: str, attributes: Sequence[str]) -> tuple[str]:
+        """The operator of the keys that a stream's punctuations end, where what is kept for them goes then."""
+        self.ending.add(stream)
+        return (keys_of(stream, attributes),)
 
     def relation(self, name: str, table: DeclaredTable, columns: Sequence[Column]) -> NativeNode:
         """The rows of a relation that does not change, or of what is computed of some."""

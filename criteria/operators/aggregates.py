@@ -37,7 +37,6 @@ from streambound.criteria.operators.closing_windows import (
     open_groups,
     windows_of,
 )
-from streambound.criteria.operators.columns import aggregate_type, columns_of
 from streambound.criteria.operators.ended_keys import (
     UNTIL_OVER,
     EndedKey,
@@ -62,6 +61,7 @@ from streambound.criteria.operators.reading_calls import (
 from streambound.criteria.operators.states import CLOSED, JudgedPart, numbered
 from streambound.criteria.parts import BestPart, BlockPart
 from streambound.criteria.polynomials import Product, expanded, squared
+from streambound.criteria.result_columns import aggregate_type, columns_of
 from streambound.criteria.set import set_violations
 from streambound.criteria.size import Number, Size
 from streambound.criteria.violation import Violation, under

@@ -27,7 +27,6 @@ from streambound.analyzer.symbols import symbol
 from streambound.analyzer.types import NUMERIC
 from streambound.criteria.judged import State
 from streambound.criteria.operators.closing_rows import computed_sides, mapped_columns
-from streambound.criteria.operators.columns import aggregate_type
 from streambound.criteria.operators.each_key import columns_of_key
 from streambound.criteria.operators.judge import UNLIMITED, Context, NoNumber, NoRule, groups
 from streambound.criteria.operators.late_conditions import is_late, is_marked
@@ -49,6 +48,7 @@ from streambound.criteria.operators.sums_below_joins import sums_below_join
 from streambound.criteria.operators.tied_rows import only_read
 from streambound.criteria.operators.written_columns import called, names_in
 from streambound.criteria.parts import BlockPart, PairPart
+from streambound.criteria.result_columns import aggregate_type
 from streambound.criteria.size import Number, Size, Symbol, total
 from streambound.criteria.violation import Violation
 

@@ -20,10 +20,10 @@ from streambound.analyzer.query import Attribute, Computed, Constant, Output, Qu
 from streambound.criteria.bound import results_count, timed_results_layout
 from streambound.criteria.judged import State
 from streambound.criteria.least_bound import least_bound
-from streambound.criteria.operators.columns import columns_of
 from streambound.criteria.operators.parts import Part
 from streambound.criteria.operators.states import JudgedPart
 from streambound.criteria.parts import BlockPart
+from streambound.criteria.result_columns import columns_of
 from streambound.criteria.size import Size, Symbol, fewer, total
 from streambound.criteria.synopsis import Synopsis
 from streambound.criteria.tables import SynopsisTable

@@ -10,9 +10,9 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.constants import INT
 from streambound.analyzer.flatten import written
 from streambound.analyzer.types import DataType, Family
-from streambound.criteria.operators.columns import aggregate_type
 from streambound.criteria.operators.judge import NoRule
 from streambound.criteria.operators.parts import OverColumn
+from streambound.criteria.result_columns import aggregate_type
 
 RANKS = ("ROW_NUMBER", "RANK", "DENSE_RANK")
 _BESIDE = ("LAG", "LEAD")

@@ -15,9 +15,10 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Attribute, Branch, Comparison, Condition, NullTest, OneOf, Op, Query, conjuncts
 from streambound.analyzer.types import Family
 from streambound.criteria.operators.judge import Context, NoRule
-from streambound.criteria.operators.relations import TIME, clock_of
+from streambound.criteria.operators.relations import clock_of
 from streambound.criteria.operators.written_columns import called
 from streambound.criteria.parts import RowTest
+from streambound.criteria.recursive_blocks import CHANGE_TIME
 
 _OPS = {Op.LT: "<", Op.LE: "<=", Op.EQ: "==", Op.GE: ">=", Op.GT: ">", Op.NE: "!="}
 _SIDES = ("_l", "_r")
@@ -105,7 +106,7 @@ def _joint(tree: Join, sides: Sequence[Schema], columns: Sequence[Columns], cont
     for alias, side, own in zip(_SIDES, sides, columns, strict=True):
         given = tuple(replace(column, name=f"c{n}", domain=None) for n, column in enumerate(own))
         name = context.name("view")
-        tables.append(DeclaredTable(name, Kind.STREAM, (*given, Column(TIME, clock.type)), TIME))
+        tables.append(DeclaredTable(name, Kind.STREAM, (*given, Column(CHANGE_TIME, clock.type)), CHANGE_TIME))
         renamed += [(view, exp.column(f"c{n}", table=alias, quoted=True)) for n, view in enumerate(side)]
 
     def meant(node: exp.Expr) -> exp.Expr:

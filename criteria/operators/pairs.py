@@ -28,6 +28,7 @@ from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.bag import bag_violations
 from streambound.criteria.count import TimestampCount, tuples
 from streambound.criteria.judged import State
+from streambound.criteria.open_rows import alternatives
 from streambound.criteria.operators.as_of import judge_as_of, version_of
 from streambound.criteria.operators.buckets import closing_bucket
 from streambound.criteria.operators.closing_rows import block_columns
@@ -35,7 +36,6 @@ from streambound.criteria.operators.join_sides import inner_join
 from streambound.criteria.operators.judge import UNLIMITED, Context, NoRule, groups
 from streambound.criteria.operators.kept_relations import judge_kept_relation, keeps_relation
 from streambound.criteria.operators.keyed_joins import judge_keyed_join
-from streambound.criteria.operators.open_rows import alternatives
 from streambound.criteria.operators.parts import Closing, MapPart, Part, SetPart, UnionPart
 from streambound.criteria.operators.states import ClosingRows, JudgedPart, RowsOfSide
 from streambound.criteria.operators.static_rows import judge_relation_join, judge_with_relation_outside, relation_beside

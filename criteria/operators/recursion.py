@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.clock import clock
-from streambound.analyzer.algebra.nodes import Alias, Fixpoint, Project, Tree
+from streambound.analyzer.algebra.nodes import Alias, Fixpoint, Project, Recur, Scan, Tree, inputs
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.boundedness import Facts
@@ -34,23 +34,23 @@ from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.symbols import symbol
 from streambound.analyzer.types import Family
 from streambound.criteria.judged import State
-from streambound.criteria.operators.columns import columns_of, type_of
 from streambound.criteria.operators.judge import Context, NoRule, groups
 from streambound.criteria.operators.mapped import judge_project
 from streambound.criteria.operators.parts import FixpointPart, MapPart, Part, RelationPart
-from streambound.criteria.operators.recursion_trees import changing_scans, reading, standing, with_base
-from streambound.criteria.operators.recursion_values import (
-    BASE,
-    PROPOSITION,
-    TIME,
-    RecursiveValues,
-    block_of_step,
-    place_of,
-    stored,
-)
-from streambound.criteria.operators.relations import as_stream
+from streambound.criteria.operators.recursion_values import BASE, PROPOSITION, RecursiveValues
 from streambound.criteria.operators.states import JudgedPart
 from streambound.criteria.parts import StepPart, StepValue
+from streambound.criteria.recursive_blocks import (
+    TIME,
+    as_stream,
+    block_of_step,
+    place_of,
+    reading,
+    standing,
+    stored,
+    with_recursive,
+)
+from streambound.criteria.result_columns import columns_of, type_of
 from streambound.criteria.set import set_violations
 from streambound.criteria.size import Size, Symbol
 from streambound.criteria.violation import Violation
@@ -259,7 +259,10 @@ class _Recursion:
 
         def value(attribute: Attribute) -> StepValue:
             if attribute.source in recursive:
-                column, more = stored(branch, attribute)
+                held = stored(branch, attribute)
+                if isinstance(held, str):
+                    raise NoRule(held)
+                column, more = held
                 return StepValue(recursive.index(attribute.source), place_of(column), more)
             number, read = next((n, one) for n, one in enumerate(reads) if attribute.source in one.aliases)
             return StepValue(len(recursive) + number, read.place(attribute, parts[places[number]].columns))
@@ -331,3 +334,21 @@ def _unbounded(query: Query | None) -> Iterator[Violation]:
 def _encoded_alike(one: Column, other: Column) -> bool:
     """Whether a value of either is the same in the other."""
     return one.type == other.type or one.type.family is other.type.family is Family.INTEGER
+
+
+def with_base(tree: Tree, base: Tree) -> Tree:
+    """A step whose occurrences of r are its base."""
+
+    def made(recur: Recur, columns: tuple[str, ...]) -> Tree:
+        inner, own = (base.input, base.columns) if isinstance(base, Alias) else (base, ())
+        return Alias(inner, recur.alias, columns or own, syntax=recur.syntax)
+
+    return with_recursive(tree, made)
+
+
+def changing_scans(tree: Tree) -> Iterator[Scan]:
+    """The relations that change of a tree."""
+    if isinstance(tree, Scan) and tree.changes:
+        yield tree
+    for below in inputs(tree):
+        yield from changing_scans(below)

@@ -20,18 +20,15 @@ from streambound.analyzer.query import (
     Constant,
     NullTest,
     Output,
-    Query,
-    Source,
     conjunction,
 )
 from streambound.criteria.operators.judge import NoRule
 from streambound.criteria.operators.value_ranges import NO_VALUES, ValueRange, range_of
+from streambound.criteria.recursive_blocks import not_null, place_of, stored
 from streambound.criteria.size import Number, Size, fewer, product, total
 from streambound.criteria.violation import Violation
 
 PROPOSITION = "F1"
-TIME = "_ts"
-"""The time of the stream that stands for r where its step is read: nothing is said of it, so r may grow at any time."""
 BASE = "(base)"
 """What a base is called of which the number of rows is known, whatever it is made of."""
 _EXACT_ROUNDS = 2
@@ -115,7 +112,10 @@ class RecursiveValues:
         assert isinstance(value, Attribute), "other columns have no rule"
         null = value not in never
         if null and recursive is not None and facts.branch.source(value.source).table == self.name:
-            column, _ = stored(facts.branch, value)
+            held = stored(facts.branch, value)
+            if isinstance(held, str):
+                raise NoRule(held)
+            column, _ = held
             null = recursive[place_of(column)].null and column not in never
         return range_of(facts, value, null)
 
@@ -184,60 +184,3 @@ class _Origins:
     relations: dict[tuple[str, str], Size] = field(default_factory=dict)
     columns: set[int] = field(default_factory=set)
     others: ValueRange = NO_VALUES
-
-
-def not_null(branch: Branch) -> frozenset[Attribute]:
-    """The attributes that are never NULL in a result, since conditions compare them."""
-    facts = Facts.of(branch)
-    compared = {attribute for attribute in facts.closure.compared if attribute not in facts.closure.null}
-    shifted = {
-        Attribute(source.alias, column.name)
-        for source in branch.sources
-        for column in source.columns
-        if column.shift is not None and Attribute(source.alias, column.shift[0]) in compared
-    }
-    return frozenset(compared | shifted)
-
-
-def stored(branch: Branch, attribute: Attribute) -> tuple[Attribute, int]:
-    """The column of r that an attribute is, and how much more than it; raises NoRule for another expression."""
-    column = branch.column(attribute)
-    if column.name == TIME:
-        raise NoRule("the time of a recursive relation")
-    if not column.expression:
-        return attribute, 0
-    if column.shift is None or not column.type.discrete:
-        raise NoRule("an expression over a recursive relation")
-    found, more = stored(branch, Attribute(attribute.source, column.shift[0]))
-    return found, more + column.shift[1]
-
-
-def place_of(attribute: Attribute) -> int:
-    """The place of a column of r, called ``_1`` and so on."""
-    return int(attribute.column[1:]) - 1
-
-
-def block_of_step(branch: Branch, mine: tuple[Source, ...], step: Query) -> tuple[tuple[Attribute, ...], Query]:
-    """The streams of a case of the step, with what r joins or the step shows of them.
-
-    Rows that r cannot meet, by what its columns can be, are left out: an edge matters only if it begins where r ends.
-    """
-    aliases = {source.alias for source in mine}
-    own = [atom for atom in branch.atoms if {a.source for a in atom.attributes} <= aliases]
-    joined = [a for atom in branch.atoms if atom not in own for a in atom.attributes if a.source in aliases]
-    shown = [a for a in branch.projected if a.source in aliases]
-    wanted = tuple(dict.fromkeys((*joined, *shown)))
-    facts, compared = Facts.of(branch), not_null(branch)
-    more: list[Condition] = []
-    for attribute in wanted:
-        if attribute in compared:
-            more.append(NullTest(attribute, is_null=False))
-            more += range_of(facts, attribute, null=False).conditions(attribute)
-    spans = {attribute: output.span for output in branch.outputs for attribute in output.attributes}
-    spans |= {a: atom.span for atom in branch.atoms for a in atom.attributes if atom.span is not None and a in joined}
-    outputs = tuple(
-        Output(f"_{n}", attribute, spans.get(attribute, branch.span)) for n, attribute in enumerate(wanted, 1)
-    )
-    merged = tuple(group for group in branch.merged if set(group) <= aliases)
-    found = Branch(mine, conjunction((*own, *more)), outputs, branch.span, merged=merged)
-    return wanted, Query(step.name, step.file, True, (found,), step.span)

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.clock import clock, time_of
+from streambound.analyzer.algebra.clock import clock
 from streambound.analyzer.algebra.nodes import Alias, Named, Scalar, Scan, Tree
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
 from streambound.analyzer.codes import Code
@@ -19,12 +19,10 @@ from streambound.criteria.judged import State
 from streambound.criteria.operators.judge import UNLIMITED, Context, groups
 from streambound.criteria.operators.parts import ChangesPart
 from streambound.criteria.operators.states import JudgedPart
+from streambound.criteria.recursive_blocks import as_stream
 from streambound.criteria.size import Number, Size
 from streambound.criteria.violation import Violation
 from streambound.preprocess.pipeline import derive
-
-TIME = "(time)"
-"""What the time of a view's changes is called where it is read as a stream."""
 
 
 def judge_relation(tree: Tree, context: Context) -> JudgedPart:
@@ -50,14 +48,6 @@ def judge_relation(tree: Tree, context: Context) -> JudgedPart:
         known = context.relations[table.name] = ChangesPart(name, table, table.columns), state
     part, state = known
     return JudgedPart(part=part, states=(state,), rows=most, retracts=True)
-
-
-def as_stream(table: DeclaredTable) -> DeclaredTable:
-    """A relation that changes as a stream that is later than all others, as for a join with it."""
-    time = time_of(table)
-    assert time is not None, "a relation that changes"
-    columns = (*table.columns, Column(TIME, time.type))
-    return replace(table, kind=Kind.STREAM, columns=columns, timestamp=TIME, changes=None, rows=None)
 
 
 def relation_of(tree: Tree) -> Scan | None:

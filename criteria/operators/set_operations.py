@@ -39,11 +39,11 @@ from streambound.analyzer.query import Query
 from streambound.criteria.bound import results_count, timed_results_layout
 from streambound.criteria.count import by_values
 from streambound.criteria.judged import State
+from streambound.criteria.open_rows import alternatives
 from streambound.criteria.operators.blocks import judge_once
 from streambound.criteria.operators.closing_rows import united
 from streambound.criteria.operators.join_sides import rows_of
 from streambound.criteria.operators.judge import Context, NoRule
-from streambound.criteria.operators.open_rows import alternatives
 from streambound.criteria.operators.parts import SetPart, UnionPart
 from streambound.criteria.operators.states import JudgedPart
 from streambound.criteria.parts import RowTests

@@ -46,19 +46,20 @@ from streambound.analyzer.types import Family
 from streambound.analyzer.values import Value
 from streambound.criteria.bag import bag_violations
 from streambound.criteria.judged import State
+from streambound.criteria.open_rows import alternatives
 from streambound.criteria.operators.cast_sides import with_casts
 from streambound.criteria.operators.clipped_rows import clipped
 from streambound.criteria.operators.judge import Context, NoRule
 from streambound.criteria.operators.keyed_joins import judge_keyed_join
-from streambound.criteria.operators.open_rows import alternatives
 from streambound.criteria.operators.padded_joins import PADS_LEFT, judge_padded_join
 from streambound.criteria.operators.pair_tests import names_of, pair_tests, place_of
 from streambound.criteria.operators.parts import ClippedColumn, Part, ViewJoinPart
 from streambound.criteria.operators.pushed_filters import conjuncts_of, turned
-from streambound.criteria.operators.relations import TIME, as_stream, clock_of, relation_of
+from streambound.criteria.operators.relations import clock_of, relation_of
 from streambound.criteria.operators.states import JudgedPart, RowsOfSide
 from streambound.criteria.operators.written_columns import called, named
 from streambound.criteria.parts import RowTest
+from streambound.criteria.recursive_blocks import CHANGE_TIME, as_stream
 from streambound.criteria.size import Size, product
 from streambound.criteria.violation import Violation, under
 from streambound.preprocess.pipeline import derive
@@ -263,7 +264,7 @@ class _ViewJoin:
         domains = self._domains()
         pairs = enumerate(zip(self.right, part.columns, strict=True))
         columns = [Column(view.name, own.type, domains.get(n)) for n, (view, own) in pairs]
-        table = DeclaredTable(_VIEW, Kind.STREAM, (*columns, Column(TIME, clock.type)), TIME)
+        table = DeclaredTable(_VIEW, Kind.STREAM, (*columns, Column(CHANGE_TIME, clock.type)), CHANGE_TIME)
         self.virtual = table
         return Scan(_VIEW, aliases.pop(), syntax=place_of(self.tree.right))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from streambound.analyzer.query import Branch, Query
+from streambound.analyzer.query import Attribute, Branch, Constant, Query
 from streambound.analyzer.render import render_branch
 from streambound.preprocess.pipeline import Derivation
 from streambound.recheck.certificates.cases import case_of, incomplete
@@ -22,7 +22,7 @@ from streambound.recheck.certificates.names import unknown
 from streambound.recheck.certificates.quantity import Quantity, total
 from streambound.recheck.certificates.validate import branch_faults, results_faults, symbols_of, table_size
 from streambound.recheck.circuits.claims import ClaimedBlock, ClaimedCircuit, ClaimedKey, NotRecheckedError
-from streambound.recheck.circuits.column_values import different_values
+from streambound.recheck.periods.column_values import values_of
 
 EvidenceSaved = tuple[list[ClaimedBlock], list[tuple[str, ClaimedBranch]], list[tuple[str | None, "Line"]]]
 FREED = "when no later row can complete it"
@@ -230,3 +230,25 @@ def _no_tables(split: Query, distinct: bool) -> tuple[ClaimedBranch, ...]:
 def _refuse(faults: Iterator[str]) -> None:
     for fault in faults:
         raise RejectedError(fault)
+
+
+def different_values(conditions: Conditions, padded: bool = False, by_values: bool = False) -> int:
+    """The most different results of a branch; where they are ``padded``, there are NULLs in their place, too.
+
+    ``by_values``: whichever rows come, also where there is one row of a key.
+    """
+    found, rows = 1, set[str]()
+    for output in conditions.branch.outputs:
+        if isinstance(output.value, Constant):
+            continue
+        if not isinstance(output.value, Attribute):
+            raise NotRecheckedError("different values of what is computed of several rows")
+        if (one := conditions.one_of(output.value, by_values)) is not None:
+            found *= 1 if one in rows else 1 + padded
+            rows.add(one)
+            continue
+        size = values_of(conditions, output.value, null=padded or output.value not in conditions.present).size
+        if size is None:
+            raise NotRecheckedError("results without a number")
+        found *= size
+    return found

@@ -41,7 +41,7 @@ from streambound.recheck.certificates.conditions import Conditions
 from streambound.recheck.certificates.distances import ContradictionError
 from streambound.recheck.circuits.changes import values_of
 from streambound.recheck.circuits.claims import NotRecheckedError
-from streambound.recheck.circuits.column_values import different_values
+from streambound.recheck.circuits.evidence import different_values
 from streambound.recheck.circuits.states import States
 from streambound.recheck.circuits.trees import (
     all_of,

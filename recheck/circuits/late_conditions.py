@@ -37,7 +37,7 @@ from streambound.recheck.certificates.conditions import Conditions
 from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.circuits.claims import NotRecheckedError
 from streambound.recheck.circuits.closing_columns import closing_columns
-from streambound.recheck.circuits.column_values import different_values
+from streambound.recheck.circuits.evidence import different_values
 from streambound.recheck.circuits.states import States
 from streambound.recheck.circuits.trees import all_of, called, conjuncts, scalar
 from streambound.recheck.circuits.view import View

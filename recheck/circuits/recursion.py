@@ -38,12 +38,12 @@ from streambound.recheck.certificates.distances import ContradictionError
 from streambound.recheck.certificates.quantity import Quantity, product, total
 from streambound.recheck.circuits.changes import TIME as CHANGED
 from streambound.recheck.circuits.claims import NotRecheckedError
-from streambound.recheck.circuits.column_values import NONE, Values, values_of
 from streambound.recheck.circuits.evidence import keys_with_values
 from streambound.recheck.circuits.rows import project
 from streambound.recheck.circuits.states import States
 from streambound.recheck.circuits.trees import scalar
 from streambound.recheck.circuits.view import View
+from streambound.recheck.periods.column_values import NONE, Values, values_of
 
 TIME = "_ts"
 _TAKEN_BACK, _BASE = "when it is taken back", "(base)"

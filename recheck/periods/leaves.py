@@ -23,8 +23,8 @@ from streambound.preprocess.pipeline import derive
 from streambound.recheck.certificates.conditions import Conditions
 from streambound.recheck.certificates.distances import ContradictionError
 from streambound.recheck.certificates.quantity import Quantity
-from streambound.recheck.circuits.column_values import values_of
 from streambound.recheck.derivation.claims import NotCheckedError
+from streambound.recheck.periods.column_values import values_of
 from streambound.recheck.periods.equal_keys import EqualKeys, fewest
 from streambound.recheck.periods.sizes import Limit, Listed, number, plus, smaller, times
 from streambound_runtime.periods.plan import PeriodFilter, PeriodPlan, PeriodProject, SnapshotScan

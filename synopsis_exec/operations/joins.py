@@ -17,8 +17,8 @@ from streambound.criteria.dataflow.joins import Sides, sides_of_pairs, version_o
 from streambound.criteria.dataflow.state import DecidedBlock, Operation, OperatorState, Undecided
 from streambound.criteria.dataflow.syntax import column_of, conjuncts, scalar_of
 from streambound.criteria.dataflow.view import OperatorView
-from streambound.criteria.operators.columns import columns_of
 from streambound.criteria.parts import BlockPart, PairPart
+from streambound.criteria.result_columns import columns_of
 from streambound.preprocess.pipeline import Derivation
 from streambound.synopsis_exec.from_operations import JobOperators, NotMade, OperationRows, time_bucket
 from streambound.synopsis_exec.made_operators import bound_of, engine_types

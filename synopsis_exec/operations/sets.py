@@ -10,7 +10,7 @@ from streambound.analyzer.columns import Column
 from streambound.criteria.dataflow.counting import held_keys
 from streambound.criteria.dataflow.sets import open_rows_of
 from streambound.criteria.dataflow.state import Operation
-from streambound.criteria.operators.open_rows import alternatives
+from streambound.criteria.open_rows import alternatives
 from streambound.synopsis_exec.from_operations import JobOperators, OperationRows, time_bucket
 from streambound.synopsis_exec.made_operators import engine_types
 from streambound.synopsis_exec.operations.row_tests import tests_by_place, tests_of_values

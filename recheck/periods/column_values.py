@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from streambound.analyzer.query import Attribute, Comparison, Condition, Constant, OneOf, Op
+from streambound.analyzer.query import Attribute, Comparison, Condition, OneOf, Op
 from streambound.analyzer.values import Value
 from streambound.recheck.certificates.conditions import Conditions
-from streambound.recheck.circuits.claims import NotRecheckedError
 
 _LISTED = 64
 """A list that grows beyond so many values is a range."""
@@ -109,25 +108,3 @@ def _listed(conditions: Conditions, attribute: Attribute) -> Sequence[Value]:
     if conditions.is_integer(attribute):
         return conditions.possible(attribute, conditions.follows)
     return conditions.values(attribute)
-
-
-def different_values(conditions: Conditions, padded: bool = False, by_values: bool = False) -> int:
-    """The most different results of a branch; where they are ``padded``, there are NULLs in their place, too.
-
-    ``by_values``: whichever rows come, also where there is one row of a key.
-    """
-    found, rows = 1, set[str]()
-    for output in conditions.branch.outputs:
-        if isinstance(output.value, Constant):
-            continue
-        if not isinstance(output.value, Attribute):
-            raise NotRecheckedError("different values of what is computed of several rows")
-        if (one := conditions.one_of(output.value, by_values)) is not None:
-            found *= 1 if one in rows else 1 + padded
-            rows.add(one)
-            continue
-        size = values_of(conditions, output.value, null=padded or output.value not in conditions.present).size
-        if size is None:
-            raise NotRecheckedError("results without a number")
-        found *= size
-    return found
