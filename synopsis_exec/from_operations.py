@@ -383,8 +383,9 @@ def _bucket_function(closing: ClosingTime) -> tuple[int, str]:
             return closing.width, "date"
         case ("date_trunc", _, rest):
             return closing.width, rest.split("'")[1]
-        case ("date_format", _, rest) if (unit := unit_of_pattern(rest.split("'")[1])) is not None:
-            return closing.width, unit
+        case ("date_format", _, rest):
+            if (unit := unit_of_pattern(rest.removeprefix("_t, '").removesuffix("')"))) is not None:
+                return closing.width, unit
     if function.startswith("_t DIV "):
         return int(function.removeprefix("_t DIV ")), "div"
     raise NotMade(f"what closes with {function}")

@@ -13,7 +13,7 @@ import pytest
 
 from streambound.analyzer.algebra.date_patterns import unit_of_pattern
 from streambound_runtime.operators.circuit_plan import TimeBucket
-from support.buckets_of_time import last_of
+from support.buckets_of_time import bucket_of, last_of
 from support.choices import Choices
 from support.circuits import certificate_of, checked_circuit, proof_of
 
@@ -55,7 +55,9 @@ def formatted(pattern: str, time: datetime) -> str:
 
 @pytest.mark.parametrize(("pattern", "unit"), UNITS.items())
 def test_texts_in_the_order_of_their_times_close(pattern: str, unit: str) -> None:
-    assert unit_of_pattern(pattern) == unit
+    bucket = bucket_of(f'date_format(ts, "{pattern}")')
+    assert bucket is not None
+    assert unit_of_pattern(pattern) == bucket.how == unit
     checked = checked_circuit(grouped(pattern), CATALOG)
     assert checked.verdict == "bounded"
     assert proof_of(checked, certificate_of(checked)).faults == ()
