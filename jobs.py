@@ -201,23 +201,23 @@ def job_of(
 
 def planned_circuit(checked: Checked, catalog: Catalog, unbounded: bool = False) -> PlannedCircuit | None:
     """The plan of a bounded query beyond joins, or of any with ``unbounded``; None where there is none."""
-    from streambound.analyzer.lower import lower
-    from streambound.criteria.operators.decide import judged
-    from streambound.criteria.operators.states import JudgedPart
-    from streambound.synopsis_exec.from_parts import make_circuit_plan
+    from streambound.criteria.dataflow.decision import JudgedOperators
+    from streambound.criteria.dataflow.judge import judge
+    from streambound.synopsis_exec.operations.plan import plan_of_judgement
     from streambound.synopsis_exec.period_plan import make_period_plan
 
-    final = checked.statement.other_mode is not None
-    if checked.circuit is not None and checked.verdict is Verdict.BOUNDED:
-        if not isinstance(checked.circuit, JudgedPart):
-            return make_period_plan(checked.circuit, checked.statement, catalog, final)
-        return make_circuit_plan(checked.circuit, checked.statement, catalog, final)
+    statement, final = checked.statement, checked.statement.other_mode is not None
+    circuit = checked.circuit if checked.verdict is Verdict.BOUNDED else None
+    if isinstance(circuit, JudgedOperators):
+        return plan_of_judgement(circuit.judgement, statement, final)
+    if circuit is not None:
+        return make_period_plan(circuit, statement, catalog, final)
     if not unbounded or checked.decision is not None or checked.blocks is not None:
         return None
-    found = judged(checked.statement, lower(checked.statement, catalog), catalog, unbounded=True)
-    if not isinstance(found, JudgedPart):
+    judgement = judge(statement, catalog)
+    if judgement is None or judgement.outside:
         return None
-    return make_circuit_plan(found, checked.statement, catalog, final, grows=True)
+    return plan_of_judgement(judgement, statement, final, grows=True)
 
 
 def period_plan(checked: Checked, catalog: Catalog) -> PlannedCircuit | None:

@@ -97,8 +97,6 @@ class JobOperators(MadeOperators):
             return self._of_each_key(operation.each_key)
         if is_static(tree, self.catalog):
             return self._static(operation)
-        if operation.is_apart:
-            raise NotMade("rows of several streams that are kept apart")
         if operation.rows is not None and not isinstance(tree, nodes.Join | nodes.Distinct) and not _is_set(tree):
             return self.block_rows(operation, tuple(sorted(operation.demand.columns)))
         match tree:
@@ -152,7 +150,7 @@ class JobOperators(MadeOperators):
         """The rows of a block, whose query has the columns at these places."""
         found = operation.rows
         if found is None or found.sizes is None:
-            raise NotMade("rows of several streams that are kept apart")
+            raise NotMade("a block without tables")
         part = self._part(found)
         made = self.added(self._block(part, found), places, part.columns)
         return replace(made, places=places) if places else replace(made, columns=made.columns[:0])
@@ -176,7 +174,7 @@ class JobOperators(MadeOperators):
 
     def _block(self, part: BlockPart | BestPart, found: DecidedBlock) -> EngineOperator:
         """A block, whose entries go with their key where there is one for each value of it."""
-        if self.key is None or found.sizes is None or not (found.sizes.tables or found.best is not None):
+        if self.key is None or found.sizes is None or not found.keeps:
             return self.block(part)
         plan, synopsis, types = self.planned(part)
         sources = {source.table: source for branch in found.read.split.branches for source in branch.streams}

@@ -38,16 +38,21 @@ _NEVER_NULL = ("is null", "is true", "is false", "<=>", "is distinct from")
 
 def row_expression(node: exp.Expr, given: Schema) -> Expression | None:
     """An expression over rows of these columns, each a field called by its place; None where it is not read here."""
+    try:
+        return known_expression(node, given)
+    except (Refused, KeyError):
+        return None
+
+
+def known_expression(node: exp.Expr, given: Schema) -> Expression | None:
+    """The same; None where it names what is no column, raises Refused where it has no type, or no meaning."""
     holder = exp.Paren(this=node.copy())
     for found in _columns(holder):
         place = meant(found, given)
         if place is None:
             return None
         found.replace(exp.column(exp.to_identifier(str(place), quoted=True)))
-    try:
-        return read(holder.this, {str(place): column.type or ANY for place, column in enumerate(given)})
-    except (Refused, KeyError):
-        return None
+    return read(holder.this, {str(place): column.type or ANY for place, column in enumerate(given)})
 
 
 def _columns(node: exp.Expr) -> list[exp.Column]:

@@ -28,6 +28,7 @@ from streambound.criteria.dataflow.counting import apart
 from streambound.criteria.dataflow.demand import Demand, everything
 from streambound.criteria.dataflow.state import (
     BlockResults,
+    Combinations,
     DecidedBlock,
     Entry,
     Operation,
@@ -42,6 +43,7 @@ from streambound.criteria.dataflow.state import (
 from streambound.criteria.dataflow.syntax import column_of, scalar_of
 from streambound.criteria.dataflow.views import Views
 from streambound.criteria.least_bound import least_bound
+from streambound.criteria.rows_apart import KeptRows, bound_apart
 from streambound.criteria.set import set_violations
 from streambound.criteria.size import Size, fewer
 from streambound.criteria.violation import Violation
@@ -88,20 +90,28 @@ def block(tree: nodes.Tree, demand: Demand, context: RuleContext, proposition: s
     if isinstance(read, Undecided):
         return Operation(tree, demand=demand, undecided=(read,))
     found = tables(read, distinct, tree, "set" if distinct else proposition)
-    found = better(found, rows_apart(tree, context) or found)
+    found = better(found, rows_apart(tree, read, context) or found)
     found = replace(found, demand=everything(context.views.of(tree)) if distinct else demand)
     return replace(found, states=(*found.states, results(read, tree))) if distinct else found
 
 
-def rows_apart(tree: nodes.Tree, context: RuleContext) -> Operation | None:
+def rows_apart(tree: nodes.Tree, read: Derivation, context: RuleContext) -> Operation | None:
     """The rows of a block's streams, as long as they may be joined with others; None where that is for ever."""
     body = tree
     while isinstance(body, nodes.Project | nodes.Alias | nodes.Distinct):
         body = body.input
-    count = apart(context.views.of(body))
-    if count is None:
+    view = context.views.of(body)
+    count = apart(view)
+    if count is None or count.closing is None or not isinstance(count.why, Combinations):
         return None
-    return Operation(tree, (OperatorState(body, "rows", "Lemma 1", (), Entry.SOURCES, count),))
+    kept = {one.source: KeptRows(count.closing.timestamps(view, one.source), one.size) for one in count.why.sources}
+    streams = [source for branch in read.split.branches[:1] for source in branch.streams]
+    tables = [one.table for name in kept if (one := view.sources[name]).table is not None]
+    if [table.name for table in tables] != [source.table for source in streams]:
+        return None  # its query has other sources
+    called = dict(zip((source.alias for source in streams), kept.values(), strict=True))
+    rows = DecidedBlock(read, bound_apart(read.split, called, count.size))
+    return Operation(tree, (OperatorState(body, "rows", "Lemma 1", (), Entry.SOURCES, count),), rows=rows)
 
 
 def read_block(tree: nodes.Tree, places: Iterable[int] | None, context: RuleContext, distinct: bool = False) -> Read:
@@ -125,7 +135,7 @@ def query_of(made: Callable[[], Query], tree: nodes.Tree) -> Read:
     try:
         return derive(made())
     except Finding as finding:
-        return Undecided(tree, finding.diagnostic.message)
+        return Undecided(tree, finding.diagnostic.message, finding=finding.diagnostic)
     except TooManyBranchesError as error:
         return Undecided(tree, str(error))
 

@@ -265,12 +265,12 @@ class _Maker:
         """An operation and all below it."""
         tree, demand = one.tree, one.demand
         rule = "block" if one.rows is not None else "operator"
-        if one.rows is None and is_static(tree, self.nodes.catalog):
+        if one.is_apart:
+            rule = "rows"
+        elif one.rows is None and is_static(tree, self.nodes.catalog):
             rule = "static"
         elif one.each_key is not None:
             rule = "each key"
-        elif one.is_apart:
-            rule = "rows"
         elif one.sums is not None:
             rule = "sums"
         found: Json = {
@@ -283,7 +283,7 @@ class _Maker:
         }
         if tree.at is not None:
             found["span"] = {"line": tree.at.line, "column": tree.at.column}
-        if one.rows is not None:
+        if one.rows is not None and not one.is_apart:
             sizes, distinct = one.rows.sizes, one.rows.read.split.distinct
             distinct = True if one.rows.best is not None else distinct
             if one.states and one.states[0].proposition == "B1":

@@ -82,16 +82,15 @@ def judge(statement: Statement, catalog: Catalog) -> Judgement | None:
 
     What asks relations that do not change is decided when a row comes, or joined with them: the better of the two.
     """
-    found = _judged(statement, lower(statement, catalog), catalog)
+    found = judge_lowered(statement, lower(statement, catalog), catalog)
     if found is None or found.entries is not None:
         return found
-    other = _judged(statement, lower(statement, catalog, joining=True), catalog)
-    if other is None or better(found.operation, other.operation) is found.operation:
-        return found
-    return replace(other, joining=True)
+    other = judge_lowered(statement, lower(statement, catalog, joining=True), catalog, joining=True)
+    return found if other is None or better(found.operation, other.operation) is found.operation else other
 
 
-def _judged(statement: Statement, lowered: Lowered, catalog: Catalog) -> Judgement | None:
+def judge_lowered(statement: Statement, lowered: Lowered, catalog: Catalog, joining: bool = False) -> Judgement | None:
+    """What a statement remembers, as it was lowered; ``joining`` says that what it asks of relations is joined."""
     if lowered.tree is None or lowered.positions is None:
         return None
     blocks = BlockReader(lowered.positions, catalog, statement.name, statement.span, lowered.queries)
@@ -104,7 +103,8 @@ def _judged(statement: Statement, lowered: Lowered, catalog: Catalog) -> Judgeme
             break
     if operation is None:
         return None
-    return Judgement(operation, context, clocks(lowered.tree, catalog), tuple(_open_keys(operation, catalog)))
+    keys = tuple(_open_keys(operation, catalog))
+    return Judgement(operation, context, clocks(lowered.tree, catalog), keys, joining)
 
 
 def _open_keys(operation: Operation, catalog: Catalog) -> Iterator[OperatorState]:

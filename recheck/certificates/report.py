@@ -17,9 +17,8 @@ from streambound.analyzer.statements import split_statements
 from streambound.analyzer.workspace import Workspace, read_query
 from streambound.preprocess.pipeline import Derivation, derive
 from streambound.recheck.certificates.validate import Proof, proved
-from streambound.recheck.circuits.claims import NotRecheckedError
-from streambound.recheck.circuits.validate import circuit_proved
 from streambound.recheck.derivation.claims import NotCheckedError
+from streambound.recheck.derivation.validate import proved as operators_proved
 from streambound.recheck.periods.validate import reads_relations_only, seq_proved
 
 _CONSTANT, _GROWING = "constant", "rate-window"
@@ -80,7 +79,7 @@ def recheck(report: JsonDocument, catalog_file: Path | None, allow_outside: bool
 def _rechecked(item: ReportedQuery, queries: _Queries) -> Rechecked:
     try:
         return Rechecked(item.name, _faults(item, queries))
-    except (NotCheckedError, NotRecheckedError) as error:
+    except NotCheckedError as error:
         return Rechecked(item.name, (), str(error))
 
 
@@ -137,8 +136,8 @@ def _faults(item: ReportedQuery, queries: _Queries) -> tuple[str, ...]:
         return () if nothing else ("of relations alone nothing is remembered",)
     if statement.blocks:
         proof = seq_proved(statement, catalog, item.certificate)
-    elif isinstance(item.certificate, dict) and "states" in item.certificate:
-        proof = circuit_proved(statement, catalog, item.certificate)
+    elif isinstance(item.certificate, dict) and "operation" in item.certificate:
+        proof = operators_proved(statement, catalog, item.certificate)
     else:
         proofs = [proof_of(derive(query), item.certificate) for query in _meant(statement, catalog)]
         if not proofs:

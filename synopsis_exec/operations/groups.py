@@ -177,7 +177,7 @@ class _OfBlock(_GroupRows):
         block = self.operation.inputs[0]
         assert self.operation.sums is not None, "a block with sums"
         if block.rows is None or block.rows.sizes is None:
-            raise NotMade("groups of rows of several streams that are kept apart")
+            raise NotMade("groups of a block without tables")
         products = len(self.operation.sums.products)
         given, columns = self.job.block_of(block.rows, sums if products else ())
         name, keys = self._spread(given, columns, 0)
@@ -186,7 +186,7 @@ class _OfBlock(_GroupRows):
     def _argument(self, one: Valued, number: int) -> tuple[str, GroupArgument, Column]:
         block = self.operation.inputs[1 + number]
         if block.rows is None or block.rows.sizes is None:
-            raise NotMade("values of rows of several streams that are kept apart")
+            raise NotMade("values of a block without tables")
         given, columns = self.job.block_of(block.rows)
         name, _ = self._spread(given, columns, 1)
         operator = self.job.made[name]

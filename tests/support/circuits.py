@@ -25,7 +25,7 @@ from streambound.criteria.check import Checked, check_source
 from streambound.incremental.feed import recomputed
 from streambound.jobs import planned_circuit
 from streambound.recheck.certificates.validate import Proof
-from streambound.recheck.circuits.validate import circuit_proved
+from streambound.recheck.derivation.validate import proved as operators_proved
 from streambound.recheck.periods.validate import seq_proved
 from streambound.reports.outcome import outcome
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
@@ -76,7 +76,7 @@ def certificate_of(checked: Checked) -> dict[str, Any]:
 def proof_of(checked: Checked, certificate: Mapping[str, Any]) -> Proof:
     """What `recheck` says of a certificate of a statement."""
     assert checked.catalog is not None
-    proved = seq_proved if checked.blocks is not None else circuit_proved
+    proved = seq_proved if checked.blocks is not None else operators_proved
     return proved(checked.statement, checked.catalog, certificate)
 
 

@@ -77,8 +77,12 @@ class BranchSql:
     # --- rows and relations -----------------------------------------------------------------------------------------
 
     def arrived(self) -> list[TickStatement]:
-        """The rows that each scan can use, equal ones of a timestamp as one; none while some relation is empty."""
-        there = [f"EXISTS (FROM {self._related(place)})" for place in range(len(self.branch.relations))]
+        """The rows that each scan can use, equal ones of a timestamp as one; none while some relation is empty.
+
+        Cases of a block whose rows are apart may not need all relations.
+        """
+        needed = () if self.branch.apart else range(len(self.branch.relations))
+        there = [f"EXISTS (FROM {self._related(place)})" for place in needed]
         names = {one.name: place for place, one in enumerate(self.block.streams)}
         steps = []
         for place, scan in enumerate(self.branch.scans):
@@ -117,6 +121,8 @@ class BranchSql:
         kept += [] if kept or more else ["true AS there"]
         factors = [[(env[variable], types[variable]) for variable in several] for several in scan.factors]
         tests = [*(self._test(test, env) for test in (*scan.times, *scan.tests)), *conditions]
+        either = (" AND ".join(self._test(test, env) for test in several) for several in scan.either)
+        tests += [f"({' OR '.join(f'({one})' for one in either)})"] if scan.either else []
         shown = listed(*kept, *more, *self.weights.of_rows(factors))
         return f"SELECT {shown} FROM {rows} WHERE {' AND '.join(tests) or 'true'} GROUP BY ALL HAVING count(*) > 0"
 
@@ -278,6 +284,9 @@ class BranchSql:
         for family in self.branch.families:
             if family.full == table:
                 parts += self._completed(family, columns, steps)
+        if self.branch.apart:  # rows of one stream, which are grouped already
+            steps.append(TickStatement(parts[0], self._log(table), view=True))
+            return
         steps.append(TickStatement(self.weights.grouped([*names, "t"], " UNION ALL ".join(parts)), self._log(table)))
 
     def _start(self, table: int) -> str:
