@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from streambound.commands.saying import spinner
@@ -50,7 +51,8 @@ def proved_by_duckdb(checked: Checked, catalog: Catalog, size: int) -> CircuitWi
     """How to build witnesses that DuckDB proves, of some sizes and this one; None where none is found."""
     from streambound.analyzer.work import share
     from streambound.criteria.check import executed
-    from streambound.criteria.relation_witness import joined_suspects
+    from streambound.criteria.dataflow.judge import judge
+    from streambound.criteria.dataflow.witness import Suspects, states_without_size
     from streambound.criteria.witnesses.witness import MOST_STEPS, candidates, same_relations
     from streambound.reports.circuit_witness_report import tables_of
 
@@ -58,13 +60,12 @@ def proved_by_duckdb(checked: Checked, catalog: Catalog, size: int) -> CircuitWi
     if statement is None:
         return None
     tables = tables_of(statement, checked.statement)
-    joined = joined_suspects(checked.statement, catalog)
-    circuit = checked.circuit
-    blocks = circuit.suspects if circuit is not None else ()
-    if checked.decision is not None:
-        blocks = (checked.decision.derivation.split,)
+    blocks = () if checked.decision is None else (checked.decision.derivation.split,)
+    judgement = judge(checked.statement, catalog)
+    failing = () if judgement is None else tuple(states_without_size(judgement.operation))
+    suspects = () if judgement is None else Suspects(judgement).of(failing)
     with share(MOST_STEPS):
-        for candidate in candidates(statement, (*blocks, *joined)):
+        for candidate in candidates(statement, chain(blocks, suspects)):
             found = [candidate.of_size(n) for n in sorted({*SIZES, size})]
             built = [one for one in found if one is not None]
             alike = len(built) == len(found) and all(same_relations(built[0], one) for one in built)
