@@ -26,8 +26,7 @@ from streambound.criteria.dataflow.closing import ClosingTime, closings
 from streambound.criteria.dataflow.demand import items_of
 from streambound.criteria.dataflow.each_key import key_places, with_one_key
 from streambound.criteria.dataflow.judge import Judgement
-from streambound.criteria.dataflow.state import DecidedBlock, EachKey, Operation, OperatorState
-from streambound.criteria.dataflow.syntax import column_of, scalar_of
+from streambound.criteria.dataflow.state import DecidedBlock, EachKey, Operation, OperatorState, Undecided
 from streambound.criteria.dataflow.view import OperatorView, place_of
 from streambound.criteria.parts import BestPart, BlockPart
 from streambound.criteria.result_columns import columns_of
@@ -189,23 +188,13 @@ class JobOperators(MadeOperators):
     def _static(self, operation: Operation) -> OperationRows:
         """The rows of a relation that does not change, or of what is computed of some."""
         tree, places = operation.tree, tuple(sorted(operation.demand.columns)) or (0,)
-        scan = tree
-        while isinstance(scan, nodes.Alias) and not scan.columns:
-            scan = scan.input
-        schema = self.views.of(tree).schema
-        declared = self.catalog.table(scan.table) if isinstance(scan, nodes.Scan) else None
-        if declared is not None:
-            found = [declared.column(schema[place].name) for place in places]
+        table = self.context.relation(tree, places)
+        assert not isinstance(table, Undecided), "what is decided has its relations"
+        columns = table.columns
+        if self.catalog.table(table.name) is not None:
+            schema = self.views.schema(tree)
+            found = [table.column(schema[place].name) for place in places]
             columns = tuple(column for column in found if column is not None)
-            table = declared
-        else:
-            items = tuple(
-                nodes.Named(f"c{n}", scalar_of(column_of(schema[place])), alias=True) for n, place in enumerate(places)
-            )
-            syntax = tree.syntax or exp.Null()
-            given = nodes.Alias(nodes.Project(tree, items, syntax=syntax), "relation", syntax=syntax)
-            table = self.context.blocks.relation(given)
-            columns = table.columns
         return self.added(self.relation(self.named(f"relation {table.name}"), table, columns), places, columns)
 
     def _changing(self, tree: nodes.Scan) -> OperationRows:

@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from sqlglot import exp
+
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.block_columns import BlockColumns, with_conditions_above
 from streambound.analyzer.block_queries import BlockReader, Monomial
 from streambound.analyzer.boundedness import Facts
-from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.catalog import Catalog, DeclaredTable
 from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.columns import Column
 from streambound.analyzer.errors import TooManyBranchesError
@@ -67,7 +69,27 @@ class RuleContext:
 
     def below(self, tree: nodes.Tree, demand: Demand) -> Operation:
         """An input of which so much is needed; one of relations that do not change remembers nothing."""
-        return Operation(tree, demand=demand) if is_static(tree, self.catalog) else self.rule(tree, demand, self)
+        if not is_static(tree, self.catalog):
+            return self.rule(tree, demand, self)
+        found = self.relation(tree, tuple(sorted(demand.columns)) or (0,))
+        return Operation(tree, demand=demand, undecided=(found,) if isinstance(found, Undecided) else ())
+
+    def relation(self, tree: nodes.Tree, places: Sequence[int]) -> DeclaredTable | Undecided:
+        """A relation that does not change, or what is computed of some: the declared one, or one of these columns."""
+        scan = tree
+        while isinstance(scan, nodes.Alias) and not scan.columns:
+            scan = scan.input
+        if isinstance(scan, nodes.Scan) and (declared := self.catalog.table(scan.table)) is not None:
+            return declared
+        given, syntax = self.views.schema(tree), tree.syntax or exp.Null()
+        named = [scalar_of(column_of(given[place])) for place in places]
+        items = tuple(nodes.Named(f"c{n}", value, alias=True) for n, value in enumerate(named))
+        try:
+            return self.blocks.relation(
+                nodes.Alias(nodes.Project(tree, items, syntax=syntax), "relation", syntax=syntax)
+            )
+        except Finding as finding:
+            return Undecided(tree, finding.diagnostic.message, finding=finding.diagnostic)
 
     @property
     def columns(self) -> BlockColumns:

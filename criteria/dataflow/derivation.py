@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.blocks import is_block
+from streambound.analyzer.algebra.names_apart import with_names_apart
 from streambound.analyzer.algebra.nodes import Tree, named_inputs
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.view_facts import NOW
@@ -60,8 +61,9 @@ _WHOLE = ("rewrites", "nodes", "facts", "keys", "columns", "key", "numbers", "pa
 def derivation(judgement: Judgement, statement: Statement, catalog: Catalog) -> Json:
     """The certificate of a bounded judgement."""
     entries = judgement.entries
-    lowered = lower(statement, catalog, judgement.joining).tree
-    assert entries is not None and lowered is not None, "only what is bounded is certified"
+    lowered = lower(statement, catalog, judgement.joining)
+    assert entries is not None and lowered.tree is not None and lowered.positions is not None, "it is bounded"
+    tree = with_names_apart(lowered.tree, catalog, lowered.positions)
     registered = _Nodes(catalog)
     registered.tree(TreeNode(judgement.operation.tree, Views(catalog)), ())
     registered.operations(judgement.operation)
@@ -70,7 +72,7 @@ def derivation(judgement: Judgement, statement: Statement, catalog: Catalog) -> 
     document = {
         "schema_version": VERSION,
         "joining": judgement.joining,
-        "rewrites": list(_rewrites(lowered, judgement, catalog)),
+        "rewrites": list(_rewrites(tree, judgement, catalog)),
         "nodes": [],
         "facts": maker.log.facts,
         "operation": operation,

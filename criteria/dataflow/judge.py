@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.clock import clocks, scans
+from streambound.analyzer.algebra.names_apart import with_names_apart
 from streambound.analyzer.algebra.view_facts import ROW_BEFORE
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog
@@ -96,7 +97,8 @@ def judge_lowered(statement: Statement, lowered: Lowered, catalog: Catalog, join
     blocks = BlockReader(lowered.positions, catalog, statement.name, statement.span, lowered.queries)
     context = RuleContext(catalog, blocks, Views(catalog), decided)
     operation: Operation | None = None
-    for tree in normal_forms(late_conditions(lowered.tree, blocks, catalog), catalog):
+    named = with_names_apart(lowered.tree, catalog, lowered.positions)
+    for tree in normal_forms(late_conditions(named, blocks, catalog), catalog):
         found = context.below(tree, everything(context.views.of(tree)))
         operation = found if operation is None else better(operation, found)
         if operation.entries is not None:
