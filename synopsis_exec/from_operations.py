@@ -21,6 +21,8 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.expressions.reading import Refused, read
 from streambound.analyzer.query import Branch, Query
 from streambound.analyzer.relation_queries import is_static
+from streambound.criteria.block_part import BlockPart
+from streambound.criteria.column_types import columns_of
 from streambound.criteria.dataflow.aggregates import ENDS
 from streambound.criteria.dataflow.closing import ClosingTime, closings
 from streambound.criteria.dataflow.demand import items_of
@@ -28,8 +30,7 @@ from streambound.criteria.dataflow.each_key import key_places, with_one_key
 from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.state import DecidedBlock, EachKey, Operation, OperatorState, Undecided
 from streambound.criteria.dataflow.view import OperatorView, place_of
-from streambound.criteria.parts import BestPart, BlockPart
-from streambound.criteria.result_columns import columns_of
+from streambound.synopsis_exec.block_parts import BestPart
 from streambound.synopsis_exec.made_operators import MadeOperators, engine_types
 from streambound_runtime.engine.counts import SqlCounts
 from streambound_runtime.engine.group import SqlGroup

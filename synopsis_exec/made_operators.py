@@ -9,11 +9,12 @@ from streambound.analyzer.catalog import Catalog, DeclaredTable
 from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Attribute, Constant, OutputValue, Query, TimeValue
 from streambound.analyzer.types import Family
+from streambound.criteria.block_part import BlockPart
 from streambound.criteria.bound import QueryBound, bound
 from streambound.criteria.dataflow.blocks import NEWEST
-from streambound.criteria.parts import BestPart, BlockPart, PairPart
 from streambound.synopsis_exec.asked_relations import asked_relations
 from streambound.synopsis_exec.best_values import best_branch
+from streambound.synopsis_exec.block_parts import BestPart, PairPart
 from streambound.synopsis_exec.branch_plan import BranchLowering, constant
 from streambound.synopsis_exec.changing_relations import changes_input, changes_node
 from streambound.synopsis_exec.plan import asked_input, planned, relation_input
@@ -49,7 +50,6 @@ class MadeOperators:
     relations: set[str] = field(default_factory=set, init=False)
     ending: set[str] = field(default_factory=set, init=False)
     sums: dict[str, tuple[str, ...]] = field(default_factory=dict, init=False)
-    finals: set[str] = field(default_factory=set, init=False)
 
     def watched(self, item: Input) -> Input:
         """A stream with the columns of its punctuations and keys, where some operator drops what they end."""
@@ -224,7 +224,6 @@ class MadeOperators:
             meetings.get("together"),
             meetings.get("left_later"),
             meetings.get("right_later"),
-            part.name in self.finals,
         )
 
     def _waiting(self, rows: str, alias: str, alone: Query, lowering: BranchLowering, joint: Subplan) -> WaitingSide:

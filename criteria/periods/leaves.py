@@ -17,13 +17,13 @@ from streambound.analyzer.periods import PeriodRows
 from streambound.analyzer.query import Query
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import some_statements
+from streambound.criteria.block_part import BlockPart
 from streambound.criteria.bound import bound, results_size
-from streambound.criteria.parts import BlockPart
+from streambound.criteria.column_types import columns_of
 from streambound.criteria.periods.domains import declared
 from streambound.criteria.periods.partners import Asked, RelationPartners, values_beside
 from streambound.criteria.periods.valid import valid_rows
 from streambound.criteria.periods.views import Leaf, MaybeSize, PartnerKeys, PeriodContext, PeriodView, smallest
-from streambound.criteria.result_columns import columns_of
 from streambound.criteria.size import Number
 from streambound.preprocess.pipeline import derive
 from streambound.temporal.inferring import same_values

@@ -12,6 +12,7 @@ from streambound.analyzer.constants import BIGINT
 from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.expressions.reading import Refused, read
 from streambound.analyzer.types import DataType, Family
+from streambound.criteria.column_types import aggregate_type
 from streambound.criteria.periods.counting import rows_asked_for
 from streambound.criteria.periods.domains import declared, of_either
 from streambound.criteria.periods.ends import different_state, distinct_state, group_states, latest_state, valid_state
@@ -19,7 +20,6 @@ from streambound.criteria.periods.epochs import plus, together
 from streambound.criteria.periods.leaves import leaf, narrowed
 from streambound.criteria.periods.partners import Asked, PartnerSearch, merged
 from streambound.criteria.periods.views import MaybeSize, PeriodContext, PeriodView, every, smallest
-from streambound.criteria.result_columns import aggregate_type
 from streambound.criteria.size import Number
 from streambound.temporal.inferring import place_of, same_values
 from streambound_runtime.operators.epochs.plan import (

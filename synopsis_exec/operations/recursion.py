@@ -31,10 +31,14 @@ from streambound.analyzer.query import (
     Source,
     conjunction,
 )
+from streambound.criteria.block_part import BlockPart
+from streambound.criteria.column_types import columns_of
 from streambound.criteria.dataflow.state import Operation
 from streambound.criteria.least_bound import least_bound
-from streambound.criteria.parts import BlockPart, StepPart, StepValue
-from streambound.criteria.recursive_blocks import (
+from streambound.preprocess.pipeline import derive
+from streambound.synopsis_exec.from_operations import JobOperators, NotMade, OperationRows
+from streambound.synopsis_exec.made_operators import engine_types, names_of
+from streambound.synopsis_exec.operations.recursive_blocks import (
     TIME,
     as_stream,
     block_of_step,
@@ -44,11 +48,7 @@ from streambound.criteria.recursive_blocks import (
     standing,
     stored,
 )
-from streambound.criteria.result_columns import columns_of
-from streambound.preprocess.pipeline import derive
-from streambound.synopsis_exec.from_operations import JobOperators, NotMade, OperationRows
-from streambound.synopsis_exec.made_operators import engine_types, names_of
-from streambound.synopsis_exec.recursion_steps import recursion_step
+from streambound.synopsis_exec.recursion_steps import StepPart, StepValue, recursion_step
 from streambound_runtime.engine.plan import NativeNode
 from streambound_runtime.operators import circuit_plan
 

@@ -30,7 +30,7 @@ from streambound.analyzer.query import (
 
 TIME = "_ts"
 """The time of the stream that stands for r where its step is read: nothing is said of it, so r may grow at any time."""
-CHANGE_TIME = "(time)"
+_CHANGE_TIME = "(time)"
 """What the time of a view's changes is called where it is read as a stream."""
 
 
@@ -38,8 +38,8 @@ def as_stream(table: DeclaredTable) -> DeclaredTable:
     """A relation that changes as a stream that is later than all others, as for a join with it."""
     time = time_of(table)
     assert time is not None, "a relation that changes"
-    columns = (*table.columns, Column(CHANGE_TIME, time.type))
-    return replace(table, kind=Kind.STREAM, columns=columns, timestamp=CHANGE_TIME, changes=None, rows=None)
+    columns = (*table.columns, Column(_CHANGE_TIME, time.type))
+    return replace(table, kind=Kind.STREAM, columns=columns, timestamp=_CHANGE_TIME, changes=None, rows=None)
 
 
 def standing(tree: Tree, catalog: Catalog) -> Tree:
@@ -67,17 +67,17 @@ def reading(tree: Tree, names: list[str], table: str) -> Tree:
         select = _select(Scan(table, recur.alias, syntax=exp.to_table(table)), pairs)
         return Alias(replace(select, syntax=recur.syntax), recur.alias, columns, syntax=recur.syntax)
 
-    return with_recursive(tree, made)
+    return _with_recursive(tree, made)
 
 
-def with_recursive(tree: Tree, made: Callable[[Recur, tuple[str, ...]], Tree]) -> Tree:
+def _with_recursive(tree: Tree, made: Callable[[Recur, tuple[str, ...]], Tree]) -> Tree:
     """A step with something else for each occurrence of r, by the names of its columns."""
     match tree:
         case Recur():
             return made(tree, ())
         case Alias(Recur() as recur, alias, columns):
             return made(replace(recur, alias=alias), columns)
-    return _with_inputs(tree, lambda below: with_recursive(below, made))
+    return _with_inputs(tree, lambda below: _with_recursive(below, made))
 
 
 def _with_inputs(tree: Tree, made: Callable[[Tree], Tree]) -> Tree:
@@ -85,7 +85,7 @@ def _with_inputs(tree: Tree, made: Callable[[Tree], Tree]) -> Tree:
     return replace(tree, **below) if below else tree  # type: ignore[arg-type]
 
 
-def not_null(branch: Branch) -> frozenset[Attribute]:
+def _not_null(branch: Branch) -> frozenset[Attribute]:
     """The attributes that are never NULL in a result, since conditions compare them."""
     facts = Facts.of(branch)
     compared = {attribute for attribute in facts.closure.compared if attribute not in facts.closure.null}
@@ -131,7 +131,7 @@ def block_of_step(branch: Branch, mine: tuple[Source, ...], step: Query) -> tupl
     joined = [a for atom in branch.atoms if atom not in own for a in atom.attributes if a.source in aliases]
     shown = [a for a in branch.projected if a.source in aliases]
     wanted = tuple(dict.fromkeys((*joined, *shown)))
-    facts, compared = Facts.of(branch), not_null(branch)
+    facts, compared = Facts.of(branch), _not_null(branch)
     more: list[Condition] = []
     for attribute in wanted:
         if attribute in compared:
