@@ -202,22 +202,14 @@ def job_of(
 def planned_circuit(checked: Checked, catalog: Catalog, unbounded: bool = False) -> PlannedCircuit | None:
     """The plan of a bounded query beyond joins, or of any with ``unbounded``; None where there is none."""
     from streambound.criteria.dataflow.decision import JudgedOperators
-    from streambound.criteria.dataflow.judge import judge
     from streambound.synopsis_exec.operations.plan import plan_of_judgement
     from streambound.synopsis_exec.period_plan import make_period_plan
 
-    statement, final = checked.statement, checked.statement.other_mode is not None
-    circuit = checked.circuit if checked.verdict is Verdict.BOUNDED else None
+    statement, final, bounded = checked.statement, checked.statement.other_mode is not None, checked.verdict.fits
+    circuit = checked.circuit if bounded or unbounded else None
     if isinstance(circuit, JudgedOperators):
-        return plan_of_judgement(circuit.judgement, statement, final)
-    if circuit is not None:
-        return make_period_plan(circuit, statement, catalog, final)
-    if not unbounded or checked.decision is not None or checked.blocks is not None:
-        return None
-    judgement = judge(statement, catalog)
-    if judgement is None or judgement.outside:
-        return None
-    return plan_of_judgement(judgement, statement, final, grows=True)
+        return plan_of_judgement(circuit.judgement, statement, final, grows=not bounded)
+    return make_period_plan(circuit, statement, catalog, final) if circuit is not None and bounded else None
 
 
 def period_plan(checked: Checked, catalog: Catalog) -> PlannedCircuit | None:

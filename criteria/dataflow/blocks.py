@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.blocks import is_block
+from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.block_columns import BlockColumns, with_conditions_above
 from streambound.analyzer.block_queries import BlockReader, Monomial
 from streambound.analyzer.boundedness import Facts
@@ -100,6 +101,13 @@ class RuleContext:
         """Whether a tree is a block that reads streams."""
         return not is_static(tree, self.catalog) and is_block(tree, self.catalog)
 
+
+def asks_relations(*scalars: nodes.Scalar | None) -> bool:
+    """Whether expressions have subqueries over relations that do not change: only blocks compute these."""
+    return any(one is not None and parsed(one).find(exp.Query) is not None for one in scalars)
+
+
+ASKS_RELATIONS = "a subquery over relations inside an expression over rows that no select-project-join block has"
 
 Read = Derivation | Undecided
 """A block's query, or why it has none."""

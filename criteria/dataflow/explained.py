@@ -139,7 +139,7 @@ class FactLog:
                     return {"rule": "bucket", "uses": [self.values(below, time)]}
         come_from = origin(node, column)
         if come_from is None:
-            return {"rule": "function", "set": _of_function(node, column)}
+            return self._of_function(node, column)
         rows, place, expression = come_from
         if place is not None:
             return {"rule": "passed", "uses": [self.values(rows, place)]}
@@ -147,6 +147,21 @@ class FactLog:
         read = () if found is None else fields(found)
         known = [int(name) for name in read if rows.view.columns[int(name)].values != ANYTHING]
         return {"rule": "computed", "uses": [self.values(rows, one) for one in sorted(known)]}
+
+    def _of_function(self, node: TreeNode, column: int) -> Json:
+        """What is known of aggregates, by their arguments, and of functions over windows: where their values begin."""
+        own, made = node.view.columns[column].values, dict[str, Any](rule="function")
+        match node.tree:
+            case nodes.Aggregate(keys=keys, calls=calls):
+                call, below = calls[column - len(keys)], node.input("input")
+                read = sorted(below.view.read_by(*call.arguments))
+                made["uses"] = [self.values(below, one) for one in read if below.view.columns[one].values != ANYTHING]
+                return made | {"set": replace(own, high=None) if call.function == "COUNT" and not own.listed else own}
+            case nodes.Over():
+                return made | {"set": own}
+            case nodes.Bucket():
+                return made | {"set": ANYTHING.not_null()}
+        return made | {"set": ANYTHING}
 
     def _of_recursion(self, node: TreeNode, column: int) -> Json:
         around = node.recursion
@@ -179,9 +194,9 @@ class FactLog:
         for name, end, points in (("high", high, (column, None)), ("low", low, (None, column))):
             if end is None or (found.ends[0 if name == "low" else 1]) == end:
                 continue
-            path = self._path(node, *points)
+            path = self.path(node, *points)
             if path is not None:
-                made[name] = [self._step(node, one) for one in path]
+                made[name] = [self.step(node, one) for one in path]
                 made.setdefault("present", []).extend(self._there(node, path))
                 total = sum(one.most for one in path)
                 found = found.meet(between(None, total) if name == "high" else between(-total, None))
@@ -214,21 +229,51 @@ class FactLog:
     def _promise(node: TreeNode, column: int, source: str, function: str) -> TimePromise | None:
         return node.view.columns[column].time(source, function)
 
+    def beside(self, node: TreeNode, column: int, source: str, function: str = "") -> int:
+        """The fact that says so of a source that a row may be made without: where there is such a row."""
+        if self._promise(node, column, source, function) is not None:
+            return self.time(node, column, source, function)
+        key = (self.numbers[node.tree], column, f"beside {source}", function)
+        if key not in self._known:
+            near = [one for place, one in node.view.near if (place, one.name) == (column, (source, function))]
+            promise = min(near, key=lambda one: (one.high is None, one.high or 0), default=None)
+            made: Json = {"rule": "unproved"} if promise is None else self._where_there_is(node, column, promise)
+            known = promise or TimePromise(source, None, None, function)
+            made |= {"node": key[0], "column": column, "time": time_json(known) | {"beside": True}}
+            self._known[key] = self._added(made)
+        return self._known[key]
+
+    def _where_there_is(self, node: TreeNode, column: int, promise: TimePromise) -> Json:
+        source, function = promise.source, promise.function
+        if isinstance(node.tree, nodes.Join) and node.tree.kind is not nodes.JoinKind.INNER:
+            pair = TreeNode(pairs_of(node.tree), node.views, node.recursion)
+            own = self._promise(pair, column, source, function)
+            if own is not None and own.within(promise):
+                return {"rule": "paired", "uses": [self.time(pair, column, source, function)]}
+        found = row_of(node, column) if isinstance(node.tree, nodes.Join) else origin(node, column)
+        if found is None or found[1] is None:
+            return {"rule": "unproved"}
+        return {
+            "rule": "passed",
+            "uses": [self.beside(found[0], found[1], named_below(node, found[0], source), function)],
+        }
+
     def _time(self, node: TreeNode, column: int, promise: TimePromise) -> Json:
         source, function = promise.source, promise.function
         match node.tree:
             case nodes.Scan():
                 return {"rule": "declared"}
             case nodes.Union() | nodes.Except() | nodes.Intersect() if source == NOW:
-                sides = [node.input("left"), node.input("right")]
+                sides = [node.input(n) for n in ("left", "right") if not node.input(n).view.is_static]
                 return {"rule": "sides", "uses": [self.time(one, column, source, function) for one in sides]}
             case nodes.Join(kind=nodes.JoinKind.INNER, using=()) if source == NOW:
                 return self._joined(node, column, promise)
             case nodes.Join(kind=nodes.JoinKind.INNER, using=()) | nodes.Filter():
                 given, at = row_of(node, column)
-                own = given.view.columns[at].time(source, function)
-                if own is not None and own.within(promise):
-                    return {"rule": "passed", "uses": [self.time(given, at, source, function)]}
+                below = named_below(node, given, source)
+                own = given.view.columns[at].time(below, function)
+                if own is not None and replace(own, source=source).within(promise):
+                    return {"rule": "passed", "uses": [self.time(given, at, below, function)]}
                 if source == NOW:
                     return self._newest(node, column, promise)
                 return {"rule": "unproved"} if function else self._near(node, column, source)
@@ -239,13 +284,11 @@ class FactLog:
                 time = place_of(parsed(node.tree.time), below_it.view)
                 uses = [] if time is None else [self.time(below_it, time, source)]
                 return {"rule": "unproved" if time is None else "window", "uses": uses}
-        below = origin(node, column)
-        if below is None:
+        come_from = origin(node, column)
+        if come_from is None:
             return {"rule": "unproved"}
-        rows, place, expression = below
-        named = source
-        if isinstance(node.tree, nodes.Alias) and source != NOW:
-            named = source.removeprefix(f"{node.tree.alias}.")
+        rows, place, expression = come_from
+        named = named_below(node, rows, source)
         if place is not None:
             return {"rule": "passed", "uses": [self.time(rows, place, named, function)]}
         return self._computed(rows, expression, replace(promise, source=named))
@@ -281,7 +324,10 @@ class FactLog:
             return self.time(node, column, name, own.function)
         key = (self.numbers[node.tree], column, f"time {name}", own.function)
         if key not in self._known:
-            made = self._through(node, self.time(node, column, own.source, own.function), own.source, name, own)
+            if own.function:
+                made = self._through(node, self.time(node, column, own.source, own.function), own.source, name, own)
+            else:
+                made = self._near(node, column, name)
             self._known[key] = self._added(made | {"node": key[0], "column": column})
         return self._known[key]
 
@@ -290,9 +336,9 @@ class FactLog:
         made: Json = {"rule": "near"}
         ends: dict[str, int | None] = {"low": None, "high": None}
         for name, points in (("high", (column, source)), ("low", (source, column))):
-            path = self._path(node, *points)
+            path = self.path(node, *points)
             if path is not None:
-                made[name] = [self._step(node, one) for one in path]
+                made[name] = [self.step(node, one) for one in path]
                 made.setdefault("present", []).extend(self._there(node, path))
                 ends[name] = sum(one.most for one in path)
         low, high = ends["low"], ends["high"]
@@ -326,10 +372,10 @@ class FactLog:
             made = {"rule": "side", "uses": [self.time(rows, place, NOW, function)], "time": time_json(time)}
         elif (equal := self._equal(node, column, name, function)) is not None:
             made = equal
-        elif own is None:
-            if function:
-                return None
+        elif not function:
             made = self._near(node, column, name)
+        elif own is None:
+            return None
         else:
             first = self._side(node, column, mine, function)
             assert first is not None, "its own side says so"
@@ -356,11 +402,11 @@ class FactLog:
         return None
 
     def _through(self, node: TreeNode, first: int, mine: str, name: str, own: TimePromise) -> Json:
-        later, earlier = self._path(node, name, mine), self._path(node, mine, name)
+        later, earlier = self.path(node, name, mine), self.path(node, mine, name)
         made: Json = {"rule": "through", "uses": [first]}
         for place, path in (("low", later), ("high", earlier)):
             if path is not None:
-                made[place] = [self._step(node, one) for one in path]
+                made[place] = [self.step(node, one) for one in path]
                 made.setdefault("present", []).extend(self._there(node, path))
         low = None if own.low is None or later is None else own.low - sum(one.most for one in later)
         high = None if own.high is None or earlier is None else own.high + sum(one.most for one in earlier)
@@ -374,13 +420,14 @@ class FactLog:
             return {"rule": "paired", "uses": [self.time(pair, column, source, function)]}
         rows, place = row_of(node, column)
         if source != NOW:
-            return {"rule": "passed", "uses": [self.time(rows, place, source, function)]}
+            below = named_below(node, rows, source)
+            return {"rule": "passed", "uses": [self.time(rows, place, below, function)]}
         own = [] if is_static(rows.tree, node.views.catalog) else [self.time(rows, place, NOW, function)]
         return {"rule": "kept", "uses": [*own, self.time(pair, column, NOW, function)]}
 
     # --- paths ----------------------------------------------------------------------------------------------------
 
-    def _path(self, node: TreeNode, first: Point, last: Point) -> list[PathStep] | None:
+    def path(self, node: TreeNode, first: Point, last: Point) -> list[PathStep] | None:
         """A path whose sum is least, by Bellman and Ford's algorithm; points between are there."""
         edges = list(steps_of(node))
         best: dict[Point, tuple[int, list[PathStep]]] = {first: (0, [])}
@@ -398,7 +445,8 @@ class FactLog:
                 break
         return best[last][1] if last in best and best[last][1] else None
 
-    def _step(self, node: TreeNode, step: PathStep) -> Json:
+    def step(self, node: TreeNode, step: PathStep) -> Json:
+        """A step of a path, with the fact that says so."""
         made: Json = {"above": point_json(step.above), "below": point_json(step.below), "most": step.most}
         if step.atom is not None:
             return made | {"atom": step.atom}
@@ -411,7 +459,7 @@ class FactLog:
             found = self._side(node, step.column, step.source, "")
             assert found is not None, "its side says so"
             return made | {"fact": found}
-        return made | {"fact": self.time(rows, place, step.source)}
+        return made | {"fact": self.time(rows, place, named_below(node, rows, step.source))}
 
     def _says(self, fact: int, step: PathStep) -> bool:
         """Whether a fact says as much as a step, which is by the view: without that nothing says it."""
@@ -487,15 +535,20 @@ def steps_of(node: TreeNode) -> Iterator[PathStep]:
                 yield PathStep(column, None, floor(high), atom=number)
             if low is not None and named.type is not None and named.type.discrete:
                 yield PathStep(None, column, -ceil(low), atom=number)
-    for column, named in enumerate(given):
-        if named.type is None or not named.type.discrete:
+    for column, known in enumerate(given):
+        if known.type is None or not known.type.discrete:
             continue
         rows, place = row_of(node, column)
         facts = rows.view.columns[place]
         low, high = facts.values.ends
         mine = LEFT if isinstance(node.tree, nodes.Join) and rows.tree is node.tree.left else RIGHT
         limits: list[tuple[str | None, Any, Any]] = [(None, low, high)]
-        limits += [(mine if t.source == NOW else t.source, t.low, t.high) for t in facts.times if not t.function]
+        names = called_above(node, rows)
+        limits += [
+            (mine if t.source == NOW else names.get(t.source, t.source), t.low, t.high)
+            for t in facts.times
+            if not t.function
+        ]
         for source, least, most in limits:
             if source == mine and not isinstance(node.tree, nodes.Join):
                 continue
@@ -520,8 +573,24 @@ def latest(node: TreeNode) -> frozenset[str] | None:
             return latest(node.input("input"))
         case nodes.Join(kind=nodes.JoinKind.INNER):
             left, right = latest(node.input("left")), latest(node.input("right"))
-            return None if left is None or right is None else left | right
+            names = called_above(node, node.input("right"))
+            return None if left is None or right is None else left | {names.get(one, one) for one in right}
     return None
+
+
+def called_above(node: TreeNode, below: TreeNode) -> Mapping[str, str]:
+    """What the sources of an input are called in a node's rows, where these are others."""
+    tree = node.tree
+    if isinstance(tree, nodes.Alias):
+        return {name: f"{tree.alias}.{name}" for name in below.view.sources}
+    if isinstance(tree, nodes.Join) and below.tree is tree.right and tree.kind not in nodes.ONE_SIDED:
+        return dict(zip(below.view.sources, node.views.right_of_pairs(tree).sources, strict=True))
+    return {}
+
+
+def named_below(node: TreeNode, below: TreeNode, source: str) -> str:
+    """What a source of a node's rows is called in an input."""
+    return next((old for old, new in called_above(node, below).items() if new == source), source)
 
 
 # --- where columns come from ------------------------------------------------------------------------------------------
@@ -592,21 +661,6 @@ def _items(tree: nodes.Project, given: OperatorView) -> list[Any]:
         else:
             found.append(parsed(item.value))
     return found
-
-
-def _of_function(node: TreeNode, column: int) -> ValueSet:
-    """What the checker knows of aggregates and of functions over windows: where their values begin."""
-    own = node.view.columns[column].values
-    low = own.ends[0]
-    match node.tree:
-        case nodes.Aggregate(keys=keys, calls=calls):
-            counts = column >= len(keys) and calls[column - len(keys)].function == "COUNT"
-            return between(0, None, null=False) if counts and low is not None and not own.null else ANYTHING
-        case nodes.Over():
-            return own
-        case nodes.Bucket():
-            return ANYTHING.not_null()
-    return ANYTHING
 
 
 # --- as plain JSON ----------------------------------------------------------------------------------------------------

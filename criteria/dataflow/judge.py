@@ -18,7 +18,7 @@ from streambound.analyzer.lower import Lowered, lower
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.work import spend
 from streambound.criteria.dataflow.aggregates import aggregate
-from streambound.criteria.dataflow.blocks import RuleContext, block
+from streambound.criteria.dataflow.blocks import ASKS_RELATIONS, RuleContext, asks_relations, block
 from streambound.criteria.dataflow.counting import different
 from streambound.criteria.dataflow.demand import Demand, everything, of_items
 from streambound.criteria.dataflow.each_key import for_each_key
@@ -141,6 +141,8 @@ def _of_all_keys(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Oper
         and not (isinstance(tree, nodes.Union) and tree.distinct)
     ):
         return block(tree, demand, context)
+    if asks_relations(*_expressions(tree)):
+        return without_rule(tree, ASKS_RELATIONS)
     match tree:
         case nodes.Scan():
             return Operation(tree, (_relation(tree, context),), demand=demand)
@@ -182,6 +184,20 @@ def _of_all_keys(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Oper
             return without_rule(tree, "a version of a relation that is joined with nothing")
         case nodes.OrderBy() | nodes.FirstRows():
             return without_rule(tree, "rows of streams in an order")
+
+
+def _expressions(tree: nodes.Tree) -> Iterator[nodes.Scalar]:
+    """The expressions that an operator computes of its input's rows one by one."""
+    match tree:
+        case nodes.Filter(condition=condition):
+            yield condition
+        case nodes.Project(items=items):
+            yield from (item.value for item in items if isinstance(item, nodes.Named))
+        case nodes.Over(calls=calls):
+            for call in calls:
+                yield from (*call.arguments, *call.partition, *(key.value for key in call.order))
+        case nodes.Bucket(time=time, keys=keys):
+            yield from (time, *keys)
 
 
 def _lower(known: Mapping[int, int], more: Mapping[int, int]) -> dict[int, int]:

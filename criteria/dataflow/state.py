@@ -122,7 +122,17 @@ class BlockResults:
     queries: tuple[Query, ...]
 
 
-CountReason = Combinations | WholeView | SumOfCounts | BlockResults
+@dataclass(frozen=True, slots=True)
+class WindowCount:
+    """Rows that are open, or that came of late, and ``number`` of each partition, with all ``ties`` of one rank."""
+
+    rows: StateCount
+    number: int = 0
+    each: StateCount | None = None
+    ties: StateCount | None = None
+
+
+CountReason = Combinations | WholeView | SumOfCounts | BlockResults | WindowCount
 """Why there are at most so many entries, as a certificate says it."""
 
 

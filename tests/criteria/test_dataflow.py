@@ -191,7 +191,15 @@ WINDOWS = {
     ),
 }
 
+SESSIONS = (
+    "(SELECT {0}.a, session_window.start AS z, session_window.end AS y, COUNT(*) AS n FROM {0} "
+    "GROUP BY {0}.a, session_window({0}.ts, '2 seconds'))"
+)
 JOINS = {
+    "sessions that end together": (
+        f"SELECT l.a, l.n FROM {SESSIONS.format('S')} AS l JOIN {SESSIONS.format('T')} AS r ON l.y = r.y",
+        "4*rate_S + 4*rate_T",
+    ),
     "a chain keeps the rows of each stream": (
         "SELECT S.a, T.v, U.v FROM S JOIN T ON T.a = S.a AND T.ts BETWEEN S.ts AND S.ts + INTERVAL 1 HOUR "
         "JOIN U ON U.a = T.a AND U.ts BETWEEN T.ts AND T.ts + INTERVAL 1 DAY",
