@@ -21,6 +21,8 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.expressions.reading import Refused, read
 from streambound.analyzer.query import Branch, Query
 from streambound.analyzer.relation_queries import is_static
+from streambound.criteria.block_part import BlockPart
+from streambound.criteria.column_types import columns_of
 from streambound.criteria.dataflow.aggregates import ENDS
 from streambound.criteria.dataflow.closing import ClosingTime, closings
 from streambound.criteria.dataflow.demand import items_of
@@ -28,9 +30,7 @@ from streambound.criteria.dataflow.each_key import key_places, with_one_key
 from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.state import DecidedBlock, EachKey, Operation, OperatorState, Undecided
 from streambound.criteria.dataflow.view import OperatorView, place_of
-from streambound.criteria.operators.columns import columns_of
-from streambound.criteria.operators.parts import EndingKey
-from streambound.criteria.parts import BestPart, BlockPart
+from streambound.synopsis_exec.block_parts import BestPart
 from streambound.synopsis_exec.made_operators import MadeOperators, engine_types
 from streambound_runtime.engine.counts import SqlCounts
 from streambound_runtime.engine.group import SqlGroup
@@ -142,7 +142,7 @@ class JobOperators(MadeOperators):
 
     def over(self, key: StreamKey | None) -> tuple[str, ...]:
         """The operator of the values of a key that are over."""
-        return () if key is None else self.ended(EndingKey(key.stream, key.marked, ()))
+        return () if key is None else self.ended(key.stream, key.marked)
 
     # --- blocks and relations -----------------------------------------------------------------------------------------
 
@@ -371,8 +371,9 @@ def _bucket_function(closing: ClosingTime) -> tuple[int, str]:
             return closing.width, "date"
         case ("date_trunc", _, rest):
             return closing.width, rest.split("'")[1]
-        case ("date_format", _, rest) if (unit := unit_of_pattern(rest.split("'")[1])) is not None:
-            return closing.width, unit
+        case ("date_format", _, rest):
+            if (unit := unit_of_pattern(rest.removeprefix("_t, '").removesuffix("')"))) is not None:
+                return closing.width, unit
     if function.startswith("_t DIV "):
         return int(function.removeprefix("_t DIV ")), "div"
     raise NotMade(f"what closes with {function}")

@@ -11,13 +11,13 @@ from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.columns import Column
 from streambound.analyzer.types import DataType, Family, parse_type
+from streambound.criteria.column_types import aggregate_type, columns_of
 from streambound.criteria.dataflow.aggregates import Valued, block_keys, keyed_rows, valued
 from streambound.criteria.dataflow.closing import closings
 from streambound.criteria.dataflow.counting import held_keys
 from streambound.criteria.dataflow.state import Entry, Operation, OperatorState, SummedCall
 from streambound.criteria.dataflow.sums import SPREADS
 from streambound.criteria.dataflow.syntax import scalar_of
-from streambound.criteria.operators.columns import aggregate_type, columns_of
 from streambound.synopsis_exec.from_operations import JobOperators, NotMade, OperationRows, time_bucket
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.engine.group import GroupArgument, SqlGroup
