@@ -639,7 +639,8 @@ class _Maker:
             facts = [self.log.values(node, column), self.log.time(node, column, one.source)]
             return made | {"timestamps": one.timestamps, "facts": facts}
         if one.timestamps is not None and (session := _session_of(node.tree)) is not None:
-            rows = node.input("input").input("input")
+            below = node.input("input")
+            rows = (below.input("input") if isinstance(below.tree, nodes.Filter) else below).input("input")
             time = place_of(parsed(session.time), rows.view)
             return made | {"timestamps": one.timestamps, "facts": [self.log.time(rows, time or 0, one.source)]}
         if one.timestamps is not None and count.closing is not None:

@@ -156,7 +156,7 @@ class FactLog:
                 call, below = calls[column - len(keys)], node.input("input")
                 read = sorted(below.view.read_by(*call.arguments))
                 made["uses"] = [self.values(below, one) for one in read if below.view.columns[one].values != ANYTHING]
-                return made | {"set": replace(own, high=None) if call.function == "COUNT" and not own.listed else own}
+                return made | {"set": between(own.ends[0], None, null=False) if call.function == "COUNT" else own}
             case nodes.Over():
                 return made | {"set": own}
             case nodes.Bucket():
@@ -182,8 +182,16 @@ class FactLog:
         if rows.view.columns[place].values != ANYTHING:
             uses = [self.values(rows, place)]
             found = self._sets.get(uses[0], rows.view.columns[place].values)
-        for number, one in enumerate(conditions_of(node)):
-            values = said_by(one, row_schema(node)).columns[column].values
+        given, parts = row_schema(node), conditions_of(node)
+        for number, other in self._equal_columns(node, column):
+            beside = row_of(node, other)
+            if beside[0].view.columns[beside[1]].values.size is not None and not found.within(wanted):
+                uses.append(self.values(*beside))
+                found = found.meet(self._sets.get(uses[-1], ANYTHING).not_null())
+                atoms.append(number)
+        for number, one in enumerate(parts):
+            known = [ColumnFacts(found) if place == column else ColumnFacts() for place in range(len(given))]
+            values = narrowed(one, RowFacts(given, tuple(known))).columns[column].values
             if not found.within(values):
                 found = found.meet(values)
                 atoms.append(number)
@@ -201,6 +209,17 @@ class FactLog:
                 total = sum(one.most for one in path)
                 found = found.meet(between(None, total) if name == "high" else between(-total, None))
         return made | {"set": found}
+
+    @staticmethod
+    def _equal_columns(node: TreeNode, column: int) -> Iterator[tuple[int, int]]:
+        """The columns that a part of the condition makes equal to one, by the parts' numbers."""
+        given = row_schema(node)
+        for number, part in enumerate(conditions_of(node)):
+            for one in equalities(part):
+                both = place_of(one.left, node.view), place_of(one.right, node.view)
+                other = both[1] if both[0] == column else both[0] if both[1] == column else None
+                if other is not None and other != column and given[other].type == given[column].type:
+                    yield number, other
 
     # --- times ----------------------------------------------------------------------------------------------------
 
@@ -423,6 +442,9 @@ class FactLog:
             below = named_below(node, rows, source)
             return {"rule": "passed", "uses": [self.time(rows, place, below, function)]}
         own = [] if is_static(rows.tree, node.views.catalog) else [self.time(rows, place, NOW, function)]
+        empty = next((p for p, one in enumerate(pair.view.columns) if one.values.size == 0), None)
+        if empty is not None:  # no row has a partner
+            return {"rule": "kept", "uses": own, "present": [self.values(pair, empty)]}
         return {"rule": "kept", "uses": [*own, self.time(pair, column, NOW, function)]}
 
     # --- paths ----------------------------------------------------------------------------------------------------

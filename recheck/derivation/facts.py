@@ -246,15 +246,24 @@ class CheckedFacts:
 
     def _narrowed(self, claim: ClaimedFact, node: PlanNode) -> ValueSet:
         """What facts of the input and atoms of the condition leave together; a path to and from 0 gives an end."""
-        found = ANYTHING
+        found, equal = ANYTHING, self._equal_columns(claim, node)
         for one in claim.uses:
-            found = found.meet(self._of_row(one, node, claim.column))
+            column = next((other for other in equal if self._is_about(one, *_below(node, other))), claim.column)
+            values = self._of_row(one, node, column)
+            found = found.meet(values if column == claim.column else values.not_null())
         for number in claim.atoms:
-            found = found.meet(atoms.values(self._atom(node, number), node.row, claim.column))
+            found = atoms.values(self._atom(node, number), node.row, claim.column, found)
         mine, zero = ClaimedPoint(column=claim.column), ClaimedPoint()
         high = self.path(claim.high, mine, zero, node, claim.present) if claim.high else None
         low = self.path(claim.low, zero, mine, node, claim.present) if claim.low else None
         return found.meet(between(None if low is None else -low, high, null=True))
+
+    def _equal_columns(self, claim: ClaimedFact, node: PlanNode) -> list[int]:
+        """The columns that atoms make equal to one, of which what is known of these holds, too."""
+        found, several = [claim.column], [atoms.equal(self._atom(node, one), node.row) for one in claim.atoms]
+        for _ in several:
+            found += [other for both in several if both & {*found} for other in sorted(both - {*found})]
+        return found
 
     def _paired(self, claim: ClaimedFact, node: PlanNode) -> ValueSet:
         """A column of a join that is there with a partner only, or NULL."""
@@ -560,7 +569,10 @@ class CheckedFacts:
         mine = found is not None and found.node.tree == node.tree.left and claim.column < node.input("left").width
         if found is None or found.column is None or not (is_left if mine else is_right):
             raise RejectedError("a row that is not kept")
-        facts = [self.time(claim.uses[-1] if claim.uses else -1, pairs(node), claim.column)]
+        both, facts = pairs(node), list[TimeFact]()
+        empty = {one for column in range(both.width) for one in self.about(both, column) if self.sets[one].size == 0}
+        if not empty & {*claim.present}:
+            facts.append(self.time(claim.uses[-1] if claim.uses else -1, both, claim.column))
         if not found.node.is_static:
             facts.append(self.time(claim.uses[0], found.node, found.column))
         if any(one.source for one in facts) or len(claim.uses) != len(facts):
