@@ -287,7 +287,7 @@ def _buckets(left: Expression, op: str, right: Expression, row: RowFacts) -> Row
 
 def _closed(row: RowFacts) -> RowFacts:
     """The row with what follows from its differences, promises and domains together."""
-    if row.none or not row.differences:
+    if row.none or not (row.differences or _comes_after_an_end(row)):
         return row
     matrix, nodes = _matrix(row)
     if not matrix.satisfiable:
@@ -306,6 +306,14 @@ def _closed(row: RowFacts) -> RowFacts:
                 known[one.name] = known[one.name].meet(one) if one.name in known else one
             columns[place] = replace(columns[place], times=promises(known.values()))
     return replace(row, columns=tuple(columns))
+
+
+def _comes_after_an_end(row: RowFacts) -> bool:
+    """Whether one of the row's sources ends: a time of another one is at most so much before it as that is long."""
+    return len(row.latest or ()) > 1 and any(
+        column.values.ends[1] is not None and any(one.source in (row.latest or ()) for one in column.times)
+        for column in row.columns
+    )
 
 
 def _limit(matrix: DifferenceBounds, x: int, y: int) -> int | None:

@@ -6,6 +6,7 @@ A column is a field called by its place in the input's schema.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -13,8 +14,8 @@ from streambound.analyzer.algebra.nodes import AggregateCall, WindowCall
 from streambound.analyzer.algebra.percentiles import PERCENTILES
 from streambound.analyzer.algebra.schema_columns import Schema, meant
 from streambound.analyzer.constants import DOUBLE, kind_of
-from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal
-from streambound.analyzer.expressions.function import ANY
+from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal, fields, value_of
+from streambound.analyzer.expressions.function import ANY, Fails, NotKnown
 from streambound.analyzer.expressions.reading import Refused, read
 from streambound.analyzer.types import DataType, Family
 
@@ -37,17 +38,38 @@ _NEVER_NULL = ("is null", "is true", "is false", "<=>", "is distinct from")
 
 
 def row_expression(node: exp.Expr, given: Schema) -> Expression | None:
-    """An expression over rows of these columns, each a field called by its place; None where it is not read here."""
+    """An expression over rows of these columns, each a field called by its place; None where it is not read here.
+
+    Constant whole numbers are folded: ``1 + 1`` is 2.
+    """
+    try:
+        found = known_expression(node, given)
+    except (Refused, KeyError):
+        return None
+    return None if found is None else _folded(found)
+
+
+def known_expression(node: exp.Expr, given: Schema) -> Expression | None:
+    """The same as it is written; None where it names what is no column, raises Refused where it has no meaning."""
     holder = exp.Paren(this=node.copy())
     for found in _columns(holder):
         place = meant(found, given)
         if place is None:
             return None
         found.replace(exp.column(exp.to_identifier(str(place), quoted=True)))
-    try:
-        return read(holder.this, {str(place): column.type or ANY for place, column in enumerate(given)})
-    except (Refused, KeyError):
-        return None
+    return read(holder.this, {str(place): column.type or ANY for place, column in enumerate(given)})
+
+
+def _folded(expression: Expression) -> Expression:
+    """The expression with the values of its parts that are constant whole numbers; those that fail stay."""
+    if not isinstance(expression, Call):
+        return expression
+    if expression.kind.family is Family.INTEGER and not fields(expression):
+        try:
+            return Literal(value_of(expression, {}))
+        except (Fails, NotKnown):
+            return expression
+    return replace(expression, arguments=tuple(map(_folded, expression.arguments)))
 
 
 def _columns(node: exp.Expr) -> list[exp.Column]:

@@ -7,7 +7,7 @@ percentiles keep all values of a group (A4). A group is dropped when its time is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -16,19 +16,21 @@ from streambound.analyzer.algebra.nodes import (
     Aggregate,
     AggregateCall,
     Bucket,
-    BucketKind,
     Filter,
     Named,
     Project,
+    Scalar,
     Tree,
 )
 from streambound.analyzer.algebra.percentiles import NoPercentileError, Percentile, percentile_of
 from streambound.analyzer.algebra.schema import parsed
-from streambound.analyzer.algebra.view_facts import NOW, TimePromise, ViewKind, promises
+from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.query import TimeValue
 from streambound.criteria.dataflow.blocks import (
+    ASKS_RELATIONS,
     Read,
     RuleContext,
+    asks_relations,
     best_over_join,
     most_results,
     read_items,
@@ -49,10 +51,12 @@ from streambound.criteria.dataflow.state import (
     Undecided,
     better,
     smaller,
+    without_rule,
 )
 from streambound.criteria.dataflow.sums import sums_of
 from streambound.criteria.dataflow.syntax import scalar_of, scalar_of_column
 from streambound.criteria.dataflow.view import OperatorView, Places
+from streambound.criteria.dataflow.views import ends_of_sessions, is_session
 from streambound.criteria.size import Number
 from streambound.preprocess.pipeline import Derivation
 
@@ -121,6 +125,8 @@ def aggregate(tree: Aggregate, demand: Demand, context: RuleContext) -> Operatio
     if isinstance(sums, Undecided):
         return Operation(tree, demand=demand, undecided=(sums,))
     body = None if sums is None else block  # arguments that do not factor are of rows, as those over another view
+    if body is None and asks_relations(*_expressions(tree, calls)):
+        return without_rule(tree, ASKS_RELATIONS)
     keyed = keyed_rows(tree)
     count = _ONE if not tree.keys else _count(tree, keyed, block, context)
     states = [_state(tree, "groups", "A1", range(width), Entry.SUMS, count, context)]
@@ -133,6 +139,13 @@ def aggregate(tree: Aggregate, demand: Demand, context: RuleContext) -> Operatio
     below = [_block(tree, body, sums, bool(of_values) and not linear, context)]
     below += [_block_of_values(tree, one, body, context) for one in of_values]
     return Operation(tree, tuple(states), tuple(below), demand, sums=sums)
+
+
+def _expressions(tree: Aggregate, calls: Sequence[AggregateCall]) -> Iterator[Scalar | None]:
+    """What keys and aggregates are computed of."""
+    yield from (key.value for key in tree.keys)
+    for call in calls:
+        yield from (*call.arguments, call.filter)
 
 
 def _state(
@@ -180,7 +193,7 @@ def _block(tree: Aggregate, body: Tree, sums: BlockSums, once: bool, context: Ru
     if isinstance(read, Undecided):
         return Operation(body, undecided=(read,))
     found = tables(read, once, body, "A1", counted=True, stamped=_closes(tree, context))
-    return better(found, rows_apart(body, context) or found)
+    return better(found, rows_apart(body, read, context) or found)
 
 
 def _closes(tree: Aggregate, context: RuleContext) -> bool:
@@ -212,8 +225,8 @@ def block_keys(tree: Aggregate) -> tuple[list[Named], list[int | str | None]]:
 def _count(tree: Aggregate, keyed: Project, body: Tree | None, context: RuleContext) -> StateCount | None:
     """How many groups there are, or values of more columns in them: they go when the key's time is over."""
     bucket = tree.input if isinstance(tree.input, Bucket) else None
-    if bucket is not None and bucket.kind is BucketKind.SESSION:
-        view = _sessions(tree, bucket, context.views.of(keyed), context)
+    if is_session(tree.input):
+        view = _sessions(tree, tree.input, context.views.of(keyed), context)
         return different(view, view.every, range(len(tree.keys)))
     given = context.views.of(keyed.input)
     own = [Named(f"c{n}", scalar_of_column(one), alias=True) for n, one in enumerate(given.schema)]
@@ -236,17 +249,8 @@ def _at_keys(count: StateCount, first: int) -> StateCount:
 
 
 def _sessions(tree: Aggregate, bucket: Bucket, view: OperatorView, context: RuleContext) -> OperatorView:
-    """Sessions, each made of its last row, which has its keys: it ends ``size`` after that."""
-    given = context.views.of(bucket.input)
-    time = given.read_by(bucket.time)
-    own = [one for place in time for one in given.columns[place].times if one.source != NOW and not one.function]
-    end = tuple(TimePromise(one.source, one.low, None if one.high is None else one.high + bucket.size) for one in own)
-    columns = tuple(
-        replace(one, times=promises((*one.times, *end)))
-        if any(t.source == NOW and t.low is not None for t in one.times)
-        else one
-        for one in view.columns
-    )
+    """Sessions, each made of its last row, which has its keys; of more columns a session has several values."""
+    columns = ends_of_sessions(view.columns, bucket, context.views.of(bucket.input))
     origins = [
         frozenset(("values of a session",)) if place >= len(tree.keys) else one
         for place, one in enumerate(view.origins)
@@ -296,7 +300,8 @@ def _block_of_values(tree: Aggregate, one: Valued, body: Tree, context: RuleCont
         best = best_over_join(read, one.greatest, below)
         if best is not None:
             return best
-    return tables(read, not one.counted, below, "A4", counted=True, stamped=stamped)
+    found = tables(read, not one.counted, below, "A4", counted=True, stamped=stamped)
+    return better(found, rows_apart(below, read, context) or found)
 
 
 def _read_values(tree: Aggregate, value: exp.Expr, below: Tree, distinct: bool, context: RuleContext) -> Read:

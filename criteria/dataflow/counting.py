@@ -122,7 +122,8 @@ def _counts(view: OperatorView, wanted: Places, by: Places | None) -> Iterator[S
     if view.below is not None:
         rows, shown = view.below
         closed_by = None if by is None else frozenset(place for place, here in shown.items() if here in by)
-        count = _different(rows, rows.every, closed_by)
+        plain = frozenset(place for place, here in shown.items() if here in wanted)
+        count = _different(rows, plain if len(plain) == len(wanted) else rows.every, closed_by)
         if count is not None:
             at = None if count.closing is None else shown.get(count.closing.place)
             shown_at = None if at is None or count.closing is None else replace(count.closing, place=at)
@@ -251,7 +252,9 @@ def _lifetime(view: OperatorView, name: str) -> tuple[int, int] | None:
             if one.source != name or one.function or low is None or high is None:
                 continue
             if one.low is not None and one.high is not None:
-                found.append((max(0, floor(high - one.low) - ceil(low - one.high) + 1), place))
+                number = max(0, floor(high - one.low) - ceil(low - one.high) + 1)
+                size = column.values.size if one.low == one.high else None
+                found.append((number if size is None else min(number, size), place))
     return min(found, default=None)
 
 

@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.blocks import is_block
+from streambound.analyzer.algebra.names_apart import with_names_apart
 from streambound.analyzer.algebra.nodes import Tree, named_inputs
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.view_facts import NOW
@@ -71,8 +72,9 @@ _WHOLE = ("rewrites", "nodes", "facts", "keys", "columns", "key", "numbers", "pa
 def derivation(judgement: Judgement, statement: Statement, catalog: Catalog) -> Json:
     """The certificate of a bounded judgement."""
     entries = judgement.entries
-    lowered = lower(statement, catalog, judgement.joining).tree
-    assert entries is not None and lowered is not None, "only what is bounded is certified"
+    lowered = lower(statement, catalog, judgement.joining)
+    assert entries is not None and lowered.tree is not None and lowered.positions is not None, "it is bounded"
+    tree = with_names_apart(lowered.tree, catalog, lowered.positions)
     registered = _Nodes(catalog)
     registered.tree(TreeNode(judgement.operation.tree, Views(catalog)), ())
     registered.operations(judgement.operation)
@@ -81,7 +83,7 @@ def derivation(judgement: Judgement, statement: Statement, catalog: Catalog) -> 
     document = {
         "schema_version": VERSION,
         "joining": judgement.joining,
-        "rewrites": list(_rewrites(lowered, judgement, catalog)),
+        "rewrites": list(_rewrites(tree, judgement, catalog)),
         "nodes": [],
         "facts": maker.log.facts,
         "operation": operation,
@@ -394,12 +396,12 @@ class _Maker:
         """An operation and all below it."""
         tree, demand = one.tree, one.demand
         rule = "block" if one.rows is not None else "operator"
-        if one.rows is None and is_static(tree, self.nodes.catalog):
+        if one.is_apart:
+            rule = "rows"
+        elif one.rows is None and is_static(tree, self.nodes.catalog):
             rule = "static"
         elif one.each_key is not None:
             rule = "each key"
-        elif one.is_apart:
-            rule = "rows"
         elif one.sums is not None:
             rule = "sums"
         found: Json = {
@@ -420,7 +422,7 @@ class _Maker:
             found["span"] = {"line": tree.at.line, "column": tree.at.column}
         if one.each_key is not None:
             found["each"] = self._each_key(one, one.each_key)
-        if one.rows is not None:
+        if one.rows is not None and not one.is_apart:
             sizes, distinct = one.rows.sizes, one.rows.read.split.distinct
             distinct = True if one.rows.best is not None else distinct
             if one.states and one.states[0].proposition == "B1":

@@ -24,7 +24,14 @@ from streambound.analyzer.algebra.nodes import (
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise, ViewKind, promises
 from streambound.analyzer.relation_queries import is_static
-from streambound.criteria.dataflow.blocks import RuleContext, most_results, pair_of_streams, read_block
+from streambound.criteria.dataflow.blocks import (
+    ASKS_RELATIONS,
+    RuleContext,
+    asks_relations,
+    most_results,
+    pair_of_streams,
+    read_block,
+)
 from streambound.criteria.dataflow.clipping import Clips, clipped, extremal, with_clips
 from streambound.criteria.dataflow.counting import different, least
 from streambound.criteria.dataflow.demand import Demand
@@ -50,7 +57,8 @@ def join(tree: Join, demand: Demand, context: RuleContext) -> Operation:
         return _as_of(tree, version, demand, context)
     if tree.using:
         return without_rule(tree, "a join with USING")
-    general = _of_views(tree, demand, context)
+    asks = asks_relations(tree.condition, tree.member)
+    general = without_rule(tree, ASKS_RELATIONS) if asks else _of_views(tree, demand, context)
     exact = pair_of_streams(tree, demand, context)
     return general if exact is None else better(exact, general)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.clock import clocks, scans
+from streambound.analyzer.algebra.names_apart import with_names_apart
 from streambound.analyzer.algebra.view_facts import ROW_BEFORE
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog
@@ -17,7 +18,7 @@ from streambound.analyzer.lower import Lowered, lower
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.work import spend
 from streambound.criteria.dataflow.aggregates import aggregate
-from streambound.criteria.dataflow.blocks import RuleContext, block
+from streambound.criteria.dataflow.blocks import ASKS_RELATIONS, RuleContext, asks_relations, block
 from streambound.criteria.dataflow.counting import different
 from streambound.criteria.dataflow.demand import Demand, everything, of_items
 from streambound.criteria.dataflow.each_key import for_each_key
@@ -82,29 +83,30 @@ def judge(statement: Statement, catalog: Catalog) -> Judgement | None:
 
     What asks relations that do not change is decided when a row comes, or joined with them: the better of the two.
     """
-    found = _judged(statement, lower(statement, catalog), catalog)
+    found = judge_lowered(statement, lower(statement, catalog), catalog)
     if found is None or found.entries is not None:
         return found
-    other = _judged(statement, lower(statement, catalog, joining=True), catalog)
-    if other is None or better(found.operation, other.operation) is found.operation:
-        return found
-    return replace(other, joining=True)
+    other = judge_lowered(statement, lower(statement, catalog, joining=True), catalog, joining=True)
+    return found if other is None or better(found.operation, other.operation) is found.operation else other
 
 
-def _judged(statement: Statement, lowered: Lowered, catalog: Catalog) -> Judgement | None:
+def judge_lowered(statement: Statement, lowered: Lowered, catalog: Catalog, joining: bool = False) -> Judgement | None:
+    """What a statement remembers, as it was lowered; ``joining`` says that what it asks of relations is joined."""
     if lowered.tree is None or lowered.positions is None:
         return None
     blocks = BlockReader(lowered.positions, catalog, statement.name, statement.span, lowered.queries)
     context = RuleContext(catalog, blocks, Views(catalog), decided)
     operation: Operation | None = None
-    for tree in normal_forms(late_conditions(lowered.tree, blocks, catalog), catalog):
+    named = with_names_apart(lowered.tree, catalog, lowered.positions)
+    for tree in normal_forms(late_conditions(named, blocks, catalog), catalog):
         found = context.below(tree, everything(context.views.of(tree)))
         operation = found if operation is None else better(operation, found)
         if operation.entries is not None:
             break
     if operation is None:
         return None
-    return Judgement(operation, context, clocks(lowered.tree, catalog), tuple(_open_keys(operation, catalog)))
+    keys = tuple(_open_keys(operation, catalog))
+    return Judgement(operation, context, clocks(lowered.tree, catalog), keys, joining)
 
 
 def _open_keys(operation: Operation, catalog: Catalog) -> Iterator[OperatorState]:
@@ -139,6 +141,8 @@ def _of_all_keys(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Oper
         and not (isinstance(tree, nodes.Union) and tree.distinct)
     ):
         return block(tree, demand, context)
+    if asks_relations(*_expressions(tree)):
+        return without_rule(tree, ASKS_RELATIONS)
     match tree:
         case nodes.Scan():
             return Operation(tree, (_relation(tree, context),), demand=demand)
@@ -180,6 +184,20 @@ def _of_all_keys(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Oper
             return without_rule(tree, "a version of a relation that is joined with nothing")
         case nodes.OrderBy() | nodes.FirstRows():
             return without_rule(tree, "rows of streams in an order")
+
+
+def _expressions(tree: nodes.Tree) -> Iterator[nodes.Scalar]:
+    """The expressions that an operator computes of its input's rows one by one."""
+    match tree:
+        case nodes.Filter(condition=condition):
+            yield condition
+        case nodes.Project(items=items):
+            yield from (item.value for item in items if isinstance(item, nodes.Named))
+        case nodes.Over(calls=calls):
+            for call in calls:
+                yield from (*call.arguments, *call.partition, *(key.value for key in call.order))
+        case nodes.Bucket(time=time, keys=keys):
+            yield from (time, *keys)
 
 
 def _lower(known: Mapping[int, int], more: Mapping[int, int]) -> dict[int, int]:

@@ -9,11 +9,13 @@ from enum import StrEnum
 from streambound.analyzer.algebra.nodes import AggregateCall, Scan, Side, Tree, WindowCall
 from streambound.analyzer.block_queries import Monomial
 from streambound.analyzer.changes import StreamKey
+from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.query import Query
 from streambound.criteria.bound import QueryBound
 from streambound.criteria.dataflow.closing import ClosingTime
 from streambound.criteria.dataflow.demand import Demand
 from streambound.criteria.dataflow.view import OperatorView
+from streambound.criteria.rows_apart import kept_apart
 from streambound.criteria.size import Number, Size, fewer, total
 from streambound.criteria.violation import Violation
 from streambound.preprocess.pipeline import Derivation
@@ -225,10 +227,15 @@ class OperatorState:
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """An operator, or a call of it, that no rule speaks of, in words."""
+    """An operator, or a call of it, that no rule speaks of, in words; ``help`` is the way out.
+
+    A ``finding`` says what is wrong with its SQL.
+    """
 
     operator: Tree | AggregateCall | WindowCall = field(repr=False)
     words: str
+    help: str = ""
+    finding: Diagnostic | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +248,12 @@ class DecidedBlock:
     read: Derivation = field(repr=False)
     sizes: QueryBound | None = field(repr=False)
     best: Query | None = field(default=None, repr=False)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether something is remembered beside results."""
+        tables = self.sizes is not None and (self.sizes.tables or kept_apart(self.sizes) is not None)
+        return self.best is not None or bool(tables)
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,9 +342,9 @@ class Operation:
         return None if self.outside or len(known) < len(sizes) else total([Number(0), *known])
 
 
-def without_rule(tree: Tree, words: str) -> Operation:
+def without_rule(tree: Tree, words: str, help: str = "") -> Operation:
     """An operator that no rule speaks of."""
-    return Operation(tree, undecided=(Undecided(tree, words),))
+    return Operation(tree, undecided=(Undecided(tree, words, help),))
 
 
 def better(one: Operation, other: Operation) -> Operation:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from itertools import product as product_of
+from typing import TypeGuard
 
 from sqlglot import exp
 
@@ -15,7 +16,7 @@ from streambound.analyzer.algebra.rules.operator_input import called
 from streambound.analyzer.algebra.schema import parsed, schema, starred_places
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.sources import apart, sources_of
-from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise, ViewFacts, ViewKind
+from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise, ViewFacts, ViewKind, promises
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
 from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.symbols import symbol
@@ -79,6 +80,8 @@ class Views:
             known = ViewFacts(recursive.change, columns=recursive.columns)
             found = self._facts.of(tree, known, recursive.schema)
         padded = (*found.columns, *(ColumnFacts() for _ in columns))[: len(columns)]
+        if isinstance(tree, nodes.Aggregate) and is_session(tree.input):
+            padded = ends_of_sessions(padded, tree.input, self.of(tree.input.input))
         names = [called(column) for column in columns]
         keys = tuple(
             frozenset(map(names.index, key)) for key in found.keys if all(names.count(name) == 1 for name in key)
@@ -496,6 +499,30 @@ def _renamed(given: OperatorView, tree: nodes.Tree, columns: Schema, alias: str)
     origins = tuple(frozenset(names[name] for name in one) for one in given.origins)
     near = tuple((place, replace(one, source=names[one.source])) for place, one in given.near)
     return replace(given, tree=tree, schema=columns, sources=sources, origins=origins, near=near)
+
+
+def is_session(tree: nodes.Tree) -> TypeGuard[nodes.Bucket]:
+    """Whether a tree's rows are those of sessions."""
+    return isinstance(tree, nodes.Bucket) and tree.kind is nodes.BucketKind.SESSION
+
+
+def ends_of_sessions(
+    columns: Sequence[ColumnFacts], bucket: nodes.Bucket, given: OperatorView
+) -> tuple[ColumnFacts, ...]:
+    """The columns of sessions, each made of its last row: those by which it closes are ``size`` after that row's time.
+
+    What such a column promises of `NOW` says how far it is from the session's end.
+    """
+    times = [one for place in given.read_by(bucket.time) for one in given.columns[place].times if not one.function]
+    first = next((one.low for one in times if one.source == NOW), None)
+
+    def ends(column: ColumnFacts) -> Iterator[TimePromise]:
+        for end in column.times:
+            for row in times:
+                if end.source == NOW != row.source and end.low is not None and first is not None:
+                    yield replace(row.moved(bucket.size + end.low - first), function=end.function, width=end.width)
+
+    return tuple(replace(one, times=promises((*one.times, *ends(one)))) for one in columns)
 
 
 def _by(source: RowSource, called: Mapping[str, str]) -> RowSource:

@@ -205,7 +205,7 @@ class Counts:
         return total(self.most(one, part) for one, part in zip(claim.of, parts, strict=True))
 
     def _below(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
-        """All columns of the rows below a select list."""
+        """The columns below a select list that are shown, or all of them where some are computed."""
         if not isinstance(rows.node.tree, Project) or len(claim.of) != 1 or rows.pair is not None:
             raise RejectedError("rows below what is no select list")
         found = [origin(rows.node, place) for place in range(len(listed(rows.node)))]
@@ -216,7 +216,11 @@ class Counts:
         if rows.whole is not None:
             raise NotCheckedError("rows below a part of a union")
         below = rows.node.input("input")
-        return self.most(claim.of[0], CountedColumns(below, below.every, by))
+        plain = [one.column for place in sorted(rows.wanted) if (one := found[place]) is not None]
+        known = frozenset(place for place in plain if place is not None)
+        return self.most(
+            claim.of[0], CountedColumns(below, known if len(known) == len(rows.wanted) else below.every, by)
+        )
 
     def _keys(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
         """K1: columns that hold a key which punctuations end, of rows of that stream alone, and values beside them."""
@@ -426,7 +430,9 @@ class Counts:
             raise RejectedError(f"a column that does not limit {claim.source}")
         if first is None or last is None or time.low is None or time.high is None:
             raise RejectedError(f"a column that does not limit {claim.source}")
-        return max(0, int(last - time.low) - int(first - time.high) + 1)
+        number = max(0, int(last - time.low) - int(first - time.high) + 1)
+        exact = time.low == time.high and values.size is not None
+        return min(number, values.size or 0) if exact else number
 
     def _tuples(self, table: DeclaredTable, timestamps: int) -> list[Quantity]:
         """The rows of so many timestamps that follow each other, by each of the rates that there are."""

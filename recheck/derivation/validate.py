@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from streambound.analyzer.algebra.names_apart import with_names_apart
 from streambound.analyzer.algebra.nodes import Tree
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog
@@ -37,7 +38,8 @@ def proved(statement: Statement, catalog: Catalog, document: Any) -> Proof:
         if claim.joining and lower(statement, catalog).tree == lowered.tree:
             return Proof(("nothing that it asks of relations is joined with them",))
         blocks = BlockReader(lowered.positions, catalog, statement.name, statement.span, lowered.queries)
-        return _proved(claim, lowered.tree, blocks, catalog)
+        named = with_names_apart(lowered.tree, catalog, lowered.positions)
+        return _proved(claim, named, blocks, catalog)
     except RejectedError as error:
         return Proof((str(error),))
     except Finding as error:

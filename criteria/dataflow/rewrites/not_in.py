@@ -4,7 +4,8 @@
                                      ∪  σ[x IS NULL](S) ▷ T on θ
 
 A row whose x is NULL stays where there is no y at all; of other rows none may be equal, and no y may be NULL. Where S
-is a relation that does not change, of which all rows are kept, one anti join has all three conditions.
+is a relation that does not change, of which all rows are kept, one anti join has all three conditions; where T is one,
+rows are decided when they come, by three anti joins one after the other.
 """
 
 from __future__ import annotations
@@ -55,11 +56,14 @@ def _split(tree: Join, member: exp.EQ, catalog: Catalog) -> Tree:
         return replace(anti, condition=conjunction([*conjuncts(tree.condition), partner]))
     equal = conjunction([*conjuncts(tree.condition), member])
     null_x, null_y = (Views(catalog).of(one).columns[0].values.null for one in compared(tree))
-    found = replace(anti, condition=equal, left=_where(tree.left, x, False) if null_x else tree.left)
+    apart = null_x and not is_static(tree.right, catalog)
+    found = replace(anti, condition=equal, left=_where(tree.left, x, False) if apart else tree.left)
     if null_y:
         found = replace(anti, left=found, right=_where(tree.right, y, True))
     if not null_x:
         return found
+    if is_static(tree.right, catalog):
+        return replace(anti, left=found, condition=conjunction([*conjuncts(tree.condition), _null(x)]))
     unknown = replace(anti, left=_where(tree.left, x, True))
     return Union(found, unknown, distinct=False, syntax=tree.syntax, at=tree.at)
 

@@ -113,6 +113,9 @@ class SqlBlock(BlockTables):
         state = self._state(number, place)
         names = [name for name, _ in self.entry_columns(number, place)]
         log, added = at.temporary(f"log_{state.name}"), at.temporary(f"added_{state.name}")
+        if self.synopsis.branches[number].apart:  # rows of other timestamps are other entries
+            rows = f"SELECT {listed(*names, *self.weights.names)} FROM {log} WHERE {state.lasts}"
+            return [TickStatement(f"INSERT INTO {at.state(state.name)} {rows}"), *deleted(state, at)]
         new = self.weights.grouped(names, f"FROM {log} WHERE t > {LONG_AGO}")
         steps = [TickStatement(new, added), *self._folded(at, number, place, added), *deleted(state, at)]
         table = self.synopsis.branches[number].tables[place]

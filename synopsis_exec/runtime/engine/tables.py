@@ -21,6 +21,8 @@ CLOSED = "getvariable('closed')"
 """The frontier in a statement: the largest timestamp of which it is known that no row with it, or before, can come."""
 LAST = "getvariable('last')"
 """The largest timestamp that has had a row."""
+FIRST = "getvariable('first')"
+"""The smallest timestamp of the rows that came last."""
 
 
 @dataclass(frozen=True, slots=True)
