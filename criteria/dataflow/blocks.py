@@ -234,7 +234,7 @@ def most_results(read: Read, retention: Retention = Retention.PRESENT, by_values
         and (split is None or fewer(together, split))
     ):
         query, split = read.together, together
-    return None if split is None else StateCount(split, Reason.BLOCK, retention, why=BlockResults((query,)))
+    return None if split is None else StateCount(split, Reason.BLOCK, retention, why=BlockResults((query,), by_values))
 
 
 # --- joins of two streams ---------------------------------------------------------------------------------------------

@@ -162,10 +162,6 @@ class _KeptRows:
     def _partitions(self, each: ClaimedStateCount, tied: bool) -> Quantity:
         """The partitions; where rows of a rank are told apart, with the columns that tell them."""
         width, call = len(self.first.partition), self.window.calls[0]
-        if each.rule == "one":
-            if width or tied:
-                raise RejectedError("one partition, where there are more")
-            return Quantity.number(1)
         claimed = self.operations.counts.facts.nodes.claimed
         more = claimed[each.node].columns if each.node is not None and 0 <= each.node < len(claimed) else ()
         if tied:
@@ -173,6 +169,10 @@ class _KeptRows:
             told = {*more, *(self.below.place_of(parsed(one)) for one in same)}
             if not any(one <= told for one in (self.shown, *keys(self.below))):
                 raise RejectedError("rows of one rank that differ in other columns")
+        if each.rule == "one":
+            if width:
+                raise RejectedError("one partition, where there are more")
+            return Quantity.number(1)
         rows = partitions(self.node, call, tuple(more))
         return self.operations.counts.most(each, CountedColumns(rows, rows.every, frozenset(range(width))))
 
