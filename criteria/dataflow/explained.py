@@ -24,7 +24,7 @@ from streambound.analyzer.expressions.expression import Expression, fields
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.dataflow.syntax import column_of, conjuncts
 from streambound.criteria.dataflow.view import OperatorView, place_of
-from streambound.criteria.dataflow.views import Views, equalities
+from streambound.criteria.dataflow.views import Views, equalities, in_pairs_only
 
 LEFT, RIGHT = "left side", "right side"
 """When the row of a side of a pair changes, as sources."""
@@ -259,6 +259,9 @@ class FactLog:
         if key not in self._known:
             promise = self._promise(node, column, source, function)
             made: Json = {"rule": "unproved"} if promise is None else self._time(node, column, promise)
+            if promise is None and not function and node.view.columns[column].values == NOTHING:
+                promise = TimePromise(source, 0, 0)  # of which there is no row
+                made = {"rule": "none", "uses": [self.values(node, column)]}
             made |= {"node": key[0], "column": column}
             known = promise or TimePromise(source, None, None, function)
             if made["rule"] in ("joined", "newest") and not self._said(made["uses"], known):
@@ -297,7 +300,10 @@ class FactLog:
         if isinstance(node.tree, nodes.Join) and node.tree.kind is not nodes.JoinKind.INNER:
             pair = TreeNode(pairs_of(node.tree), node.views, node.recursion)
             own = self._promise(pair, column, source, function)
-            if own is not None and own.within(promise):
+            of_right = source in called_above(node, node.input("right")).values()
+            in_right = column >= len(node.input("left").view.schema)
+            is_pair = node.tree.kind not in nodes.ONE_SIDED and in_pairs_only(node.tree.kind, of_right, in_right)
+            if own is not None and own.within(promise) and is_pair:
                 return {"rule": "paired", "uses": [self.time(pair, column, source, function)]}
         found = row_of(node, column) if isinstance(node.tree, nodes.Join) else origin(node, column)
         if found is None or found[1] is None:

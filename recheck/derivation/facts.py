@@ -412,6 +412,7 @@ class CheckedFacts:
             "paired": self._paired_time,
             "kept": self._kept,
             "sides": self._time_of_sides,
+            "none": self._no_time,
         }
         assert claim.time is not None, "it is about a time"
         if claim.rule not in rules:
@@ -419,6 +420,11 @@ class CheckedFacts:
         if isinstance(node.tree, Join) and claim.time.source not in ("", LEFT, RIGHT, *sources(node)):
             raise RejectedError("a time of what no row is made of")
         return rules[claim.rule](claim, node, claim.time)
+
+    def _no_time(self, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
+        """Of no rows anything is true."""
+        self._none(claim, node)
+        return TimeFact(time.source, time.low, time.high, FunctionOfTime())
 
     @staticmethod
     def _declared_time(claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
