@@ -9,8 +9,10 @@ from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.spans import Span
 from streambound.analyzer.statement import Statement
 from streambound.criteria.dataflow.judge import Judgement
-from streambound.criteria.dataflow.state import OperatorState
+from streambound.criteria.dataflow.state import DecidedBlock, Operation, OperatorState, Retention
 from streambound.criteria.operators.states import CircuitBound, State
+from streambound.criteria.size import Symbol
+from streambound.criteria.unlimited import unlimited
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit, plan_of
 from streambound.synopsis_exec.from_operations import JobOperators, Maker
 from streambound.synopsis_exec.operations.groups import rows_of_groups
@@ -33,18 +35,37 @@ MAKERS: dict[type[nodes.Tree], Maker] = {
 """What makes the operators of each kind of tree that keeps something. To add one: its file, and a line here."""
 
 
-def plan_of_judgement(judgement: Judgement, statement: Statement, final: bool = False) -> PlannedCircuit:
-    """The plan of a bounded statement; raises NotMade where no operators are made of it."""
-    made = JobOperators(judgement, MAKERS, final)
+_UNLIMITED = Symbol("n")
+"""The size of a state that nothing bounds."""
+
+
+def plan_of_judgement(
+    judgement: Judgement, statement: Statement, final: bool = False, grows: bool = False
+) -> PlannedCircuit:
+    """The plan of a statement; raises NotMade where no operators are made of it.
+
+    It is bounded, or, with ``grows``, one whose operators all have rules: its job has no M.
+    """
+    if grows:
+        judgement = replace(judgement, operation=_with_tables(judgement.operation))
+    made = JobOperators(judgement, MAKERS, final, grows)
     view = judgement.context.views.of(judgement.operation.tree)
     columns = tuple(
         replace(column, name=shown.name) for column, shown in zip(made.result.columns, view.schema, strict=True)
     )
-    bound = CircuitBound(tuple(_state(one, statement.span) for one in judgement.states))
+    bound = CircuitBound(tuple(_state(one, statement.span) for one in judgement.states), grows)
     retracts = view.change > ViewKind.APPEND_ONLY and not final
     return plan_of(made, columns, bound, statement, judgement.clocks, ADDED, retracts, final)
 
 
+def _with_tables(operation: Operation) -> Operation:
+    """An operation whose blocks all have tables: those that nothing bounds hold all matches, and no best values."""
+    rows = operation.rows
+    if rows is not None and rows.sizes is None:
+        rows = DecidedBlock(rows.read, unlimited(rows.read.split, repeats=True))
+    return replace(operation, rows=rows, inputs=tuple(map(_with_tables, operation.inputs)))
+
+
 def _state(one: OperatorState, span: Span) -> State:
-    assert one.count is not None, "what is bounded has a number"
-    return State(one.what, one.proposition, one.count.size, (), str(one.count.retention), span)
+    size, retention = (_UNLIMITED, Retention.EVER) if one.count is None else (one.count.size, one.count.retention)
+    return State(one.what, one.proposition, size, (), str(retention), span)

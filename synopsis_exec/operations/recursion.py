@@ -29,6 +29,7 @@ from streambound.criteria.operators.parts import BlockPart, StepPart, StepValue
 from streambound.criteria.operators.recursion_trees import reading, standing
 from streambound.criteria.operators.recursion_values import TIME, RecursiveValues, block_of_step, place_of, stored
 from streambound.criteria.operators.relations import as_stream
+from streambound.criteria.unlimited import unlimited
 from streambound.preprocess.pipeline import derive
 from streambound.synopsis_exec.from_operations import JobOperators, NotMade, OperationRows
 from streambound.synopsis_exec.made_operators import engine_types, names_of
@@ -71,6 +72,8 @@ class _FixpointRows:
     def rows(self) -> OperationRows:
         """The operator of the relation."""
         tree, job = self.tree, self.job
+        if any(state.what == "recursion" and state.size is None for state in self.operation.states):
+            raise NotMade("a recursion that may never end")
         base_tree = tree.base.input if isinstance(tree.base, nodes.Alias) else tree.base
         query = self._reader().view(standing(self._readable(base_tree), job.catalog), distinct=True)
         named = zip(columns_of(query), schema(tree.base, job.catalog), strict=True)
@@ -191,6 +194,8 @@ class _FixpointRows:
         """What is kept of a step's streams."""
         derivation = derive(query)
         sizes = least_bound(derivation, repeats=True)
+        if sizes is None and self.job.grows:
+            sizes = unlimited(derivation.split, repeats=True)
         if sizes is None:
             raise NotMade("more tables than a synopsis has")
         columns = columns_of(query)

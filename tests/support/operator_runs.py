@@ -293,10 +293,11 @@ def plan_by_dataflow(world: World, text: str) -> tuple[PlannedCircuit, bool, Pla
     if lower(statement, world.catalog).query is not None:
         return "select-project-join"
     found = judge(statement, world.catalog)
-    if found is None or found.entries is None:
-        return "not bounded"
+    if found is None or found.outside:
+        return "no rule"
+    bounded = found.entries is not None
     try:
-        return plan_of_judgement(found, statement), True, None
+        return plan_of_judgement(found, statement, grows=not bounded), bounded, None
     except NotMade as error:
         return f"not made: {error}"
     except StreamboundError as error:
