@@ -28,16 +28,17 @@ from streambound.criteria.synopsis import Synopsis
 from streambound.criteria.tables import SynopsisTable
 
 
-def unlimited(split: Query) -> QueryBound:
+def unlimited(split: Query, repeats: bool = False) -> QueryBound:
     """The tables of a split query and their sizes, which are formulas over ``n_S``, the tuples of stream S so far.
 
-    No table keeps extrema, so each is a count of matches, or says for a set whether there are any.
+    No table keeps extrema, so each is a count of matches, or says for a set whether there are any. With ``repeats`` a
+    set need not remember its results.
     """
     found = []
     for number, branch in enumerate(split.branches):
         synopsis = next(in_few_ways(Synopsis(Facts.of(branch))))
         prefix = f"{number + 1}:" if len(split.branches) > 1 else ""
-        tables = tuple(_tables(synopsis, prefix, split.distinct))
+        tables = tuple(_tables(synopsis, prefix, split.distinct and not repeats))
         found.append(BranchBound(number, Case(branch), synopsis, tables))
     return QueryBound(tuple(found), total(table.size for branch in found for table in branch.tables), grows=True)
 

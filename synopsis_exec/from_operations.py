@@ -65,12 +65,15 @@ class OperationRows:
 class JobOperators(MadeOperators):
     """The operators of a statement as they are made of its operations; ``final`` results are printed once.
 
+    ``grows``: nothing bounds what they keep.
     The ``makers`` are those of operators that keep something, by the trees of these.
     """
 
-    def __init__(self, judgement: Judgement, makers: Mapping[type[nodes.Tree], Maker], final: bool = False) -> None:
+    def __init__(
+        self, judgement: Judgement, makers: Mapping[type[nodes.Tree], Maker], final: bool = False, grows: bool = False
+    ) -> None:
         super().__init__(judgement.context.catalog)
-        self.makers = makers
+        self.makers, self.grows = makers, grows
         self.context, self.views = judgement.context, judgement.context.views
         self.numbers = count(1)
         self.key: StreamKey | None = None

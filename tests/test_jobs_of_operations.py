@@ -47,6 +47,20 @@ STATEMENTS = {
     "AS n FROM S GROUP BY b, window(ts, '4 seconds')) q GROUP BY window(q.z + INTERVAL '1' SECOND, '8 seconds')",
     "LAG with NULL as its default": "SELECT a, LAG(v, 1, NULL) OVER (PARTITION BY b ORDER BY ts, a, v) AS x FROM S",
 }
+UNBOUNDED = {
+    "groups": "SELECT a, COUNT(*) AS n, MAX(v) AS m, COUNT(DISTINCT b) AS k FROM S GROUP BY a",
+    "the best of a join": "SELECT S.b, MAX(T.v) AS m FROM S JOIN T ON S.a < T.a GROUP BY S.b",
+    "sums of a join": "SELECT S.a, SUM(S.v * T.v) AS n FROM S JOIN T ON S.v < T.v GROUP BY S.a",
+    "rows before": "SELECT a, LAG(v) OVER (PARTITION BY a ORDER BY ts, v, b) AS x FROM S",
+    "rows that follow": "SELECT a, SUM(v) OVER (PARTITION BY b ORDER BY ts, a, v ROWS BETWEEN UNBOUNDED PRECEDING AND "
+    "1 FOLLOWING) AS x FROM S",
+    "a join of views": "SELECT p.a, p.n, q.n AS m FROM (SELECT a, COUNT(*) AS n FROM S GROUP BY a) p LEFT JOIN "
+    "(SELECT a, COUNT(*) AS n FROM T GROUP BY a) q ON p.a = q.a",
+    "rows without a partner": "SELECT S.a, S.v FROM S WHERE NOT EXISTS (SELECT 1 FROM T WHERE T.v = S.v)",
+    "rows of both sides": "SELECT S.a, T.v FROM S FULL JOIN T ON S.a = T.a",
+    "different rows": "SELECT a, v FROM S UNION SELECT v, b FROM T",
+    "rows of one side": "SELECT a FROM S EXCEPT SELECT v FROM T",
+}
 BOUNDED = [case for case in CASES if case["verdict"] == "bounded"]
 
 
@@ -75,6 +89,18 @@ def test_a_job_prints_what_the_reference_evaluator_says_and_keeps_at_most_m(name
     ran = run_plan(plan_of_judgement(found, statement), rows)
     assert ran.printed and ran.prints(reference(STATEMENTS[name], CATALOG, rows))
     assert ran.peak <= found.entries.value
+
+
+@pytest.mark.parametrize("name", UNBOUNDED)
+def test_what_nothing_bounds_has_a_job_without_m(name: str) -> None:
+    catalog, rows = catalog_from_mapping(CATALOG), random_rows(SECOND, 3, 25)
+    (statement,) = split_statements(SourceText("q.sql", UNBOUNDED[name]))
+    found = judge(statement, catalog)
+    assert found is not None and found.entries is None and not found.outside
+    plan = plan_of_judgement(found, statement, grows=True)
+    assert plan.bound.grows and value(job_spec(plan).plan.bound, {}) is None
+    ran = run_plan(plan, rows)
+    assert ran.printed and ran.prints(reference(UNBOUNDED[name], CATALOG, rows))
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -180,8 +180,8 @@ def _state(
     places = tuple(sorted(given.read_by(*calls[0].partition)))
     blame = None if kept is not None else next((p for p in places if given.columns[p].values.size is None), None)
     words = "" if kept is not None else "rows of each partition are kept"
-    count, window = (None, None) if kept is None else (kept[0], WindowRows(calls, kept[1]))
-    return OperatorState(tree, "rows", "OVER", places, Entry.ROW, count, blame, words, window)
+    count, asked = (None, AskedRows()) if kept is None else kept
+    return OperatorState(tree, "rows", "OVER", places, Entry.ROW, count, blame, words, WindowRows(calls, asked))
 
 
 def _recent(calls: Sequence[Limited], given: OperatorView) -> list[Kept]:
