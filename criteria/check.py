@@ -246,7 +246,7 @@ def _with_ends(query: Query) -> bool:
 def _circuit(
     statement: Statement, found: JudgedOperators, catalog: Catalog, lowered: Lowered, proving: bool
 ) -> Checked:
-    """The verdict of a query beyond select-project-join: the propositions' (`criteria.operators`)."""
+    """The verdict of a query beyond select-project-join: the propositions' (`criteria.dataflow`)."""
     assert lowered.tree is not None and lowered.positions is not None, "it is judged by them"
     places = [(scan.table, lowered.positions.of(scan.syntax)) for scan in scans(lowered.tree) if scan.syntax]
     diagnostics = _of_states(found, places, catalog, statement.source.file)

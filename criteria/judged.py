@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from streambound.analyzer.diagnostics import Diagnostic
-from streambound.analyzer.query import Query
 from streambound.analyzer.spans import Span
 from streambound.criteria.periods.parts import PeriodPart
 from streambound.criteria.size import Number, Size, total
@@ -17,8 +16,7 @@ from streambound.criteria.vocabulary import Tier
 class State:
     """What an operator remembers: at most ``size`` entries, one for each value of its ``keys``.
 
-    ``proposition`` is the one that bounds it; ``freed`` says when an entry goes; ``span`` is the operator's. Where the
-    size is the number of different results of ``counted`` blocks, these are the evidence for it.
+    ``proposition`` is the one that bounds it; ``freed`` says when an entry goes; ``span`` is the operator's.
     """
 
     name: str
@@ -27,7 +25,6 @@ class State:
     keys: tuple[str, ...]
     freed: str
     span: Span
-    counted: tuple[Query, ...] = field(default=(), repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +49,13 @@ class CircuitBound:
 class Judged:
     """What is said of a statement: the states of its operators, and what violates the propositions.
 
-    ``suspects`` are blocks, split, of which a witness may be made. ``clocks`` are the tables whose timestamps are those
-    of the results, also where no row of theirs matters; ``retracts`` says that results may be taken back, ``empty`` why
-    there never is one. ``periods`` is what a job of a SEQ block is made of.
+    ``clocks`` are the tables whose timestamps are those of the results, also where no row of theirs matters;
+    ``retracts`` says that results may be taken back, ``empty`` why there never is one. ``periods`` is what a job of a
+    SEQ block is made of.
     """
 
     states: tuple[State, ...] = ()
     violations: tuple[Violation, ...] = ()
-    suspects: tuple[Query, ...] = ()
     clocks: tuple[str, ...] = ()
     empty: tuple[Diagnostic, ...] = ()
     retracts: bool = False

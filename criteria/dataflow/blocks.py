@@ -26,8 +26,7 @@ from streambound.analyzer.findings import Finding
 from streambound.analyzer.query import Attribute, Branch, Comparison, Kind, Op, Query, Source, conjunction
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.bag import bag_violations
-from streambound.criteria.bound import bound, results_count, timed_results_layout
-from streambound.criteria.count import by_values as of_values
+from streambound.criteria.bound import bound, results_size
 from streambound.criteria.dataflow.counting import apart
 from streambound.criteria.dataflow.demand import Demand, everything
 from streambound.criteria.dataflow.state import (
@@ -49,8 +48,7 @@ from streambound.criteria.dataflow.views import Views
 from streambound.criteria.least_bound import least_bound
 from streambound.criteria.rows_apart import KeptRows, bound_apart
 from streambound.criteria.set import set_violations
-from streambound.criteria.size import Number, Size, fewer, total
-from streambound.criteria.synopsis import Synopsis
+from streambound.criteria.size import Size, fewer
 from streambound.criteria.violation import Violation
 from streambound.preprocess.pipeline import Derivation, derive
 
@@ -229,27 +227,14 @@ def most_results(read: Read, retention: Retention = Retention.PRESENT, by_values
     """
     if isinstance(read, Undecided):
         return None
-    query, split, together = read.split, _results(read.split, by_values), _results(read.together, by_values)
+    query, split, together = read.split, results_size(read.split, by_values), results_size(read.together, by_values)
     if (
         len(read.together.branches) < len(read.split.branches)
         and together is not None
         and (split is None or fewer(together, split))
     ):
         query, split = read.together, together
-    return None if split is None else StateCount(split, Reason.BLOCK, retention, why=BlockResults((query,)))
-
-
-def _results(split: Query, by_values: bool) -> Size | None:
-    found: list[Size] = [] if split.branches else [Number(0)]
-    for branch in split.branches:
-        facts = Facts.of(branch)
-        counted = results_count(facts, timed_results_layout(Synopsis(facts)))
-        if counted is not None and by_values:
-            counted = of_values(counted, branch)
-        if counted is None:
-            return None
-        found.append(counted.size)
-    return total(found)
+    return None if split is None else StateCount(split, Reason.BLOCK, retention, why=BlockResults((query,), by_values))
 
 
 # --- joins of two streams ---------------------------------------------------------------------------------------------

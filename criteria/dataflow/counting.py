@@ -245,7 +245,7 @@ def _lifetime(view: OperatorView, name: str) -> tuple[int, int] | None:
     """The timestamps that rows of a source can have, by the limits of a column that is near them; None for any."""
     found = []
     for place, column in enumerate(view.columns):
-        if column.values.null:  # it says nothing of a row where it is missing
+        if column.values.null or place in view.clipped:  # it says nothing of a row where it is missing
             continue
         low, high = column.values.ends
         for one in column.times:

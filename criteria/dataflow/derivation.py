@@ -30,12 +30,14 @@ from streambound.analyzer.statement import Statement
 from streambound.criteria.bound import BranchBound, QueryBound, TableBound, results_count, timed_results_layout
 from streambound.criteria.cases import Case
 from streambound.criteria.certificate import certificate, to_json
+from streambound.criteria.count import by_values as of_values
 from streambound.criteria.dataflow.blocks import RuleContext
 from streambound.criteria.dataflow.each_key import with_one_key
 from streambound.criteria.dataflow.explained import FactLog, Json, TreeNode, conditions_of, pairs_of, row_schema
 from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.rewrites.conditions import filtered
 from streambound.criteria.dataflow.rewrites.late_conditions import block_conditions, late_conditions, late_parts
+from streambound.criteria.dataflow.rewrites.late_values import values_in_blocks
 from streambound.criteria.dataflow.rewrites.not_in import anti_joins, compared, without_not_in
 from streambound.criteria.dataflow.rewrites.pipeline import FORMS, Pass
 from streambound.criteria.dataflow.rewrites.ranges import LEFT_MEETS, RIGHT_MEETS, limits, ranges_down
@@ -114,6 +116,10 @@ def _rewrites(tree: Tree, judgement: Judgement, catalog: Catalog) -> Iterator[Js
     """The passes that change the tree, of some each change with the facts that it is by."""
     tree, late = _late(tree, judgement.context.blocks, catalog)
     yield from late
+    valued = values_in_blocks(tree, judgement.context.blocks, catalog)
+    if not _same(valued, tree):
+        yield {"rule": values_in_blocks.__name__}
+    tree = valued
     for passes in FORMS:
         found, rewrites = _after(tree, passes, catalog)
         if _same(found, judgement.operation.tree):
@@ -465,7 +471,7 @@ class _Maker:
             "reason": count.reason.value,
             "retention": count.retention.value,
         }
-        if state.what != "table" and one is not None:
+        if state.what != "table" and one is not None and one.each_key is None:
             made["count"] = self._why(state, count, one)
         if state.window is not None and one is not None and isinstance(one.tree, nodes.Over):
             made["window"] = self._window(one.tree, state.window)
@@ -568,8 +574,8 @@ class _Maker:
         match why:
             case WindowCount():
                 return self._rows_of_windows(count, why)
-            case BlockResults(queries):
-                return {"rule": "results", "size": size, "branches": to_json(_results(queries))}
+            case BlockResults(queries, by_values):
+                return {"rule": "results", "size": size, "branches": to_json(_results(queries, by_values))}
             case SumOfCounts(view, counts, below):
                 number = self.nodes.numbers[view.tree]
                 around = None if below else whole or self.nodes.at(view.tree)
@@ -641,7 +647,8 @@ class _Maker:
             facts = [self.log.values(node, column), self.log.time(node, column, one.source)]
             return made | {"timestamps": one.timestamps, "facts": facts}
         if one.timestamps is not None and (session := _session_of(node.tree)) is not None:
-            rows = node.input("input").input("input")
+            below = node.input("input")
+            rows = (below.input("input") if isinstance(below.tree, nodes.Filter) else below).input("input")
             time = place_of(parsed(session.time), rows.view)
             return made | {"timestamps": one.timestamps, "facts": [self.log.time(rows, time or 0, one.source)]}
         if one.timestamps is not None and count.closing is not None:
@@ -711,8 +718,8 @@ def _session_of(tree: Tree) -> nodes.Bucket | None:
     return below if isinstance(below, nodes.Bucket) and below.kind is nodes.BucketKind.SESSION else None
 
 
-def _results(queries: Sequence[Query]) -> Any:
-    """Tables of the results of all branches of some split queries."""
+def _results(queries: Sequence[Query], by_values: bool) -> Any:
+    """Tables of the results of all branches of some split queries; of all there can be, where that is by values."""
     found = list[Any]()
     for query in queries:
         parts = list[BranchBound]()
@@ -720,6 +727,7 @@ def _results(queries: Sequence[Query]) -> Any:
             synopsis = Synopsis(Facts.of(branch))
             layout = timed_results_layout(synopsis)
             count = results_count(synopsis.facts, layout)
+            count = of_values(count, branch) if count is not None and by_values else count
             assert count is not None, "what is counted has a number"
             table = TableBound("results", layout, count, results=True)
             parts.append(BranchBound(number, Case(branch), synopsis, (table,)))

@@ -17,14 +17,14 @@ from streambound.analyzer.algebra.narrowing import RowFacts, narrowed
 from streambound.analyzer.algebra.row_expressions import row_expression
 from streambound.analyzer.algebra.schema import parsed, starred_places
 from streambound.analyzer.algebra.schema_columns import Schema
-from streambound.analyzer.algebra.value_sets import ANYTHING, ValueSet, between
+from streambound.analyzer.algebra.value_sets import ANYTHING, NOTHING, ValueSet, between
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.expressions.expression import Expression, fields
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.dataflow.syntax import column_of, conjuncts
 from streambound.criteria.dataflow.view import OperatorView, place_of
-from streambound.criteria.dataflow.views import Views, equalities
+from streambound.criteria.dataflow.views import Views, equalities, in_pairs_only
 
 LEFT, RIGHT = "left side", "right side"
 """When the row of a side of a pair changes, as sources."""
@@ -114,6 +114,8 @@ class FactLog:
         return own if found is None or found.within(own) else found
 
     def _values(self, node: TreeNode, column: int) -> Json:
+        if node.view.columns[column].values == NOTHING and (made := self._none(node, column)) is not None:
+            return made
         match node.tree:
             case nodes.Scan():
                 return {"rule": "declared"}
@@ -156,7 +158,7 @@ class FactLog:
                 call, below = calls[column - len(keys)], node.input("input")
                 read = sorted(below.view.read_by(*call.arguments))
                 made["uses"] = [self.values(below, one) for one in read if below.view.columns[one].values != ANYTHING]
-                return made | {"set": replace(own, high=None) if call.function == "COUNT" and not own.listed else own}
+                return made | {"set": between(own.ends[0], None, null=False) if call.function == "COUNT" else own}
             case nodes.Over():
                 return made | {"set": own}
             case nodes.Bucket():
@@ -174,6 +176,34 @@ class FactLog:
             made["uses"] = [self.values(around, column)]
         return made
 
+    def _none(self, node: TreeNode, column: int) -> Json | None:
+        """Why there are no rows: an input has none, or a condition has none; None where the column says so."""
+        for name in needed_inputs(node.tree):
+            below = node.input(name)
+            empty = next((p for p, one in enumerate(below.view.columns) if one.values == NOTHING), None)
+            if empty is not None:
+                return {"rule": "none", "uses": [self.values(below, empty)]}
+        if not isinstance(node.tree, nodes.Filter | nodes.Join):
+            return None
+        empty_ones = [p for p in range(len(node.view.columns)) if self._left(node, p) == NOTHING]
+        if empty_ones:
+            return None if column in empty_ones else {"rule": "none", "uses": [self.values(node, empty_ones[0])]}
+        path = self.contradiction(node)
+        if path is None:
+            return None
+        there = self._there(node, [*path, path[0]])
+        return {"rule": "none", "high": [self.step(node, one) for one in path], "present": there}
+
+    @staticmethod
+    def _left(node: TreeNode, column: int) -> ValueSet:
+        """What the parts of a condition leave of a column, one by one."""
+        rows, place = row_of(node, column)
+        found, given = rows.view.columns[place].values, row_schema(node)
+        for one in conditions_of(node):
+            known = [ColumnFacts(found) if p == column else ColumnFacts() for p in range(len(given))]
+            found = narrowed(one, RowFacts(given, tuple(known))).columns[column].values
+        return found
+
     def _narrowed(self, node: TreeNode, column: int) -> Json:
         """What the input says, and the atoms of the condition; a path where these are not enough."""
         rows, place = row_of(node, column)
@@ -182,8 +212,16 @@ class FactLog:
         if rows.view.columns[place].values != ANYTHING:
             uses = [self.values(rows, place)]
             found = self._sets.get(uses[0], rows.view.columns[place].values)
-        for number, one in enumerate(conditions_of(node)):
-            values = said_by(one, row_schema(node)).columns[column].values
+        given, parts = row_schema(node), conditions_of(node)
+        for number, other in self._equal_columns(node, column):
+            beside = row_of(node, other)
+            if beside[0].view.columns[beside[1]].values.size is not None and not found.within(wanted):
+                uses.append(self.values(*beside))
+                found = found.meet(self._sets.get(uses[-1], ANYTHING).not_null())
+                atoms.append(number)
+        for number, one in enumerate(parts):
+            known = [ColumnFacts(found) if place == column else ColumnFacts() for place in range(len(given))]
+            values = narrowed(one, RowFacts(given, tuple(known))).columns[column].values
             if not found.within(values):
                 found = found.meet(values)
                 atoms.append(number)
@@ -202,6 +240,17 @@ class FactLog:
                 found = found.meet(between(None, total) if name == "high" else between(-total, None))
         return made | {"set": found}
 
+    @staticmethod
+    def _equal_columns(node: TreeNode, column: int) -> Iterator[tuple[int, int]]:
+        """The columns that a part of the condition makes equal to one, by the parts' numbers."""
+        given = row_schema(node)
+        for number, part in enumerate(conditions_of(node)):
+            for one in equalities(part):
+                both = place_of(one.left, node.view), place_of(one.right, node.view)
+                other = both[1] if both[0] == column else both[0] if both[1] == column else None
+                if other is not None and other != column and given[other].type == given[column].type:
+                    yield number, other
+
     # --- times ----------------------------------------------------------------------------------------------------
 
     def time(self, node: TreeNode, column: int, source: str, function: str = "") -> int:
@@ -210,6 +259,9 @@ class FactLog:
         if key not in self._known:
             promise = self._promise(node, column, source, function)
             made: Json = {"rule": "unproved"} if promise is None else self._time(node, column, promise)
+            if promise is None and not function and node.view.columns[column].values == NOTHING:
+                promise = TimePromise(source, 0, 0)  # of which there is no row
+                made = {"rule": "none", "uses": [self.values(node, column)]}
             made |= {"node": key[0], "column": column}
             known = promise or TimePromise(source, None, None, function)
             if made["rule"] in ("joined", "newest") and not self._said(made["uses"], known):
@@ -248,7 +300,10 @@ class FactLog:
         if isinstance(node.tree, nodes.Join) and node.tree.kind is not nodes.JoinKind.INNER:
             pair = TreeNode(pairs_of(node.tree), node.views, node.recursion)
             own = self._promise(pair, column, source, function)
-            if own is not None and own.within(promise):
+            of_right = source in called_above(node, node.input("right")).values()
+            in_right = column >= len(node.input("left").view.schema)
+            is_pair = node.tree.kind not in nodes.ONE_SIDED and in_pairs_only(node.tree.kind, of_right, in_right)
+            if own is not None and own.within(promise) and is_pair:
                 return {"rule": "paired", "uses": [self.time(pair, column, source, function)]}
         found = row_of(node, column) if isinstance(node.tree, nodes.Join) else origin(node, column)
         if found is None or found[1] is None:
@@ -385,19 +440,21 @@ class FactLog:
         return self._known[key]
 
     def _equal(self, node: TreeNode, column: int, name: str, function: str) -> Json | None:
-        """When the row of the other side changes, by a column of it that an atom makes equal."""
+        """When the row of the other side changes, by a column of it to which an atom makes it equal, or so far away."""
         given, width = row_schema(node), len(node.input("left").view.schema)
         for number, part in enumerate(conditions_of(node)):
-            for one in equalities(part):
-                x, y = place_of(one.left, node.view), place_of(one.right, node.view)
-                other = y if x == column else x if y == column else None
-                if other is None or given[other].type != given[column].type or (other < width) is not (name == LEFT):
+            said = said_by(part, given).differences
+            for x, other, more in said:
+                if x != column or not isinstance(other, int) or (other, x, -more) not in said:
+                    continue
+                if (other < width) is not (name == LEFT) or given[other].type != given[column].type:
                     continue
                 rows, place = row_of(node, other)
                 own = rows.view.columns[place].time(NOW, function)
-                found = None if own is None else self._side(node, other, name, function)
+                length = moved_by(function, own.width) if own is not None else None
+                found = None if length is None and more else self._side(node, other, name, function)
                 if own is not None and found is not None:
-                    time = TimePromise(name, own.low, own.high, function, own.width)
+                    time = replace(own.moved(more * (length or 0)), source=name)
                     return {"rule": "equal", "uses": [found], "atoms": [number], "time": time_json(time)}
         return None
 
@@ -423,6 +480,9 @@ class FactLog:
             below = named_below(node, rows, source)
             return {"rule": "passed", "uses": [self.time(rows, place, below, function)]}
         own = [] if is_static(rows.tree, node.views.catalog) else [self.time(rows, place, NOW, function)]
+        empty = next((p for p, one in enumerate(pair.view.columns) if one.values.size == 0), None)
+        if empty is not None:  # no row has a partner
+            return {"rule": "kept", "uses": own, "present": [self.values(pair, empty)]}
         return {"rule": "kept", "uses": [*own, self.time(pair, column, NOW, function)]}
 
     # --- paths ----------------------------------------------------------------------------------------------------
@@ -430,12 +490,15 @@ class FactLog:
     def path(self, node: TreeNode, first: Point, last: Point) -> list[PathStep] | None:
         """A path whose sum is least, by Bellman and Ford's algorithm; points between are there."""
         edges = list(steps_of(node))
-        best: dict[Point, tuple[int, list[PathStep]]] = {first: (0, [])}
         present = {first, last, None, LEFT, RIGHT, *_there(node)}
+        best: dict[Point, tuple[int, list[PathStep]]] = {}
+        for one in edges:
+            if one.above == first and (one.below not in best or one.most < best[one.below][0]):
+                best[one.below] = one.most, [one]
         for _ in range(len({one.above for one in edges}) + 1):
             changed = False
             for edge in edges:
-                if edge.above not in best or edge.above not in present:
+                if edge.above not in best or edge.above not in present or edge.above in (first, last):
                     continue
                 total = best[edge.above][0] + edge.most
                 if edge.below not in best or total < best[edge.below][0]:
@@ -443,7 +506,15 @@ class FactLog:
                     changed = True
             if not changed:
                 break
-        return best[last][1] if last in best and best[last][1] else None
+        return best[last][1] if last in best else None
+
+    def contradiction(self, node: TreeNode) -> list[PathStep] | None:
+        """A path that leads back to where it begins, whose sum is negative."""
+        for point in _there(node):
+            path = self.path(node, point, point)
+            if path is not None and sum(one.most for one in path) < 0:
+                return path
+        return None
 
     def step(self, node: TreeNode, step: PathStep) -> Json:
         """A step of a path, with the fact that says so."""
@@ -477,6 +548,28 @@ class FactLog:
     def _added(self, made: Json) -> int:
         self.facts.append(made)
         return len(self.facts) - 1
+
+
+def moved_by(function: str, width: int) -> int | None:
+    """How far a time moves by one value of a function of it; None where values are not all as far apart."""
+    if not function:
+        return 1
+    by = function.removeprefix("_t DIV ")
+    return width if by == str(width) and by != function else None
+
+
+def needed_inputs(tree: nodes.Tree) -> tuple[str, ...]:
+    """The inputs without whose rows an operator has none."""
+    match tree:
+        case nodes.Join(kind=nodes.JoinKind.INNER | nodes.JoinKind.SEMI) | nodes.Intersect():
+            return "left", "right"
+        case nodes.Join(kind=nodes.JoinKind.LEFT | nodes.JoinKind.ANTI | nodes.JoinKind.NOT_IN) | nodes.Except():
+            return ("left",)
+        case nodes.Join(kind=nodes.JoinKind.RIGHT):
+            return ("right",)
+        case nodes.Aggregate(keys=()) | nodes.Join() | nodes.Union() | nodes.Fixpoint() | nodes.Scan() | nodes.Recur():
+            return ()
+    return ("input",)
 
 
 # --- what a node's condition says -------------------------------------------------------------------------------------

@@ -117,9 +117,10 @@ class SumOfCounts:
 
 @dataclass(frozen=True, slots=True)
 class BlockResults:
-    """The different results of blocks, as they were split."""
+    """The different results of blocks, as they were split; ``by_values``: of all there can be, whichever rows come."""
 
     queries: tuple[Query, ...]
+    by_values: bool = False
 
 
 @dataclass(frozen=True, slots=True)

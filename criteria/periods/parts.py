@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Condition
-from streambound.criteria.parts import BlockPart
+from streambound.criteria.block_part import BlockPart
 from streambound_runtime.operators.epochs.plan import EpochLineage, EpochQuery
 
 

@@ -14,8 +14,8 @@ from streambound.analyzer.spans import Span
 from streambound.analyzer.symbols import symbol
 from streambound.analyzer.types import DataType
 from streambound.analyzer.values import Value
+from streambound.criteria.block_part import BlockPart
 from streambound.criteria.judged import State
-from streambound.criteria.parts import BlockPart
 from streambound.criteria.periods.parts import JudgedConditions
 from streambound.criteria.size import Minimum, Size, Symbol, least, product
 from streambound_runtime.operators.epochs.plan import EpochPlan

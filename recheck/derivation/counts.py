@@ -46,7 +46,6 @@ from streambound.recheck.derivation.trees import (
     PlanNode,
     Sources,
     keys,
-    listed,
     names_in_pairs,
     only_grows,
     only_partner,
@@ -55,6 +54,7 @@ from streambound.recheck.derivation.trees import (
     session_of,
     sources,
     traced,
+    ways_to_say,
     with_said,
 )
 
@@ -93,6 +93,11 @@ class CountedColumns:
     def says(self, place: int) -> frozenset[str]:
         """The sources whose rows say a column."""
         return frozenset(self.names.get(one, one) for one in says(self.node, place))
+
+    def is_said(self, place: int, said: frozenset[str]) -> bool:
+        """Whether rows of some sources say a column, or one that equals it."""
+        ways = ways_to_say(self.node, place)
+        return any(frozenset(self.names.get(one, one) for one in way) <= said for way in ways)
 
 
 @dataclass
@@ -159,11 +164,12 @@ class Counts:
         sizes = [self._rows(one, mine, chosen, rows, closing) for one in claim.sources]
         sizes += [self._values(one, rows, closing) for one in claim.columns]
         said = with_said(mine, chosen)
-        counted = {one.column for one in claim.columns} | {p for p in rows.wanted if rows.says(p) <= said}
+        counted = {one.column for one in claim.columns} | {p for p in rows.wanted if rows.is_said(p, said)}
         covered = {place + rows.first for place in counted}
         for equal in claim.equal:
             covered |= self._equal(equal.atom, rows, {equal.column, equal.other}, covered)
-        if any(all(place + rows.first in covered for place in key) for key in keys(rows.node)):
+        told = covered | {p + rows.first for p in range(rows.node.width) if rows.is_said(p, said)}
+        if any(all(place + rows.first in told for place in key) for key in keys(rows.node)):
             return product(sizes)  # which says the other columns
         missing = sorted(place for place in rows.wanted if place + rows.first not in covered)
         if missing:
@@ -206,13 +212,16 @@ class Counts:
 
     def _below(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
         """The columns below a select list that are shown, or all of them where some are computed."""
-        if not isinstance(rows.node.tree, Project) or len(claim.of) != 1 or rows.pair is not None:
+        shown = rows.node
+        while isinstance(shown.tree, Filter | Alias | Distinct | SpjBlock):
+            shown = shown.input("input")
+        if not isinstance(shown.tree, Project) or len(claim.of) != 1 or rows.pair is not None:
             raise RejectedError("rows below what is no select list")
-        found = [origin(rows.node, place) for place in range(len(listed(rows.node)))]
+        found = [origin(shown, place) for place in range(shown.width)]
         by = None
         if rows.by is not None:
-            shown = {one.column for place, one in enumerate(found) if one is not None and place in rows.by}
-            by = frozenset(place for place in shown if place is not None)
+            places = {one.column for place, one in enumerate(found) if one is not None and place in rows.by}
+            by = frozenset(place for place in places if place is not None)
         if rows.whole is not None:
             raise NotCheckedError("rows below a part of a union")
         below = rows.node.input("input")

@@ -30,6 +30,7 @@ from streambound.analyzer.algebra.nodes import (
     Recur,
     Scan,
     SpjBlock,
+    Tree,
     Union,
 )
 from streambound.analyzer.algebra.row_expressions import is_null, may_be_null, row_expression
@@ -186,6 +187,7 @@ class CheckedFacts:
             "passed": self._passed,
             "computed": self._computed,
             "narrowed": self._narrowed,
+            "none": self._none,
             "paired": self._paired,
             "sides": self._of_sides,
             "both": self._of_both,
@@ -244,17 +246,41 @@ class CheckedFacts:
         null = may_be_null(expression, [known.get(place, ANYTHING).null for place in range(below.width)])
         return of_domain(domain(expression, declared), expression.kind, null)
 
+    def _none(self, claim: ClaimedFact, node: PlanNode) -> ValueSet:
+        """There are no rows: another column has no value, an input no rows, or a path back to its begin is negative."""
+        nothing = ValueSet(listed=frozenset(), null=False)
+        if claim.high:
+            first = claim.high[0].above
+            self._there(first, claim.high, node, claim.present)
+            if self.path(claim.high, first, first, node, claim.present) < 0:
+                return nothing
+        below = [node, *(node.input(name) for name in _needed_inputs(node.tree))]
+        for number in claim.uses:
+            column = self.column_of(number)
+            if self.sets.get(number) == nothing and any(self._is_about(number, one, column) for one in below):
+                return nothing
+        raise RejectedError("there may be rows")
+
     def _narrowed(self, claim: ClaimedFact, node: PlanNode) -> ValueSet:
         """What facts of the input and atoms of the condition leave together; a path to and from 0 gives an end."""
-        found = ANYTHING
+        found, equal = ANYTHING, self._equal_columns(claim, node)
         for one in claim.uses:
-            found = found.meet(self._of_row(one, node, claim.column))
+            column = next((other for other in equal if self._is_about(one, *_below(node, other))), claim.column)
+            values = self._of_row(one, node, column)
+            found = found.meet(values if column == claim.column else values.not_null())
         for number in claim.atoms:
-            found = found.meet(atoms.values(self._atom(node, number), node.row, claim.column))
+            found = atoms.values(self._atom(node, number), node.row, claim.column, found)
         mine, zero = ClaimedPoint(column=claim.column), ClaimedPoint()
         high = self.path(claim.high, mine, zero, node, claim.present) if claim.high else None
         low = self.path(claim.low, zero, mine, node, claim.present) if claim.low else None
         return found.meet(between(None if low is None else -low, high, null=True))
+
+    def _equal_columns(self, claim: ClaimedFact, node: PlanNode) -> list[int]:
+        """The columns that atoms make equal to one, of which what is known of these holds, too."""
+        found, several = [claim.column], [atoms.equal(self._atom(node, one), node.row) for one in claim.atoms]
+        for _ in several:
+            found += [other for both in several if both & {*found} for other in sorted(both - {*found})]
+        return found
 
     def _paired(self, claim: ClaimedFact, node: PlanNode) -> ValueSet:
         """A column of a join that is there with a partner only, or NULL."""
@@ -386,6 +412,7 @@ class CheckedFacts:
             "paired": self._paired_time,
             "kept": self._kept,
             "sides": self._time_of_sides,
+            "none": self._no_time,
         }
         assert claim.time is not None, "it is about a time"
         if claim.rule not in rules:
@@ -393,6 +420,11 @@ class CheckedFacts:
         if isinstance(node.tree, Join) and claim.time.source not in ("", LEFT, RIGHT, *sources(node)):
             raise RejectedError("a time of what no row is made of")
         return rules[claim.rule](claim, node, claim.time)
+
+    def _no_time(self, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
+        """Of no rows anything is true."""
+        self._none(claim, node)
+        return TimeFact(time.source, time.low, time.high, FunctionOfTime())
 
     @staticmethod
     def _declared_time(claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
@@ -481,13 +513,20 @@ class CheckedFacts:
         return TimeFact(name, fact.low, fact.high, fact.function)
 
     def _equal_time(self, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
-        """A column that an atom makes equal to another one of its type, of which the fact is."""
+        """A column that an atom makes equal to another one of its type, or so far from it, of which the fact is."""
         if len(claim.uses) != 1 or len(claim.atoms) != 1:
             raise RejectedError("a column that equals no other one")
-        other = self.claimed[claim.uses[0]].column
-        if atoms.equal(self._atom(node, claim.atoms[0]), node.row) != {claim.column, other}:
+        other, part = self.column_of(claim.uses[0]), self._atom(node, claim.atoms[0])
+        fact, said = self.time(claim.uses[0], node, other), set(atoms.differences(part, node.row))
+        more = next((c for x, y, c in said if (x, y) == (claim.column, other) and (y, x, -c) in said), None)
+        if atoms.equal(part, node.row) == {claim.column, other}:
+            more = 0
+        length = 1 if not fact.function.name else fact.function.division
+        exact = not more or (length is not None and length == fact.function.width)
+        if more is None or not exact or node.row[claim.column].type != node.row[other].type:
             raise RejectedError("a column that equals no other one")
-        return self.time(claim.uses[0], node, other)
+        low, high = (None if end is None else end + more * (length or 0) for end in (fact.low, fact.high))
+        return replace(fact, low=low, high=high)
 
     def _through(self, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
         """What a time says of one row, or of a side's change, said of another one by how far these are apart."""
@@ -560,7 +599,10 @@ class CheckedFacts:
         mine = found is not None and found.node.tree == node.tree.left and claim.column < node.input("left").width
         if found is None or found.column is None or not (is_left if mine else is_right):
             raise RejectedError("a row that is not kept")
-        facts = [self.time(claim.uses[-1] if claim.uses else -1, pairs(node), claim.column)]
+        both, facts = pairs(node), list[TimeFact]()
+        empty = {one for column in range(both.width) for one in self.about(both, column) if self.sets[one].size == 0}
+        if not empty & {*claim.present}:
+            facts.append(self.time(claim.uses[-1] if claim.uses else -1, both, claim.column))
         if not found.node.is_static:
             facts.append(self.time(claim.uses[0], found.node, found.column))
         if any(one.source for one in facts) or len(claim.uses) != len(facts):
@@ -698,6 +740,22 @@ def _below(node: PlanNode, column: int) -> tuple[PlanNode, int]:
         width = node.input("left").width
         return (node.input("left"), column) if column < width else (node.input("right"), column - width)
     raise RejectedError("a condition of nothing")
+
+
+def _needed_inputs(tree: Tree) -> tuple[str, ...]:
+    """The inputs without whose rows an operator has none."""
+    match tree:
+        case Join(kind=JoinKind.INNER | JoinKind.SEMI) | Intersect():
+            return "left", "right"
+        case Join(kind=JoinKind.LEFT | JoinKind.ANTI | JoinKind.NOT_IN) | Except():
+            return ("left",)
+        case Join(kind=JoinKind.RIGHT):
+            return ("right",)
+        case Filter() | Project() | Alias() | Distinct() | SpjBlock() | Over() | Bucket() | Apply():
+            return ("input",)
+        case Aggregate(keys=keys) if keys:
+            return ("input",)
+    return ()
 
 
 def _is_time(node: PlanNode, column: int) -> bool:

@@ -155,17 +155,13 @@ class _KeptRows:
             raise RejectedError("rows of partitions that nothing counts")
         factors = [Quantity.number(count.number), self._partitions(count.each, tied and count.ties is None)]
         if count.ties is not None:
-            self._newest_order()
+            self._newest_order(either=True)
             factors.append(counts.recent(count.ties, self.below, 1))
         return counts.sum([*sizes, product(factors)]), reason_of(count.each), retention_of(count.each)
 
     def _partitions(self, each: ClaimedStateCount, tied: bool) -> Quantity:
         """The partitions; where rows of a rank are told apart, with the columns that tell them."""
         width, call = len(self.first.partition), self.window.calls[0]
-        if each.rule == "one":
-            if width or tied:
-                raise RejectedError("one partition, where there are more")
-            return Quantity.number(1)
         claimed = self.operations.counts.facts.nodes.claimed
         more = claimed[each.node].columns if each.node is not None and 0 <= each.node < len(claimed) else ()
         if tied:
@@ -173,6 +169,10 @@ class _KeptRows:
             told = {*more, *(self.below.place_of(parsed(one)) for one in same)}
             if not any(one <= told for one in (self.shown, *keys(self.below))):
                 raise RejectedError("rows of one rank that differ in other columns")
+        if each.rule == "one":
+            if width:
+                raise RejectedError("one partition, where there are more")
+            return Quantity.number(1)
         rows = partitions(self.node, call, tuple(more))
         return self.operations.counts.most(each, CountedColumns(rows, rows.every, frozenset(range(width))))
 
@@ -206,10 +206,14 @@ class _KeptRows:
             unit,
         )
 
-    def _order(self) -> tuple[int, bool]:
-        """The column of the order by which rows come, or close; and whether they come by it, and none is taken back."""
+    def _order(self, either: bool = False) -> tuple[int, bool]:
+        """The column of the order by which rows come, or close; and whether they come by it, and none is taken back.
+
+        ``either``: that may be from the last to the first.
+        """
         order, facts = self.first.order, self.operations.counts.facts
-        place = self.below.place_of(parsed(order[0].value)) if order and not order[0].descending else None
+        known = bool(order) and (either or not order[0].descending)
+        place = self.below.place_of(parsed(order[0].value)) if known else None
         if place is None or len(self.window.order) != 2:
             raise RejectedError("rows that come in no order")
         time = facts.time(self.window.order[0], self.below, place)
@@ -218,11 +222,9 @@ class _KeptRows:
         newest = (time.low, time.high, time.function.name) == (0, 0, "") and only_grows(self.below)
         return place, newest
 
-    def _newest_order(self) -> int:
-        place, newest = self._order()
-        if not newest:
+    def _newest_order(self, either: bool = False) -> None:
+        if not self._order(either)[1]:
             raise RejectedError("rows that do not come in the window's order")
-        return place
 
     def _of_late(self, count: ClaimedStateCount) -> tuple[Quantity, str, str]:
         """Rows within a length of time: those that frames of values look at, or whose row before is so near."""

@@ -48,6 +48,7 @@ from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
 from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.types import DataType, Family
 from streambound.recheck.certificates.claims import RejectedError
+from streambound.recheck.derivation.atoms import equal
 from streambound.recheck.derivation.claims import ClaimedNode, NotCheckedError
 
 Places = frozenset[int]
@@ -298,16 +299,16 @@ def only_partner(node: PlanNode) -> str | None:
     """The side of which a row of the other side meets at most one, by a key of it; None where there is none."""
     assert isinstance(node.tree, Join), "pairs are of a join"
     both, width = pairs(node), node.input("left").width
-    equal = {"left": set[int](), "right": set[int]()}
+    by = {"left": set[int](), "right": set[int]()}
     for part in both.conditions if not node.tree.using else ():
         places = [both.place_of(one) for one in (part.left, part.right)] if isinstance(part, exp.EQ) else []
         known = sorted(place for place in places if place is not None)
         if len(known) == 2 and known[0] < width <= known[1] and _one_to_one(*(both.schema[one].type for one in known)):
-            equal["left"].add(known[0])
-            equal["right"].add(known[1] - width)
+            by["left"].add(known[0])
+            by["right"].add(known[1] - width)
     kinds = {"right": (JoinKind.INNER, JoinKind.LEFT), "left": (JoinKind.INNER, JoinKind.RIGHT)}
     for side, allowed in kinds.items():
-        if node.tree.kind in allowed and any(key <= equal[side] for key in keys(node.input(side))):
+        if node.tree.kind in allowed and any(key <= by[side] for key in keys(node.input(side))):
             return side
     return None
 
@@ -357,6 +358,26 @@ def says(node: PlanNode, column: int) -> frozenset[str]:
         return below
     places = found.node.read_by(found.expression)
     return frozenset[str]().union(*(says(found.node, place) for place in places))
+
+
+def ways_to_say(node: PlanNode, column: int) -> Iterator[frozenset[str]]:
+    """The sources whose rows say the value of a column, or of one that a condition makes equal to it."""
+    yield says(node, column)
+    if isinstance(node.tree, Filter) or (isinstance(node.tree, Join) and node.tree.kind is JoinKind.INNER):
+        for part in node.conditions if node.width == len(node.row) else ():
+            both = equal(part, node.row)
+            if column in both:
+                yield from (says(node, other) for other in both - {column})
+    found = origin(node, column)
+    if found is None or found.column is None:
+        return
+    names: Mapping[str, str] = {}
+    if isinstance(node.tree, Alias):
+        names = {name: f"{node.tree.alias}.{name}" for name in sources(found.node)}
+    elif isinstance(node.tree, Join) and found.node.tree is node.tree.right:
+        names = names_in_pairs(node)
+    for way in ways_to_say(found.node, found.column):
+        yield frozenset(names.get(one, one) for one in way)
 
 
 def never_changes(node: PlanNode) -> bool:

@@ -13,14 +13,15 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.expressions.whole_numbers import whole_number
 from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.types import DataType, Family
+from streambound.criteria.block_part import BlockPart
+from streambound.criteria.column_types import columns_of
 from streambound.criteria.dataflow.blocks import read_items
 from streambound.criteria.dataflow.joins import Sides, sides_of_pairs, version_of
 from streambound.criteria.dataflow.state import DecidedBlock, Operation, OperatorState, Undecided
 from streambound.criteria.dataflow.syntax import column_of, conjuncts, scalar_of
 from streambound.criteria.dataflow.view import OperatorView
-from streambound.criteria.operators.columns import columns_of
-from streambound.criteria.parts import BlockPart, PairPart
 from streambound.preprocess.pipeline import Derivation
+from streambound.synopsis_exec.block_parts import PairPart
 from streambound.synopsis_exec.from_operations import JobOperators, NotMade, OperationRows, time_bucket
 from streambound.synopsis_exec.made_operators import bound_of, engine_types
 from streambound.synopsis_exec.operations.row_tests import tests_of_values
