@@ -528,7 +528,7 @@ class _Maker:
             if state.proposition == "E3":
                 made["closing"] = self._as_of(tree)
             return made
-        if isinstance(tree, nodes.Join) and not isinstance(count.why, BlockResults):
+        if isinstance(tree, nodes.Join) and not one.is_apart and not isinstance(count.why, BlockResults):
             return self._of_side(tree, state, count)
         if isinstance(tree, nodes.Aggregate) and state.entry is not Entry.OPEN_VALUES:
             count = _at_columns(count)
