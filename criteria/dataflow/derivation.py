@@ -58,7 +58,7 @@ from streambound.criteria.dataflow.state import (
     WindowCount,
     WindowRows,
 )
-from streambound.criteria.dataflow.view import place_of
+from streambound.criteria.dataflow.view import OperatorView, place_of
 from streambound.criteria.dataflow.views import Views, equalities, values_of
 from streambound.criteria.size import Number, Size, total
 from streambound.criteria.synopsis import Synopsis
@@ -325,6 +325,17 @@ class _Nodes:
             self.known.append(node)
             self.claims.append(claim)
 
+    def parts(self, view: OperatorView) -> None:
+        """The parts of a union, or of an operator above one, and all below them."""
+        around, claim = self.at(view.tree), self.claims[self.numbers[view.tree]]
+        for number, part in enumerate(view.parts if "part" not in claim else ()):
+            self._part(TreeNode(part.tree, around.views, around.recursion), claim | {"part": number}, ())
+
+    def _part(self, node: TreeNode, claim: Json, below: tuple[str, ...]) -> None:
+        self.add(node, claim | {"below": list(below)})
+        for name in named_inputs(node.tree):
+            self._part(node.input(name), claim, (*below, name))
+
     def at(self, tree: Tree) -> TreeNode:
         """The node of a tree."""
         return self.known[self.numbers[tree]]
@@ -469,12 +480,13 @@ class _Maker:
         if state.what != "table" and one is not None and one.each_key is None:
             made["count"] = self._why(state, count, one)
         if state.window is not None and one is not None and isinstance(one.tree, nodes.Over):
-            made["window"] = self._window(one.tree, state.window)
+            tied = isinstance(count.why, WindowCount) and count.why.ties is not None
+            made["window"] = self._window(one.tree, state.window, tied)
         if state.best is not None:
             made["best"] = {"column": state.best.place, "greatest": state.best.greatest}
         return made
 
-    def _window(self, tree: Tree, window: WindowRows) -> Json:
+    def _window(self, tree: Tree, window: WindowRows, tied: bool) -> Json:
         """The functions that rows are kept for, and which; the facts that these come, or close, in an order."""
         assert isinstance(tree, nodes.Over), "windows are of it"
         asked, order, found = window.asked, window.calls[0].order, "all"
@@ -484,7 +496,8 @@ class _Maker:
             found = next(name for name in ("first", "last", "within") if getattr(asked, name) is not None)
         made: Json = {"calls": [tree.calls.index(one) for one in window.calls], "keeps": found}
         below = self.nodes.at(tree).input("input")
-        place = place_of(parsed(order[0].value), below.view) if order and found != "all" else None
+        needed = order and (tied or found not in ("all", "first"))
+        place = place_of(parsed(order[0].value), below.view) if needed else None
         times = () if place is None else below.view.columns[place].times
         now = next((one for one in times if one.source == NOW and one.low is not None), None)
         if place is not None and now is not None:
@@ -518,6 +531,8 @@ class _Maker:
     def _why(self, state: OperatorState, count: StateCount, one: Operation) -> Json:
         tree = one.tree
         if count.why is None:
+            if isinstance(tree, nodes.Except | nodes.Intersect):
+                return {"rule": "rows", "size": count.size.text}
             rule = "one" if isinstance(tree, nodes.Aggregate) and not tree.keys else "rows"
             made: Json = {"rule": rule if count.reason is Reason.ROWS else "unproved", "size": count.size.text}
             if state.proposition == "E3":
@@ -531,11 +546,20 @@ class _Maker:
 
     def _of_side(self, tree: Tree, state: OperatorState, count: StateCount) -> Json:
         """Why so many rows of a side wait, by what is known of pairs, and since when: from when they come."""
-        if isinstance(count.why, SumOfCounts):
-            return {"rule": "unproved", "size": count.size.text}
-        side = self.nodes.at(tree).input(state.what)
+        side, pair = self.nodes.at(tree).input(state.what), self.nodes.at(pairs_of(tree))
         first = 0 if state.what == "left" else len(self.nodes.at(tree).input("left").view.schema)
-        made = self._count(count, self.nodes.at(pairs_of(tree)), first, state.key)
+        if isinstance(count.why, SumOfCounts):
+            if count.why.below or not count.why.view.parts:
+                return {"rule": "unproved", "size": count.size.text}
+            self.nodes.parts(count.why.view)
+            of = [
+                self._since(self._count(one, whole=pair, first_of_whole=first), one, side) for one in count.why.counts
+            ]
+            return {"rule": "parts", "size": count.size.text, "node": self.nodes.numbers[pair.tree], "of": of}
+        return self._since(self._count(count, pair, first, state.key), count, side)
+
+    def _since(self, made: Json, count: StateCount, side: TreeNode) -> Json:
+        """A count of rows that wait, with the fact that says since when."""
         if "closing" in made and count.closing is not None:
             place, function = count.closing.place, count.closing.function
             if side.view.columns[place].time(NOW, function) is not None:
@@ -562,6 +586,7 @@ class _Maker:
         first: int = 0,
         wanted: Sequence[int] = (),
         whole: TreeNode | None = None,
+        first_of_whole: int = 0,
     ) -> Json:
         why, size = count.why, count.size.text
         if isinstance(why, SumOfCounts | WholeView | Combinations) and why.view.tree not in self.nodes.numbers:
@@ -573,9 +598,11 @@ class _Maker:
                 return {"rule": "results", "size": size, "branches": to_json(_results(queries, by_values))}
             case SumOfCounts(view, counts, below):
                 number = self.nodes.numbers[view.tree]
+                if not below and view.parts:
+                    self.nodes.parts(view)
                 around = None if below else whole or self.nodes.at(view.tree)
                 of = [self._count(one, whole=around) for one in counts]
-                sides = "parts" if isinstance(view.tree, nodes.Union) else "open"
+                sides = "open" if isinstance(view.tree, nodes.Except | nodes.Intersect) else "parts"
                 return {"rule": "below" if below else sides, "size": size, "node": number, "of": of}
             case WholeView(view, empty):
                 node = node or self.nodes.at(view.tree)
@@ -591,7 +618,8 @@ class _Maker:
                     made["columns"] = list(self._values_of_recursion(node))
                 return made
             case Combinations():
-                return self._combinations(count, why, node or self.nodes.at(why.view.tree), first, wanted, whole)
+                node = node or self.nodes.at(why.view.tree)
+                return self._combinations(count, why, node, first, wanted, whole, first_of_whole)
         return {"rule": "unproved", "size": size}
 
     def _values_of_recursion(self, node: TreeNode) -> Iterator[Json]:
@@ -612,6 +640,7 @@ class _Maker:
         first: int,
         wanted: Sequence[int],
         whole: TreeNode | None,
+        first_of_whole: int = 0,
     ) -> Json:
         closing = count.closing
         rule = "apart" if why.apart else "keys" if count.held is not None else "combinations"
@@ -624,7 +653,7 @@ class _Maker:
             "columns": [self._column(one, count, node, first) for one in why.columns],
         }
         if closing is not None:
-            column, around = closing.place + first, whole or node
+            column, around = closing.place + (first if whole is None else first_of_whole), whole or node
             made["closing"] = [self.log.time(around, column, NOW, closing.function), self.log.values(around, column)]
         if isinstance(node.tree, nodes.Join) and wanted:
             made["equal"] = self._equal(why, node, first, wanted)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 
 from sqlglot import exp
 
@@ -576,6 +577,48 @@ def partitions(node: PlanNode, call: int | None, columns: tuple[int, ...] = (), 
     return node.of(Project(tree.input, items, syntax=tree.syntax))
 
 
+def parts(node: PlanNode) -> list[PlanNode]:
+    """The parts of a union, or the same operator over each part of its input: their rows together are all rows."""
+    tree = node.tree
+    match tree:
+        case Union():
+            sides = [_named_as(node.input(name), node) for name in ("left", "right")]
+            return [part for side in sides for part in parts(side) or [side]]
+        case Bucket(kind=BucketKind.SESSION) | Aggregate(keys=()):
+            return []
+        case Filter() | Alias() | Project() | SpjBlock() | Distinct() | Bucket() | Over() | Apply() | Aggregate():
+            return [node.of(replace(tree, input=one.tree)) for one in _alike(node.input("input"))]
+        case Join(kind=kind) if kind is not JoinKind.FULL:
+            left, right = node.input("left"), node.input("right")
+            mine = _alike(left) if kind is not JoinKind.RIGHT else []
+            theirs = _alike(right) if kind in (JoinKind.INNER, JoinKind.RIGHT) else []
+            pairs_of_parts = product(mine or [left], theirs or [right]) if mine or theirs else ()
+            return [node.of(replace(tree, left=one.tree, right=other.tree)) for one, other in pairs_of_parts]
+    return []
+
+
+def _alike(node: PlanNode) -> list[PlanNode]:
+    """The parts of an input, if their columns have its names."""
+    found = parts(node)
+    return found if all(_names(one) == _names(node) for one in found) else []
+
+
+def _names(node: PlanNode) -> list[str]:
+    return [f"{one.alias}.{one.name}".strip(".").lower() for one in node.schema]
+
+
+def _named_as(side: PlanNode, union: PlanNode) -> PlanNode:
+    """A side of a union with the union's names for its columns; as it is where they cannot be told apart."""
+    columns, names = union.schema, _names(side)
+    aliases = {column.alias for column in columns}
+    if names == _names(union) or len(aliases) > 1 or len({*names}) < len(columns):
+        return side
+    items = [Named(new.name, scalar_of_column(old), True) for old, new in zip(side.schema, columns, strict=True)]
+    found: Tree = Project(side.tree, tuple(items), syntax=side.tree.syntax)
+    (alias,) = aliases
+    return side.of(found if not alias else Alias(found, alias, syntax=side.tree.syntax))
+
+
 def filtered(rows: Tree, where: exp.Expr, tree: Aggregate) -> Filter:
     """The rows that a FILTER of an aggregate lets pass."""
     return Filter(rows, scalar_of(where), syntax=rows.syntax or tree.syntax)
@@ -610,7 +653,16 @@ class PlanNodes:
         return self.found[number]
 
     def _found(self, claim: ClaimedNode) -> PlanNode:
-        node = self.root.along(claim.path)
+        node = self._made(claim, self.root.along(claim.path))
+        if claim.part is not None:
+            found = parts(node)
+            if not 0 <= claim.part < len(found):
+                raise RejectedError("there is no such part")
+            node = found[claim.part]
+        return node.along(claim.below)
+
+    @staticmethod
+    def _made(claim: ClaimedNode, node: PlanNode) -> PlanNode:
         match claim.made:
             case "":
                 return node
