@@ -19,6 +19,7 @@ from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.names_apart import with_names_apart
 from streambound.analyzer.algebra.nodes import Tree, named_inputs
 from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.algebra.value_sets import NOTHING
 from streambound.analyzer.algebra.view_facts import NOW
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.boundedness import Facts
@@ -32,6 +33,7 @@ from streambound.criteria.cases import Case
 from streambound.criteria.certificate import certificate, to_json
 from streambound.criteria.count import by_values as of_values
 from streambound.criteria.dataflow.blocks import RuleContext
+from streambound.criteria.dataflow.counting import present_rows
 from streambound.criteria.dataflow.each_key import with_one_key
 from streambound.criteria.dataflow.explained import FactLog, Json, TreeNode, conditions_of, pairs_of, row_schema
 from streambound.criteria.dataflow.judge import Judgement
@@ -614,6 +616,11 @@ class _Maker:
                         return {"rule": "unproved", "size": size}
                     column = {"column": empty, "size": 0, "rule": "set", "facts": [fact]}
                     made |= {"rule": "empty", "columns": [column]}
+                elif any(one.values == NOTHING for one in view.columns):
+                    nothing = next(place for place, one in enumerate(view.columns) if one.values == NOTHING)
+                    made["of"] = [self._count(replace(count, why=WholeView(view, nothing)), node, first)]
+                elif (count_of_rows := _other_than_all(view)) is not None:
+                    made["of"] = [self._count(count_of_rows, node, first)]
                 elif isinstance(node.tree, nodes.Fixpoint):
                     made["columns"] = list(self._values_of_recursion(node))
                 return made
@@ -688,6 +695,8 @@ class _Maker:
             return made | {"rule": "closed"}
         if one.near is None or closing is None:
             fact = self.log.values(node, column)
+            if isinstance(count.why, Combinations) and one.place in count.why.view.clipped:
+                return made | {"rule": "clipped", "facts": [fact, *self._compared(node, column)]}
             values = self.log.claimed(fact)
             return made | {"rule": "set" if values and values.size == one.size else "unproved", "facts": [fact]}
         assert isinstance(count.why, Combinations), "it is of such a count"
@@ -697,6 +706,13 @@ class _Maker:
         if not node.view.columns[column].values.null:
             facts.append(self.log.values(node, column))
         return made | {"rule": "finer" if one.finer else "near", "facts": facts}
+
+    def _compared(self, node: TreeNode, column: int) -> Iterator[int]:
+        """The facts of the columns of pairs that one is compared with."""
+        for part in conditions_of(node):
+            places = node.view.read_by(part)
+            if column in places:
+                yield from (self.log.values(node, other) for other in sorted(places - {column}))
 
     def _equal(self, why: Combinations, node: TreeNode, first: int, wanted: Sequence[int]) -> list[Json]:
         """The atoms by which columns of pairs equal those that are counted."""
@@ -733,6 +749,14 @@ def _at_columns(count: StateCount) -> StateCount:
     if held is not None:
         held = replace(held, places=tuple(place + first for place in held.places))
     return replace(count, closing=closing, held=held)
+
+
+def _other_than_all(view: OperatorView) -> StateCount | None:
+    """Why there are so many rows at a time, where that is by sources and values: of groups, and of different rows."""
+    if not isinstance(view.tree, nodes.Aggregate | nodes.Distinct | nodes.Union) or view.rows is None:
+        return None
+    known = [one for one in present_rows(view, view.every) if one.size == view.rows]
+    return next((one for one in known if isinstance(one.why, Combinations)), None)
 
 
 def _session_of(tree: Tree) -> nodes.Bucket | None:

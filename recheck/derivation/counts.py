@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import ceil, floor
 
 from streambound.analyzer.algebra.nodes import (
     ONE_SIDED,
@@ -35,6 +36,7 @@ from streambound.analyzer.algebra.nodes import (
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.catalog import DeclaredTable, Kind
 from streambound.analyzer.symbols import symbol
+from streambound.analyzer.types import Family
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.formula import quantity
 from streambound.recheck.certificates.quantity import Quantity, product, total
@@ -77,6 +79,8 @@ class CountedColumns:
     whole: PlanNode | None = None
     first_of_whole: int = 0
     side: PlanNode | None = None
+    read_only: Places = frozenset()
+    """Columns of a join's side that only its condition reads."""
 
     @property
     def facts_of(self) -> PlanNode:
@@ -301,6 +305,8 @@ class Counts:
         """All rows that there are at a time."""
         if rows.pair is not None:
             raise RejectedError("all rows of what is not counted by itself")
+        if len(claim.of) == 1 and not claim.of[0].closing:
+            return self.most(claim.of[0], CountedColumns(rows.node, rows.node.every, None))
         return self._all_rows(rows.node, claim)
 
     def all_rows(self, node: PlanNode) -> Quantity:
@@ -483,6 +489,8 @@ class Counts:
             size = self.facts.values(claim.facts[0], rows.facts_of, column).size
         elif claim.rule == "closed" and closing is not None and closing.column == column:
             size = closing.buckets
+        elif claim.rule == "clipped" and rows.pair is not None and claim.facts:
+            size = self._clipped(claim, column, rows, rows.pair)
         elif claim.rule == "finer" and closing is not None and 2 <= len(claim.facts) <= 3:
             size = self._finer(claim, column, rows, closing)
         elif claim.rule == "near" and closing is not None and 2 <= len(claim.facts) <= 3:
@@ -503,6 +511,29 @@ class Counts:
         number = closing.timestamps(time.source, limit)
         length = number + time.high - time.low + time.function.width - 1
         return (-(-length // time.function.shortest) if number else 0) + null
+
+    def _clipped(self, claim: ClaimedColumn, column: int, rows: CountedColumns, pair: PlanNode) -> int | None:
+        """D5: the values that comparisons with other columns tell apart: all that are beyond these fare alike."""
+        values, kind = self.facts.values(claim.facts[0], pair, column), pair.schema[column].type
+        parts = [one for one in pair.conditions if column in pair.read_by(one)]
+        limits = [atoms.compared(one, pair.row, column) for one in parts]
+        known = [one for one in limits if one is not None]
+        if claim.column not in rows.read_only or kind is None or kind.family is not Family.INTEGER or not known:
+            raise RejectedError("values that are not only compared")
+        if len(known) < len(limits) or len(claim.facts) != 1 + len(known):
+            raise RejectedError("values that are not only compared")
+        lows, highs = list[int](), list[int]()
+        for (other, more), fact in zip(known, claim.facts[1:], strict=True):
+            low, high = self.facts.values(fact, pair, other).ends
+            lows += [low + more] if isinstance(low, int) else []
+            highs += [high + more] if isinstance(high, int) else []
+        own = values.ends
+        low, high = (None if end is None else end for end in own)
+        if low is None and len(lows) == len(known):
+            low = min(lows) - 1 if high is None else min(min(lows) - 1, high)
+        if high is None and len(highs) == len(known):
+            high = max(highs) + 1 if own[0] is None else max(max(highs) + 1, own[0])
+        return None if low is None or high is None else int(floor(high) - ceil(low)) + 1 + values.null
 
     def _finer(self, claim: ClaimedColumn, column: int, rows: CountedColumns, closing: ClosingFacts) -> int | None:
         """The buckets within those that are open, of the same time, and NULL."""

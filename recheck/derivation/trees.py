@@ -362,23 +362,24 @@ def says(node: PlanNode, column: int) -> frozenset[str]:
 
 
 def ways_to_say(node: PlanNode, column: int) -> Iterator[frozenset[str]]:
-    """The sources whose rows say the value of a column, or of one that a condition makes equal to it."""
-    yield says(node, column)
-    if isinstance(node.tree, Filter) or (isinstance(node.tree, Join) and node.tree.kind is JoinKind.INNER):
-        for part in node.conditions if node.width == len(node.row) else ():
-            both = equal(part, node.row)
-            if column in both:
-                yield from (says(node, other) for other in both - {column})
-    found = origin(node, column)
-    if found is None or found.column is None:
-        return
-    names: Mapping[str, str] = {}
-    if isinstance(node.tree, Alias):
-        names = {name: f"{node.tree.alias}.{name}" for name in sources(found.node)}
-    elif isinstance(node.tree, Join) and found.node.tree is node.tree.right:
-        names = names_in_pairs(node)
-    for way in ways_to_say(found.node, found.column):
-        yield frozenset(names.get(one, one) for one in way)
+    """The sources whose rows say the value of a column, or of one that conditions make equal to it."""
+    equals, inner = {column}, isinstance(node.tree, Join) and node.tree.kind is JoinKind.INNER
+    if (isinstance(node.tree, Filter) or inner) and node.width == len(node.row):
+        several = [equal(part, node.row) for part in node.conditions]
+        for _ in several:
+            equals = equals.union(*(both for both in several if both & equals))
+    for one in sorted(equals):
+        yield says(node, one)
+        found = origin(node, one)
+        if found is None or found.column is None:
+            continue
+        names: Mapping[str, str] = {}
+        if isinstance(node.tree, Alias):
+            names = {name: f"{node.tree.alias}.{name}" for name in sources(found.node)}
+        elif isinstance(node.tree, Join) and found.node.tree is node.tree.right:
+            names = names_in_pairs(node)
+        for way in ways_to_say(found.node, found.column):
+            yield frozenset(names.get(name, name) for name in way)
 
 
 def never_changes(node: PlanNode) -> bool:
@@ -456,7 +457,9 @@ def keys(node: PlanNode) -> list[Places]:
             every = frozenset(range(len(mine)))
             ends = frozenset(place for place in every if _is_end(node, place))
             return [every, *(every - ends | {one} for one in ends)] if len(_buckets(node)) == 1 else [every]
-        case Distinct() | Union(distinct=True) | Except(distinct=True) | Intersect(distinct=True):
+        case Except(distinct=distinct) | Intersect(distinct=distinct):
+            return [*([node.every] if distinct else []), *keys(node.input("left"))]
+        case Distinct() | Union(distinct=True):
             return [node.every]
         case Filter() | Alias() | Apply() | SpjBlock():
             return keys(node.input("input"))
@@ -464,9 +467,12 @@ def keys(node: PlanNode) -> list[Places]:
             return [*keys(node.input("input")), *_numbered(calls, node.input("input"))]
         case Project():
             found = [origin(node, place) for place in range(node.width)]
-            shown = {one.column: place for place, one in enumerate(found) if one is not None and one.column is not None}
-            below = keys(node.input("input"))
-            return [frozenset(shown[one] for one in key) for key in below if key <= shown.keys()]
+            shown: dict[int, list[int]] = {}
+            for place, one in enumerate(found):
+                if one is not None and one.column is not None:
+                    shown.setdefault(one.column, []).append(place)
+            below = [key for key in keys(node.input("input")) if key <= shown.keys()]
+            return [frozenset(places) for key in below for places in product(*(shown[one] for one in sorted(key)))]
         case Join(using=(), kind=kind) if kind not in ONE_SIDED:
             width, side = node.input("left").width, only_partner(node)
             if side == "right":
