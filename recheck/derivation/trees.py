@@ -33,6 +33,7 @@ from streambound.analyzer.algebra.nodes import (
     Recur,
     Scalar,
     Scan,
+    Side,
     SpjBlock,
     Star,
     Tree,
@@ -402,6 +403,8 @@ def only_grows(node: PlanNode) -> bool:
             return kind is not BucketKind.SESSION and only_grows(node.input("input"))
         case Apply():
             return node.input("subquery").is_static and only_grows(node.input("input"))
+        case Over():
+            return only_adds(node)
         case Union():
             return only_grows(node.input("left")) and only_grows(node.input("right"))
         case Intersect(distinct=True):
@@ -413,6 +416,34 @@ def only_grows(node: PlanNode) -> bool:
         case Join(kind=JoinKind.RIGHT):
             return node.input("left").is_static and only_grows(node.input("right"))
     return node.is_static
+
+
+def only_adds(node: PlanNode) -> bool:
+    """Whether functions over windows change no row: they look back, by the time at which rows come."""
+    below = node.input("input")
+    if not isinstance(node.tree, Over) or not only_grows(below):
+        return False
+    places = [below.place_of(parsed(one.order[0].value)) if looks_back(one) else None for one in node.tree.calls]
+    return all(place is not None and _comes_by(below, place) for place in places)
+
+
+def _comes_by(node: PlanNode, column: int) -> bool:
+    """Whether rows come at the time that a column has: that of the only stream that they are made of."""
+    streams = [one.table for one in sources(node).values() if one.table is None or not one.table.is_fixed]
+    below, place = traced(node, column)
+    table = node.catalog.table(below.tree.table) if isinstance(below.tree, Scan) else None
+    is_time = table is not None and table.kind is Kind.STREAM and table.columns[place].name == table.timestamp
+    return is_time and streams == [table]
+
+
+def looks_back(call: WindowCall) -> bool:
+    """Whether a function is of rows that its window's order has no later than its own."""
+    if not call.order or call.order[0].descending:
+        return False
+    if call.frame is None:
+        return call.function in ("ROW_NUMBER", "RANK", "DENSE_RANK", "LAG")
+    end = call.frame.end
+    return end.side is Side.CURRENT or (end.side is Side.PRECEDING and (end.distance or 0) >= 0)
 
 
 def newest_of(node: PlanNode) -> frozenset[str]:
