@@ -133,6 +133,18 @@ def _differences(one: Atom) -> Iterator[tuple[int, int, int]]:
                 yield y, x, a - b - (name == ">")
 
 
+def compared(part: exp.Expr, given: Schema, column: int) -> tuple[int, int] | None:
+    """A column to which another one is compared by less, greater or not equal, and what is added to it; else None."""
+    found = _comparisons(part, given)
+    if len(found) != 1 or found[0].name not in _FLIPPED or found[0].name == "=":
+        return None
+    first, second = (shifted(one) for one in found[0].arguments)
+    if first is None or second is None or (first[0] == column) is (second[0] == column):
+        return None
+    own, other = (first, second) if first[0] == column else (second, first)
+    return other[0], other[1] - own[1]
+
+
 def equal(part: exp.Expr, given: Schema) -> frozenset[int]:
     """The two columns of one type that a part makes equal; none where it is no such equation."""
     match row_expression(part, given):

@@ -18,13 +18,16 @@ class NotCheckedError(Exception):
 class ClaimedNode:
     """A node of the tree by the fields that lead to it, or what a rule makes there: pairs of a join, rows with keys.
 
-    With the value of an aggregate, or the partition of a function, ``call``, and more ``columns``.
+    With the value of an aggregate, or the partition of a function, ``call``, and more ``columns``. Of that a ``part``,
+    as of a union; and of that what fields ``below`` lead to.
     """
 
     path: tuple[str, ...]
     made: str = ""
     call: int | None = None
     columns: tuple[int, ...] = ()
+    part: int | None = None
+    below: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
