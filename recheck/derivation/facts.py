@@ -33,11 +33,11 @@ from streambound.analyzer.algebra.nodes import (
 )
 from streambound.analyzer.algebra.row_expressions import may_be_null, row_expression
 from streambound.analyzer.algebra.schema import parsed
-from streambound.analyzer.algebra.value_sets import ANYTHING, ValueSet, as_domain, between, of_domain
+from streambound.analyzer.algebra.value_sets import ANYTHING, NULL, ValueSet, as_domain, between, of_domain
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.columns import Column
 from streambound.analyzer.expressions.evident import domain
-from streambound.analyzer.expressions.expression import Expression, fields
+from streambound.analyzer.expressions.expression import Expression, Literal, fields
 from streambound.analyzer.expressions.function import ANY
 from streambound.analyzer.types import Family
 from streambound.recheck.certificates.claims import RejectedError
@@ -198,6 +198,8 @@ class CheckedFacts:
         if found is None or found.expression is None:
             raise RejectedError("a column that is no expression")
         expression = row_expression(found.expression, found.node.schema)
+        if isinstance(expression, Literal) and expression.constant.value is None:
+            return NULL
         if expression is None or expression.kind == ANY or expression.kind.family is Family.OTHER:
             return ANYTHING
         return self._expression(expression, claim.uses, found.node)
