@@ -201,20 +201,15 @@ def job_of(
 
 def planned_circuit(checked: Checked, catalog: Catalog, unbounded: bool = False) -> PlannedCircuit | None:
     """The plan of a bounded query beyond joins, or of any with ``unbounded``; None where there is none."""
-    from streambound.analyzer.lower import lower
-    from streambound.criteria.operators.decide import judged
-    from streambound.criteria.operators.states import Judged
-    from streambound.synopsis_exec.circuit_plan import make_circuit_plan
+    from streambound.criteria.dataflow.decision import JudgedOperators
+    from streambound.synopsis_exec.operations.plan import plan_of_judgement
+    from streambound.synopsis_exec.period_plan import make_period_plan
 
-    final = checked.statement.other_mode is not None
-    if checked.circuit is not None and checked.verdict is Verdict.BOUNDED:
-        return make_circuit_plan(checked.circuit, checked.statement, catalog, final)
-    if not unbounded or checked.decision is not None or checked.blocks is not None:
-        return None
-    found = judged(checked.statement, lower(checked.statement, catalog), catalog, unbounded=True)
-    if not isinstance(found, Judged):
-        return None
-    return make_circuit_plan(found, checked.statement, catalog, final, grows=True)
+    statement, final, bounded = checked.statement, checked.statement.other_mode is not None, checked.verdict.fits
+    circuit = checked.circuit if bounded or unbounded else None
+    if isinstance(circuit, JudgedOperators):
+        return plan_of_judgement(circuit.judgement, statement, final, grows=not bounded)
+    return make_period_plan(circuit, statement, catalog, final) if circuit is not None and bounded else None
 
 
 def period_plan(checked: Checked, catalog: Catalog) -> PlannedCircuit | None:

@@ -50,7 +50,8 @@ def proved_by_duckdb(checked: Checked, catalog: Catalog, size: int) -> CircuitWi
     """How to build witnesses that DuckDB proves, of some sizes and this one; None where none is found."""
     from streambound.analyzer.work import share
     from streambound.criteria.check import executed
-    from streambound.criteria.relation_witness import joined_suspects
+    from streambound.criteria.dataflow.judge import judge
+    from streambound.criteria.dataflow.witness import suspects
     from streambound.criteria.witnesses.witness import MOST_STEPS, candidates, same_relations
     from streambound.reports.circuit_witness_report import tables_of
 
@@ -58,13 +59,11 @@ def proved_by_duckdb(checked: Checked, catalog: Catalog, size: int) -> CircuitWi
     if statement is None:
         return None
     tables = tables_of(statement, checked.statement)
-    joined = joined_suspects(checked.statement, catalog)
-    circuit = checked.circuit
-    blocks = circuit.suspects if circuit is not None else ()
-    if checked.decision is not None:
-        blocks = (checked.decision.derivation.split,)
+    judgement = judge(checked.statement, catalog)
+    asked = () if judgement is None else suspects(judgement)
+    blocks = () if checked.decision is None else (checked.decision.derivation.split,)
     with share(MOST_STEPS):
-        for candidate in candidates(statement, (*blocks, *joined)):
+        for candidate in candidates(statement, (*blocks, *asked)):
             found = [candidate.of_size(n) for n in sorted({*SIZES, size})]
             built = [one for one in found if one is not None]
             alike = len(built) == len(found) and all(same_relations(built[0], one) for one in built)

@@ -22,6 +22,7 @@ from streambound.criteria.count import (
     ages,
     best,
     between_streams,
+    by_values,
     distance_count,
     either,
     every,
@@ -437,6 +438,23 @@ def timed_results_layout(synopsis: Synopsis, stamped: Stamp | None = None) -> Sy
     """The same with the times that results are told apart by; ``stamped`` says when they are forgotten."""
     ages_kept, apart = result_ages(synopsis.facts, stamped), result_distances(synopsis.facts, stamped)
     return replace(results_layout(synopsis), ages=ages_kept, distances=apart)
+
+
+def results_size(split: Query, whichever: bool = False) -> Size | None:
+    """The most distinct results of a split query, of other values or other times; None where there is no bound.
+
+    ``whichever``: how many there can be at all, whichever rows come: not as many as the rows of a stream that ends.
+    """
+    found: list[Size] = [] if split.branches else [Number(0)]
+    for branch in split.branches:
+        facts = Facts.of(branch)
+        counted = results_count(facts, timed_results_layout(Synopsis(facts)))
+        if counted is not None and whichever:
+            counted = by_values(counted, branch)
+        if counted is None:
+            return None
+        found.append(counted.size)
+    return total(found)
 
 
 def results_count(facts: Facts, layout: SynopsisTable) -> Count | None:

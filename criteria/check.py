@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streambound.analyzer.algebra.clock import scans
-from streambound.analyzer.algebra.nodes import Tree
+from streambound.analyzer.algebra.nodes import Join, Tree
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
@@ -26,11 +26,13 @@ from streambound.analyzer.toml_reader import suggest
 from streambound.analyzer.work import STATEMENT, TooMuchWork, at_most, begin, share, uncounted
 from streambound.analyzer.workspace import Workspace
 from streambound.criteria.bound import QueryBound
+from streambound.criteria.dataflow.decision import JudgedOperators, decided_operators
+from streambound.criteria.dataflow.final import never_final
+from streambound.criteria.dataflow.judge import Judgement, judge_lowered
+from streambound.criteria.dataflow.reported import operator_name, operator_span
+from streambound.criteria.dataflow.state import Operation
+from streambound.criteria.judged import CircuitBound, Judged
 from streambound.criteria.large_bound import large_bound, large_states
-from streambound.criteria.operators.decide import judged
-from streambound.criteria.operators.final import never_final
-from streambound.criteria.operators.parts import PairPart, Part
-from streambound.criteria.operators.states import CircuitBound, Judged
 from streambound.criteria.paper import MOST_STRICT, strict_branches, weak_joins
 from streambound.criteria.periods.decide import JudgedPeriods, judged_periods, reads_streams
 from streambound.criteria.periods.endless import PeriodWitness, unbounded_periods
@@ -45,8 +47,6 @@ if TYPE_CHECKING:
     from streambound.criteria.witnesses.executed import Executed
     from streambound.criteria.witnesses.witness import CircuitWitness
 
-_WITNESS = 3 * STATEMENT / 8
-"""Steps of work of all searches for a witness of what a statement means."""
 _NOT_PROVED = "no input was found that needs unbounded memory, so the query may be bounded; no plan for it is known"
 _SEARCH_ENDED = (
     "the search for an input that needs unbounded memory was given up before its end, so the query may be bounded; "
@@ -180,24 +180,26 @@ def _joined(statement: Statement, catalog: Catalog, lowered: Lowered, proving: b
     joined = lower(statement, catalog, joining=True)
     if joined.tree is None or joined.tree == lowered.tree:
         return None
-    other = _of_lowered(statement, catalog, joined, proving)
+    other = _of_lowered(statement, catalog, joined, proving, joining=True)
     decided = other.verdict in (Verdict.BOUNDED, Verdict.UNBOUNDED)
     return replace(other, tree=lowered.tree) if decided else None
 
 
-def _of_lowered(statement: Statement, catalog: Catalog, lowered: Lowered, proving: bool) -> Checked:
+def _of_lowered(
+    statement: Statement, catalog: Catalog, lowered: Lowered, proving: bool, joining: bool = False
+) -> Checked:
     """The verdict of what a statement means."""
     asked = statement.other_mode
     other = lowered.query is None and (asked is None or asked.mode is EmitMode.FINAL)
-    found = judged(statement, lowered, catalog) if other else None
+    found = decided_operators(statement, lowered, catalog, joining) if other else None
     if isinstance(found, Diagnostic):
         errors = lowered.diagnostics if _undecided(lowered.diagnostics) is Verdict.ERROR else (found,)
         return Checked(statement, _undecided(errors), errors, catalog=catalog, tree=lowered.tree)
     if found is not None:
-        open = None if asked is None else never_final(found)
+        open = None if asked is None else never_final(found.judgement)
         if asked is None or open is None:
             return _circuit(statement, found, catalog, lowered, proving)
-        refused = _never_final(statement, asked, found, open)
+        refused = _never_final(statement, asked, found.judgement, open)
         return Checked(statement, Verdict.UNSUPPORTED, (refused,), catalog=catalog, tree=lowered.tree)
     if lowered.query is None:
         undecided = _undecided(lowered.diagnostics)
@@ -208,11 +210,11 @@ def _of_lowered(statement: Statement, catalog: Catalog, lowered: Lowered, provin
         return Checked(statement, Verdict.UNKNOWN, (_too_many_branches(error),), catalog=catalog, tree=lowered.tree)
     undecided_set = lowered.query.distinct and decision.verdict is Verdict.UNKNOWN
     if decision.bound is None and (_with_ends(lowered.query) or undecided_set):
-        found = judged(statement, lowered, catalog)
-        if isinstance(found, Judged) and found.part is not None:
+        found = decided_operators(statement, lowered, catalog)
+        if isinstance(found, JudgedOperators) and not found.violations:
             return _circuit(statement, found, catalog, lowered, proving)
     searched = proving and decision.verdict is Verdict.UNKNOWN
-    witness = _of_relations(statement, catalog, lowered) if searched else None
+    witness = _of_operators(statement, catalog, lowered) if searched else None
     if witness is not None:
         decision = proved(decision, witness)
     notes = []
@@ -226,14 +228,13 @@ def _of_lowered(statement: Statement, catalog: Catalog, lowered: Lowered, provin
     )
 
 
-def _never_final(statement: Statement, asked: Emission, found: Judged, open: Part) -> Diagnostic:
+def _never_final(statement: Statement, asked: Emission, judgement: Judgement, open: Operation) -> Diagnostic:
     """Why results are not known to become final, at the operator that may change them."""
-    message = f"emit final is outside the query language here: {open.name} may take results back for ever"
-    waits = isinstance(open, PairPart)
+    waits = isinstance(open.tree, Join)
+    name = operator_name(open, judgement)
+    message = f"emit final is outside the query language here: {name} may take results back for ever"
     help = "limit how much later a partner may come" if waits else "group by a bucket of time"
-    names = (open.name, open.joint.name) if isinstance(open, PairPart) else (open.name,)
-    spans = [state.span for state in found.states if state.name.startswith(names)]
-    at = spans[0] if spans else asked.at
+    at = operator_span(open.tree, judgement)
     return Diagnostic(Code.UNSUPPORTED, message, statement.source.file, at, f"{help}, or print changes")
 
 
@@ -242,8 +243,10 @@ def _with_ends(query: Query) -> bool:
     return any(source.ending for branch in query.branches for source in branch.sources)
 
 
-def _circuit(statement: Statement, found: Judged, catalog: Catalog, lowered: Lowered, proving: bool) -> Checked:
-    """The verdict of a query beyond select-project-join: the propositions' (`criteria.operators`)."""
+def _circuit(
+    statement: Statement, found: JudgedOperators, catalog: Catalog, lowered: Lowered, proving: bool
+) -> Checked:
+    """The verdict of a query beyond select-project-join: the propositions' (`criteria.dataflow`)."""
     assert lowered.tree is not None and lowered.positions is not None, "it is judged by them"
     places = [(scan.table, lowered.positions.of(scan.syntax)) for scan in scans(lowered.tree) if scan.syntax]
     diagnostics = _of_states(found, places, catalog, statement.source.file)
@@ -252,17 +255,13 @@ def _circuit(statement: Statement, found: Judged, catalog: Catalog, lowered: Low
     if found.violations and not proving:
         verdict = Verdict.UNKNOWN
     elif found.violations:
-        from streambound.criteria.witnesses.executed import Executed
-        from streambound.criteria.witnesses.witness import find_circuit_witness, find_scheme
+        from streambound.criteria.dataflow.witness import prove
 
-        executed = Executed(lowered.tree, catalog, lowered.queries)
-        verdict = Verdict.UNBOUNDED
-        with share(_WITNESS) as search:
-            witness = find_circuit_witness(executed, found.suspects)
-            witness = witness or _of_relations(statement, catalog, lowered) or find_scheme(executed)
-        if witness is None:
+        proof = prove(statement, catalog, found.judgement)
+        witness, verdict = proof.statement, Verdict.UNBOUNDED
+        if not proof.found:
             verdict = Verdict.UNKNOWN
-            diagnostics = (_no_witness(statement, found, search.ran_out), *diagnostics)
+            diagnostics = (_no_witness(statement, found, proof.ran_out), *diagnostics)
     return Checked(
         statement, verdict, diagnostics, catalog=catalog, tree=lowered.tree, circuit=found, circuit_witness=witness
     )
@@ -274,11 +273,12 @@ def _no_witness(statement: Statement, found: Judged, ran_out: bool) -> Diagnosti
     return Diagnostic(Code.NO_WITNESS, message, statement.source.file, found.violations[0].span, help)
 
 
-def _of_relations(statement: Statement, catalog: Catalog, lowered: Lowered) -> CircuitWitness | None:
-    """A witness with rows of the relations that a statement asks."""
-    from streambound.criteria.relation_witness import relation_witness
+def _of_operators(statement: Statement, catalog: Catalog, lowered: Lowered) -> CircuitWitness | None:
+    """A witness of a statement that is one block, and yet asks relations, as it is executed."""
+    from streambound.criteria.dataflow.witness import prove
 
-    return relation_witness(statement, catalog, lowered)
+    judgement = judge_lowered(statement, lowered, catalog)
+    return None if judgement is None else prove(statement, catalog, judgement).statement
 
 
 def executed(checked: Checked) -> Executed | None:
@@ -292,12 +292,11 @@ def executed(checked: Checked) -> Executed | None:
 
 def search_circuit_longer(checked: Checked, longer: int) -> CircuitWitness | None:
     """Search so many times as long as a check does for how to build the witnesses of a circuit."""
-    from streambound.criteria.witnesses.witness import find_circuit_witness, find_scheme
+    from streambound.criteria.dataflow.witness import prove
 
-    statement = executed(checked)
-    if checked.circuit is None or statement is None:
+    if not isinstance(checked.circuit, JudgedOperators) or checked.catalog is None:
         return None
-    return find_circuit_witness(statement, checked.circuit.suspects, longer) or find_scheme(statement, longer)
+    return prove(checked.statement, checked.catalog, checked.circuit.judgement, longer).statement
 
 
 def _of_states(found: Judged, used: Iterable[tuple[str, Span]], catalog: Catalog, file: str) -> tuple[Diagnostic, ...]:

@@ -13,7 +13,7 @@ from streambound.analyzer.query import Comparison, Query
 from streambound.analyzer.spans import Span
 from streambound.analyzer.types import Family
 from streambound.criteria.bound import QueryBound
-from streambound.criteria.operators.states import CircuitBound
+from streambound.criteria.judged import CircuitBound
 from streambound.criteria.size import Number, Size
 
 USEFUL = 10**9

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from streambound.analyzer.codes import Code
 from streambound.analyzer.spans import Span
@@ -24,11 +23,6 @@ class Violation:
     span: Span
     code: Code | None = None
     help: str = ""
-
-
-def under(proposition: str, violations: Iterable[Violation]) -> list[Violation]:
-    """Violations of a criterion's clauses as those of a proposition that asks for it."""
-    return [replace(one, condition=f"{proposition} {one.condition}") for one in violations]
 
 
 @dataclass(frozen=True, slots=True)

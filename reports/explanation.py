@@ -10,7 +10,7 @@ from streambound.analyzer.algebra.tree_text import tree_text as algebra_text
 from streambound.analyzer.algebra.verify import violations
 from streambound.analyzer.errors import BrokenInvariant
 from streambound.criteria.check import Checked
-from streambound.criteria.operators.states import Judged
+from streambound.criteria.judged import Judged
 from streambound.criteria.repairs.offered import with_repairs
 from streambound.reports.derivation import derivation
 from streambound.reports.facts_text import facts_text

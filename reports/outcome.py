@@ -143,11 +143,17 @@ def _witness(checked: Checked) -> Mapping[str, Any] | None:
 def _certificate(checked: Checked) -> Mapping[str, Any] | None:
     """All that is needed to check the bound again (`criteria.certificate`)."""
     from streambound.criteria.certificate import certificate, to_json
-    from streambound.criteria.operators.certificate import circuit_certificate
+    from streambound.criteria.dataflow.decision import JudgedOperators
+    from streambound.criteria.dataflow.derivation import derivation
+    from streambound.criteria.periods.certificate import period_certificate
 
     if checked.circuit is not None and checked.verdict is Verdict.BOUNDED:
-        of_circuit: Mapping[str, Any] = to_json(circuit_certificate(checked.circuit))
-        return of_circuit
+        judged = checked.circuit
+        if isinstance(judged, JudgedOperators):
+            assert checked.catalog is not None, "what was decided has one"
+            return derivation(judged.judgement, checked.statement, checked.catalog)
+        of_states: Mapping[str, Any] = to_json(period_certificate(judged))
+        return of_states
     if checked.bound is None or checked.decision is None:
         return None
     found: Mapping[str, Any] = to_json(certificate(checked.bound, checked.decision.query.distinct))

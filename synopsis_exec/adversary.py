@@ -103,7 +103,7 @@ def pools(plan: Plan, random: Random | None = None) -> tuple[dict[str, list[Row]
     inputs = {item.name: item for item in (*plan.inputs, *plan.computed)}
     free = {name: expression_values(item) for name, item in inputs.items()}
     for branch in plan.branches:
-        # What stands for whatever is newest (`criteria.operators.extremes`) has no rows.
+        # What stands for whatever is newest (`criteria.dataflow.blocks.NEWEST`) has no rows.
         made = [(inputs[s.table], _attributes(inputs[s.table], s.alias)) for s in branch.sources if s.table in inputs]
         for number, solution in enumerate(_often(_solutions(branch, random), free)):
             rows = list[tuple[str, Row]]()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from streambound.analyzer.job_reports import SummaryReport
 from streambound.analyzer.json_models import parsed
-from streambound.criteria.operators.parts import JudgedConditions
+from streambound.criteria.periods.parts import JudgedConditions
 from streambound.recheck.oracle.spark_batch import BatchComparison, BatchStatement, batch_session, compare
 from streambound.recheck.oracle.spark_lineages import compare_lineages
 from streambound.recheck.oracle.spark_prefixes import compare_final, compare_prefixes

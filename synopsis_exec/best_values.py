@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from streambound.analyzer.query import Attribute, Comparison
-from streambound.criteria.operators.extremes import NEWEST
+from streambound.criteria.dataflow.blocks import NEWEST
 from streambound.criteria.tables import SynopsisTable
 from streambound.synopsis_exec.plan_ir import BranchPlan
 from streambound_runtime.operators import plan

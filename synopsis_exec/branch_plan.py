@@ -129,16 +129,16 @@ def constant(value: object) -> plan.Constant:
 class BranchLowering:
     """The plan of one branch as data."""
 
-    def __init__(self, query: Plan, branch: BranchPlan) -> None:
+    def __init__(self, query: Plan, branch: BranchPlan, variables: Variables | None = None) -> None:
         self.query, self.branch, self.facts = query, branch, branch.facts
         self.streams = [source for source in branch.sources if source.kind is not Kind.RELATION]
         self.places = {source.alias: place for place, source in enumerate(self.streams)}
-        self.variables = Variables()
+        self.variables = variables or Variables()
 
     def lowered(self) -> plan.Subplan:
         """The branch without its families, which grow from what it is made of (`family_plan`)."""
         scans = tuple(self.scan(source) for source in self.streams)
-        relations = tuple(self._relations(group) for group in self.branch.groups)
+        relations = tuple(self.relations(group) for group in self.branch.groups)
         tables = tuple(self._table(table) for table in self.branch.tables)
         transitions = tuple(self._transition(transition) for transition in self.branch.transitions)
         return plan.Subplan(scans, relations, tables, transitions)
@@ -192,7 +192,7 @@ class BranchLowering:
             )
         return tests
 
-    def _relations(self, group: tuple[str, ...]) -> plan.Relations:
+    def relations(self, group: tuple[str, ...]) -> plan.Relations:
         """Relations that are joined with each other, once."""
         checks = tuple(j for j in self.branch.joins if {a.source for a in j.attributes} <= set(group))
         scans = tuple(self.scan(self.branch.source(alias)) for alias in group)

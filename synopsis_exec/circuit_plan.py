@@ -2,39 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from streambound.analyzer.algebra.valid_rows import read_as_of
-from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.columns import Column
 from streambound.analyzer.endpoints import Sink
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.symbols import symbol
 from streambound.analyzer.types import DataType
-from streambound.criteria.operators.parts import (
-    JudgedConditions,
-    Part,
-    PeriodPart,
-)
-from streambound.criteria.operators.states import CircuitBound, Judged, State
+from streambound.criteria.judged import CircuitBound
+from streambound.criteria.periods.parts import JudgedConditions
+from streambound.criteria.rows_apart import kept_apart
 from streambound.synopsis_exec.declared_table import told
-from streambound.synopsis_exec.from_parts import Operators
 from streambound.synopsis_exec.made_operators import MadeOperators, keys_of
-from streambound.synopsis_exec.period_contracts import contracts_as_of, contracts_of_block, judged_by
-from streambound.synopsis_exec.plan import relation_input
+from streambound.synopsis_exec.period_contracts import contracts_as_of, judged_by
 from streambound.synopsis_exec.plan_ir import Input, Plan
-from streambound.synopsis_exec.result_columns import ADDED, check_columns, refused
+from streambound.synopsis_exec.result_columns import check_columns, refused
 from streambound.synopsis_exec.shared_operators import shared
 from streambound.synopsis_exec.sql_blocks import types_of
 from streambound.synopsis_exec.synopsis_plan import as_formula, quantities
+from streambound_runtime.engine.block import SqlBlock, state_name
 from streambound_runtime.engine.counts import SqlCounts
 from streambound_runtime.engine.group import SqlGroup
-from streambound_runtime.engine.plan import CircuitPlan, EndedKeyRows, NativeNode, StateBound
+from streambound_runtime.engine.plan import CircuitPlan, EndedKeyRows, EngineOperator, NativeNode, StateBound
 from streambound_runtime.engine.tables import engine_type
 from streambound_runtime.operators import circuit_plan, formula
-from streambound_runtime.operators.epochs.plan import EpochLineage
 from streambound_runtime.promises import KEPT_BY_DEFAULT, PeriodContract, QuarantineLimit
 
 
@@ -102,42 +96,6 @@ class PlannedCircuit:
         return next(column.type for column in first.columns if column.name == first.timestamp)
 
 
-def make_circuit_plan(
-    judged: Judged, statement: Statement, catalog: Catalog, final: bool = False, grows: bool = False
-) -> PlannedCircuit:
-    """The plan of a circuit, of which ``grows`` says that it has no M; raises NotExecutableError."""
-    assert judged.part is not None, "what was refused has no plan"
-    made = Operators(catalog, judged.part, final)
-    plan = plan_of(
-        made,
-        judged.part.columns,
-        CircuitBound(judged.states, grows),
-        statement,
-        judged.clocks,
-        _added(judged.part),
-        judged.retracts and not final,
-        final,
-    )
-    made.check_names()
-    known = known_sizes(plan.blocks) | {symbol("rows", name): formula.RowCount(name) for name in made.relations}
-    kept = () if grows else tuple(_kept(judged.states, made, {one.name for one in plan.circuit.operators}, known))
-    plan = replace(plan, circuit=replace(plan.circuit, kept=kept), empty=bool(judged.empty))
-    return _of_periods(plan, judged.part, catalog) if isinstance(judged.part, PeriodPart) else plan
-
-
-def _of_periods(plan: PlannedCircuit, part: PeriodPart, catalog: Catalog) -> PlannedCircuit:
-    """The plan of a SEQ block, which reads relations, and of whose streams contracts hold."""
-    inputs = (*plan.inputs, *(relation_input(*found) for found in part.relations))
-    contracts = contracts_of_block(part, catalog)
-    known = known_sizes(plan.blocks) | {symbol("rows", t.name): formula.RowCount(t.name) for t, _ in part.relations}
-    return replace(
-        plan,
-        inputs=tuple(judged_by(item, contracts.get(item.name)) for item in inputs),
-        circuit=replace(plan.circuit, bound=as_formula(plan.bound.entries, known)),
-        judged=dict(part.judged),
-    )
-
-
 def plan_of(
     made: MadeOperators,
     columns: tuple[Column, ...],
@@ -159,9 +117,10 @@ def plan_of(
         raise refused(statement.name, what, "run it as a batch query", file, line)
     check_columns(statement.name, columns, sink, file, line, added)
     watched = tuple(node for item in inputs if item.ends_keys for node in watching(item, inputs))
+    operators = shared((*(_ended(keys, inputs) for keys in watched), *made.made.values()))
     circuit = CircuitPlan(
         tuple(column.name for column in columns),
-        shared((*(_ended(keys, inputs) for keys in watched), *made.made.values())),
+        operators,
         as_formula(bound.entries, known),
         final=final,
         most=catalog.counters.most,
@@ -170,6 +129,7 @@ def plan_of(
         watched=watched,
         timed="_ts" in added,
         counted="_mult" in added,
+        kept=tuple(one for operator in operators for one in _kept(operator, made.plans.get(operator.name), known)),
     )
     assert statement.tree is not None, "what was decided has been parsed"
     contracts = contracts_as_of(read_as_of(statement.tree, catalog), catalog)
@@ -190,29 +150,22 @@ def plan_of(
     )
 
 
+def _kept(operator: EngineOperator, plan: Plan | None, known: dict[str, formula.Formula]) -> Iterator[StateBound]:
+    """How many rows of each stream a block keeps at most, where these are kept apart."""
+    kept = None if plan is None else kept_apart(plan.bound)
+    if kept is None or not isinstance(operator, SqlBlock):
+        return
+    for number, branch in enumerate(operator.synopsis.branches):
+        for place, table in enumerate(branch.tables):
+            size = kept[table.name].size
+            words = f"at most {size.text} rows of {table.name}, by Lemma 1"
+            yield StateBound(operator.name, state_name(number, place), as_formula(size, known), words)
+
+
 def _ended(keys: circuit_plan.EndedKeysNode, inputs: Iterable[Input]) -> EndedKeyRows:
     """The keys that a stream's punctuations end, as rows."""
     kinds = types_of(inputs)[keys.stream]
     return EndedKeyRows(keys.name, tuple(engine_type(kinds[name]) for name in keys.attributes))
-
-
-def _kept(
-    states: Iterable[State], made: Operators, operators: Collection[str], known: dict[str, formula.Formula]
-) -> Iterator[StateBound]:
-    """What the operators' states keep at most, as far as they are tables."""
-    for state in states:
-        found = made.state(state.name)
-        if found is not None and found[0] in operators:
-            yield StateBound(
-                *found, as_formula(state.size, known), f"at most {state.size.text}, by {state.proposition}"
-            )
-
-
-def _added(part: Part) -> tuple[str, ...]:
-    """The columns that a job gives its results, beside their own: rows with lineages are there once."""
-    if not isinstance(part, PeriodPart):
-        return ADDED
-    return () if isinstance(part.query, EpochLineage) else ("_mult",)
 
 
 def inputs_of(inputs: Sequence[Input]) -> tuple[Input, ...]:

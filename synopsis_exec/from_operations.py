@@ -20,16 +20,16 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.expressions.reading import Refused, read
 from streambound.analyzer.query import Branch, Query
 from streambound.analyzer.relation_queries import is_static
+from streambound.criteria.block_part import BlockPart
+from streambound.criteria.column_types import columns_of
 from streambound.criteria.dataflow.aggregates import ENDS
 from streambound.criteria.dataflow.closing import ClosingTime, bucket_function, closings
 from streambound.criteria.dataflow.demand import items_of
 from streambound.criteria.dataflow.each_key import key_places, with_one_key
 from streambound.criteria.dataflow.judge import Judgement
-from streambound.criteria.dataflow.state import DecidedBlock, EachKey, Operation, OperatorState
-from streambound.criteria.dataflow.syntax import column_of, scalar_of
+from streambound.criteria.dataflow.state import DecidedBlock, EachKey, Operation, OperatorState, Undecided
 from streambound.criteria.dataflow.view import OperatorView, place_of
-from streambound.criteria.operators.columns import columns_of
-from streambound.criteria.operators.parts import BestPart, BlockPart, EndingKey
+from streambound.synopsis_exec.block_parts import BestPart
 from streambound.synopsis_exec.made_operators import MadeOperators, engine_types
 from streambound_runtime.engine.counts import SqlCounts
 from streambound_runtime.engine.group import SqlGroup
@@ -99,8 +99,6 @@ class JobOperators(MadeOperators):
             return self._of_each_key(operation.each_key)
         if is_static(tree, self.catalog):
             return self._static(operation)
-        if operation.is_apart:
-            raise NotMade("rows of several streams that are kept apart")
         if operation.rows is not None and not isinstance(tree, nodes.Join | nodes.Distinct) and not _is_set(tree):
             return self.block_rows(operation, tuple(sorted(operation.demand.columns)))
         match tree:
@@ -146,7 +144,7 @@ class JobOperators(MadeOperators):
 
     def over(self, key: StreamKey | None) -> tuple[str, ...]:
         """The operator of the values of a key that are over."""
-        return () if key is None else self.ended(EndingKey(key.stream, key.marked, ()))
+        return () if key is None else self.ended(key.stream, key.marked)
 
     # --- blocks and relations -----------------------------------------------------------------------------------------
 
@@ -154,7 +152,7 @@ class JobOperators(MadeOperators):
         """The rows of a block, whose query has the columns at these places."""
         found = operation.rows
         if found is None or found.sizes is None:
-            raise NotMade("rows of several streams that are kept apart")
+            raise NotMade("a block without tables")
         part = self._part(found)
         made = self.added(self._block(part, found), places, part.columns)
         return replace(made, places=places) if places else replace(made, columns=made.columns[:0])
@@ -178,7 +176,7 @@ class JobOperators(MadeOperators):
 
     def _block(self, part: BlockPart | BestPart, found: DecidedBlock) -> EngineOperator:
         """A block, whose entries go with their key where there is one for each value of it."""
-        if self.key is None or found.sizes is None or not (found.sizes.tables or found.best is not None):
+        if self.key is None or found.sizes is None or not found.keeps:
             return self.block(part)
         plan, synopsis, types = self.planned(part)
         sources = {source.table: source for branch in found.read.split.branches for source in branch.streams}
@@ -193,23 +191,13 @@ class JobOperators(MadeOperators):
     def _static(self, operation: Operation) -> OperationRows:
         """The rows of a relation that does not change, or of what is computed of some."""
         tree, places = operation.tree, tuple(sorted(operation.demand.columns)) or (0,)
-        scan = tree
-        while isinstance(scan, nodes.Alias) and not scan.columns:
-            scan = scan.input
-        schema = self.views.of(tree).schema
-        declared = self.catalog.table(scan.table) if isinstance(scan, nodes.Scan) else None
-        if declared is not None:
-            found = [declared.column(schema[place].name) for place in places]
+        table = self.context.relation(tree, places)
+        assert not isinstance(table, Undecided), "what is decided has its relations"
+        columns = table.columns
+        if self.catalog.table(table.name) is not None:
+            schema = self.views.schema(tree)
+            found = [table.column(schema[place].name) for place in places]
             columns = tuple(column for column in found if column is not None)
-            table = declared
-        else:
-            items = tuple(
-                nodes.Named(f"c{n}", scalar_of(column_of(schema[place])), alias=True) for n, place in enumerate(places)
-            )
-            syntax = tree.syntax or exp.Null()
-            given = nodes.Alias(nodes.Project(tree, items, syntax=syntax), "relation", syntax=syntax)
-            table = self.context.blocks.relation(given)
-            columns = table.columns
         return self.added(self.relation(self.named(f"relation {table.name}"), table, columns), places, columns)
 
     def _changing(self, tree: nodes.Scan) -> OperationRows:

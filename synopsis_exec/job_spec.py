@@ -9,7 +9,7 @@ from hashlib import sha256
 from streambound.analyzer.columns import Column
 from streambound.analyzer.endpoints import Target
 from streambound.analyzer.version import __version__
-from streambound.criteria.operators.parts import JudgedConditions, OfRelation
+from streambound.criteria.periods.parts import JudgedConditions, OfRelation
 from streambound.synopsis_exec.asked_relations import asked_relations, over_views
 from streambound.synopsis_exec.circuit_placement import placed
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from streambound.criteria.rows_apart import kept_apart
 from streambound.synopsis_exec.plan_ir import Plan
 
 MOST_AGING = 6
@@ -10,6 +11,8 @@ MOST_AGING = 6
 
 def sql_reason(plan: Plan) -> str | None:
     """Why SQL keeps a query's tables; None where the kernel of columns does."""
+    if kept_apart(plan.bound) is not None:
+        return "the rows of its streams are kept, not matches of some of them"
     if plan.sums:
         return "its entries hold sums, not counts alone"
     if not plan.in_columns:

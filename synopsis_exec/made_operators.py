@@ -9,16 +9,12 @@ from streambound.analyzer.catalog import Catalog, DeclaredTable
 from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Attribute, Constant, OutputValue, Query, TimeValue
 from streambound.analyzer.types import Family
+from streambound.criteria.block_part import BlockPart
 from streambound.criteria.bound import QueryBound, bound
-from streambound.criteria.operators.extremes import NEWEST
-from streambound.criteria.operators.parts import (
-    BestPart,
-    BlockPart,
-    EndingKey,
-    PairPart,
-)
+from streambound.criteria.dataflow.blocks import NEWEST
 from streambound.synopsis_exec.asked_relations import asked_relations
 from streambound.synopsis_exec.best_values import best_branch
+from streambound.synopsis_exec.block_parts import BestPart, PairPart
 from streambound.synopsis_exec.branch_plan import BranchLowering, constant
 from streambound.synopsis_exec.changing_relations import changes_input, changes_node
 from streambound.synopsis_exec.plan import asked_input, planned, relation_input
@@ -54,7 +50,6 @@ class MadeOperators:
     relations: set[str] = field(default_factory=set, init=False)
     ending: set[str] = field(default_factory=set, init=False)
     sums: dict[str, tuple[str, ...]] = field(default_factory=dict, init=False)
-    finals: set[str] = field(default_factory=set, init=False)
 
     def watched(self, item: Input) -> Input:
         """A stream with the columns of its punctuations and keys, where some operator drops what they end."""
@@ -172,12 +167,10 @@ class MadeOperators:
                 return where in limits | ({f"`{shown.name}` = 1"} if most == 1 else set())
         return False
 
-    def ended(self, key: EndingKey | None) -> tuple[str, ...]:
-        """The operator of the keys that end, where what is kept for them goes then."""
-        if key is None:
-            return ()
-        self.ending.add(key.stream)
-        return (keys_of(key.stream, key.attributes),)
+    def ended(self, stream: str, attributes: Sequence[str]) -> tuple[str]:
+        """The operator of the keys that a stream's punctuations end, where what is kept for them goes then."""
+        self.ending.add(stream)
+        return (keys_of(stream, attributes),)
 
     def relation(self, name: str, table: DeclaredTable, columns: Sequence[Column]) -> NativeNode:
         """The rows of a relation that does not change, or of what is computed of some."""
@@ -231,7 +224,6 @@ class MadeOperators:
             meetings.get("together"),
             meetings.get("left_later"),
             meetings.get("right_later"),
-            part.name in self.finals,
         )
 
     def _waiting(self, rows: str, alias: str, alone: Query, lowering: BranchLowering, joint: Subplan) -> WaitingSide:

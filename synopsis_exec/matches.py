@@ -78,7 +78,7 @@ def matches(plan: Plan, random: Random, moments: Sequence[int], tick: int) -> It
 def _read(plan: Plan, inputs: Mapping[str, Input], match: Match, number: int) -> Iterator[tuple[str, Row]]:
     """The rows of a match; in place of one that is computed, others of which it may be."""
     for name, row in match:
-        if name not in inputs:  # it stands for whatever is newest (`criteria.operators.extremes`)
+        if name not in inputs:  # it stands for whatever is newest (`criteria.dataflow.blocks.NEWEST`)
             continue
         yield from rows_behind(inputs[name], row, plan.relations, number) if inputs[name].query else [(name, row)]
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from streambound.analyzer.catalog import Catalog, DeclaredTable
-from streambound.criteria.operators.parts import PeriodPart
 from streambound.criteria.periods.endless import certain
 from streambound.criteria.periods.leaves import own_columns
+from streambound.criteria.periods.parts import PeriodPart
 from streambound.synopsis_exec.plan_ir import Input
 from streambound_runtime.operators.epochs.plan import EpochLineage
 from streambound_runtime.promises import PeriodContract

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from streambound.analyzer.query import Condition
 from streambound.analyzer.types import Family
 from streambound.criteria.contract import fits_column
-from streambound.criteria.operators.parts import JudgedConditions, OfRelation
+from streambound.criteria.periods.parts import JudgedConditions, OfRelation
 from streambound.synopsis_exec.plan_ir import Input
 from streambound.synopsis_exec.useful import holds
 from streambound_runtime.promises import PeriodContract

@@ -15,7 +15,7 @@ from streambound.analyzer.query import Attribute, Comparison, Query, Source
 from streambound.analyzer.render import render
 from streambound.analyzer.types import Family
 from streambound.criteria.bound import QueryBound
-from streambound.criteria.operators.columns import columns_of, type_of
+from streambound.criteria.column_types import columns_of, type_of
 from streambound.criteria.projected_time import stamp
 from streambound.criteria.synopsis import MOST_TABLES, Synopsis
 from streambound.criteria.unlimited import unlimited

@@ -3,15 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from streambound.analyzer.query import Comparison, Condition, Constant, NullTest, Op
 from streambound.analyzer.values import Value
-from streambound.criteria.operators.parts import StepPart, StepValue
 from streambound.synopsis_exec.branch_plan import constant
 from streambound_runtime.operators.circuit_plan import RecursionStep
 from streambound_runtime.operators.plan import Term, Test
 
 _OPERATORS = {Op.EQ: "==", Op.NE: "!="}
+
+
+@dataclass(frozen=True, slots=True)
+class StepValue:
+    """A value that a case of a recursion's step reads: a column of one of its participants, plus ``more``.
+
+    These are its rows of r, in turn, then those of its inputs.
+    """
+
+    participant: int
+    place: int
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StepPart:
+    """One case of a recursion's step: so many rows of r, and one of each of its inputs at these places.
+
+    ``tests`` are conditions with what their attributes are; ``outputs`` the new row.
+    """
+
+    recursive: int
+    inputs: tuple[int, ...]
+    tests: tuple[tuple[Condition, tuple[StepValue, ...]], ...]
+    outputs: tuple[StepValue | Constant, ...]
 
 
 def recursion_step(step: StepPart, width: int, inputs: Sequence[int]) -> RecursionStep:

@@ -7,7 +7,9 @@ from functools import reduce
 
 from streambound.analyzer.symbols import symbol
 from streambound.analyzer.types import Family
+from streambound.criteria.rows_apart import kept_apart
 from streambound.criteria.size import Addition, Maximum, Minimum, Number, Size, Symbol
+from streambound.synopsis_exec.apart_plan import rows_apart
 from streambound.synopsis_exec.branch_plan import BranchLowering
 from streambound.synopsis_exec.family_plan import FamilyLowering
 from streambound.synopsis_exec.kernel_choice import sql_reason
@@ -21,7 +23,7 @@ def synopsis_plan(query: Plan, forced: str | None = None) -> plan.SynopsisPlan:
     reason, placed = sql_reason(query), placement(query, forced)
     return plan.SynopsisPlan(
         tuple(column.name for column in query.kept_columns),
-        tuple(_branch(query, branch) for branch in query.branches),
+        _branches(query),
         bound_formula(query),
         query.distinct,
         tuple(place for place, column in enumerate(query.kept_columns) if column.type.family is Family.STRING),
@@ -43,6 +45,13 @@ def _forgetting(query: Plan) -> plan.Forgetting | None:
         return None
     place = query.stamp.place if query.kept is None else query.kept.place_of(query.stamp.place)
     return plan.Forgetting(place, query.stamp.lag)
+
+
+def _branches(query: Plan) -> tuple[plan.Subplan, ...]:
+    if kept_apart(query.bound) is None:
+        return tuple(_branch(query, branch) for branch in query.branches)
+    apart = rows_apart(query)
+    return () if apart is None else (apart,)
 
 
 def _branch(query: Plan, branch: BranchPlan) -> plan.Subplan:

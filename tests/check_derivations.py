@@ -14,10 +14,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from compare_judges import Case, corpus, nexmark
-from compare_judges import random as random_cases
-
 from support.derivations import Derived, Outcome, checked, derived, falsified, named
+from support.statement_cases import Case, corpus, nexmark, random_cases
 
 _DATA = Path(__file__).parent / "data"
 

@@ -45,8 +45,6 @@ class Tally:
     """Differences and failures, each with its seed and query."""
     tick: str = "timestamp"
     """What a job does at a time (`streambound.compile`)."""
-    by_dataflow: bool = False
-    """As the rules by demand and facts decide."""
     spark: Any = None
     """A session that is asked, too, for the results over all rows."""
 
@@ -63,7 +61,7 @@ class Tally:
     def _query(self, world: World, text: str, used: Counter[str], name: str) -> None:
         self.counts["tried"] += 1
         try:
-            found = outcome(world, text, self.tick, self.by_dataflow)
+            found = outcome(world, text, self.tick)
         except Exception as error:
             at = traceback.extract_tb(error.__traceback__)[-1]
             self.wrong.append(f"{name} fails: {error!r} at {at.filename}:{at.lineno}\n  {text}")
@@ -136,9 +134,8 @@ def main() -> int:
     parser.add_argument("--report", type=Path, help="a file that the counts are written to, now and then")
     parser.add_argument("--tick", choices=("timestamp", "batch"), default="timestamp", help="what a job does at a time")
     parser.add_argument("--spark", action="store_true", help="ask Spark, too, for the results over all rows")
-    parser.add_argument("--dataflow", action="store_true", help="jobs as the rules by demand and facts decide them")
     told = parser.parse_args()
-    tally = Tally(tick=told.tick, by_dataflow=told.dataflow, spark=_session() if told.spark else None)
+    tally = Tally(tick=told.tick, spark=_session() if told.spark else None)
     began = time.monotonic()
     try:
         for number in range(told.seeds):

@@ -14,12 +14,11 @@ import pyarrow as pa
 import pytest
 
 from streambound.analyzer.errors import UsageError
-from streambound.synopsis_exec.circuit_plan import make_circuit_plan
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.placement.executors import hashed
-from support.circuits import Circuit, checked_once, rows_of
+from support.circuits import Circuit, checked_once, circuit_plan, rows_of
 from support.profiles import MORE
 
 pytestmark = pytest.mark.xdist_group("corpus")  # its cases are checked once, in one process
@@ -65,7 +64,7 @@ def placement(sql: str, catalog: dict[str, Any], forced: str | None = None) -> C
     checked = checked_once(sql, catalog)
     if checked.circuit is None or str(checked.verdict) != "bounded" or checked.catalog is None:
         return None
-    plan = job_spec(make_circuit_plan(checked.circuit, checked.statement, checked.catalog), forced).plan
+    plan = job_spec(circuit_plan(checked), forced).plan
     assert isinstance(plan, CircuitPlan)
     return plan
 

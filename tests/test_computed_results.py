@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from support.circuits import TWO_STREAMS as CATALOG
-from support.circuits import checked_circuit, random_rows, reference, run_circuit
+from support.circuits import checked_circuit, circuit_plan, random_rows, reference, run_circuit
 from support.profiles import MORE
 
 PAIRS = "FROM S JOIN T ON S.ts > T.ts"
@@ -56,5 +56,4 @@ def test_columns_of_one_name_are_those_of_the_select_list_all_the_same() -> None
     checked = checked_circuit(
         f"SELECT * FROM (SELECT S.b AS x, T.b AS y, COUNT(*) AS n {PAIRS} GROUP BY S.b, T.b) AS d (p, q, r)", CATALOG
     )
-    assert checked.circuit is not None and checked.circuit.part is not None
-    assert [column.name for column in checked.circuit.part.columns] == ["p", "q", "r"]
+    assert [column.name for column in circuit_plan(checked).columns] == ["p", "q", "r"]

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from streambound.synopsis_exec.circuit_plan import make_circuit_plan
 from streambound.synopsis_exec.verify import gives_nothing
 from support.choices import Choices
-from support.circuits import checked_circuit, run_circuit
+from support.circuits import checked_circuit, circuit_plan, run_circuit
 from support.oracle import prefix_expected
 from support.product import decided
 from support.streams import adversarial_rows, small_rows
@@ -97,7 +96,7 @@ def test_at_most_the_empty_string_is_the_empty_string() -> None:
 def test_groups_of_nothing_are_none(sql: str, nothing: bool) -> None:
     checked = checked_circuit(sql, CATALOG)
     assert checked.circuit is not None and checked.catalog is not None
-    assert gives_nothing(make_circuit_plan(checked.circuit, checked.statement, checked.catalog)) is nothing
+    assert gives_nothing(circuit_plan(checked)) is nothing
 
 
 def test_a_timestamp_is_never_null_without_a_time_order() -> None:

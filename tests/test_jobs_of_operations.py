@@ -110,7 +110,7 @@ def test_random_statements_print_what_others_say(seed: int) -> None:
     with World(choices) as world:
         for _ in range(EACH):
             text, _ = operator_query(choices)
-            found = outcome(world, text, "batch", by_dataflow=True)
+            found = outcome(world, text, "batch")
             assert not found.different, text
             ran += found.results
     assert ran > EACH // 4

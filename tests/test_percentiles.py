@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from streambound.criteria.operators.states import CircuitBound
+from streambound.criteria.judged import CircuitBound
 from streambound.recheck.oracle.prove import prove
 from streambound.reports.circuit_witness_report import tables_of
 from streambound.reports.witness_report import json_rows

@@ -171,8 +171,10 @@ def test_queries_without_one(place: Path, sql: str, message: str) -> None:
 
 def test_a_longer_search_finds_what_check_has_given_up(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from streambound.criteria import witness_search
+    from streambound.criteria.dataflow import witness
 
     monkeypatch.setattr(witness_search, "MOST_STEPS", 20)
+    monkeypatch.setattr(witness, "SEARCH", 20)
     result = _witness("q.sql")
     assert result.exit_code == 1 and "--longer 10 searches longer" in result.output
     result = _witness("q.sql", "--longer", "1000", "--prove", "3")

@@ -42,17 +42,22 @@ def row_expression(node: exp.Expr, given: Schema) -> Expression | None:
 
     Constant whole numbers are folded: ``1 + 1`` is 2.
     """
+    try:
+        found = known_expression(node, given)
+    except (Refused, KeyError):
+        return None
+    return None if found is None else _folded(found)
+
+
+def known_expression(node: exp.Expr, given: Schema) -> Expression | None:
+    """The same as it is written; None where it names what is no column, raises Refused where it has no meaning."""
     holder = exp.Paren(this=node.copy())
     for found in _columns(holder):
         place = meant(found, given)
         if place is None:
             return None
         found.replace(exp.column(exp.to_identifier(str(place), quoted=True)))
-    try:
-        expression = read(holder.this, {str(place): column.type or ANY for place, column in enumerate(given)})
-    except (Refused, KeyError):
-        return None
-    return _folded(expression)
+    return read(holder.this, {str(place): column.type or ANY for place, column in enumerate(given)})
 
 
 def _folded(expression: Expression) -> Expression:

@@ -194,7 +194,7 @@ def _block(tree: Aggregate, body: Tree, sums: BlockSums, once: bool, context: Ru
     if isinstance(read, Undecided):
         return Operation(body, undecided=(read,))
     found = tables(read, once, body, "A1", counted=True, stamped=_closes(tree, context))
-    return better(found, rows_apart(body, context) or found)
+    return better(found, rows_apart(body, read, context) or found)
 
 
 def _keys_have_ends(tree: Aggregate) -> bool:
@@ -310,7 +310,8 @@ def _block_of_values(tree: Aggregate, one: Valued, body: Tree, context: RuleCont
         best = best_over_join(read, one.greatest, below)
         if best is not None:
             return best
-    return tables(read, not one.counted, below, "A4", counted=True, stamped=stamped)
+    found = tables(read, not one.counted, below, "A4", counted=True, stamped=stamped)
+    return better(found, rows_apart(below, read, context) or found)
 
 
 def _read_values(tree: Aggregate, value: exp.Expr, below: Tree, distinct: bool, context: RuleContext) -> Read:

@@ -18,7 +18,7 @@ from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.block_columns import BlockColumns, with_conditions_above
 from streambound.analyzer.block_queries import BlockReader, Monomial
 from streambound.analyzer.boundedness import Facts
-from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.catalog import Catalog, DeclaredTable
 from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.columns import Column
 from streambound.analyzer.errors import TooManyBranchesError
@@ -26,12 +26,12 @@ from streambound.analyzer.findings import Finding
 from streambound.analyzer.query import Attribute, Branch, Comparison, Kind, Op, Query, Source, conjunction
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.bag import bag_violations
-from streambound.criteria.bound import bound, results_count, timed_results_layout
-from streambound.criteria.count import by_values as of_values
+from streambound.criteria.bound import bound, results_size
 from streambound.criteria.dataflow.counting import apart
 from streambound.criteria.dataflow.demand import Demand, everything
 from streambound.criteria.dataflow.state import (
     BlockResults,
+    Combinations,
     DecidedBlock,
     Entry,
     Operation,
@@ -46,9 +46,9 @@ from streambound.criteria.dataflow.state import (
 from streambound.criteria.dataflow.syntax import column_of, scalar_of
 from streambound.criteria.dataflow.views import Views
 from streambound.criteria.least_bound import least_bound
+from streambound.criteria.rows_apart import KeptRows, bound_apart
 from streambound.criteria.set import set_violations
-from streambound.criteria.size import Number, Size, fewer, total
-from streambound.criteria.synopsis import Synopsis
+from streambound.criteria.size import Size, fewer
 from streambound.criteria.violation import Violation
 from streambound.preprocess.pipeline import Derivation, derive
 
@@ -70,7 +70,27 @@ class RuleContext:
 
     def below(self, tree: nodes.Tree, demand: Demand) -> Operation:
         """An input of which so much is needed; one of relations that do not change remembers nothing."""
-        return Operation(tree, demand=demand) if is_static(tree, self.catalog) else self.rule(tree, demand, self)
+        if not is_static(tree, self.catalog):
+            return self.rule(tree, demand, self)
+        found = self.relation(tree, tuple(sorted(demand.columns)) or (0,))
+        return Operation(tree, demand=demand, undecided=(found,) if isinstance(found, Undecided) else ())
+
+    def relation(self, tree: nodes.Tree, places: Sequence[int]) -> DeclaredTable | Undecided:
+        """A relation that does not change, or what is computed of some: the declared one, or one of these columns."""
+        scan = tree
+        while isinstance(scan, nodes.Alias) and not scan.columns:
+            scan = scan.input
+        if isinstance(scan, nodes.Scan) and (declared := self.catalog.table(scan.table)) is not None:
+            return declared
+        given, syntax = self.views.schema(tree), tree.syntax or exp.Null()
+        named = [scalar_of(column_of(given[place])) for place in places]
+        items = tuple(nodes.Named(f"c{n}", value, alias=True) for n, value in enumerate(named))
+        try:
+            return self.blocks.relation(
+                nodes.Alias(nodes.Project(tree, items, syntax=syntax), "relation", syntax=syntax)
+            )
+        except Finding as finding:
+            return Undecided(tree, finding.diagnostic.message, finding=finding.diagnostic)
 
     @property
     def columns(self) -> BlockColumns:
@@ -100,20 +120,28 @@ def block(tree: nodes.Tree, demand: Demand, context: RuleContext, proposition: s
     if isinstance(read, Undecided):
         return Operation(tree, demand=demand, undecided=(read,))
     found = tables(read, distinct, tree, "set" if distinct else proposition)
-    found = better(found, rows_apart(tree, context) or found)
+    found = better(found, rows_apart(tree, read, context) or found)
     found = replace(found, demand=everything(context.views.of(tree)) if distinct else demand)
     return replace(found, states=(*found.states, results(read, tree))) if distinct else found
 
 
-def rows_apart(tree: nodes.Tree, context: RuleContext) -> Operation | None:
+def rows_apart(tree: nodes.Tree, read: Derivation, context: RuleContext) -> Operation | None:
     """The rows of a block's streams, as long as they may be joined with others; None where that is for ever."""
     body = tree
     while isinstance(body, nodes.Project | nodes.Alias | nodes.Distinct):
         body = body.input
-    count = apart(context.views.of(body))
-    if count is None:
+    view = context.views.of(body)
+    count = apart(view)
+    if count is None or count.closing is None or not isinstance(count.why, Combinations):
         return None
-    return Operation(tree, (OperatorState(body, "rows", "Lemma 1", (), Entry.SOURCES, count),))
+    kept = {one.source: KeptRows(count.closing.timestamps(view, one.source), one.size) for one in count.why.sources}
+    streams = [source for branch in read.split.branches[:1] for source in branch.streams]
+    tables = [one.table for name in kept if (one := view.sources[name]).table is not None]
+    if [table.name for table in tables] != [source.table for source in streams]:
+        return None  # its query has other sources
+    called = dict(zip((source.alias for source in streams), kept.values(), strict=True))
+    rows = DecidedBlock(read, bound_apart(read.split, called, count.size))
+    return Operation(tree, (OperatorState(body, "rows", "Lemma 1", (), Entry.SOURCES, count),), rows=rows)
 
 
 def read_block(tree: nodes.Tree, places: Iterable[int] | None, context: RuleContext, distinct: bool = False) -> Read:
@@ -137,7 +165,7 @@ def query_of(made: Callable[[], Query], tree: nodes.Tree) -> Read:
     try:
         return derive(made())
     except Finding as finding:
-        return Undecided(tree, finding.diagnostic.message)
+        return Undecided(tree, finding.diagnostic.message, finding=finding.diagnostic)
     except TooManyBranchesError as error:
         return Undecided(tree, str(error))
 
@@ -199,27 +227,14 @@ def most_results(read: Read, retention: Retention = Retention.PRESENT, by_values
     """
     if isinstance(read, Undecided):
         return None
-    query, split, together = read.split, _results(read.split, by_values), _results(read.together, by_values)
+    query, split, together = read.split, results_size(read.split, by_values), results_size(read.together, by_values)
     if (
         len(read.together.branches) < len(read.split.branches)
         and together is not None
         and (split is None or fewer(together, split))
     ):
         query, split = read.together, together
-    return None if split is None else StateCount(split, Reason.BLOCK, retention, why=BlockResults((query,)))
-
-
-def _results(split: Query, by_values: bool) -> Size | None:
-    found: list[Size] = [] if split.branches else [Number(0)]
-    for branch in split.branches:
-        facts = Facts.of(branch)
-        counted = results_count(facts, timed_results_layout(Synopsis(facts)))
-        if counted is not None and by_values:
-            counted = of_values(counted, branch)
-        if counted is None:
-            return None
-        found.append(counted.size)
-    return total(found)
+    return None if split is None else StateCount(split, Reason.BLOCK, retention, why=BlockResults((query,), by_values))
 
 
 # --- joins of two streams ---------------------------------------------------------------------------------------------

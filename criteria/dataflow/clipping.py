@@ -79,7 +79,7 @@ def with_clips(view: OperatorView, clips: Clips) -> OperatorView:
         low, high = values.ends
         known = between(low if least is None else least, high if greatest is None else greatest, values.null)
         columns[place] = replace(columns[place], values=known)
-    return view.narrowed(columns)
+    return replace(view.narrowed(columns), clipped=view.clipped | clips.keys())
 
 
 def extremal(first: int, pair: OperatorView, conditions: Sequence[exp.Expr], places: Places) -> Iterator[BestValue]:

@@ -245,7 +245,7 @@ def _lifetime(view: OperatorView, name: str) -> tuple[int, int] | None:
     """The timestamps that rows of a source can have, by the limits of a column that is near them; None for any."""
     found = []
     for place, column in enumerate(view.columns):
-        if column.values.null:  # it says nothing of a row where it is missing
+        if column.values.null or place in view.clipped:  # it says nothing of a row where it is missing
             continue
         low, high = column.values.ends
         for one in column.times:
@@ -288,11 +288,12 @@ def held_keys(view: OperatorView, places: Places) -> Iterator[HeldKey]:
 def _open_keys(view: OperatorView, wanted: Places, by: Places) -> Iterator[StateCount]:
     """Columns that hold a key which punctuations end: of each open one values (K1)."""
     for held in held_keys(view, wanted & by):
-        rest = [view.columns[place].values.size for place in wanted - frozenset(held.places)]
-        if held.key.max_open is not None and None not in rest:
-            sizes = [Number(size) for size in rest if size is not None]
-            size = product([Number(held.key.max_open), *sizes])
-            yield StateCount(size, Reason.OPEN_KEYS, Retention.KEY, held=held)
+        rest = [(place, view.columns[place].values.size) for place in sorted(wanted - frozenset(held.places))]
+        known = tuple(ColumnCount(place, size) for place, size in rest if size is not None)
+        if held.key.max_open is not None and len(known) == len(rest):
+            size = product([Number(held.key.max_open), *(Number(one.size) for one in known)])
+            why = Combinations(view, (), known)
+            yield StateCount(size, Reason.OPEN_KEYS, Retention.KEY, held=held, why=why)
 
 
 def _is_attribute(view: OperatorView, place: int, source: str, attribute: str) -> bool:
@@ -300,13 +301,14 @@ def _is_attribute(view: OperatorView, place: int, source: str, attribute: str) -
     return column is not None and column.name == attribute and view.origins[place] == frozenset((source,))
 
 
-def open_rows(view: OperatorView, timestamps: int) -> Size | None:
+def open_rows(view: OperatorView, timestamps: int) -> StateCount | None:
     """The rows that an append-only view adds at so many timestamps, as it closes by the time at which rows come."""
     for place, column in enumerate(view.columns):
         if column.newest:
             closing = ClosingTime(place, timestamps, 0, "", 1)
             rows = [_rows(view, name, source, closing) for name, source in view.sources.items()]
-            known = [one.size for one in rows if one is not None]
+            known = tuple(one for one in rows if one is not None)
             if len(known) == len(rows):
-                return product([Number(1), *known])
+                size = product([Number(1), *(one.size for one in known)])
+                return StateCount(size, Reason.OPEN, Retention.TIME, closing, why=Combinations(view, known))
     return None

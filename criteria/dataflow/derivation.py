@@ -8,7 +8,7 @@ difference by a path of atoms that sums to it. `recheck.derivation` checks it, a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,9 +16,11 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.blocks import is_block
+from streambound.analyzer.algebra.names_apart import with_names_apart
 from streambound.analyzer.algebra.nodes import Tree, named_inputs
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.view_facts import NOW
+from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.lower import lower
@@ -28,16 +30,24 @@ from streambound.analyzer.statement import Statement
 from streambound.criteria.bound import BranchBound, QueryBound, TableBound, results_count, timed_results_layout
 from streambound.criteria.cases import Case
 from streambound.criteria.certificate import certificate, to_json
+from streambound.criteria.count import by_values as of_values
+from streambound.criteria.dataflow.blocks import RuleContext
+from streambound.criteria.dataflow.each_key import with_one_key
 from streambound.criteria.dataflow.explained import FactLog, Json, TreeNode, conditions_of, pairs_of, row_schema
 from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.rewrites.conditions import filtered
-from streambound.criteria.dataflow.rewrites.late_conditions import late_conditions
+from streambound.criteria.dataflow.rewrites.late_conditions import block_conditions, late_conditions, late_parts
+from streambound.criteria.dataflow.rewrites.late_values import values_in_blocks
+from streambound.criteria.dataflow.rewrites.not_in import anti_joins, compared, without_not_in
 from streambound.criteria.dataflow.rewrites.pipeline import FORMS, Pass
 from streambound.criteria.dataflow.rewrites.ranges import LEFT_MEETS, RIGHT_MEETS, limits, ranges_down
+from streambound.criteria.dataflow.rewrites.sums import above_groups, sums_down
+from streambound.criteria.dataflow.rewrites.unions import disjoint_unions, in_both, one_selection
 from streambound.criteria.dataflow.state import (
     BlockResults,
     ColumnCount,
     Combinations,
+    EachKey,
     Entry,
     Operation,
     OperatorState,
@@ -46,11 +56,14 @@ from streambound.criteria.dataflow.state import (
     StateCount,
     SumOfCounts,
     WholeView,
+    WindowCount,
+    WindowRows,
 )
 from streambound.criteria.dataflow.view import place_of
-from streambound.criteria.dataflow.views import Views, equalities
+from streambound.criteria.dataflow.views import Views, equalities, values_of
 from streambound.criteria.size import Number, Size, total
 from streambound.criteria.synopsis import Synopsis
+from streambound_runtime.operators.asked_rows import AskedRows
 
 VERSION = 3
 _WHOLE = ("rewrites", "nodes", "facts", "keys", "columns", "key", "numbers", "path", "branches")
@@ -60,17 +73,18 @@ _WHOLE = ("rewrites", "nodes", "facts", "keys", "columns", "key", "numbers", "pa
 def derivation(judgement: Judgement, statement: Statement, catalog: Catalog) -> Json:
     """The certificate of a bounded judgement."""
     entries = judgement.entries
-    lowered = lower(statement, catalog, judgement.joining).tree
-    assert entries is not None and lowered is not None, "only what is bounded is certified"
+    lowered = lower(statement, catalog, judgement.joining)
+    assert entries is not None and lowered.tree is not None and lowered.positions is not None, "it is bounded"
+    tree = with_names_apart(lowered.tree, catalog, lowered.positions)
     registered = _Nodes(catalog)
     registered.tree(TreeNode(judgement.operation.tree, Views(catalog)), ())
     registered.operations(judgement.operation)
-    maker = _Maker(registered, FactLog(registered.numbers))
+    maker = _Maker(registered, FactLog(registered.numbers), judgement.context)
     operation = maker.operation(judgement.operation)
     document = {
         "schema_version": VERSION,
         "joining": judgement.joining,
-        "rewrites": list(_rewrites(lowered, judgement, catalog)),
+        "rewrites": list(_rewrites(tree, judgement, catalog)),
         "nodes": [],
         "facts": maker.log.facts,
         "operation": operation,
@@ -99,12 +113,15 @@ def _with_nodes(document: Json, claims: Sequence[Json]) -> Json:
 
 
 def _rewrites(tree: Tree, judgement: Judgement, catalog: Catalog) -> Iterator[Json]:
-    """The passes that change the tree; of limits to what partners have each with the facts that it is by."""
-    late = late_conditions(tree, judgement.context.blocks, catalog)
-    if not _same(late, tree):
-        yield {"rule": late_conditions.__name__}
+    """The passes that change the tree, of some each change with the facts that it is by."""
+    tree, late = _late(tree, judgement.context.blocks, catalog)
+    yield from late
+    valued = values_in_blocks(tree, judgement.context.blocks, catalog)
+    if not _same(valued, tree):
+        yield {"rule": values_in_blocks.__name__}
+    tree = valued
     for passes in FORMS:
-        found, rewrites = _after(late, passes, catalog)
+        found, rewrites = _after(tree, passes, catalog)
         if _same(found, judgement.operation.tree):
             yield from rewrites
             return
@@ -115,9 +132,9 @@ def _after(tree: Tree, passes: Iterable[Pass], catalog: Catalog) -> tuple[Tree, 
     """A tree after some passes, and those that change it."""
     found = list[Json]()
     for one in passes:
-        if one is ranges_down:
-            tree, limited = _limits(tree, catalog)
-            found += limited
+        if one in _BY_FACTS:
+            tree, made = _BY_FACTS[one](tree, catalog)
+            found += made
             continue
         changed = one(tree, catalog)
         if not _same(changed, tree):
@@ -130,6 +147,95 @@ def _same(one: Tree, other: Tree) -> bool:
     return one == other and _places(one) == _places(other)
 
 
+def _late(tree: Tree, blocks: BlockReader, catalog: Catalog) -> tuple[Tree, list[Json]]:
+    """What `late_conditions` does, block by block."""
+    found, todo = list[Json](), list[tuple[str, ...]]([()])
+    while todo:
+        path = todo.pop()
+        here = _at(tree, path)
+        late = late_parts(here, blocks, catalog)
+        if late:
+            known = [id(one) for one in block_conditions(here)]
+            found.append(
+                {"rule": "late_conditions", "path": list(path), "late": [known.index(id(one)) for one in late]}
+            )
+            tree = _with(tree, path, late_conditions(here, blocks, catalog))
+        else:
+            todo += [(*path, name) for name in named_inputs(here)]
+    return tree, found
+
+
+def _upwards(tree: Tree, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The paths of a tree, those below an operator first."""
+    for name, one in named_inputs(tree).items():
+        yield from _upwards(one, (*path, name))
+    yield path
+
+
+def _selections(tree: Tree, catalog: Catalog) -> tuple[Tree, list[Json]]:
+    """What `disjoint_unions` does, union by union."""
+    found = list[Json]()
+    for path in _upwards(tree):
+        here = _at(tree, path)
+        changed = one_selection(here, catalog)
+        if changed is here:
+            continue
+        both = in_both(here)
+        assert both is not None, "it is a union of selections"
+        registered = _nodes_of(tree, catalog, path, {"both": both})
+        log, node = FactLog(registered.numbers), registered.at(both)
+        empty = next(place for place, column in enumerate(node.view.columns) if column.values.size == 0)
+        log.values(node, empty)
+        made: Json = {"rule": "disjoint_unions", "path": list(path), "facts": log.facts}
+        found.append(_with_nodes(made, registered.claims))
+        tree = _with(tree, path, changed)
+    return tree, found
+
+
+def _not_in(tree: Tree, catalog: Catalog) -> tuple[Tree, list[Json]]:
+    """What `anti_joins` does, join by join."""
+    found = list[Json]()
+    for path in _upwards(tree):
+        here = _at(tree, path)
+        changed = without_not_in(here, catalog)
+        if changed is here or not isinstance(here, nodes.Join):
+            continue
+        sides = dict(zip(("member", "values"), compared(here), strict=True))
+        registered = _nodes_of(tree, catalog, path, sides)
+        log = FactLog(registered.numbers)
+        for node in map(registered.at, sides.values()):
+            if not is_static(here.left, catalog) and not node.view.columns[0].values.null:
+                log.values(node, 0)
+        made: Json = {"rule": "anti_joins", "path": list(path), "facts": log.facts}
+        found.append(_with_nodes(made, registered.claims))
+        tree = _with(tree, path, changed)
+    return tree, found
+
+
+def _sums(tree: Tree, catalog: Catalog) -> tuple[Tree, list[Json]]:
+    """What `sums_down` does, select list by select list."""
+    found, todo = list[Json](), list[tuple[str, ...]]([()])
+    while todo:
+        path = todo.pop()
+        here = _at(tree, path)
+        pushed = above_groups(here, catalog) if isinstance(here, nodes.Project) else None
+        if pushed is not None:
+            below, changed = pushed
+            found.append({"rule": "sums_down", "path": list(path), "side": "left" if below.is_left else "right"})
+            tree = _with(tree, path, changed)
+        todo += [(*path, name) for name in reversed(named_inputs(_at(tree, path)))]
+    return tree, found
+
+
+def _nodes_of(tree: Tree, catalog: Catalog, path: tuple[str, ...], made: Mapping[str, Tree]) -> _Nodes:
+    """The nodes of a tree, with those that a rewrite makes at a path."""
+    registered, views = _Nodes(catalog), Views(catalog)
+    registered.tree(TreeNode(tree, views), ())
+    for name, one in made.items():
+        registered.add(TreeNode(one, views), {"path": list(path), "made": name})
+    return registered
+
+
 def _limits(tree: Tree, catalog: Catalog) -> tuple[Tree, list[Json]]:
     """What `ranges_down` does, limit by limit, each of the tree after those before it."""
     found = list[Json]()
@@ -138,11 +244,11 @@ def _limits(tree: Tree, catalog: Catalog) -> tuple[Tree, list[Json]]:
         path = todo.pop()
         here = _at(tree, path)
         for name, part, column in _limits_of(here, catalog):
-            registered = _Nodes(catalog)
-            registered.tree(TreeNode(tree, Views(catalog)), ())
+            registered = _nodes_of(tree, catalog, path, {})
             log, pair = FactLog(registered.numbers), registered.at(pairs_of(_at(tree, path)))
             log.values(pair, column)
-            made = {"rule": "limit", "path": list(path), "side": name, "values": _limit_json(part), "facts": log.facts}
+            made: Json = {"rule": "limit", "path": list(path), "side": name, "values": _limit_json(part)}
+            made |= {"facts": log.facts}
             found.append(_with_nodes(made, registered.claims))
             changed = filtered(getattr(_at(tree, path), name), part, catalog)
             tree = _with(tree, (*path, name), changed)
@@ -195,6 +301,15 @@ def _places(tree: Tree) -> list[object]:
     return [tree.at, *(at for below in named_inputs(tree).values() for at in _places(below))]
 
 
+_BY_FACTS: Mapping[Pass, Callable[[Tree, Catalog], tuple[Tree, list[Json]]]] = {
+    ranges_down: _limits,
+    disjoint_unions: _selections,
+    anti_joins: _not_in,
+    sums_down: _sums,
+}
+"""Passes of which each change is certified by itself."""
+
+
 def _amount(size: Size) -> Json:
     return {"formula": size.text, "value": size.value}
 
@@ -232,9 +347,11 @@ class _Nodes:
             self.tree(node.input(name), (*path, name))
 
     def operations(self, operation: Operation) -> None:
-        """The rows with keys that groups are counted by."""
+        """The rows with keys that groups are counted by, and those of windows."""
         for one in operation.every():
             tree = one.tree
+            if isinstance(tree, nodes.Over) and tree in self.numbers:
+                self._windows(tree, one.states)
             if not isinstance(tree, nodes.Aggregate) or tree not in self.numbers:
                 continue
             around, width = self.at(tree), len(tree.keys)
@@ -243,13 +360,31 @@ class _Nodes:
                 for view in _views_of(state.count):
                     made = TreeNode(view, around.views, around.recursion)
                     call = {} if state.what == "groups" else {"call": state.key[-1] - width}
-                    self.add(made, {"path": path, "made": "keyed", **call})
-                    if isinstance(view, nodes.Project):
-                        self.add(made.input("input"), {"path": path, "made": "passing", **call})
+                    made_by = "keyed" if _session_of(view) is None else "session"
+                    self.add(made, {"path": path, "made": made_by, **call})
+                    self.add(made.input("input"), {"path": path, "made": "passing", **call})
+
+    def _windows(self, tree: nodes.Over, states: Iterable[OperatorState]) -> None:
+        """The partitions that rows of windows are counted by."""
+        around = self.at(tree)
+        below, path = around.input("input").view, self.claims[self.numbers[tree]]["path"]
+        for state in states:
+            for view in _views_of(state.count):
+                assert state.window is not None, "rows are of a window"
+                call = state.window.calls[0]
+                items = [parsed(item.value) for item in view.items if isinstance(item, nodes.Named)]
+                columns = [place_of(one, below) for one in items[len(call.partition) :]]
+                made: Json = {"path": path, "made": "partitions", "call": tree.calls.index(call), "columns": columns}
+                if len(items) == len(below.schema) + len(call.partition):
+                    made |= {"made": "partitioned", "columns": []}
+                self.add(TreeNode(view, around.views, around.recursion), made)
 
 
-def _views_of(count: StateCount | None) -> Iterator[Tree]:
+def _views_of(count: StateCount | None) -> Iterator[nodes.Project]:
     why = None if count is None else count.why
+    if isinstance(why, WindowCount):
+        for one in (why.rows, why.each, why.ties):
+            yield from _views_of(one)
     if isinstance(why, Combinations | WholeView | SumOfCounts) and isinstance(why.view.tree, nodes.Project):
         yield why.view.tree
 
@@ -258,6 +393,7 @@ def _views_of(count: StateCount | None) -> Iterator[Tree]:
 class _Maker:
     nodes: _Nodes
     log: FactLog
+    context: RuleContext
 
     # --- operations -----------------------------------------------------------------------------------------------
 
@@ -265,12 +401,12 @@ class _Maker:
         """An operation and all below it."""
         tree, demand = one.tree, one.demand
         rule = "block" if one.rows is not None else "operator"
-        if one.rows is None and is_static(tree, self.nodes.catalog):
+        if one.is_apart:
+            rule = "rows"
+        elif one.rows is None and is_static(tree, self.nodes.catalog):
             rule = "static"
         elif one.each_key is not None:
             rule = "each key"
-        elif one.is_apart:
-            rule = "rows"
         elif one.sums is not None:
             rule = "sums"
         found: Json = {
@@ -278,12 +414,20 @@ class _Maker:
             "rule": rule,
             "columns": sorted(demand.columns),
             "most": [{"column": column, "most": most} for column, most in sorted(demand.most.items())],
+            "ago": [],
             "states": [self.state(state, one) for state in one.states],
             "inputs": [self.operation(below) for below in one.inputs],
         }
+        if one.inputs and isinstance(tree, nodes.Filter):
+            found["inputs"][0]["ago"] = [self._ago(tree, *limit) for limit in sorted(one.inputs[0].demand.ago.items())]
+        else:
+            for below, made in zip(one.inputs, found["inputs"], strict=True):
+                made["ago"] = [{"column": column, "most": most} for column, most in sorted(below.demand.ago.items())]
         if tree.at is not None:
             found["span"] = {"line": tree.at.line, "column": tree.at.column}
-        if one.rows is not None:
+        if one.each_key is not None:
+            found["each"] = self._each_key(one, one.each_key)
+        if one.rows is not None and not one.is_apart:
             sizes, distinct = one.rows.sizes, one.rows.read.split.distinct
             distinct = True if one.rows.best is not None else distinct
             if one.states and one.states[0].proposition == "B1":
@@ -291,6 +435,28 @@ class _Maker:
             branches = to_json(certificate(sizes, distinct).branches) if sizes is not None else []
             found["block"] = {"distinct": distinct, "branches": branches}
         return found
+
+    def _each_key(self, one: Operation, each: EachKey) -> Json:
+        """What is remembered for one value of a key, by facts of streams that have one."""
+        context = with_one_key(self.context, each.key)
+        around = self.nodes.at(one.tree)
+        registered = _Nodes(context.catalog)
+        registered.tree(TreeNode(one.tree, context.views, around.recursion), ())
+        registered.operations(each.operation)
+        maker = _Maker(registered, FactLog(registered.numbers), context)
+        made: Json = {"rule": "one key", "key": each.key.name, "operation": maker.operation(each.operation)}
+        return _with_nodes(made | {"facts": maker.log.facts}, registered.claims)
+
+    def _ago(self, tree: Tree, column: int, most: int) -> Json:
+        """How long ago a time of a row before may be, where the condition is true, by the time at which rows come."""
+        node, made = self.nodes.at(tree), {"column": column, "most": most}
+        below = node.input("input")
+        for place, one in enumerate(below.view.columns):
+            path = self.log.path(node, place, column) if one.newest else None
+            if path is not None and sum(step.most for step in path) <= most:
+                steps = [self.log.step(node, step) for step in path]
+                return made | {"newest": self.log.time(below, place, NOW), "path": steps}
+        return made
 
     def state(self, state: OperatorState, one: Operation | None) -> Json:
         """A state, with the reason for its size."""
@@ -305,11 +471,54 @@ class _Maker:
             "reason": count.reason.value,
             "retention": count.retention.value,
         }
-        if state.what != "table" and one is not None:
+        if state.what != "table" and one is not None and one.each_key is None:
             made["count"] = self._why(state, count, one)
+        if state.window is not None and one is not None and isinstance(one.tree, nodes.Over):
+            made["window"] = self._window(one.tree, state.window)
         if state.best is not None:
             made["best"] = {"column": state.best.place, "greatest": state.best.greatest}
         return made
+
+    def _window(self, tree: Tree, window: WindowRows) -> Json:
+        """The functions that rows are kept for, and which; the facts that these come, or close, in an order."""
+        assert isinstance(tree, nodes.Over), "windows are of it"
+        asked, order, found = window.asked, window.calls[0].order, "all"
+        if asked is None:
+            found = "running"
+        elif asked != AskedRows():
+            found = next(name for name in ("first", "last", "within") if getattr(asked, name) is not None)
+        made: Json = {"calls": [tree.calls.index(one) for one in window.calls], "keeps": found}
+        below = self.nodes.at(tree).input("input")
+        place = place_of(parsed(order[0].value), below.view) if order and found != "all" else None
+        times = () if place is None else below.view.columns[place].times
+        now = next((one for one in times if one.source == NOW and one.low is not None), None)
+        if place is not None and now is not None:
+            made["order"] = [self.log.time(below, place, NOW, now.function), self.log.values(below, place)]
+        return made
+
+    def _rows_of_windows(self, count: StateCount, why: WindowCount) -> Json:
+        """Rows that are open, or came of late, and some of each partition."""
+        made: Json = {"rule": "window", "size": count.size.text, "number": why.number}
+        each = why.each
+        if why.rows.why is not None:
+            made["open"] = self._recent(why.rows) if each is None else self._count(why.rows)
+        if each is not None and each.why is None and each.size != Number(0):
+            made["each"] = {"rule": "one", "size": each.size.text}
+        elif each is not None and isinstance(each.why, Combinations | WholeView | SumOfCounts):
+            rows = each.why.view.tree
+            assert isinstance(rows, nodes.Project), "partitions are a select list"
+            if each.closing is not None:  # which is by its place beside the rows' columns
+                width = len(self.nodes.at(rows.input).view.schema)
+                each = replace(each, closing=replace(each.closing, place=each.closing.place - width))
+            made["each"] = self._count(each)
+        if why.ties is not None:
+            made["ties"] = self._recent(why.ties)
+        return made
+
+    def _recent(self, count: StateCount) -> Json:
+        """Rows that came at some timestamps."""
+        assert count.closing is not None, "they have a time"
+        return self._count(count) | {"rule": "recent", "number": count.closing.wait}
 
     def _why(self, state: OperatorState, count: StateCount, one: Operation) -> Json:
         tree = one.tree
@@ -363,8 +572,10 @@ class _Maker:
         if isinstance(why, SumOfCounts | WholeView | Combinations) and why.view.tree not in self.nodes.numbers:
             return {"rule": "unproved", "size": size}
         match why:
-            case BlockResults(queries):
-                return {"rule": "results", "size": size, "branches": to_json(_results(queries))}
+            case WindowCount():
+                return self._rows_of_windows(count, why)
+            case BlockResults(queries, by_values):
+                return {"rule": "results", "size": size, "branches": to_json(_results(queries, by_values))}
             case SumOfCounts(view, counts, below):
                 number = self.nodes.numbers[view.tree]
                 around = None if below else whole or self.nodes.at(view.tree)
@@ -381,10 +592,22 @@ class _Maker:
                         return {"rule": "unproved", "size": size}
                     column = {"column": empty, "size": 0, "rule": "set", "facts": [fact]}
                     made |= {"rule": "empty", "columns": [column]}
+                elif isinstance(node.tree, nodes.Fixpoint):
+                    made["columns"] = list(self._values_of_recursion(node))
                 return made
             case Combinations():
                 return self._combinations(count, why, node or self.nodes.at(why.view.tree), first, wanted, whole)
         return {"rule": "unproved", "size": size}
+
+    def _values_of_recursion(self, node: TreeNode) -> Iterator[Json]:
+        """The columns of a recursion that have no more values than their sets say."""
+        step = node.views.inside(node.tree).of(node.tree.step) if isinstance(node.tree, nodes.Fixpoint) else None
+        assert step is not None, "it is a recursion"
+        for place, column in enumerate(node.view.columns):
+            most = values_of(place, node.input("base").view, step, node.view)
+            if most is not None and column.values.size is not None and most.text == str(column.values.size):
+                fact = self.log.values(node, place)
+                yield {"column": place, "size": column.values.size, "rule": "set", "facts": [fact]}
 
     def _combinations(
         self,
@@ -396,10 +619,12 @@ class _Maker:
         whole: TreeNode | None,
     ) -> Json:
         closing = count.closing
+        rule = "apart" if why.apart else "keys" if count.held is not None else "combinations"
         made: Json = {
-            "rule": "apart" if why.apart else "combinations",
+            "rule": rule if _session_of(node.tree) is None or closing is None else "sessions",
             "size": count.size.text,
             "node": self.nodes.numbers[node.tree],
+            "key": [] if count.held is None else list(count.held.places),
             "sources": [self._source(one, count, node, first) for one in why.sources],
             "columns": [self._column(one, count, node, first) for one in why.columns],
         }
@@ -421,9 +646,14 @@ class _Maker:
             column = one.lifetime + first
             facts = [self.log.values(node, column), self.log.time(node, column, one.source)]
             return made | {"timestamps": one.timestamps, "facts": facts}
+        if one.timestamps is not None and (session := _session_of(node.tree)) is not None:
+            below = node.input("input")
+            rows = (below.input("input") if isinstance(below.tree, nodes.Filter) else below).input("input")
+            time = place_of(parsed(session.time), rows.view)
+            return made | {"timestamps": one.timestamps, "facts": [self.log.time(rows, time or 0, one.source)]}
         if one.timestamps is not None and count.closing is not None:
             column = count.closing.place + first
-            fact = self.log.time(node, column, one.source, count.closing.function)
+            fact = self.log.beside(node, column, one.source, count.closing.function)
             return made | {"timestamps": one.timestamps, "facts": [fact]}
         return made
 
@@ -439,7 +669,7 @@ class _Maker:
         assert isinstance(count.why, Combinations), "it is of such a count"
         near = count.why.view.columns[one.place].times[one.near]
         facts = [self.log.time(node, column, near.source, near.function)]
-        facts.append(self.log.time(node, closing.place + first, near.source, closing.function))
+        facts.append(self.log.beside(node, closing.place + first, near.source, closing.function))
         if not node.view.columns[column].values.null:
             facts.append(self.log.values(node, column))
         return made | {"rule": "finer" if one.finer else "near", "facts": facts}
@@ -468,16 +698,28 @@ class _Maker:
 
 def _at_columns(count: StateCount) -> StateCount:
     """A count of groups whose closing column is a key, by its place beside the columns of the rows below them."""
-    if not isinstance(count.why, Combinations) or count.closing is None:
+    if not isinstance(count.why, Combinations) or (count.closing is None and count.held is None):
         return count
     tree = count.why.view.tree
     names = [one.name for one in tree.items if isinstance(one, nodes.Named)] if isinstance(tree, nodes.Project) else []
     first = names.index("_k0") if "_k0" in names else 0
-    return replace(count, closing=replace(count.closing, place=count.closing.place + first))
+    closing, held = count.closing, count.held
+    if closing is not None:
+        closing = replace(closing, place=closing.place + first)
+    if held is not None:
+        held = replace(held, places=tuple(place + first for place in held.places))
+    return replace(count, closing=closing, held=held)
 
 
-def _results(queries: Sequence[Query]) -> Any:
-    """Tables of the results of all branches of some split queries."""
+def _session_of(tree: Tree) -> nodes.Bucket | None:
+    """The sessions whose keys a select list has."""
+    below = tree.input if isinstance(tree, nodes.Project) else None
+    below = below.input if isinstance(below, nodes.Filter) else below
+    return below if isinstance(below, nodes.Bucket) and below.kind is nodes.BucketKind.SESSION else None
+
+
+def _results(queries: Sequence[Query], by_values: bool) -> Any:
+    """Tables of the results of all branches of some split queries; of all there can be, where that is by values."""
     found = list[Any]()
     for query in queries:
         parts = list[BranchBound]()
@@ -485,6 +727,7 @@ def _results(queries: Sequence[Query]) -> Any:
             synopsis = Synopsis(Facts.of(branch))
             layout = timed_results_layout(synopsis)
             count = results_count(synopsis.facts, layout)
+            count = of_values(count, branch) if count is not None and by_values else count
             assert count is not None, "what is counted has a number"
             table = TableBound("results", layout, count, results=True)
             parts.append(BranchBound(number, Case(branch), synopsis, (table,)))

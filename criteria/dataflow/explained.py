@@ -17,14 +17,14 @@ from streambound.analyzer.algebra.narrowing import RowFacts, narrowed
 from streambound.analyzer.algebra.row_expressions import row_expression
 from streambound.analyzer.algebra.schema import parsed, starred_places
 from streambound.analyzer.algebra.schema_columns import Schema
-from streambound.analyzer.algebra.value_sets import ANYTHING, ValueSet, between
+from streambound.analyzer.algebra.value_sets import ANYTHING, NOTHING, ValueSet, between
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.expressions.expression import Expression, fields
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.dataflow.syntax import column_of, conjuncts
 from streambound.criteria.dataflow.view import OperatorView, place_of
-from streambound.criteria.dataflow.views import Views, equalities
+from streambound.criteria.dataflow.views import Views, equalities, in_pairs_only
 
 LEFT, RIGHT = "left side", "right side"
 """When the row of a side of a pair changes, as sources."""
@@ -114,6 +114,8 @@ class FactLog:
         return own if found is None or found.within(own) else found
 
     def _values(self, node: TreeNode, column: int) -> Json:
+        if node.view.columns[column].values == NOTHING and (made := self._none(node, column)) is not None:
+            return made
         match node.tree:
             case nodes.Scan():
                 return {"rule": "declared"}
@@ -139,7 +141,7 @@ class FactLog:
                     return {"rule": "bucket", "uses": [self.values(below, time)]}
         come_from = origin(node, column)
         if come_from is None:
-            return {"rule": "function", "set": _of_function(node, column)}
+            return self._of_function(node, column)
         rows, place, expression = come_from
         if place is not None:
             return {"rule": "passed", "uses": [self.values(rows, place)]}
@@ -147,6 +149,21 @@ class FactLog:
         read = () if found is None else fields(found)
         known = [int(name) for name in read if rows.view.columns[int(name)].values != ANYTHING]
         return {"rule": "computed", "uses": [self.values(rows, one) for one in sorted(known)]}
+
+    def _of_function(self, node: TreeNode, column: int) -> Json:
+        """What is known of aggregates, by their arguments, and of functions over windows: where their values begin."""
+        own, made = node.view.columns[column].values, dict[str, Any](rule="function")
+        match node.tree:
+            case nodes.Aggregate(keys=keys, calls=calls):
+                call, below = calls[column - len(keys)], node.input("input")
+                read = sorted(below.view.read_by(*call.arguments))
+                made["uses"] = [self.values(below, one) for one in read if below.view.columns[one].values != ANYTHING]
+                return made | {"set": between(own.ends[0], None, null=False) if call.function == "COUNT" else own}
+            case nodes.Over():
+                return made | {"set": own}
+            case nodes.Bucket():
+                return made | {"set": ANYTHING.not_null()}
+        return made | {"set": ANYTHING}
 
     def _of_recursion(self, node: TreeNode, column: int) -> Json:
         around = node.recursion
@@ -159,6 +176,34 @@ class FactLog:
             made["uses"] = [self.values(around, column)]
         return made
 
+    def _none(self, node: TreeNode, column: int) -> Json | None:
+        """Why there are no rows: an input has none, or a condition has none; None where the column says so."""
+        for name in needed_inputs(node.tree):
+            below = node.input(name)
+            empty = next((p for p, one in enumerate(below.view.columns) if one.values == NOTHING), None)
+            if empty is not None:
+                return {"rule": "none", "uses": [self.values(below, empty)]}
+        if not isinstance(node.tree, nodes.Filter | nodes.Join):
+            return None
+        empty_ones = [p for p in range(len(node.view.columns)) if self._left(node, p) == NOTHING]
+        if empty_ones:
+            return None if column in empty_ones else {"rule": "none", "uses": [self.values(node, empty_ones[0])]}
+        path = self.contradiction(node)
+        if path is None:
+            return None
+        there = self._there(node, [*path, path[0]])
+        return {"rule": "none", "high": [self.step(node, one) for one in path], "present": there}
+
+    @staticmethod
+    def _left(node: TreeNode, column: int) -> ValueSet:
+        """What the parts of a condition leave of a column, one by one."""
+        rows, place = row_of(node, column)
+        found, given = rows.view.columns[place].values, row_schema(node)
+        for one in conditions_of(node):
+            known = [ColumnFacts(found) if p == column else ColumnFacts() for p in range(len(given))]
+            found = narrowed(one, RowFacts(given, tuple(known))).columns[column].values
+        return found
+
     def _narrowed(self, node: TreeNode, column: int) -> Json:
         """What the input says, and the atoms of the condition; a path where these are not enough."""
         rows, place = row_of(node, column)
@@ -167,8 +212,16 @@ class FactLog:
         if rows.view.columns[place].values != ANYTHING:
             uses = [self.values(rows, place)]
             found = self._sets.get(uses[0], rows.view.columns[place].values)
-        for number, one in enumerate(conditions_of(node)):
-            values = said_by(one, row_schema(node)).columns[column].values
+        given, parts = row_schema(node), conditions_of(node)
+        for number, other in self._equal_columns(node, column):
+            beside = row_of(node, other)
+            if beside[0].view.columns[beside[1]].values.size is not None and not found.within(wanted):
+                uses.append(self.values(*beside))
+                found = found.meet(self._sets.get(uses[-1], ANYTHING).not_null())
+                atoms.append(number)
+        for number, one in enumerate(parts):
+            known = [ColumnFacts(found) if place == column else ColumnFacts() for place in range(len(given))]
+            values = narrowed(one, RowFacts(given, tuple(known))).columns[column].values
             if not found.within(values):
                 found = found.meet(values)
                 atoms.append(number)
@@ -179,13 +232,24 @@ class FactLog:
         for name, end, points in (("high", high, (column, None)), ("low", low, (None, column))):
             if end is None or (found.ends[0 if name == "low" else 1]) == end:
                 continue
-            path = self._path(node, *points)
+            path = self.path(node, *points)
             if path is not None:
-                made[name] = [self._step(node, one) for one in path]
+                made[name] = [self.step(node, one) for one in path]
                 made.setdefault("present", []).extend(self._there(node, path))
                 total = sum(one.most for one in path)
                 found = found.meet(between(None, total) if name == "high" else between(-total, None))
         return made | {"set": found}
+
+    @staticmethod
+    def _equal_columns(node: TreeNode, column: int) -> Iterator[tuple[int, int]]:
+        """The columns that a part of the condition makes equal to one, by the parts' numbers."""
+        given = row_schema(node)
+        for number, part in enumerate(conditions_of(node)):
+            for one in equalities(part):
+                both = place_of(one.left, node.view), place_of(one.right, node.view)
+                other = both[1] if both[0] == column else both[0] if both[1] == column else None
+                if other is not None and other != column and given[other].type == given[column].type:
+                    yield number, other
 
     # --- times ----------------------------------------------------------------------------------------------------
 
@@ -195,6 +259,9 @@ class FactLog:
         if key not in self._known:
             promise = self._promise(node, column, source, function)
             made: Json = {"rule": "unproved"} if promise is None else self._time(node, column, promise)
+            if promise is None and not function and node.view.columns[column].values == NOTHING:
+                promise = TimePromise(source, 0, 0)  # of which there is no row
+                made = {"rule": "none", "uses": [self.values(node, column)]}
             made |= {"node": key[0], "column": column}
             known = promise or TimePromise(source, None, None, function)
             if made["rule"] in ("joined", "newest") and not self._said(made["uses"], known):
@@ -214,21 +281,54 @@ class FactLog:
     def _promise(node: TreeNode, column: int, source: str, function: str) -> TimePromise | None:
         return node.view.columns[column].time(source, function)
 
+    def beside(self, node: TreeNode, column: int, source: str, function: str = "") -> int:
+        """The fact that says so of a source that a row may be made without: where there is such a row."""
+        if self._promise(node, column, source, function) is not None:
+            return self.time(node, column, source, function)
+        key = (self.numbers[node.tree], column, f"beside {source}", function)
+        if key not in self._known:
+            near = [one for place, one in node.view.near if (place, one.name) == (column, (source, function))]
+            promise = min(near, key=lambda one: (one.high is None, one.high or 0), default=None)
+            made: Json = {"rule": "unproved"} if promise is None else self._where_there_is(node, column, promise)
+            known = promise or TimePromise(source, None, None, function)
+            made |= {"node": key[0], "column": column, "time": time_json(known) | {"beside": True}}
+            self._known[key] = self._added(made)
+        return self._known[key]
+
+    def _where_there_is(self, node: TreeNode, column: int, promise: TimePromise) -> Json:
+        source, function = promise.source, promise.function
+        if isinstance(node.tree, nodes.Join) and node.tree.kind is not nodes.JoinKind.INNER:
+            pair = TreeNode(pairs_of(node.tree), node.views, node.recursion)
+            own = self._promise(pair, column, source, function)
+            of_right = source in called_above(node, node.input("right")).values()
+            in_right = column >= len(node.input("left").view.schema)
+            is_pair = node.tree.kind not in nodes.ONE_SIDED and in_pairs_only(node.tree.kind, of_right, in_right)
+            if own is not None and own.within(promise) and is_pair:
+                return {"rule": "paired", "uses": [self.time(pair, column, source, function)]}
+        found = row_of(node, column) if isinstance(node.tree, nodes.Join) else origin(node, column)
+        if found is None or found[1] is None:
+            return {"rule": "unproved"}
+        return {
+            "rule": "passed",
+            "uses": [self.beside(found[0], found[1], named_below(node, found[0], source), function)],
+        }
+
     def _time(self, node: TreeNode, column: int, promise: TimePromise) -> Json:
         source, function = promise.source, promise.function
         match node.tree:
             case nodes.Scan():
                 return {"rule": "declared"}
             case nodes.Union() | nodes.Except() | nodes.Intersect() if source == NOW:
-                sides = [node.input("left"), node.input("right")]
+                sides = [node.input(n) for n in ("left", "right") if not node.input(n).view.is_static]
                 return {"rule": "sides", "uses": [self.time(one, column, source, function) for one in sides]}
             case nodes.Join(kind=nodes.JoinKind.INNER, using=()) if source == NOW:
                 return self._joined(node, column, promise)
             case nodes.Join(kind=nodes.JoinKind.INNER, using=()) | nodes.Filter():
                 given, at = row_of(node, column)
-                own = given.view.columns[at].time(source, function)
-                if own is not None and own.within(promise):
-                    return {"rule": "passed", "uses": [self.time(given, at, source, function)]}
+                below = named_below(node, given, source)
+                own = given.view.columns[at].time(below, function)
+                if own is not None and replace(own, source=source).within(promise):
+                    return {"rule": "passed", "uses": [self.time(given, at, below, function)]}
                 if source == NOW:
                     return self._newest(node, column, promise)
                 return {"rule": "unproved"} if function else self._near(node, column, source)
@@ -239,13 +339,11 @@ class FactLog:
                 time = place_of(parsed(node.tree.time), below_it.view)
                 uses = [] if time is None else [self.time(below_it, time, source)]
                 return {"rule": "unproved" if time is None else "window", "uses": uses}
-        below = origin(node, column)
-        if below is None:
+        come_from = origin(node, column)
+        if come_from is None:
             return {"rule": "unproved"}
-        rows, place, expression = below
-        named = source
-        if isinstance(node.tree, nodes.Alias) and source != NOW:
-            named = source.removeprefix(f"{node.tree.alias}.")
+        rows, place, expression = come_from
+        named = named_below(node, rows, source)
         if place is not None:
             return {"rule": "passed", "uses": [self.time(rows, place, named, function)]}
         return self._computed(rows, expression, replace(promise, source=named))
@@ -281,7 +379,10 @@ class FactLog:
             return self.time(node, column, name, own.function)
         key = (self.numbers[node.tree], column, f"time {name}", own.function)
         if key not in self._known:
-            made = self._through(node, self.time(node, column, own.source, own.function), own.source, name, own)
+            if own.function:
+                made = self._through(node, self.time(node, column, own.source, own.function), own.source, name, own)
+            else:
+                made = self._near(node, column, name)
             self._known[key] = self._added(made | {"node": key[0], "column": column})
         return self._known[key]
 
@@ -290,9 +391,9 @@ class FactLog:
         made: Json = {"rule": "near"}
         ends: dict[str, int | None] = {"low": None, "high": None}
         for name, points in (("high", (column, source)), ("low", (source, column))):
-            path = self._path(node, *points)
+            path = self.path(node, *points)
             if path is not None:
-                made[name] = [self._step(node, one) for one in path]
+                made[name] = [self.step(node, one) for one in path]
                 made.setdefault("present", []).extend(self._there(node, path))
                 ends[name] = sum(one.most for one in path)
         low, high = ends["low"], ends["high"]
@@ -326,10 +427,10 @@ class FactLog:
             made = {"rule": "side", "uses": [self.time(rows, place, NOW, function)], "time": time_json(time)}
         elif (equal := self._equal(node, column, name, function)) is not None:
             made = equal
-        elif own is None:
-            if function:
-                return None
+        elif not function:
             made = self._near(node, column, name)
+        elif own is None:
+            return None
         else:
             first = self._side(node, column, mine, function)
             assert first is not None, "its own side says so"
@@ -339,28 +440,30 @@ class FactLog:
         return self._known[key]
 
     def _equal(self, node: TreeNode, column: int, name: str, function: str) -> Json | None:
-        """When the row of the other side changes, by a column of it that an atom makes equal."""
+        """When the row of the other side changes, by a column of it to which an atom makes it equal, or so far away."""
         given, width = row_schema(node), len(node.input("left").view.schema)
         for number, part in enumerate(conditions_of(node)):
-            for one in equalities(part):
-                x, y = place_of(one.left, node.view), place_of(one.right, node.view)
-                other = y if x == column else x if y == column else None
-                if other is None or given[other].type != given[column].type or (other < width) is not (name == LEFT):
+            said = said_by(part, given).differences
+            for x, other, more in said:
+                if x != column or not isinstance(other, int) or (other, x, -more) not in said:
+                    continue
+                if (other < width) is not (name == LEFT) or given[other].type != given[column].type:
                     continue
                 rows, place = row_of(node, other)
                 own = rows.view.columns[place].time(NOW, function)
-                found = None if own is None else self._side(node, other, name, function)
+                length = moved_by(function, own.width) if own is not None else None
+                found = None if length is None and more else self._side(node, other, name, function)
                 if own is not None and found is not None:
-                    time = TimePromise(name, own.low, own.high, function, own.width)
+                    time = replace(own.moved(more * (length or 0)), source=name)
                     return {"rule": "equal", "uses": [found], "atoms": [number], "time": time_json(time)}
         return None
 
     def _through(self, node: TreeNode, first: int, mine: str, name: str, own: TimePromise) -> Json:
-        later, earlier = self._path(node, name, mine), self._path(node, mine, name)
+        later, earlier = self.path(node, name, mine), self.path(node, mine, name)
         made: Json = {"rule": "through", "uses": [first]}
         for place, path in (("low", later), ("high", earlier)):
             if path is not None:
-                made[place] = [self._step(node, one) for one in path]
+                made[place] = [self.step(node, one) for one in path]
                 made.setdefault("present", []).extend(self._there(node, path))
         low = None if own.low is None or later is None else own.low - sum(one.most for one in later)
         high = None if own.high is None or earlier is None else own.high + sum(one.most for one in earlier)
@@ -374,21 +477,28 @@ class FactLog:
             return {"rule": "paired", "uses": [self.time(pair, column, source, function)]}
         rows, place = row_of(node, column)
         if source != NOW:
-            return {"rule": "passed", "uses": [self.time(rows, place, source, function)]}
+            below = named_below(node, rows, source)
+            return {"rule": "passed", "uses": [self.time(rows, place, below, function)]}
         own = [] if is_static(rows.tree, node.views.catalog) else [self.time(rows, place, NOW, function)]
+        empty = next((p for p, one in enumerate(pair.view.columns) if one.values.size == 0), None)
+        if empty is not None:  # no row has a partner
+            return {"rule": "kept", "uses": own, "present": [self.values(pair, empty)]}
         return {"rule": "kept", "uses": [*own, self.time(pair, column, NOW, function)]}
 
     # --- paths ----------------------------------------------------------------------------------------------------
 
-    def _path(self, node: TreeNode, first: Point, last: Point) -> list[PathStep] | None:
+    def path(self, node: TreeNode, first: Point, last: Point) -> list[PathStep] | None:
         """A path whose sum is least, by Bellman and Ford's algorithm; points between are there."""
         edges = list(steps_of(node))
-        best: dict[Point, tuple[int, list[PathStep]]] = {first: (0, [])}
         present = {first, last, None, LEFT, RIGHT, *_there(node)}
+        best: dict[Point, tuple[int, list[PathStep]]] = {}
+        for one in edges:
+            if one.above == first and (one.below not in best or one.most < best[one.below][0]):
+                best[one.below] = one.most, [one]
         for _ in range(len({one.above for one in edges}) + 1):
             changed = False
             for edge in edges:
-                if edge.above not in best or edge.above not in present:
+                if edge.above not in best or edge.above not in present or edge.above in (first, last):
                     continue
                 total = best[edge.above][0] + edge.most
                 if edge.below not in best or total < best[edge.below][0]:
@@ -396,9 +506,18 @@ class FactLog:
                     changed = True
             if not changed:
                 break
-        return best[last][1] if last in best and best[last][1] else None
+        return best[last][1] if last in best else None
 
-    def _step(self, node: TreeNode, step: PathStep) -> Json:
+    def contradiction(self, node: TreeNode) -> list[PathStep] | None:
+        """A path that leads back to where it begins, whose sum is negative."""
+        for point in _there(node):
+            path = self.path(node, point, point)
+            if path is not None and sum(one.most for one in path) < 0:
+                return path
+        return None
+
+    def step(self, node: TreeNode, step: PathStep) -> Json:
+        """A step of a path, with the fact that says so."""
         made: Json = {"above": point_json(step.above), "below": point_json(step.below), "most": step.most}
         if step.atom is not None:
             return made | {"atom": step.atom}
@@ -411,7 +530,7 @@ class FactLog:
             found = self._side(node, step.column, step.source, "")
             assert found is not None, "its side says so"
             return made | {"fact": found}
-        return made | {"fact": self.time(rows, place, step.source)}
+        return made | {"fact": self.time(rows, place, named_below(node, rows, step.source))}
 
     def _says(self, fact: int, step: PathStep) -> bool:
         """Whether a fact says as much as a step, which is by the view: without that nothing says it."""
@@ -429,6 +548,28 @@ class FactLog:
     def _added(self, made: Json) -> int:
         self.facts.append(made)
         return len(self.facts) - 1
+
+
+def moved_by(function: str, width: int) -> int | None:
+    """How far a time moves by one value of a function of it; None where values are not all as far apart."""
+    if not function:
+        return 1
+    by = function.removeprefix("_t DIV ")
+    return width if by == str(width) and by != function else None
+
+
+def needed_inputs(tree: nodes.Tree) -> tuple[str, ...]:
+    """The inputs without whose rows an operator has none."""
+    match tree:
+        case nodes.Join(kind=nodes.JoinKind.INNER | nodes.JoinKind.SEMI) | nodes.Intersect():
+            return "left", "right"
+        case nodes.Join(kind=nodes.JoinKind.LEFT | nodes.JoinKind.ANTI | nodes.JoinKind.NOT_IN) | nodes.Except():
+            return ("left",)
+        case nodes.Join(kind=nodes.JoinKind.RIGHT):
+            return ("right",)
+        case nodes.Aggregate(keys=()) | nodes.Join() | nodes.Union() | nodes.Fixpoint() | nodes.Scan() | nodes.Recur():
+            return ()
+    return ("input",)
 
 
 # --- what a node's condition says -------------------------------------------------------------------------------------
@@ -487,15 +628,20 @@ def steps_of(node: TreeNode) -> Iterator[PathStep]:
                 yield PathStep(column, None, floor(high), atom=number)
             if low is not None and named.type is not None and named.type.discrete:
                 yield PathStep(None, column, -ceil(low), atom=number)
-    for column, named in enumerate(given):
-        if named.type is None or not named.type.discrete:
+    for column, known in enumerate(given):
+        if known.type is None or not known.type.discrete:
             continue
         rows, place = row_of(node, column)
         facts = rows.view.columns[place]
         low, high = facts.values.ends
         mine = LEFT if isinstance(node.tree, nodes.Join) and rows.tree is node.tree.left else RIGHT
         limits: list[tuple[str | None, Any, Any]] = [(None, low, high)]
-        limits += [(mine if t.source == NOW else t.source, t.low, t.high) for t in facts.times if not t.function]
+        names = called_above(node, rows)
+        limits += [
+            (mine if t.source == NOW else names.get(t.source, t.source), t.low, t.high)
+            for t in facts.times
+            if not t.function
+        ]
         for source, least, most in limits:
             if source == mine and not isinstance(node.tree, nodes.Join):
                 continue
@@ -520,8 +666,24 @@ def latest(node: TreeNode) -> frozenset[str] | None:
             return latest(node.input("input"))
         case nodes.Join(kind=nodes.JoinKind.INNER):
             left, right = latest(node.input("left")), latest(node.input("right"))
-            return None if left is None or right is None else left | right
+            names = called_above(node, node.input("right"))
+            return None if left is None or right is None else left | {names.get(one, one) for one in right}
     return None
+
+
+def called_above(node: TreeNode, below: TreeNode) -> Mapping[str, str]:
+    """What the sources of an input are called in a node's rows, where these are others."""
+    tree = node.tree
+    if isinstance(tree, nodes.Alias):
+        return {name: f"{tree.alias}.{name}" for name in below.view.sources}
+    if isinstance(tree, nodes.Join) and below.tree is tree.right and tree.kind not in nodes.ONE_SIDED:
+        return dict(zip(below.view.sources, node.views.right_of_pairs(tree).sources, strict=True))
+    return {}
+
+
+def named_below(node: TreeNode, below: TreeNode, source: str) -> str:
+    """What a source of a node's rows is called in an input."""
+    return next((old for old, new in called_above(node, below).items() if new == source), source)
 
 
 # --- where columns come from ------------------------------------------------------------------------------------------
@@ -592,21 +754,6 @@ def _items(tree: nodes.Project, given: OperatorView) -> list[Any]:
         else:
             found.append(parsed(item.value))
     return found
-
-
-def _of_function(node: TreeNode, column: int) -> ValueSet:
-    """What the checker knows of aggregates and of functions over windows: where their values begin."""
-    own = node.view.columns[column].values
-    low = own.ends[0]
-    match node.tree:
-        case nodes.Aggregate(keys=keys, calls=calls):
-            counts = column >= len(keys) and calls[column - len(keys)].function == "COUNT"
-            return between(0, None, null=False) if counts and low is not None and not own.null else ANYTHING
-        case nodes.Over():
-            return own
-        case nodes.Bucket():
-            return ANYTHING.not_null()
-    return ANYTHING
 
 
 # --- as plain JSON ----------------------------------------------------------------------------------------------------

@@ -15,7 +15,6 @@ from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.schema import parsed, starred_places
 from streambound.analyzer.algebra.schema_columns import ViewColumn, meant
 from streambound.analyzer.codes import Code
-from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.findings import Positions
 from streambound.analyzer.spans import Span
 from streambound.criteria.dataflow.judge import Judgement
@@ -43,20 +42,15 @@ _LIMITS = "limit the columns that it keeps, in WHERE or by domains in the catalo
 _ROWS = "declare it: rows = … in [relations.{}], or domains of its key"
 
 
-def findings(judgement: Judgement) -> tuple[Diagnostic, ...]:
-    """The diagnostics of the states of a statement that have no size, each once."""
+def violations(judgement: Judgement) -> tuple[Violation, ...]:
+    """What is said of the states of a statement that have no size, each once."""
     positions = judgement.context.blocks.positions
     reader = _Findings(positions, judgement.context.views, judgement.operation.tree)
     found: dict[object, Violation] = {}
     for one in states_without_size(judgement.operation):
         for violation in reader.of(one.state):
             found.setdefault((violation.code, violation.message, violation.span), violation)
-    file = positions.source.file
-    return tuple(
-        Diagnostic(one.code, one.message, file, one.span, one.help, f"proposition {one.condition}")
-        for one in found.values()
-        if one.code is not None
-    )
+    return tuple(found.values())
 
 
 @dataclass(frozen=True, slots=True)

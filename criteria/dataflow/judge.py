@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.clock import clocks, scans
+from streambound.analyzer.algebra.names_apart import with_names_apart
 from streambound.analyzer.algebra.view_facts import ROW_BEFORE
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog
@@ -83,22 +84,22 @@ def judge(statement: Statement, catalog: Catalog) -> Judgement | None:
 
     What asks relations that do not change is decided when a row comes, or joined with them: the better of the two.
     """
-    found = _judged(statement, lower(statement, catalog), catalog)
+    found = judge_lowered(statement, lower(statement, catalog), catalog)
     if found is None or found.entries is not None:
         return found
-    other = _judged(statement, lower(statement, catalog, joining=True), catalog)
-    if other is None or better(found.operation, other.operation) is found.operation:
-        return found
-    return replace(other, joining=True)
+    other = judge_lowered(statement, lower(statement, catalog, joining=True), catalog, joining=True)
+    return found if other is None or better(found.operation, other.operation) is found.operation else other
 
 
-def _judged(statement: Statement, lowered: Lowered, catalog: Catalog) -> Judgement | None:
+def judge_lowered(statement: Statement, lowered: Lowered, catalog: Catalog, joining: bool = False) -> Judgement | None:
+    """What a statement remembers, as it was lowered; ``joining`` says that what it asks of relations is joined."""
     if lowered.tree is None or lowered.positions is None:
         return None
     blocks = BlockReader(lowered.positions, catalog, statement.name, statement.span, lowered.queries)
     context = RuleContext(catalog, blocks, Views(catalog), decided)
     operation: Operation | None = None
-    late = values_in_blocks(late_conditions(lowered.tree, blocks, catalog), blocks, catalog)
+    named = with_names_apart(lowered.tree, catalog, lowered.positions)
+    late = values_in_blocks(late_conditions(named, blocks, catalog), blocks, catalog)
     for tree in normal_forms(late, catalog):
         found = context.below(tree, everything(context.views.of(tree)))
         operation = found if operation is None else better(operation, found)
@@ -106,7 +107,8 @@ def _judged(statement: Statement, lowered: Lowered, catalog: Catalog) -> Judgeme
             break
     if operation is None:
         return None
-    return Judgement(operation, context, clocks(lowered.tree, catalog), tuple(_open_keys(operation, catalog)))
+    keys = tuple(_open_keys(operation, catalog))
+    return Judgement(operation, context, clocks(lowered.tree, catalog), keys, joining)
 
 
 def _open_keys(operation: Operation, catalog: Catalog) -> Iterator[OperatorState]:

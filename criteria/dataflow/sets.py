@@ -120,7 +120,7 @@ def _of_both(tree: nodes.Except | nodes.Intersect, context: RuleContext) -> Stat
     if len(known) < len(counts):
         return None
     queries = tuple(query for one in known if isinstance(one.why, BlockResults) for query in one.why.queries)
-    return StateCount(total([Number(0), *(one.size for one in known)]), Reason.BLOCK, why=BlockResults(queries))
+    return StateCount(total([Number(0), *(one.size for one in known)]), Reason.BLOCK, why=BlockResults(queries, True))
 
 
 def _joints(tree: nodes.Except | nodes.Intersect, context: RuleContext) -> list[Read] | None:

@@ -9,11 +9,13 @@ from enum import StrEnum
 from streambound.analyzer.algebra.nodes import AggregateCall, Scan, Side, Tree, WindowCall
 from streambound.analyzer.block_queries import Monomial
 from streambound.analyzer.changes import StreamKey
+from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.query import Query
 from streambound.criteria.bound import QueryBound
 from streambound.criteria.dataflow.closing import ClosingTime
 from streambound.criteria.dataflow.demand import Demand
 from streambound.criteria.dataflow.view import OperatorView
+from streambound.criteria.rows_apart import kept_apart
 from streambound.criteria.size import Number, Size, fewer, total
 from streambound.criteria.violation import Violation
 from streambound.preprocess.pipeline import Derivation
@@ -115,12 +117,23 @@ class SumOfCounts:
 
 @dataclass(frozen=True, slots=True)
 class BlockResults:
-    """The different results of blocks, as they were split."""
+    """The different results of blocks, as they were split; ``by_values``: of all there can be, whichever rows come."""
 
     queries: tuple[Query, ...]
+    by_values: bool = False
 
 
-CountReason = Combinations | WholeView | SumOfCounts | BlockResults
+@dataclass(frozen=True, slots=True)
+class WindowCount:
+    """Rows that are open, or that came of late, and ``number`` of each partition, with all ``ties`` of one rank."""
+
+    rows: StateCount
+    number: int = 0
+    each: StateCount | None = None
+    ties: StateCount | None = None
+
+
+CountReason = Combinations | WholeView | SumOfCounts | BlockResults | WindowCount
 """Why there are at most so many entries, as a certificate says it."""
 
 
@@ -214,10 +227,15 @@ class OperatorState:
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """An operator, or a call of it, that no rule speaks of, in words."""
+    """An operator, or a call of it, that no rule speaks of, in words; ``help`` is the way out.
+
+    A ``finding`` says what is wrong with its SQL.
+    """
 
     operator: Tree | AggregateCall | WindowCall = field(repr=False)
     words: str
+    help: str = ""
+    finding: Diagnostic | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +248,12 @@ class DecidedBlock:
     read: Derivation = field(repr=False)
     sizes: QueryBound | None = field(repr=False)
     best: Query | None = field(default=None, repr=False)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether something is remembered beside results."""
+        tables = self.sizes is not None and (self.sizes.tables or kept_apart(self.sizes) is not None)
+        return self.best is not None or bool(tables)
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,9 +342,9 @@ class Operation:
         return None if self.outside or len(known) < len(sizes) else total([Number(0), *known])
 
 
-def without_rule(tree: Tree, words: str) -> Operation:
+def without_rule(tree: Tree, words: str, help: str = "") -> Operation:
     """An operator that no rule speaks of."""
-    return Operation(tree, undecided=(Undecided(tree, words),))
+    return Operation(tree, undecided=(Undecided(tree, words, help),))
 
 
 def better(one: Operation, other: Operation) -> Operation:

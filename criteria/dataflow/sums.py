@@ -33,7 +33,7 @@ def sums_of(calls: Sequence[AggregateCall], body: Tree, context: RuleContext) ->
                 return None
             found.append(one)
     except Finding as finding:
-        return Undecided(body, finding.diagnostic.message)
+        return Undecided(body, finding.diagnostic.message, finding=finding.diagnostic)
     return BlockSums(tuple(products), tuple(found))
 
 

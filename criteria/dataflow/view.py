@@ -52,6 +52,7 @@ class OperatorView:
     limit; ``origins`` are the sources whose rows say a column's value. A union has ``parts``, whose columns are at the
     same places. ``near`` are promises of columns, by place, about sources that a row may be made without: where there
     is such a row. A select list is of the rows ``below``, of whose columns those by these places are shown at others.
+    Values of columns that are ``clipped`` count as the nearest that is told apart: they say nothing of times.
     """
 
     tree: Tree = field(repr=False)
@@ -65,6 +66,7 @@ class OperatorView:
     parts: tuple[OperatorView, ...] = ()
     near: tuple[tuple[int, TimePromise], ...] = ()
     below: tuple[OperatorView, Mapping[int, int]] | None = None
+    clipped: Places = frozenset()
 
     @property
     def is_static(self) -> bool:

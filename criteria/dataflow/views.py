@@ -148,7 +148,7 @@ class Views:
     def _recursive_rows(self, tree: nodes.Fixpoint, made: OperatorView) -> Size | None:
         """The rows of a recursion: combinations of its columns' values, which may be those of relations' rows (F4)."""
         base, step = self.of(tree.base), self.inside(tree, made).of(tree.step)
-        sizes = [_values_of(place, base, step, made) for place in range(len(made.schema))]
+        sizes = [values_of(place, base, step, made) for place in range(len(made.schema))]
         known = [size for size in sizes if size is not None]
         return product([Number(1), *known]) if len(known) == len(sizes) else None
 
@@ -362,13 +362,16 @@ class Views:
     def _near(
         self, tree: nodes.Join, left: OperatorView, right: OperatorView, renamed: Mapping[str, str]
     ) -> tuple[tuple[int, TimePromise], ...]:
-        """What the pairs' times say of sources that a row may be made without."""
-        width = len(left.schema)
+        """What the pairs' times say of sources that a row may be made without: where such a row is in a pair only."""
+        width, theirs = len(left.schema), frozenset(renamed.values())
         found = [*left.near, *((place + width, replace(one, source=renamed[one.source])) for place, one in right.near)]
         if tree.kind in (nodes.JoinKind.LEFT, nodes.JoinKind.RIGHT, nodes.JoinKind.FULL):
             pair = self.of(replace(tree, kind=nodes.JoinKind.INNER))
+            times = [(place, one) for place, column in enumerate(pair.columns) for one in column.times]
             found += [
-                (place, one) for place, column in enumerate(pair.columns) for one in column.times if one.source != NOW
+                (place, one)
+                for place, one in times
+                if one.source != NOW and in_pairs_only(tree.kind, one.source in theirs, place >= width)
             ]
         return tuple(found)
 
@@ -385,6 +388,13 @@ class Views:
         theirs = frozenset(place for mine, other in equal if mine and len(other) == 1 for place in other)
         mine = frozenset(place for own, other in equal if other and len(own) == 1 for place in own)
         return any(key <= theirs for key in right.keys), any(key <= mine for key in left.keys)
+
+
+def in_pairs_only(kind: nodes.JoinKind, of_right: bool, in_right: bool) -> bool:
+    """Whether a row of an outer join that has a column, and a row of a source of one of its sides, is a pair."""
+    if kind is nodes.JoinKind.FULL:
+        return of_right is not in_right
+    return of_right is (kind is nodes.JoinKind.LEFT)
 
 
 def _of_one_key(given: OperatorView, table: DeclaredTable, alias: str, key: StreamKey) -> OperatorView:
@@ -436,7 +446,7 @@ def _group_keys(buckets: Sequence[object | None]) -> tuple[Places, ...]:
     return tuple(frozenset(chosen) for chosen in islice(product_of(*ends.values()), _MOST_KEYS))
 
 
-def _values_of(place: int, base: OperatorView, step: OperatorView, made: OperatorView) -> Size | None:
+def values_of(place: int, base: OperatorView, step: OperatorView, made: OperatorView) -> Size | None:
     """How many values a column of a recursion has: those of its domain, or of relations' rows that come into it."""
     size = made.columns[place].values.size
     found, seen, todo = dict[object, Size](), set[int](), [place]

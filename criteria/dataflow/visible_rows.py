@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count, islice
+from itertools import islice
 
 from sqlglot import exp
 
@@ -70,7 +70,7 @@ class Visibility:
     queries: Mapping[int, nodes.Tree] = field(default_factory=dict)
     recursive: tuple[Schema, nodes.Tree] | None = None
     outer: tuple[Schema, Values] = ((), ())
-    _numbers: count[int] = field(default_factory=lambda: count(1))
+    _taken: set[str] = field(default_factory=set)
 
     def of(self, tree: nodes.Tree) -> Iterator[VisibleRows]:
         """The ways to make a row of an operator."""
@@ -132,7 +132,10 @@ class Visibility:
         return schema(tree, self.catalog, self.recursive[0] if self.recursive is not None else ())
 
     def _scan(self, tree: nodes.Scan) -> VisibleRows:
-        alias = f"_{tree.alias}_{next(self._numbers)}"
+        alias, number = tree.alias, 1
+        while alias.lower() in self._taken:
+            alias, number = f"{tree.alias}_{number + 1}", number + 1
+        self._taken.add(alias.lower())
         columns = tuple(exp.column(one.name, table=alias, quoted=True) for one in self._schema(tree))
         return VisibleRows((replace(tree, alias=alias, changes=False),), (), columns)
 

@@ -28,13 +28,15 @@ from streambound.criteria.dataflow.state import (
     Retention,
     StateCount,
     Undecided,
+    WholeView,
+    WindowCount,
     WindowRows,
     smaller,
     without_rule,
 )
 from streambound.criteria.dataflow.syntax import scalar_of_column
 from streambound.criteria.dataflow.view import OperatorView, Places, place_of
-from streambound.criteria.size import Number, Size, product, total
+from streambound.criteria.size import Number, product, total
 from streambound_runtime.operators.asked_rows import AskedRows
 
 RANKS = ("ROW_NUMBER", "RANK", "DENSE_RANK")
@@ -191,8 +193,15 @@ def _recent(calls: Sequence[Limited], given: OperatorView) -> list[Kept]:
     if not limits or None in offsets or any(call.function != "LAG" for call, _ in calls):
         return []
     within = max(0, min(limits))
-    size = open_rows(given, within)
-    return [] if size is None else [(StateCount(size, Reason.OPEN, Retention.TIME), AskedRows(within=within))]
+    return _of_late(given, within)
+
+
+def _of_late(given: OperatorView, within: int) -> list[Kept]:
+    """The rows that came within so much time."""
+    rows = open_rows(given, within)
+    if rows is None:
+        return []
+    return [(StateCount(rows.size, Reason.OPEN, Retention.TIME, why=WindowCount(rows)), AskedRows(within=within))]
 
 
 def _columns(tree: nodes.Over, scalars: Sequence[nodes.Scalar], context: RuleContext) -> OperatorView:
@@ -207,7 +216,7 @@ def _columns_of(given: OperatorView, places: Places) -> list[nodes.Scalar]:
 
 def _all(tree: nodes.Over, call: nodes.WindowCall, given: OperatorView, context: RuleContext) -> list[StateCount]:
     """All rows: as many as there are, or, where partitions close, those of open ones."""
-    found = [] if given.rows is None else [StateCount(given.rows, Reason.ROWS)]
+    found = [] if given.rows is None else [StateCount(given.rows, Reason.ROWS, why=WholeView(given))]
     whole = _columns(tree, [*map(scalar_of_column, given.schema), *call.partition], context)
     width = len(given.schema)
     count = different(whole, whole.every, range(width, len(whole.schema)))
@@ -231,26 +240,29 @@ def _first(
     still, each = _open(given), _partitions(partition, len(call.partition), len(given.schema))
     if still is None:
         return []
-    found = [each]
+    found: list[tuple[StateCount | None, StateCount | None]] = [(each, None)]
     if call.function in _TIED:
         same = {place_of(parsed(one), given) for one in (*call.partition, *(key.value for key in call.order))}
         ways = [[*call.partition, *_columns_of(given, one - same)] for one in (shown, *given.keys)]
-        found = [_partitions(_columns(tree, items, context), len(call.partition), len(given.schema)) for items in ways]
+        alike = [_partitions(_columns(tree, items, context), len(call.partition), len(given.schema)) for items in ways]
+        found = [(one, None) for one in alike]
         first = place_of(parsed(call.order[0].value), given) if call.order else None
         ties = open_rows(given, 1) if first is not None and given.columns[first].newest else None
         if ties is not None and each is not None:
-            found.append(replace(each, size=product([each.size, ties])))
+            found.append((each, ties))
     counts = [
-        replace(one, size=_both(still, number, one), closing=still.closing or one.closing)
-        for one in found
+        replace(_both(still, number, one, ties), closing=still.closing or one.closing)
+        for one, ties in found
         if one is not None and (still.closing is None or one.closing is None)
     ]
     return [(one, AskedRows(first=number)) for one in counts]
 
 
-def _both(rows: StateCount, number: int, each: StateCount) -> Size:
-    """Some rows, and so many of each partition."""
-    return total([rows.size, product([Number(number), each.size])])
+def _both(rows: StateCount, number: int, each: StateCount, ties: StateCount | None = None) -> StateCount:
+    """Some rows, and so many of each partition, which go with it."""
+    of_each = each.size if ties is None else product([each.size, ties.size])
+    size = total([rows.size, product([Number(number), of_each])])
+    return replace(each, size=size, why=WindowCount(rows, number, each, ties))
 
 
 def _near(reach: WindowReach, call: nodes.WindowCall, given: OperatorView, partition: OperatorView) -> list[Kept]:
@@ -267,9 +279,7 @@ def _near(reach: WindowReach, call: nodes.WindowCall, given: OperatorView, parti
     if reach.unit is nodes.Unit.RANGE and reach.before is not None:
         if not newest or len(call.order) > 1:
             return []
-        within = reach.before + reach.after
-        size = open_rows(given, within)
-        return [] if size is None else [(StateCount(size, Reason.OPEN, Retention.TIME), AskedRows(within=within))]
+        return _of_late(given, reach.before + reach.after)
     number = 1 if reach.before is None else reach.before + reach.after
     each = (
         StateCount(Number(0), Reason.VALUES)
@@ -280,7 +290,7 @@ def _near(reach: WindowReach, call: nodes.WindowCall, given: OperatorView, parti
     if each is None or rows is None or (each.closing is not None and not newest):
         return []  # partitions that close have all of their rows until then
     closing = each.closing if newest else rows.closing or closed[0]
-    count = replace(each, size=_both(rows, number, each), closing=closing)
+    count = replace(_both(rows, number, each), closing=closing)
     return [(count, None if reach.before is None else AskedRows(last=number))]
 
 

@@ -141,6 +141,11 @@ def _of_joins(query: Query, longer: int) -> Witness | None:
     return find_witness(split, tuple(violated), longer).witness
 
 
+def suspects(judgement: Judgement) -> Iterator[Query]:
+    """The select-project-join queries whose plans may build witnesses of a statement, split."""
+    return Suspects(judgement).of(list(states_without_size(judgement.operation)))
+
+
 @dataclass(frozen=True)
 class Suspects:
     """The select-project-join queries whose plans may build witnesses of a statement: of its states without a size."""

@@ -13,11 +13,11 @@ from sqlglot import exp
 
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.query import Comparison, Condition, Query, conjunction
-from streambound.criteria.operators.judge import groups
-from streambound.criteria.operators.parts import OfRelation
+from streambound.criteria.bound import results_size
 from streambound.criteria.periods.epochs import plus
 from streambound.criteria.periods.leaves import read_block
 from streambound.criteria.periods.partners import values_beside
+from streambound.criteria.periods.parts import OfRelation
 from streambound.criteria.periods.valid import P2, KeyValues, unique_keys, valid_rows
 from streambound.criteria.periods.views import MaybeSize, PeriodContext, smallest
 from streambound.criteria.size import Number
@@ -77,7 +77,7 @@ def _judged_keys(
 def _different(query: Query, places: tuple[int, ...]) -> MaybeSize:
     """How many different values some columns of a branch have together."""
     (branch,) = query.branches
-    return groups(replace(query, branches=(replace(branch, outputs=tuple(branch.outputs[n] for n in places)),)))
+    return results_size(replace(query, branches=(replace(branch, outputs=tuple(branch.outputs[n] for n in places)),)))
 
 
 def _is_of(atom: Condition, key: tuple[str, ...]) -> bool:

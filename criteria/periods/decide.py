@@ -17,14 +17,14 @@ from streambound.analyzer.findings import Positions
 from streambound.analyzer.seq_blocks import SeqBlock
 from streambound.analyzer.spans import SourceText, Span
 from streambound.analyzer.types import parse_type
-from streambound.criteria.operators.parts import PeriodPart
-from streambound.criteria.operators.states import Judged
+from streambound.criteria.judged import Judged
 from streambound.criteria.periods.contracts import contract_states
 from streambound.criteria.periods.ends import valid_state
 from streambound.criteria.periods.epochs import open_state
 from streambound.criteria.periods.finality import refused_emission, refused_parts
 from streambound.criteria.periods.leaves import NOTHING, key_values
 from streambound.criteria.periods.lowering import NotRead, lowered
+from streambound.criteria.periods.parts import PeriodPart
 from streambound.criteria.periods.repairs import lacking
 from streambound.criteria.periods.views import MaybeSize, PeriodContext
 from streambound.criteria.periods.windows import lineage_windows
@@ -82,7 +82,7 @@ def judged_periods(statement: SeqStatement, catalog: Catalog) -> JudgedPeriods |
     judged = tuple(context.judged.items())
     part = PeriodPart("periods", tuple(context.blocks), relations, streams, made, tuple(columns), judged)
     violations = tuple(lacking(one, context) for one in context.lacking)
-    found = Judged(None if violations else part, tuple(context.states), violations)
+    found = Judged(tuple(context.states), violations, periods=None if violations else part)
     if empty:
         at, file = _place(block.block, "list", statement.statement.source), statement.statement.source.file
         found = replace(found, empty=tuple(dict.fromkeys(replace(one, span=at, file=file) for one in context.never)))

@@ -17,10 +17,9 @@ from streambound.analyzer.periods import PeriodRows
 from streambound.analyzer.query import Query
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import some_statements
-from streambound.criteria.bound import bound
-from streambound.criteria.operators.columns import columns_of
-from streambound.criteria.operators.judge import groups
-from streambound.criteria.operators.parts import BlockPart
+from streambound.criteria.block_part import BlockPart
+from streambound.criteria.bound import bound, results_size
+from streambound.criteria.column_types import columns_of
 from streambound.criteria.periods.domains import declared
 from streambound.criteria.periods.partners import Asked, RelationPartners, values_beside
 from streambound.criteria.periods.valid import valid_rows
@@ -197,7 +196,7 @@ def _values(query: Query, places: tuple[int, ...]) -> MaybeSize:
     """How many different values some columns of a block have together: none where no row satisfies its conditions."""
     branches = tuple(replace(one, outputs=tuple(one.outputs[place] for place in places)) for one in query.branches)
     split = derive(replace(query, branches=branches)).split
-    return groups(split) if split.branches else NOTHING
+    return results_size(split)
 
 
 def key_values(

@@ -12,7 +12,7 @@ from streambound.analyzer.constants import BIGINT
 from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.expressions.reading import Refused, read
 from streambound.analyzer.types import DataType, Family
-from streambound.criteria.operators.columns import aggregate_type
+from streambound.criteria.column_types import aggregate_type
 from streambound.criteria.periods.counting import rows_asked_for
 from streambound.criteria.periods.domains import declared, of_either
 from streambound.criteria.periods.ends import different_state, distinct_state, group_states, latest_state, valid_state

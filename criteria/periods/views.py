@@ -14,8 +14,9 @@ from streambound.analyzer.spans import Span
 from streambound.analyzer.symbols import symbol
 from streambound.analyzer.types import DataType
 from streambound.analyzer.values import Value
-from streambound.criteria.operators.parts import BlockPart, JudgedConditions
-from streambound.criteria.operators.states import State
+from streambound.criteria.block_part import BlockPart
+from streambound.criteria.judged import State
+from streambound.criteria.periods.parts import JudgedConditions
 from streambound.criteria.size import Minimum, Size, Symbol, least, product
 from streambound_runtime.operators.epochs.plan import EpochPlan
 

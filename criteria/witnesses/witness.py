@@ -133,15 +133,6 @@ class SchemeWitness(CircuitWitness):
             yield self.ground.witness(self.scheme, FEW, max(times, self.ground.far if times > 1 else 1))
 
 
-def find_circuit_witness(statement: Executed, suspects: Iterable[Query], longer: int = 1) -> CircuitWitness | None:
-    """How to build witnesses for a statement, of any size; None where nothing was found in `MOST_STEPS`.
-
-    ``suspects`` are blocks, split, that the violated propositions speak of. A search that is so many times ``longer``
-    takes as many more steps.
-    """
-    return first_that_holds(statement, candidates(statement, suspects), MOST_STEPS * longer)
-
-
 def first_that_holds(
     statement: Executed, tried: Iterable[CircuitWitness], steps: float = MOST_STEPS
 ) -> CircuitWitness | None:

@@ -17,9 +17,9 @@ from streambound.analyzer.statements import split_statements
 from streambound.analyzer.workspace import Workspace, read_query
 from streambound.preprocess.pipeline import Derivation, derive
 from streambound.recheck.certificates.validate import Proof, proved
-from streambound.recheck.circuits.claims import NotRecheckedError
-from streambound.recheck.circuits.validate import circuit_proved
-from streambound.recheck.periods.validate import reads_relations_only
+from streambound.recheck.derivation.claims import NotCheckedError
+from streambound.recheck.derivation.validate import proved as operators_proved
+from streambound.recheck.periods.validate import reads_relations_only, seq_proved
 
 _CONSTANT, _GROWING = "constant", "rate-window"
 """The tiers of bounds: without, and with the tuples per timestamp."""
@@ -79,7 +79,7 @@ def recheck(report: JsonDocument, catalog_file: Path | None, allow_outside: bool
 def _rechecked(item: ReportedQuery, queries: _Queries) -> Rechecked:
     try:
         return Rechecked(item.name, _faults(item, queries))
-    except NotRecheckedError as error:
+    except NotCheckedError as error:
         return Rechecked(item.name, (), str(error))
 
 
@@ -134,8 +134,10 @@ def _faults(item: ReportedQuery, queries: _Queries) -> tuple[str, ...]:
             return ("it has no certificate",)
         nothing = item.bound == ReportedBound(0, "0") and item.tier == _CONSTANT
         return () if nothing else ("of relations alone nothing is remembered",)
-    if isinstance(item.certificate, dict) and "states" in item.certificate:
-        proof = circuit_proved(statement, catalog, item.certificate)
+    if statement.blocks:
+        proof = seq_proved(statement, catalog, item.certificate)
+    elif isinstance(item.certificate, dict) and "operation" in item.certificate:
+        proof = operators_proved(statement, catalog, item.certificate)
     else:
         proofs = [proof_of(derive(query), item.certificate) for query in _meant(statement, catalog)]
         if not proofs:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall, Bucket, BucketKind, Filter, Named, Project
+from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall, Bucket, Filter, Named, Project
 from streambound.analyzer.algebra.percentiles import NoPercentileError, percentile_of
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.syntax import scalar_of
@@ -21,7 +21,7 @@ from streambound.recheck.derivation.counts import CountedColumns
 from streambound.recheck.derivation.demand import Needed, require_place
 from streambound.recheck.derivation.operations import OperationChecker
 from streambound.recheck.derivation.states import EVER, OPEN_VALUES, ROWS, SUMS, VALUES, ExpectedState
-from streambound.recheck.derivation.trees import PlanNode, keyed, only_grows, says, value_of
+from streambound.recheck.derivation.trees import PlanNode, keyed, only_grows, says, session_of, value_of
 
 _LINEAR = ("COUNT", "SUM", "AVG", "VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP")
 _NEWEST = "(newest)"
@@ -31,8 +31,6 @@ def groups(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation
     """One GROUP BY, over a block, of which sums are pushed below its joins, or over another view."""
     tree = node.tree
     assert isinstance(tree, Aggregate), "its rule"
-    if isinstance(tree.input, Bucket) and tree.input.kind is BucketKind.SESSION:
-        raise NotCheckedError("sessions")
     width, below = len(tree.keys), node.input("input")
     calls = [(place, call) for place, call in enumerate(tree.calls) if place + width in claim.columns]
     valued = [(place, call) for place, call in calls if is_valued(call)]
@@ -40,7 +38,7 @@ def groups(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation
     body = _block_below(operations, node)
     states = [_groups(operations, node, tree, claim, body)]
     for place, call in valued:
-        if greatest(call) is None or not only_grows(below):
+        if greatest(call) is None or not only_grows(_rows_below(node)):
             states.append(_values(operations, node, tree, claim, body, place, len(states)))
     operations.states(claim, *states)
     if claim.rule != "sums":
@@ -81,6 +79,12 @@ def _is_counted(call: AggregateCall) -> bool:
     return percentile_of(call) is not None and greatest(call) is None and not call.distinct
 
 
+def _rows_below(node: PlanNode) -> PlanNode:
+    """The rows of groups: those of sessions move from one to another, but are not taken back themselves."""
+    below = node.input("input")
+    return below.input("input") if session_of(below) is not None else below
+
+
 def _block_below(operations: OperationChecker, node: PlanNode) -> PlanNode | None:
     """The block that groups are of, below their buckets of time; None where they are of another view."""
     below = node.input("input")
@@ -101,7 +105,7 @@ def _groups(
             raise RejectedError("one group that is counted as others")
         operations.counts.agreed(count.size, Quantity.number(1))
         return ExpectedState("groups", "A1", (), SUMS, Quantity.number(1), ROWS, EVER)
-    rows = keyed(node)
+    rows = keyed(node, own=session_of(node.input("input")) is None)
     first = rows.width - width
     keys = frozenset(range(first, first + width))
 
@@ -126,14 +130,15 @@ def _values(
 ) -> ExpectedState:
     """The values of an aggregate, by group."""
     width, call = len(tree.keys), tree.calls[place]
-    rows, below = keyed(node, place), node.input("input")
-    keys, every = range(below.width, below.width + width), range(below.width, rows.width)
+    session, below = session_of(node.input("input")) is not None, node.input("input")
+    rows, first = keyed(node, place, own=not session), 0 if session else below.width
+    keys, every = range(first, first + width), range(first, rows.width)
 
     def results() -> list[Query]:
         if body is None or isinstance(tree.input, Bucket):
             raise RejectedError("results of what is no block")
         assert isinstance(rows.tree, Project), "keys are a select list"
-        items = [one for one in rows.tree.items[below.width :] if isinstance(one, Named)]
+        items = [one for one in rows.tree.items[first:] if isinstance(one, Named)]
         return [operations.columns(node).items(rows.input("input").tree, items, True)]
 
     counted, entry = CountedColumns(rows, frozenset(every), frozenset(keys)), VALUES
@@ -141,7 +146,7 @@ def _values(
         read = below.read_by(*(key.value for key in tree.keys), value_of(call), call.filter)
         counted, entry = CountedColumns(below, read, None), OPEN_VALUES
     size, reason, retention = operations.counted(claim, number, counted, results)
-    proposition = "A4" if only_grows(below) else "D6"
+    proposition = "A4" if only_grows(_rows_below(node)) else "D6"
     return ExpectedState("values", proposition, (*range(width), width + place), entry, size, reason, retention)
 
 

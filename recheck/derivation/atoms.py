@@ -6,6 +6,7 @@ A comparison that is true has no NULL on either side, so that its columns are *p
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
 
@@ -19,9 +20,19 @@ from streambound.analyzer.expressions.evident import encoded
 from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal
 from streambound.analyzer.types import DataType, Family
 
-_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
+_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}
+_NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "=": "<>", "<>": "="}
 _EXACT = (Family.INTEGER, Family.DECIMAL)
 _ENCODED = (Family.STRING, Family.DATE, Family.TIMESTAMP)
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """One comparison or test that is true, or, where that is not ``wanted``, false: not NULL."""
+
+    name: str
+    arguments: tuple[Expression, ...]
+    wanted: bool = True
 
 
 def present(part: exp.Expr, given: Schema) -> frozenset[int]:
@@ -29,27 +40,37 @@ def present(part: exp.Expr, given: Schema) -> frozenset[int]:
     return frozenset[int]().union(*map(_present, _comparisons(part, given)))
 
 
-def values(part: exp.Expr, given: Schema, column: int) -> ValueSet:
-    """The values that a part of a condition leaves of a column."""
+def values(part: exp.Expr, given: Schema, column: int, known: ValueSet = ANYTHING) -> ValueSet:
+    """The values that a part of a condition leaves of a column, which has some ``known`` ones."""
     expression = row_expression(part, given)
-    return ANYTHING if expression is None else _left(expression, given, column)
+    return known if expression is None else _left(expression, True, given, column, known)
 
 
-def _left(expression: Expression, given: Schema, column: int) -> ValueSet:
-    """The values that a true expression leaves: what all parts of AND do, and any one of OR."""
+def _left(expression: Expression, wanted: bool, given: Schema, column: int, known: ValueSet) -> ValueSet:
+    """The values that a true expression leaves: what all parts of AND do, and any one of OR; or a false one."""
     match expression:
-        case Call(function, arguments) if function.name == "or":
-            first, *others = (_left(one, given, column) for one in arguments)
+        case Call(function, (one,)) if function.name == "not":
+            return _left(one, not wanted, given, column, known)
+        case Call(function, arguments) if function.name in ("and", "or") and (function.name == "and") is wanted:
+            for one in arguments:
+                known = _left(one, wanted, given, column, known)
+            return known
+        case Call(function, arguments) if function.name in ("and", "or"):
+            first, *others = (_left(one, wanted, given, column, known) for one in arguments)
             for other in others:
                 first = first.join(other)
             return first
-        case Call(function, arguments) if function.name == "and":
-            found = ANYTHING
-            for one in arguments:
-                found = found.meet(_left(one, given, column))
-            return found
-    found = _values(expression, given, column)
-    return found.not_null() if column in _present(expression) else found
+        case Field(name) if int(name) == column and expression.kind.family is Family.BOOLEAN:
+            return known.meet(of_values((int(wanted),), null=False))
+        case Call(function, arguments):
+            atom = _atom(function.name, arguments, wanted)
+            found = _values(atom, given, column, known)
+            return found.not_null() if column in _present(atom) else found
+    return known
+
+
+def _atom(name: str, arguments: tuple[Expression, ...], wanted: bool) -> Atom:
+    return Atom(_NEGATED[name], arguments) if name in _NEGATED and not wanted else Atom(name, arguments, wanted)
 
 
 def differences(part: exp.Expr, given: Schema) -> Iterator[tuple[int, int, int]]:
@@ -58,54 +79,58 @@ def differences(part: exp.Expr, given: Schema) -> Iterator[tuple[int, int, int]]
         yield from _differences(one)
 
 
-def _comparisons(part: exp.Expr, given: Schema) -> list[Expression]:
-    """A part, or what it is made of by AND: ``x BETWEEN a AND b`` is two comparisons."""
-    found, todo = list[Expression](), [row_expression(part, given)]
+def _comparisons(part: exp.Expr, given: Schema) -> list[Atom]:
+    """A part, or what it is made of by AND: ``x BETWEEN a AND b`` is two comparisons; by NOT of OR, too."""
+    whole = row_expression(part, given)
+    found, todo = list[Atom](), [] if whole is None else [(whole, True)]
     while todo:
-        one = todo.pop()
-        if isinstance(one, Call) and one.function.name == "and":
-            todo += one.arguments
-        elif one is not None:
-            found.append(one)
+        one, wanted = todo.pop()
+        match one:
+            case Call(function, (inner,)) if function.name == "not":
+                todo.append((inner, not wanted))
+            case Call(function, arguments) if function.name == ("and" if wanted else "or"):
+                todo += [(each, wanted) for each in arguments]
+            case Call(function, arguments):
+                found.append(_atom(function.name, arguments, wanted))
     return found
 
 
-def _present(one: Expression) -> frozenset[int]:
+def _present(one: Atom) -> frozenset[int]:
     match one:
-        case Call(function, arguments) if function.name in _FLIPPED or function.name == "<>":
+        case Atom(name, arguments) if name in _FLIPPED:
             return frozenset(moved[0] for side in arguments if (moved := shifted(side)) is not None)
-        case Call(function, (Field(name), *_)) if function.name == "in":
-            return frozenset((int(name),))
-        case Call(function, (Call(inner, (Field(name),)),)) if (function.name, inner.name) == ("not", "is null"):
+        case Atom("in", (Field(name), *_)) | Atom("is null", (Field(name),), False):
             return frozenset((int(name),))
     return frozenset()
 
 
-def _values(one: Expression, given: Schema, column: int) -> ValueSet:
+def _values(one: Atom, given: Schema, column: int, known: ValueSet) -> ValueSet:
     match one:
-        case Call(function, (left, right)) if function.name in _FLIPPED:
-            for side, op, other in ((left, function.name, right), (right, _FLIPPED[function.name], left)):
+        case Atom(name, (left, right)) if name in _FLIPPED:
+            for side, op, other in ((left, name, right), (right, _FLIPPED[name], left)):
                 moved = shifted(side)
                 if moved is not None and moved[0] == column and isinstance(other, Literal):
-                    return _compared(op, other.constant, moved[1], given[column].type)
-        case Call(function, (Field(name), *items)) if function.name == "in" and int(name) == column:
-            return _listed(items, given[column].type)
-        case Call(function, (Field(name),)) if function.name == "is null" and int(name) == column:
-            return NULL
-    return ANYTHING
+                    return _compared(op, other.constant, moved[1], given[column].type, known)
+        case Atom("<=>", (Field(name), Literal(constant)), True) if int(name) == column and constant.value is not None:
+            return _compared("=", constant, 0, given[column].type, known).not_null()
+        case Atom("in", (Field(name), *items), True) if int(name) == column:
+            return known.meet(_listed(items, given[column].type))
+        case Atom("is null", (Field(name),), True) if int(name) == column:
+            return known.meet(NULL)
+    return known
 
 
-def _differences(one: Expression) -> Iterator[tuple[int, int, int]]:
+def _differences(one: Atom) -> Iterator[tuple[int, int, int]]:
     match one:
-        case Call(function, (left, right)) if function.name in _FLIPPED:
+        case Atom(name, (left, right)) if name in _FLIPPED:
             first, second = shifted(left), shifted(right)
             if first is None or second is None or not _comparable(left.kind, right.kind):
                 return
             (x, a), (y, b) = first, second
-            if function.name in ("<", "<=", "="):
-                yield x, y, b - a - (function.name == "<")
-            if function.name in (">", ">=", "="):
-                yield y, x, a - b - (function.name == ">")
+            if name in ("<", "<=", "="):
+                yield x, y, b - a - (name == "<")
+            if name in (">", ">=", "="):
+                yield y, x, a - b - (name == ">")
 
 
 def equal(part: exp.Expr, given: Schema) -> frozenset[int]:
@@ -142,20 +167,24 @@ def _comparable(kind: DataType, other: DataType) -> bool:
     return kind.discrete and other.discrete and kind.comparable(other)
 
 
-def _compared(op: str, constant: Folded, more: int, kind: DataType | None) -> ValueSet:
-    """The values v of ``v + more op constant``."""
+def _compared(op: str, constant: Folded, more: int, kind: DataType | None, known: ValueSet) -> ValueSet:
+    """The values v of ``v + more op constant``, of some known ones."""
     value = _encoded(constant, kind)
     if kind is None or value is None:
-        return ANYTHING.not_null()
+        return known.not_null()
     if isinstance(value, str):
-        return of_values((value,), null=False) if op == "=" else ANYTHING.not_null()
+        if op == "<>" and known.listed is not None:
+            return of_values(known.listed - {value}, null=False)
+        return known.meet(of_values((value,), null=False)) if op == "=" else known.not_null()
     value -= more
+    if op == "<>":
+        return known.not_null() if known.listed is None else of_values(known.listed - {value}, null=False)
     low = value if op in ("=", ">", ">=") else None
     high = value if op in ("=", "<", "<=") else None
     if kind.discrete:
         low = None if low is None else floor(low) + 1 if op == ">" else ceil(low)
         high = None if high is None else ceil(high) - 1 if op == "<" else floor(high)
-    return between(low, high, null=False)
+    return known.meet(between(low, high, null=False))
 
 
 def _listed(items: list[Expression], kind: DataType | None) -> ValueSet:

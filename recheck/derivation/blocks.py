@@ -78,6 +78,20 @@ class Blocks:
         return total(sizes)
 
     @staticmethod
+    def by_values(derivations: Iterable[Derivation], claim: ClaimedStateCount) -> bool:
+        """Whether a count of results is one of values, whichever rows come, and not of a stream's rows."""
+        rest = list(claim.branches)
+        for derivation in derivations:
+            splits = (derivation.split, derivation.together)
+            for branch in next((one for one in splits if _are_results(rest, one)), derivation.split).branches:
+                conditions = Conditions(branch)
+                for one in counts_of(rest.pop(0).tables[0].count):
+                    key = [conditions.one_of(attribute, by_values=True) for attribute in one.attributes]
+                    if one.rule == "tuples" or (one.rule == "one" and (one.source is not None or None in key)):
+                        return False
+        return True
+
+    @staticmethod
     def _results(split: Query, branch: Branch, claim: ClaimedBranch) -> Quantity:
         conditions = Conditions(branch)
         if claim.conditions or len(claim.tables) != 1:
@@ -91,12 +105,6 @@ class Blocks:
             return table_size(conditions, table, symbols_of(split)).entries
         except ContradictionError:
             raise RejectedError(f"nothing satisfies {claim.sql}, and it has results") from None
-
-
-def by_values(claim: ClaimedStateCount) -> bool:
-    """Whether a count of results is one of values, whichever rows come, and not of a stream's rows."""
-    counts = [part for branch in claim.branches for table in branch.tables for part in counts_of(table.count)]
-    return all(one.rule not in ("tuples", "one") for one in counts)
 
 
 def _is_of(claim: ClaimedBlockTables, split: Query) -> bool:

@@ -16,11 +16,15 @@ class NotCheckedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ClaimedNode:
-    """A node of the tree by the fields that lead to it, or what a rule makes there: pairs of a join, rows with keys."""
+    """A node of the tree by the fields that lead to it, or what a rule makes there: pairs of a join, rows with keys.
+
+    With the value of an aggregate, or the partition of a function, ``call``, and more ``columns``.
+    """
 
     path: tuple[str, ...]
     made: str = ""
     call: int | None = None
+    columns: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,7 @@ class ClaimedValues:
 class ClaimedTime:
     """``function(u)`` of a time u that is from ``low`` to ``high`` after that of a source's row, or of the change.
 
-    The source is empty for the time at which a row changes.
+    The source is empty for the time at which a row changes; ``beside``: that is so where there is a row of the source.
     """
 
     source: str
@@ -65,6 +69,7 @@ class ClaimedTime:
     high: int | None = None
     function: str = ""
     width: int = 1
+    beside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +122,11 @@ class ClaimedEqual:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedStateCount:
-    """Why there are at most so many entries. ``closing``: facts of the column by which they go."""
+    """Why there are at most so many entries. ``closing``: facts of the column by which they go.
+
+    ``key``: the columns that hold a key which ends. Of windows: rows that are ``open``, and a ``number`` of ``each``
+    partition, with ``ties``.
+    """
 
     rule: str
     size: str
@@ -128,6 +137,20 @@ class ClaimedStateCount:
     equal: tuple[ClaimedEqual, ...] = ()
     of: tuple[ClaimedStateCount, ...] = ()
     branches: tuple[ClaimedBranch, ...] = ()
+    key: tuple[int, ...] = ()
+    number: int | None = None
+    open: ClaimedStateCount | None = None
+    each: ClaimedStateCount | None = None
+    ties: ClaimedStateCount | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedWindow:
+    """The functions, by their numbers, that rows are kept for, and which rows; ``order``: facts of the first key."""
+
+    calls: tuple[int, ...]
+    keeps: str
+    order: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +174,7 @@ class ClaimedOperatorState:
     retention: str
     count: ClaimedStateCount | None = None
     best: ClaimedBest | None = None
+    window: ClaimedWindow | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +187,12 @@ class ClaimedBlockTables:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedGreatest:
-    """The greatest value that matters of a column."""
+    """The greatest value that matters of a column, or how long ago; of that a fact of the newest time, and a path."""
 
     column: int
     most: int
+    newest: int | None = None
+    path: tuple[ClaimedStep, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,20 +211,37 @@ class ClaimedOperation:
     rule: str
     columns: tuple[int, ...]
     most: tuple[ClaimedGreatest, ...] = ()
+    ago: tuple[ClaimedGreatest, ...] = ()
     states: tuple[ClaimedOperatorState, ...] = ()
     inputs: tuple[ClaimedOperation, ...] = ()
     block: ClaimedBlockTables | None = None
+    each: ClaimedKey | None = None
     span: ClaimedSpan | None = None
 
 
 @dataclass(frozen=True, slots=True)
+class ClaimedKey:
+    """What is remembered for one value of a key that ends, by a log of its own."""
+
+    rule: str
+    key: str
+    nodes: tuple[ClaimedNode, ...]
+    facts: tuple[ClaimedFact, ...]
+    operation: ClaimedOperation
+
+
+@dataclass(frozen=True, slots=True)
 class ClaimedRewrite:
-    """A rewrite of the tree; of a limit to what partners of a join's side have, the last of some facts before it."""
+    """A rewrite of the whole tree, or of the operator at a path, by some facts of the tree before it.
+
+    ``side`` and ``values``: of a limit to what partners of a join's side have; ``late``: conditions by their numbers.
+    """
 
     rule: str
     path: tuple[str, ...] = ()
     side: str = ""
     values: ClaimedValues | None = None
+    late: tuple[int, ...] = ()
     nodes: tuple[ClaimedNode, ...] = ()
     facts: tuple[ClaimedFact, ...] = ()
 

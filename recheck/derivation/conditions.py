@@ -2,6 +2,8 @@
 
 σ_p(π(R)) -> π(σ_p'(R))     σ_p(γ_k(R)) -> γ_k(σ_p(R)), p of k alone     σ_p(R ∪ S) -> σ_p(R) ∪ σ_p(S)
 σ_p(R ⟕ S) -> σ_p(R) ⟕ S, p of R alone     σ_p(R ⟕ S) -> σ_p(R ⋈ S), p not true of NULLs     σ_p(R ⋈ S) -> R ⋈_p S
+
+Before that, conditions are in a plain form: CASE WHEN p THEN 'x' END IS NOT NULL -> p,  a NOT IN (1) -> a <> 1
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ from streambound.analyzer.algebra.nodes import (
 from streambound.analyzer.algebra.null_conditions import rejects_null
 from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.algebra.schema_columns import Schema, meant
-from streambound.analyzer.algebra.syntax import column_of, conjunction, conjuncts
+from streambound.analyzer.algebra.syntax import column_of, conjunction, conjuncts, scalar_of
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.relation_queries import is_static
 from streambound.recheck.derivation.trees import PlanNode, listed
@@ -52,6 +54,61 @@ _ABOVE = {"left": (_INNER, _LEFT, _SEMI, _ANTI, _NOT_IN), "right": (_INNER, _RIG
 """Joins below which a condition above them goes that is of one side alone."""
 _ON = {"left": (_INNER, _RIGHT, _SEMI), "right": (_INNER, _LEFT, _SEMI, _ANTI, _NOT_IN)}
 """Joins whose own condition goes below them where it is of one side alone."""
+
+
+Cases = tuple[list[tuple[exp.Expr, exp.Expr]], exp.Expr | None]
+"""Conditions with the values that the first true one has, and the value of other rows, None for NULL."""
+
+
+def plain_conditions(tree: Tree, catalog: Catalog) -> Tree:
+    """A filter or a join whose condition is in the plain form of what is true of the same rows."""
+    if not isinstance(tree, Filter | Join) or tree.condition is None:
+        return tree
+    node = parsed(tree.condition)
+    cases = list(node.find_all(exp.Case, exp.If, exp.In))
+    if node.find(exp.Query) or all(isinstance(one, exp.In) and len(one.expressions) != 1 for one in cases):
+        return tree
+    made = _plain(node)
+    return tree if made == node else replace(tree, condition=scalar_of(made))
+
+
+def _plain(node: exp.Expr) -> exp.Expr:
+    match node:
+        case exp.Paren():
+            return exp.paren(_plain(node.this))
+        case exp.And() | exp.Or():
+            return type(node)(this=_plain(node.left), expression=_plain(node.right))
+        case exp.Not():
+            return _negated(node.this.unnest()) or node.copy()
+        case exp.Case() | exp.If() if (cases := _cases(node)) is not None:
+            values, default = [value for _, value in cases[0]], cases[1]
+            known = all(isinstance(one, exp.Boolean) and one.this for one in values)
+            if known and (default is None or (isinstance(default, exp.Boolean) and not default.this)):
+                return exp.or_(*(_plain(condition) for condition, _ in cases[0]))
+    return node.copy()
+
+
+def _negated(node: exp.Expr) -> exp.Expr | None:
+    """What is true where another condition is false; None for a condition like any other."""
+    if isinstance(node, exp.In) and len(node.expressions) == 1 and not node.args.get("query"):
+        return exp.NEQ(this=node.this.copy(), expression=node.expressions[0].copy())
+    cases = _cases(node.this.unnest()) if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null) else None
+    if cases is None or cases[1] is not None:
+        return None
+    if not all(isinstance(value, exp.Literal | exp.Boolean) for _, value in cases[0]):
+        return None
+    return exp.or_(*(_plain(condition) for condition, _ in cases[0]))
+
+
+def _cases(node: exp.Expr) -> Cases | None:
+    """What a CASE without an operand, or an IF, is of."""
+    if isinstance(node, exp.If):
+        found, default = [(node.this, node.args["true"])], node.args.get("false")
+    elif isinstance(node, exp.Case) and node.this is None:
+        found, default = [(one.this, one.args["true"]) for one in node.args["ifs"]], node.args.get("default")
+    else:
+        return None
+    return found, None if isinstance(default, exp.Null) else default
 
 
 def conditions_down(tree: Tree, catalog: Catalog) -> Tree:

@@ -6,10 +6,34 @@ source's rows say has no values of its own, nor has one that an atom makes equal
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
-from streambound.analyzer.algebra.nodes import ONE_SIDED, Alias, Except, Filter, Intersect, Join, Project, Scan, Union
-from streambound.analyzer.catalog import DeclaredTable
+from streambound.analyzer.algebra.nodes import (
+    ONE_SIDED,
+    Aggregate,
+    Alias,
+    Apply,
+    Bucket,
+    BucketKind,
+    Distinct,
+    Except,
+    Filter,
+    Fixpoint,
+    Intersect,
+    Join,
+    JoinKind,
+    OrderBy,
+    Over,
+    Project,
+    Recur,
+    Scan,
+    SpjBlock,
+    Union,
+)
+from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.catalog import DeclaredTable, Kind
 from streambound.analyzer.symbols import symbol
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.formula import quantity
@@ -20,17 +44,22 @@ from streambound.recheck.derivation.facts import CheckedFacts, TimeFact
 from streambound.recheck.derivation.trees import (
     Places,
     PlanNode,
-    SourceOfRows,
+    Sources,
     keys,
-    listed,
+    names_in_pairs,
+    only_grows,
+    only_partner,
     origin,
     says,
+    session_of,
     sources,
+    traced,
+    ways_to_say,
     with_said,
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CountedColumns:
     """What is counted: columns of a node's rows, which close by some columns of theirs; by any for None.
 
@@ -50,6 +79,26 @@ class CountedColumns:
         """The node that facts are about."""
         return self.node if self.pair is None else self.pair
 
+    @cached_property
+    def names(self) -> Mapping[str, str]:
+        """What sources of a right side are called in pairs."""
+        return names_in_pairs(self.pair) if self.pair is not None and self.first else {}
+
+    @cached_property
+    def sources(self) -> Sources:
+        """What rows are made of, by the names that facts have."""
+        found = sources(self.node)
+        return {self.names[n]: one.called(self.names) for n, one in found.items()} if self.names else found
+
+    def says(self, place: int) -> frozenset[str]:
+        """The sources whose rows say a column."""
+        return frozenset(self.names.get(one, one) for one in says(self.node, place))
+
+    def is_said(self, place: int, said: frozenset[str]) -> bool:
+        """Whether rows of some sources say a column, or one that equals it."""
+        ways = ways_to_say(self.node, place)
+        return any(frozenset(self.names.get(one, one) for one in way) <= said for way in ways)
+
 
 @dataclass
 class Counts:
@@ -67,6 +116,9 @@ class Counts:
             "parts": self._parts,
             "open": self._parts,
             "below": self._below,
+            "whole": self._whole,
+            "keys": self._keys,
+            "sessions": self._sessions,
         }
         if claim.rule not in rules:
             raise NotCheckedError(f"counts by the rule {claim.rule!r}")
@@ -81,27 +133,45 @@ class Counts:
         if not quantity(formula, self.symbols).same(found):
             raise RejectedError(f"a count says {formula}, which is another number")
 
+    @staticmethod
+    def sum(sizes: Sequence[Quantity]) -> Quantity:
+        """The sum of some sizes."""
+        return total(sizes)
+
+    def recent(self, claim: ClaimedStateCount, node: PlanNode, timestamps: int) -> Quantity:
+        """The rows that a node, whose rows come with their time, adds at so many timestamps."""
+        mine, chosen = sources(node), frozenset(one.source for one in claim.sources)
+        column = self.facts.column_of(claim.closing[0]) if claim.closing else -1
+        if claim.rule != "recent" or claim.number != timestamps or claim.columns or chosen != mine.keys():
+            raise RejectedError("rows of late that are counted as others")
+        time = self.facts.time(claim.closing[0] if claim.closing else -1, node, column)
+        if (time.source, time.low, time.high, time.function.name) != ("", 0, 0, "") or not only_grows(node):
+            raise RejectedError("rows that do not come with their time")
+        if claim.node is None or not self.facts.nodes.at(claim.node).same(node):
+            raise RejectedError("a count of the rows of another node")
+        closing, rows = ClosingFacts(column, timestamps, time), CountedColumns(node, node.every, None)
+        found = product(self._rows(one, mine, chosen, rows, closing) for one in claim.sources)
+        self.agreed(claim.size, found)
+        return found
+
     # --- rules ----------------------------------------------------------------------------------------------------
 
     def _combinations(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
-        closing = self._closing(claim, rows)
-        mine, chosen = sources(rows.node), {one.source for one in claim.sources}
-        if not chosen <= mine.keys() and any(one.table is None and one.every is None for one in mine.values()):
-            raise NotCheckedError("rows of unions")
+        closing, mine = self._closing(claim, rows), rows.sources
+        chosen = frozenset(one.source for one in claim.sources)
         if len(chosen) < len(claim.sources) or not chosen <= mine.keys():
             raise RejectedError("sources that are none, or counted twice")
-        sizes = [self._rows(one, mine[one.source], rows, closing) for one in claim.sources]
+        sizes = [self._rows(one, mine, chosen, rows, closing) for one in claim.sources]
         sizes += [self._values(one, rows, closing) for one in claim.columns]
-        said = with_said(mine, frozenset(chosen))
-        counted = {one.column for one in claim.columns} | {p for p in rows.wanted if says(rows.node, p) <= said}
+        said = with_said(mine, chosen)
+        counted = {one.column for one in claim.columns} | {p for p in rows.wanted if rows.is_said(p, said)}
         covered = {place + rows.first for place in counted}
-        for one in claim.equal:
-            covered |= self._equal(one.atom, rows, {one.column, one.other}, covered)
-        if any(all(place + rows.first in covered for place in key) for key in keys(rows.node)):
+        for equal in claim.equal:
+            covered |= self._equal(equal.atom, rows, {equal.column, equal.other}, covered)
+        told = covered | {p + rows.first for p in range(rows.node.width) if rows.is_said(p, said)}
+        if any(all(place + rows.first in told for place in key) for key in keys(rows.node)):
             return product(sizes)  # which says the other columns
         missing = sorted(place for place in rows.wanted if place + rows.first not in covered)
-        if missing and (claim.sources or not keys(rows.node)):
-            raise NotCheckedError(f"what else rows and keys of a {type(rows.node.tree).__name__} say")
         if missing:
             raise RejectedError(f"nothing counts {', '.join(rows.node.schema[one].name for one in missing)}")
         return product(sizes)
@@ -119,10 +189,10 @@ class Counts:
     def _apart(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
         """The rows of streams that open rows are made of, kept apart, and joined again."""
         closing = self._closing(claim, rows)
-        streams = {name: one for name, one in sources(rows.node).items() if one.is_stream}
+        streams = {name: replace(one, missing=False) for name, one in rows.sources.items() if one.is_stream}
         if closing is None or not _is_of_rows(rows.node) or [one.source for one in claim.sources] != [*streams]:
             raise RejectedError("rows that are not kept apart")
-        return total(self._rows(one, SourceOfRows(streams[one.source].table), rows, closing) for one in claim.sources)
+        return total(self._rows(one, streams, frozenset(), rows, closing) for one in claim.sources)
 
     def _empty(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
         """A column without a value: there are no rows."""
@@ -142,13 +212,16 @@ class Counts:
 
     def _below(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
         """The columns below a select list that are shown, or all of them where some are computed."""
-        if not isinstance(rows.node.tree, Project) or len(claim.of) != 1 or rows.pair is not None:
+        shown = rows.node
+        while isinstance(shown.tree, Filter | Alias | Distinct | SpjBlock):
+            shown = shown.input("input")
+        if not isinstance(shown.tree, Project) or len(claim.of) != 1 or rows.pair is not None:
             raise RejectedError("rows below what is no select list")
-        found = [origin(rows.node, place) for place in range(len(listed(rows.node)))]
+        found = [origin(shown, place) for place in range(shown.width)]
         by = None
         if rows.by is not None:
-            shown = {one.column for place, one in enumerate(found) if one is not None and place in rows.by}
-            by = frozenset(place for place in shown if place is not None)
+            places = {one.column for place, one in enumerate(found) if one is not None and place in rows.by}
+            by = frozenset(place for place in places if place is not None)
         if rows.whole is not None:
             raise NotCheckedError("rows below a part of a union")
         below = rows.node.input("input")
@@ -157,6 +230,125 @@ class Counts:
         return self.most(
             claim.of[0], CountedColumns(below, known if len(known) == len(rows.wanted) else below.every, by)
         )
+
+    def _keys(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
+        """K1: columns that hold a key which punctuations end, of rows of that stream alone, and values beside them."""
+        changing = [
+            name
+            for name, one in rows.sources.items()
+            if one.every is None and (one.table is None or not one.table.is_fixed)
+        ]
+        held, found = {*claim.key}, [traced(rows.node, place) for place in claim.key]
+        if len(changing) != 1 or rows.pair is not None or not held <= (rows.wanted & (rows.by or rows.wanted)):
+            raise RejectedError("a key of several streams, or of columns that are not there")
+        source = rows.sources[changing[0]]
+        is_of = all(rows.says(place) == {*changing} for place in held)
+        if source.table is None or not is_of or not all(isinstance(below.tree, Scan) for below, _ in found):
+            raise RejectedError("columns that hold no key")
+        named = tuple(below.schema[column].name for below, column in found)
+        most = next((k.max_open for k in source.table.ending if k.attributes == named and k.max_open is not None), None)
+        sizes = [self._values(one, rows, None) for one in claim.columns]
+        if most is None or held | {one.column for one in claim.columns} < rows.wanted:
+            raise RejectedError("columns that hold no key")
+        return product([Quantity.number(most), *sizes])
+
+    def _sessions(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
+        """Sessions, each with the keys of its last row: of a value that is no key no row says which there is."""
+        session, closing = session_of(rows.node), self._closing(claim, rows)
+        if session is None or closing is None or rows.by is None or rows.pair is not None:
+            raise RejectedError("sessions that do not end")
+        bucket, column = traced(rows.node, closing.column)
+        if bucket.tree is not session or column - bucket.input("input").width not in (1, 2):
+            raise RejectedError("sessions that do not end by their end")
+        below, number = bucket.input("input"), closing.wait
+        time, mine = below.place_of(parsed(session.time)), sources(bucket.input("input"))
+        sizes = list[Quantity]()
+        for one in claim.sources:
+            if one.source not in mine:
+                raise RejectedError("sources that are none")
+            source = mine[one.source]
+            if source.table is None or not source.is_stream or time is None or len(one.facts) != 1:
+                sizes.append(self._rows(one, mine, frozenset(), rows, closing))
+                continue
+            fact = self.facts.time(one.facts[0], below, time)
+            if fact.source != one.source or fact.function.name or fact.high is None:
+                raise RejectedError("a time that does not limit the rows of sessions")
+            if one.timestamps != max(0, number + fact.high + session.size):
+                raise RejectedError("rows of sessions at another number of timestamps")
+            options = self._tuples(source.table, one.timestamps)
+            size = next((o for o in options if o.same(quantity(one.size, self.symbols))), None)
+            if size is None or source.missing:
+                raise RejectedError(f"{one.source} has not {one.size} rows")
+            sizes.append(size)
+        said = with_said(mine, frozenset(one.source for one in claim.sources))
+        counted = {one.column for one in claim.columns}
+        counted |= {place for place in rows.by if rows.says(place) <= said}
+        if not rows.wanted <= counted:
+            raise RejectedError("values of sessions that nothing counts")
+        return product([*sizes, *(self._values(one, rows, closing) for one in claim.columns)])
+
+    def _whole(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
+        """All rows that there are at a time."""
+        if rows.pair is not None:
+            raise RejectedError("all rows of what is not counted by itself")
+        return self._all_rows(rows.node, claim)
+
+    def _all_rows(self, node: PlanNode, claim: ClaimedStateCount) -> Quantity:
+        match node.tree:
+            case Scan(table=name):
+                table = node.catalog.table(name)
+                if table is not None and table.one_key is not None and table.one_key.once:
+                    return Quantity.number(1)
+                options = [] if table is None or table.kind is Kind.STREAM else self._of_relation(table)
+                if options:
+                    return options[0]
+            case Filter() | Alias() | Project() | SpjBlock() | Distinct() | Over() | Apply() | OrderBy():
+                return self._all_rows(node.input("input"), claim)
+            case Bucket(kind=kind, size=size, slide=slide) if kind is not BucketKind.SESSION:
+                most = Quantity.number(-(-size // slide) if slide else 1)
+                return self._all_rows(node.input("input"), claim) * most
+            case Aggregate(keys=keys):
+                return self._all_rows(node.input("input"), claim) if keys else Quantity.number(1)
+            case Union():
+                return total(self._all_rows(node.input(side), claim) for side in ("left", "right"))
+            case Except() | Intersect():
+                return self._all_rows(node.input("left"), claim)
+            case Join(kind=kind, using=()):
+                return self._all_pairs(node, kind, claim)
+            case Fixpoint():
+                return product(self._of_recursion(node, place, claim) for place in range(node.width))
+        raise RejectedError("all rows of what may have any number")
+
+    def _all_pairs(self, node: PlanNode, kind: JoinKind, claim: ClaimedStateCount) -> Quantity:
+        left = self._all_rows(node.input("left"), claim)
+        if kind in ONE_SIDED:
+            return left
+        only, right = only_partner(node), self._all_rows(node.input("right"), claim)
+        if only is not None:
+            return left if only == "right" else right
+        alone = {JoinKind.LEFT: [left], JoinKind.RIGHT: [right], JoinKind.FULL: [left, right]}
+        return total([left * right, *alone.get(kind, [])])
+
+    def _of_recursion(self, node: PlanNode, column: int, claim: ClaimedStateCount) -> Quantity:
+        """F4: the values of a column: those that its facts say, or those of relations' rows that come into it."""
+        for one in claim.columns:
+            if one.column == column:
+                return self._values(one, CountedColumns(node, node.every, None), None)
+        found, todo, seen = dict[tuple[str, int], Quantity](), [column], set[int]()
+        while todo:
+            here = todo.pop()
+            seen.add(here)
+            for side in ("base", "step"):
+                below, place = traced(node.input(side), here)
+                table = node.catalog.table(below.tree.table) if isinstance(below.tree, Scan) else None
+                options = [] if table is None or table.kind is Kind.STREAM else self._of_relation(table)
+                if isinstance(below.tree, Recur) and below.recursion is not None and below.recursion.same(node):
+                    todo += {place} - seen
+                elif table is not None and options:
+                    found[table.name, place] = options[0]
+                else:
+                    raise RejectedError("a column of a recursion with any values")
+        return total(found.values())
 
     # --- when rows close ------------------------------------------------------------------------------------------
 
@@ -190,43 +382,52 @@ class Counts:
     # --- rows and values ------------------------------------------------------------------------------------------
 
     def _rows(
-        self, claim: ClaimedSource, source: SourceOfRows, rows: CountedColumns, closing: ClosingFacts | None
+        self,
+        claim: ClaimedSource,
+        found: Sources,
+        chosen: frozenset[str],
+        rows: CountedColumns,
+        closing: ClosingFacts | None,
     ) -> Quantity:
-        """The rows of a source that open rows are made of."""
-        if source.table is None:
-            options = [Quantity.number(self._buckets(claim, source, rows, closing) + source.missing)]
-        elif source.is_stream:
+        """The rows of a source that open rows are made of; beside those of others as many as these leave."""
+        source, options = found[claim.source], list[Quantity]()
+        if claim.timestamps is None and source.by is not None:
+            beside = source.by <= with_said(found, chosen - {claim.source})
+            options += [Quantity.number(source.fan)] if beside else []
+        if source.single:
+            options.append(Quantity.number(1))
+        elif source.every is not None and claim.timestamps is not None:
+            options.append(Quantity.number(self._buckets(claim, source.every, rows, closing)))
+        elif source.table is not None and source.is_stream and claim.facts:
             number = self._timestamps(claim, rows, closing)
             if claim.timestamps != number:
                 raise RejectedError(f"rows of {claim.source} at another number of timestamps")
-            options = [one + Quantity.number(int(source.missing)) for one in self._tuples(source.table, number)]
-        else:
-            all_rows = self._of_relation(source.table)
-            options = [all_rows + Quantity.number(int(source.missing))]
+            options += self._tuples(source.table, number)
+        elif source.table is not None and not source.is_stream and not source.version:
+            options += self._of_relation(source.table)
+        options = [one + Quantity.number(int(source.missing)) for one in options]
         said = quantity(claim.size, self.symbols)
-        found = next((one for one in options if one.same(said)), None)
-        if found is None:
+        size = next((one for one in options if one.same(said)), None)
+        if size is None:
             raise RejectedError(f"{claim.source} has not {claim.size} rows")
-        return found
+        return size
 
     @staticmethod
-    def _buckets(claim: ClaimedSource, source: SourceOfRows, rows: CountedColumns, closing: ClosingFacts | None) -> int:
+    def _buckets(claim: ClaimedSource, every: int, rows: CountedColumns, closing: ClosingFacts | None) -> int:
         """The buckets that are open, by a column that says which one a row is in."""
-        if source.every is None or closing is None:
-            raise NotCheckedError("rows of unions, or all buckets")
-        if says(rows.node, closing.column - rows.first) != {claim.source}:
+        if closing is None:
+            raise RejectedError("buckets that are open for ever")
+        if rows.says(closing.column - rows.first) != {claim.source}:
             raise RejectedError("a column that does not say which bucket a row is in")
-        number = closing.begun(source.every)
+        number = closing.begun(every)
         if number is None or claim.timestamps != number:
             raise RejectedError("another number of buckets")
         return number
 
     def _timestamps(self, claim: ClaimedSource, rows: CountedColumns, closing: ClosingFacts | None) -> int:
         """At how many timestamps rows of a source come, by the closing column, or by a column with few values."""
-        if not claim.facts:
-            raise NotCheckedError("rows beside those of others")
         if len(claim.facts) == 1 and closing is not None:
-            time = self.facts.time(claim.facts[0], rows.facts_of, closing.column)
+            time = self.facts.time(claim.facts[0], rows.facts_of, closing.column, beside=True)
             return closing.timestamps(claim.source, time)
         if len(claim.facts) != 2 or not 0 <= claim.facts[0] < len(self.facts.claimed):
             raise RejectedError(f"nothing says at how many timestamps rows of {claim.source} come")
@@ -253,14 +454,12 @@ class Counts:
             found.append(self.symbols[rate] * Quantity.number(begun + (1 if rest else 0)))
         return found
 
-    def _of_relation(self, table: DeclaredTable) -> Quantity:
+    def _of_relation(self, table: DeclaredTable) -> list[Quantity]:
         if not table.is_fixed:
-            if table.rows is None:
-                raise NotCheckedError("relations that change without a number of rows")
-            return Quantity.number(table.rows)
+            return [] if table.rows is None else [Quantity.number(table.rows)]
         name = symbol("rows", table.name)
         self.symbols.setdefault(name, Quantity.symbol(name, table.rows))
-        return self.symbols[name]
+        return [self.symbols[name]]
 
     def _values(self, claim: ClaimedColumn, rows: CountedColumns, closing: ClosingFacts | None) -> Quantity:
         """The values of a column that open rows have."""
@@ -271,6 +470,8 @@ class Counts:
             size = self.facts.values(claim.facts[0], rows.facts_of, column).size
         elif claim.rule == "closed" and closing is not None and closing.column == column:
             size = closing.buckets
+        elif claim.rule == "finer" and closing is not None and 2 <= len(claim.facts) <= 3:
+            size = self._finer(claim, column, rows, closing)
         elif claim.rule == "near" and closing is not None and 2 <= len(claim.facts) <= 3:
             size = self._near(claim, column, rows, closing)
         else:
@@ -282,13 +483,32 @@ class Counts:
     def _near(self, claim: ClaimedColumn, column: int, rows: CountedColumns, closing: ClosingFacts) -> int | None:
         """The values of another time near those of a source's rows at so many timestamps, and NULL."""
         time = self.facts.time(claim.facts[0], rows.facts_of, column)
-        limit = self.facts.time(claim.facts[1], rows.facts_of, closing.column)
+        limit = self.facts.time(claim.facts[1], rows.facts_of, closing.column, beside=True)
         null = len(claim.facts) < 3 or self.facts.values(claim.facts[2], rows.facts_of, column).null
         if time.source != limit.source or not time.source or time.low is None or time.high is None:
             raise RejectedError("times of different sources")
         number = closing.timestamps(time.source, limit)
         length = number + time.high - time.low + time.function.width - 1
         return (-(-length // time.function.shortest) if number else 0) + null
+
+    def _finer(self, claim: ClaimedColumn, column: int, rows: CountedColumns, closing: ClosingFacts) -> int | None:
+        """The buckets within those that are open, of the same time, and NULL."""
+        time = self.facts.time(claim.facts[0], rows.facts_of, column)
+        whole = self.facts.time(claim.facts[1], rows.facts_of, closing.column)
+        null = len(claim.facts) < 3 or self.facts.values(claim.facts[2], rows.facts_of, column).null
+        same = (time.source, time.low, time.high) == (whole.source, whole.low, whole.high)
+        part, every = time.function.division, whole.function.division
+        if (
+            not same
+            or not time.source
+            or time.low is None
+            or time.low != time.high
+            or whole.function.name != closing.now.function.name
+        ):
+            raise RejectedError("buckets of different times")
+        if part is None or every is None or every % part or closing.buckets is None:
+            raise RejectedError("buckets that are not within those that are open")
+        return closing.buckets * (every // part) + null
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.derivation.claims import ClaimedOperation
@@ -12,14 +12,15 @@ from streambound.recheck.derivation.trees import Places, PlanNode
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """At least this is needed of rows; of some columns no greater values than ``most``."""
+    """At least this is needed of rows; of some columns no greater values than ``most``, nor times so long ``ago``."""
 
     columns: Places
     most: Mapping[int, int] = field(default_factory=dict)
+    ago: dict[int, int] = field(default_factory=dict)
 
     def reading(self, places: Iterable[int]) -> Needed:
         """The same with the values of more columns."""
-        return Needed(self.columns | frozenset(places), self.most)
+        return replace(self, columns=self.columns | frozenset(places))
 
 
 def everything(node: PlanNode) -> Needed:
@@ -29,7 +30,8 @@ def everything(node: PlanNode) -> Needed:
 
 def needed_of(claim: ClaimedOperation) -> Needed:
     """What an operation says is needed of its rows."""
-    return Needed(frozenset(claim.columns), {one.column: one.most for one in claim.most})
+    limits = ({one.column: one.most for one in several} for several in (claim.most, claim.ago))
+    return Needed(frozenset(claim.columns), *limits)
 
 
 def require(needed: Needed, claim: ClaimedOperation, node: PlanNode) -> None:
@@ -39,9 +41,9 @@ def require(needed: Needed, claim: ClaimedOperation, node: PlanNode) -> None:
         raise RejectedError("columns that are none are needed")
     if not needed.columns <= given.columns:
         raise RejectedError("columns that are needed are not said to be")
-    for column, most in given.most.items():
-        if column not in needed.most or needed.most[column] > most:
-            raise RejectedError("greater values are needed")
+    for limits, known in ((given.most, needed.most), (given.ago, needed.ago)):
+        if any(column not in known or known[column] > most for column, most in limits.items()):
+            raise RejectedError("greater values are needed, or earlier ones")
 
 
 def require_place(claim: ClaimedOperation, node: PlanNode) -> None:

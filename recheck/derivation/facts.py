@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil, floor
@@ -13,6 +13,7 @@ from sqlglot import exp
 from streambound.analyzer.algebra.nodes import (
     ONE_SIDED,
     Aggregate,
+    AggregateCall,
     Alias,
     Apply,
     Bucket,
@@ -29,15 +30,17 @@ from streambound.analyzer.algebra.nodes import (
     Recur,
     Scan,
     SpjBlock,
+    Tree,
     Union,
 )
-from streambound.analyzer.algebra.row_expressions import may_be_null, row_expression
+from streambound.analyzer.algebra.row_expressions import is_null, may_be_null, row_expression
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.value_sets import ANYTHING, NULL, ValueSet, as_domain, between, of_domain
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.columns import Column
+from streambound.analyzer.constants import Folded
 from streambound.analyzer.expressions.evident import domain
-from streambound.analyzer.expressions.expression import Expression, Literal, fields
+from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal, fields
 from streambound.analyzer.expressions.function import ANY
 from streambound.analyzer.types import Family
 from streambound.recheck.certificates.claims import RejectedError
@@ -51,7 +54,16 @@ from streambound.recheck.derivation.claims import (
     ClaimedValues,
     NotCheckedError,
 )
-from streambound.recheck.derivation.trees import PlanNode, PlanNodes, never_changes, newest_of, origin, pairs, sources
+from streambound.recheck.derivation.trees import (
+    PlanNode,
+    PlanNodes,
+    names_in_pairs,
+    never_changes,
+    newest_of,
+    origin,
+    pairs,
+    sources,
+)
 
 LEFT, RIGHT = "left side", "right side"
 """Where a pair's facts are about the time at which the row of a side changes."""
@@ -64,18 +76,22 @@ _KEEP_NOW = (Filter, Alias, Project, Distinct, SpjBlock, Aggregate, Bucket, Appl
 
 @dataclass(frozen=True, slots=True)
 class TimeFact:
-    """``function(u)`` of a time u with ``low <= u - t <= high``, t of a source's row, or, of "", of the change."""
+    """``function(u)`` of a time u with ``low <= u - t <= high``, t of a source's row, or, of "", of the change.
+
+    ``beside``: where there is such a row; without it a row has the column, too.
+    """
 
     source: str
     low: int | None
     high: int | None
     function: FunctionOfTime
+    beside: bool = False
 
     def within(self, other: TimeFact) -> bool:
         """Whether it says at least as much as another one."""
         low = other.low is None or (self.low is not None and other.low <= self.low)
         high = other.high is None or (self.high is not None and other.high >= self.high)
-        same = (self.source, self.function.name) == (other.source, other.function.name)
+        same = (self.source, self.function.name) == (other.source, other.function.name) and self.beside <= other.beside
         return same and low and high and self.function.width <= other.function.width
 
 
@@ -106,7 +122,7 @@ class CheckedFacts:
                     raise RejectedError(f"fact {number}: {node.schema[claim.column].name} has other values")
             elif claim.time is not None:
                 time = self._time(claim, node)
-                said = TimeFact(claim.time.source, claim.time.low, claim.time.high, time.function)
+                said = TimeFact(claim.time.source, claim.time.low, claim.time.high, time.function, claim.time.beside)
                 if claim.time.function != time.function.name or claim.time.width != time.function.width:
                     raise RejectedError(f"fact {number}: the column is another function of time")
                 if not time.within(said):
@@ -129,12 +145,22 @@ class CheckedFacts:
             raise RejectedError(f"fact {number} is not about values")
         return self.sets[number]
 
-    def time(self, number: int, node: PlanNode, column: int) -> TimeFact:
-        """What a fact says of the time in a column of a node."""
+    def time(self, number: int, node: PlanNode, column: int, beside: bool = False) -> TimeFact:
+        """What a fact says of the time in a column of a node; ``beside``: it may be so only where there is a row."""
         self._about(number, node, column)
-        if number not in self.times:
+        if number not in self.times or (self.times[number].beside and not beside):
             raise RejectedError(f"fact {number} is not about a time")
         return self.times[number]
+
+    def column_of(self, number: int) -> int:
+        """The column that a fact is about."""
+        if not 0 <= number < len(self.claimed):
+            raise RejectedError(f"there is no fact {number}")
+        return self.claimed[number].column
+
+    def about(self, node: PlanNode, column: int) -> list[int]:
+        """The facts about the values of a column of a node."""
+        return [one for one in self.sets if self._is_about(one, node, column)]
 
     def _about(self, number: int, node: PlanNode, column: int) -> None:
         if not 0 <= number < len(self.claimed):
@@ -161,6 +187,7 @@ class CheckedFacts:
             "passed": self._passed,
             "computed": self._computed,
             "narrowed": self._narrowed,
+            "none": self._none,
             "paired": self._paired,
             "sides": self._of_sides,
             "both": self._of_both,
@@ -208,6 +235,12 @@ class CheckedFacts:
         known = {self.claimed[one].column: self.values(one, below, self.claimed[one].column) for one in uses}
         if any(one.size == 0 for one in known.values()):
             return ValueSet(listed=frozenset(), null=False)  # there are no rows
+        empty = frozenset(str(place) for place, one in known.items() if one.only_null)
+        if is_null(expression, empty):
+            return NULL
+        expression = _without(expression, empty)
+        if isinstance(expression, Field | Literal):
+            return NULL if isinstance(expression, Literal) and expression.constant.value is None else ANYTHING
         read = {name: known.get(int(name), ANYTHING) for name in fields(expression)}
         declared = {
             name: Column(name, below.schema[int(name)].type or ANY, as_domain(one)) for name, one in read.items()
@@ -215,17 +248,41 @@ class CheckedFacts:
         null = may_be_null(expression, [known.get(place, ANYTHING).null for place in range(below.width)])
         return of_domain(domain(expression, declared), expression.kind, null)
 
+    def _none(self, claim: ClaimedFact, node: PlanNode) -> ValueSet:
+        """There are no rows: another column has no value, an input no rows, or a path back to its begin is negative."""
+        nothing = ValueSet(listed=frozenset(), null=False)
+        if claim.high:
+            first = claim.high[0].above
+            self._there(first, claim.high, node, claim.present)
+            if self.path(claim.high, first, first, node, claim.present) < 0:
+                return nothing
+        below = [node, *(node.input(name) for name in _needed_inputs(node.tree))]
+        for number in claim.uses:
+            column = self.column_of(number)
+            if self.sets.get(number) == nothing and any(self._is_about(number, one, column) for one in below):
+                return nothing
+        raise RejectedError("there may be rows")
+
     def _narrowed(self, claim: ClaimedFact, node: PlanNode) -> ValueSet:
         """What facts of the input and atoms of the condition leave together; a path to and from 0 gives an end."""
-        found = ANYTHING
+        found, equal = ANYTHING, self._equal_columns(claim, node)
         for one in claim.uses:
-            found = found.meet(self._of_row(one, node, claim.column))
+            column = next((other for other in equal if self._is_about(one, *_below(node, other))), claim.column)
+            values = self._of_row(one, node, column)
+            found = found.meet(values if column == claim.column else values.not_null())
         for number in claim.atoms:
-            found = found.meet(atoms.values(self._atom(node, number), node.row, claim.column))
+            found = atoms.values(self._atom(node, number), node.row, claim.column, found)
         mine, zero = ClaimedPoint(column=claim.column), ClaimedPoint()
-        high = self._path(claim.high, mine, zero, node, claim.present) if claim.high else None
-        low = self._path(claim.low, zero, mine, node, claim.present) if claim.low else None
+        high = self.path(claim.high, mine, zero, node, claim.present) if claim.high else None
+        low = self.path(claim.low, zero, mine, node, claim.present) if claim.low else None
         return found.meet(between(None if low is None else -low, high, null=True))
+
+    def _equal_columns(self, claim: ClaimedFact, node: PlanNode) -> list[int]:
+        """The columns that atoms make equal to one, of which what is known of these holds, too."""
+        found, several = [claim.column], [atoms.equal(self._atom(node, one), node.row) for one in claim.atoms]
+        for _ in several:
+            found += [other for both in several if both & {*found} for other in sorted(both - {*found})]
+        return found
 
     def _paired(self, claim: ClaimedFact, node: PlanNode) -> ValueSet:
         """A column of a join that is there with a partner only, or NULL."""
@@ -300,20 +357,45 @@ class CheckedFacts:
         first, last = end_values(node.tree, which, low, high)
         return between(first, last, null=False)
 
-    @staticmethod
-    def _of_function(claim: ClaimedFact, node: PlanNode) -> ValueSet:
-        """Ranks begin with 1, counts with 0, and the ends of a bucket are there."""
+    def _of_function(self, claim: ClaimedFact, node: PlanNode) -> ValueSet:
+        """Ranks begin with 1, counts with 0; aggregates are of their argument's values; buckets have ends."""
+        anything = replace(ANYTHING, null=node.schema[claim.column].nullable)
         match node.tree:
             case Over(calls=calls) if claim.column >= node.input("input").width:
                 function = calls[claim.column - node.input("input").width].function
-                if function in (*_RANKS, "COUNT"):
-                    return between(1 if function in _RANKS else 0, None, node.schema[claim.column].nullable)
+                known = function in (*_RANKS, "COUNT")
+                return between(1 if function in _RANKS else 0, None, anything.null) if known else anything
             case Aggregate(keys=keys, calls=calls) if claim.column >= len(keys):
-                if calls[claim.column - len(keys)].function == "COUNT":
-                    return between(0, None, null=False)
+                return self._aggregated(claim, node, calls[claim.column - len(keys)], bool(keys))
             case Bucket() if claim.column >= node.input("input").width:
                 return ANYTHING.not_null()
         return ANYTHING
+
+    def _aggregated(self, claim: ClaimedFact, node: PlanNode, call: AggregateCall, grouped: bool) -> ValueSet:
+        """The values of an aggregate; if it is ``grouped``, there is a row, which a filter may not let pass."""
+        below, column = node.input("input"), node.schema[claim.column]
+        found = [row_expression(parsed(one), below.schema) for one in call.arguments]
+        values = [
+            ANYTHING if one is None or one.kind == ANY else self._argument(one, claim.uses, below) for one in found
+        ]
+        there = grouped and call.filter is None and not any(one.null for one in values)
+        if call.function == "COUNT":
+            return between(int(there), None, null=False)
+        null = column.nullable and not there
+        if len(values) == 1 and call.function in ("MAX", "MIN", "ANY_VALUE", "FIRST", "LAST"):
+            return replace(values[0], null=null)
+        low, high = values[0].ends if len(values) == 1 else (None, None)
+        exact = found and found[0] is not None and found[0].kind.family in (Family.INTEGER, Family.DECIMAL)
+        if call.function == "SUM" and exact:
+            first, last = low is not None and low >= 0, high is not None and high <= 0
+            return between(0 if first else None, 0 if last else None, null)
+        return replace(ANYTHING, null=null)
+
+    def _argument(self, expression: Expression, uses: Sequence[int], below: PlanNode) -> ValueSet:
+        if isinstance(expression, Field):
+            known = [self.values(one, below, int(expression.name)) for one in uses if self.sets.get(one) is not None]
+            return known[0] if known else ANYTHING
+        return self._expression(expression, uses, below)
 
     # --- times ----------------------------------------------------------------------------------------------------
 
@@ -332,6 +414,7 @@ class CheckedFacts:
             "paired": self._paired_time,
             "kept": self._kept,
             "sides": self._time_of_sides,
+            "none": self._no_time,
         }
         assert claim.time is not None, "it is about a time"
         if claim.rule not in rules:
@@ -340,13 +423,18 @@ class CheckedFacts:
             raise RejectedError("a time of what no row is made of")
         return rules[claim.rule](claim, node, claim.time)
 
+    def _no_time(self, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
+        """Of no rows anything is true."""
+        self._none(claim, node)
+        return TimeFact(time.source, time.low, time.high, FunctionOfTime())
+
     @staticmethod
     def _declared_time(claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
         """A stream's row comes at the time that it carries."""
         table = node.catalog.table(node.tree.table) if isinstance(node.tree, Scan) else None
         if table is None or table.kind is not Kind.STREAM or table.columns[claim.column].name != table.timestamp:
             raise RejectedError("a time of no stream")
-        if time.source not in ("", *sources(node)):
+        if time.source not in ("", node.tree.alias):  # type: ignore[union-attr]
             raise RejectedError("a time of another source")
         return TimeFact(time.source, 0, 0, FunctionOfTime())
 
@@ -355,15 +443,17 @@ class CheckedFacts:
         found = origin(node, claim.column)
         if found is None or found.column is None or len(claim.uses) != 1:
             raise RejectedError("a column that comes from no other one")
-        return self._moved_up(self.time(claim.uses[0], found.node, found.column), node)
+        return self._moved_up(self.time(claim.uses[0], found.node, found.column, time.beside), node, found.node)
 
-    def _moved_up(self, below: TimeFact, node: PlanNode) -> TimeFact:
-        if not below.source:
+    def _moved_up(self, below: TimeFact, node: PlanNode, side: PlanNode) -> TimeFact:
+        source = below.source
+        if not source:
             _require_now(node)
-        alias = node.tree.alias if isinstance(node.tree, Alias) else ""
-        named = isinstance(node.tree, Alias) and below.source
-        source = f"{alias}.{below.source}" if named else below.source
-        return TimeFact(source, below.low, below.high, below.function)
+        elif isinstance(node.tree, Alias):
+            source = f"{node.tree.alias}.{source}"
+        elif isinstance(node.tree, Join) and node.tree.kind not in ONE_SIDED and side.tree is node.tree.right:
+            source = names_in_pairs(node)[source]
+        return replace(below, source=source)
 
     def _computed_time(self, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
         """A function of a time, as `buckets` knows them."""
@@ -372,7 +462,7 @@ class CheckedFacts:
             raise RejectedError("a column that is no expression")
         first = claim.uses[0]
         column = self.claimed[first].column
-        below = self._moved_up(self.time(first, found.node, column), node)
+        below = self._moved_up(self.time(first, found.node, column), node, found.node)
         lows = [self.values(one, found.node, column).ends[0] for one in claim.uses[1:]]
         least = max((one for one in lows if one is not None), default=None)
         expression = row_expression(found.expression, found.node.schema)
@@ -387,14 +477,16 @@ class CheckedFacts:
 
     def _window_time(self, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
         """An end of a bucket around a time, which is at most the bucket's size before or after."""
-        if not isinstance(node.tree, Bucket) or node.tree.kind is BucketKind.SESSION or len(claim.uses) != 1:
-            raise NotCheckedError("the ends of sessions")
+        if not isinstance(node.tree, Bucket) or len(claim.uses) != 1:
+            raise RejectedError("an end of no bucket")
         below = node.input("input")
         place = below.place_of(parsed(node.tree.time))
         which = claim.column - below.width
         if place is None or which < 0:
             raise NotCheckedError("buckets of what is no column")
         fact = self.time(claim.uses[0], below, place)
+        if node.tree.kind is BucketKind.SESSION:
+            return _session_time(node.tree, which, fact)
         if fact.function.name:
             raise NotCheckedError("buckets of buckets")
         low, high, function = window_end(node.tree, which, fact.low, fact.high, exact=bool(time.function))
@@ -406,8 +498,8 @@ class CheckedFacts:
         kind = node.schema[claim.column].type
         if not isinstance(node.tree, Filter | Join) or kind is None or kind.family not in _FIRST or not time.source:
             raise RejectedError("a path in what has no condition, or of what is no time")
-        high = self._path(claim.high, mine, source, node, claim.present) if claim.high else None
-        low = self._path(claim.low, source, mine, node, claim.present) if claim.low else None
+        high = self.path(claim.high, mine, source, node, claim.present) if claim.high else None
+        low = self.path(claim.low, source, mine, node, claim.present) if claim.low else None
         return TimeFact(time.source, None if low is None else -low, high, FunctionOfTime())
 
     def _side(self, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
@@ -423,13 +515,20 @@ class CheckedFacts:
         return TimeFact(name, fact.low, fact.high, fact.function)
 
     def _equal_time(self, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
-        """A column that an atom makes equal to another one of its type, of which the fact is."""
+        """A column that an atom makes equal to another one of its type, or so far from it, of which the fact is."""
         if len(claim.uses) != 1 or len(claim.atoms) != 1:
             raise RejectedError("a column that equals no other one")
-        other = self.claimed[claim.uses[0]].column
-        if atoms.equal(self._atom(node, claim.atoms[0]), node.row) != {claim.column, other}:
+        other, part = self.column_of(claim.uses[0]), self._atom(node, claim.atoms[0])
+        fact, said = self.time(claim.uses[0], node, other), set(atoms.differences(part, node.row))
+        more = next((c for x, y, c in said if (x, y) == (claim.column, other) and (y, x, -c) in said), None)
+        if atoms.equal(part, node.row) == {claim.column, other}:
+            more = 0
+        length = 1 if not fact.function.name else fact.function.division
+        exact = not more or (length is not None and length == fact.function.width)
+        if more is None or not exact or node.row[claim.column].type != node.row[other].type:
             raise RejectedError("a column that equals no other one")
-        return self.time(claim.uses[0], node, other)
+        low, high = (None if end is None else end + more * (length or 0) for end in (fact.low, fact.high))
+        return replace(fact, low=low, high=high)
 
     def _through(self, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
         """What a time says of one row, or of a side's change, said of another one by how far these are apart."""
@@ -437,8 +536,8 @@ class CheckedFacts:
         if not fact.source or not time.source:
             raise RejectedError("times of no two rows")
         mine, other = ClaimedPoint(source=fact.source), ClaimedPoint(source=time.source)
-        later = self._path(claim.low, other, mine, node, claim.present) if claim.low else None
-        earlier = self._path(claim.high, mine, other, node, claim.present) if claim.high else None
+        later = self.path(claim.low, other, mine, node, claim.present) if claim.low else None
+        earlier = self.path(claim.high, mine, other, node, claim.present) if claim.high else None
         low = None if fact.low is None or later is None else fact.low - later
         high = None if fact.high is None or earlier is None else fact.high + earlier
         return TimeFact(time.source, low, high, fact.function)
@@ -469,7 +568,11 @@ class CheckedFacts:
         return TimeFact("", min(lows) if len(lows) == len(facts) else None, min(highs, default=None), widest)
 
     def _paired_time(self, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
-        """A column of a join that is there with a partner only: what holds of pairs."""
+        """A column of a join that is there with a partner only: what holds of pairs; of others, where there is one."""
+        if time.beside:
+            if not self._is_pair_beside(node, claim.column, time.source):
+                raise RejectedError("rows without a partner are no pairs")
+            return replace(self.time(claim.uses[0] if claim.uses else -1, pairs(node), claim.column), beside=True)
         self._is_padded(node, claim.column)
         fact = self.time(claim.uses[0] if claim.uses else -1, pairs(node), claim.column)
         if fact.source in (LEFT, RIGHT):
@@ -477,6 +580,16 @@ class CheckedFacts:
         if isinstance(node.tree, Join) and node.tree.kind in ONE_SIDED and fact.source not in ("", *sources(node)):
             raise RejectedError("a source that is not shown")
         return fact
+
+    @staticmethod
+    def _is_pair_beside(node: PlanNode, column: int, source: str) -> bool:
+        """Whether a row of an outer join that has a column, and a row of a source, is a pair."""
+        if not isinstance(node.tree, Join) or node.tree.using:
+            return False
+        of_left, in_left = source in sources(node.input("left")), column < node.input("left").width
+        kind, known = node.tree.kind, source in sources(pairs(node))
+        sides = {JoinKind.LEFT: not of_left, JoinKind.RIGHT: of_left, JoinKind.FULL: of_left is not in_left}
+        return known and sides.get(kind, False)
 
     def _kept(self, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
         """A row that is there without a partner, too: it changes at its own time, or when a pair of it does."""
@@ -488,7 +601,10 @@ class CheckedFacts:
         mine = found is not None and found.node.tree == node.tree.left and claim.column < node.input("left").width
         if found is None or found.column is None or not (is_left if mine else is_right):
             raise RejectedError("a row that is not kept")
-        facts = [self.time(claim.uses[-1] if claim.uses else -1, pairs(node), claim.column)]
+        both, facts = pairs(node), list[TimeFact]()
+        empty = {one for column in range(both.width) for one in self.about(both, column) if self.sets[one].size == 0}
+        if not empty & {*claim.present}:
+            facts.append(self.time(claim.uses[-1] if claim.uses else -1, both, claim.column))
         if not found.node.is_static:
             facts.append(self.time(claim.uses[0], found.node, found.column))
         if any(one.source for one in facts) or len(claim.uses) != len(facts):
@@ -497,17 +613,18 @@ class CheckedFacts:
 
     def _time_of_sides(self, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
         """When the rows of both sides change: what is made of them changes then."""
-        if not isinstance(node.tree, Union | Except | Intersect) or time.source or len(claim.uses) != 2:
+        sides = [node.input(name) for name in ("left", "right") if isinstance(node.tree, Union | Except | Intersect)]
+        changing = [side for side in sides if not side.is_static]
+        if not changing or time.source or len(claim.uses) != len(changing):
             raise RejectedError("sides of what has none")
-        sides = (node.input("left"), node.input("right"))
-        facts = [self.time(use, side, claim.column) for use, side in zip(claim.uses, sides, strict=True)]
+        facts = [self.time(use, side, claim.column) for use, side in zip(claim.uses, changing, strict=True)]
         if any(one.source for one in facts) or sides[0].schema[claim.column].type != sides[1].schema[claim.column].type:
             raise RejectedError("times of different kinds")
         return _either(facts)
 
     # --- paths ----------------------------------------------------------------------------------------------------
 
-    def _path(
+    def path(
         self,
         steps: Sequence[ClaimedStep],
         first: ClaimedPoint,
@@ -591,7 +708,7 @@ class CheckedFacts:
             time = self.time(fact, node, column)
         else:
             below = _below(node, column)
-            time = self.time(fact, *below)
+            time = self._moved_up(self.time(fact, *below), node, below[0])
         if time.source != other.source or time.function.name:
             raise RejectedError(f"fact {fact} is about another time")
         return time.low, time.high
@@ -607,6 +724,16 @@ class CheckedFacts:
         return node.conditions[number]
 
 
+def _without(expression: Expression, nulls: frozenset[str]) -> Expression:
+    """An expression with NULL for the fields that have no other value."""
+    match expression:
+        case Field(name, kind) if name in nulls:
+            return Literal(Folded(None, kind))
+        case Call(arguments=arguments):
+            return replace(expression, arguments=tuple(_without(argument, nulls) for argument in arguments))
+    return expression
+
+
 def _below(node: PlanNode, column: int) -> tuple[PlanNode, int]:
     """The column of an input that a condition reads."""
     if isinstance(node.tree, Filter):
@@ -617,9 +744,39 @@ def _below(node: PlanNode, column: int) -> tuple[PlanNode, int]:
     raise RejectedError("a condition of nothing")
 
 
+def _needed_inputs(tree: Tree) -> tuple[str, ...]:
+    """The inputs without whose rows an operator has none."""
+    match tree:
+        case Join(kind=JoinKind.INNER | JoinKind.SEMI) | Intersect():
+            return "left", "right"
+        case Join(kind=JoinKind.LEFT | JoinKind.ANTI | JoinKind.NOT_IN) | Except():
+            return ("left",)
+        case Join(kind=JoinKind.RIGHT):
+            return ("right",)
+        case Filter() | Project() | Alias() | Distinct() | SpjBlock() | Over() | Bucket() | Apply():
+            return ("input",)
+        case Aggregate(keys=keys) if keys:
+            return ("input",)
+    return ()
+
+
 def _is_time(node: PlanNode, column: int) -> bool:
     kind = node.schema[column].type
     return kind is not None and kind.family is Family.TIMESTAMP
+
+
+def _session_time(tree: Bucket, which: int, fact: TimeFact) -> TimeFact:
+    """A session changes when a row of it comes, which is before its end, and after its begin."""
+    if fact.source or fact.function.name:
+        raise RejectedError("when a session changes is said of its rows")
+    if which == 0:
+        return TimeFact("", None, fact.high, FunctionOfTime())
+    more = -1 if which == 2 else 0
+    low, high = (
+        None if fact.low is None else fact.low + more,
+        None if fact.high is None else fact.high + tree.size + more,
+    )
+    return TimeFact("", low, high, FunctionOfTime())
 
 
 def _require_now(node: PlanNode) -> None:

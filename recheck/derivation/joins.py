@@ -35,7 +35,7 @@ def join(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) 
     if tree.using:
         raise NotCheckedError("a join with USING")
     left, right = node.input("left"), node.input("right")
-    version = _version(right)
+    version = version_of(right)
     mine, theirs = _sides(node, tree, claim, left)
     if version is not None:
         return _as_of(operations, node, tree, version, (mine, theirs), claim)
@@ -159,7 +159,7 @@ def _is_recursive(tree: Tree) -> bool:
     return isinstance(tree, Recur)
 
 
-def _version(node: PlanNode) -> PlanNode | None:
+def version_of(node: PlanNode) -> PlanNode | None:
     """The relation as of a time that a side of a join is, with conditions above it."""
     while isinstance(node.tree, Filter) or (isinstance(node.tree, Alias) and not node.tree.columns):
         node = node.input("input")

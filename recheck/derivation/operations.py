@@ -51,16 +51,18 @@ OperatorRule = Callable[["OperationChecker", PlanNode, ClaimedOperation], None]
 class OperationChecker:
     """Checks the operations of a derivation by the ``rules`` of their operators.
 
-    ``sizes`` are those of all states, ``relations`` those read already.
+    ``sizes`` are those of all states, ``relations`` those read already; of ``one_key`` each stream has one value.
     """
 
     rules: Mapping[type[Tree], OperatorRule]
-
+    each_key: OperatorRule
     blocks: BlockReader
     counts: Counts
     of_blocks: Blocks
-    sizes: list[Quantity] = field(default_factory=list)
+    sizes: dict[int, Quantity] = field(default_factory=dict)
+    """By the claim, which is known by its identity."""
     relations: set[str] = field(default_factory=set)
+    one_key: bool = False
 
     def check(self, node: PlanNode, needed: Needed, claim: ClaimedOperation) -> None:
         """Check an operation and all below it; raises RejectedError, or NotCheckedError for what has no function."""
@@ -74,6 +76,8 @@ class OperationChecker:
                 self._block(node, claim)
             case "rows":
                 self._rows_apart(node, claim)
+            case "each key":
+                self.each_key(self, node, claim)
             case "operator" | "sums":
                 if node.is_static or claim.block is not None:
                     raise RejectedError("a rule for what does not change, or for a block")
@@ -98,7 +102,7 @@ class OperationChecker:
         if len(claim.states) != len(expected):
             raise RejectedError(f"a {claim.operator} with {len(claim.states)} states, not {len(expected)}")
         for one, state in zip(claim.states, expected, strict=True):
-            self.sizes.append(check_state(one, state, self.counts.symbols))
+            self.sizes[id(one)] = check_state(one, state, self.counts.symbols)
 
     def counted(
         self,

@@ -22,10 +22,9 @@ def relation(operations: OperationChecker, node: PlanNode, claim: ClaimedOperati
     key = tuple(range(node.width))
     count = count_of(claim, 0)
     size = all_rows(operations, count, node)
-    seen, before = table.name in operations.relations, len(operations.sizes)
     operations.states(claim, ExpectedState("relation", "E1", key, ROW, size, reason_of(count), PRESENT))
-    if seen:
-        del operations.sizes[before:]
+    if table.name in operations.relations:
+        del operations.sizes[id(claim.states[0])]
     operations.relations.add(table.name)
 
 

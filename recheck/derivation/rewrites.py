@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import Join, JoinKind, Tree
+from streambound.analyzer.algebra.nodes import Join, JoinKind, Tree, named_inputs
 from streambound.analyzer.algebra.syntax import column_of
 from streambound.analyzer.algebra.value_sets import ValueSet, between
+from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.types import Family
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.derivation.claims import ClaimedRewrite, ClaimedValues, NotCheckedError
-from streambound.recheck.derivation.conditions import conditions_down, passed_down
+from streambound.recheck.derivation.conditions import conditions_down, over_inputs, passed_down, plain_conditions
 from streambound.recheck.derivation.facts import CheckedFacts
-from streambound.recheck.derivation.flattening import flat_aggregates, scalars_joined
-from streambound.recheck.derivation.trees import PlanNode, PlanNodes, pairs
+from streambound.recheck.derivation.flattening import arguments_down, flat_aggregates, hidden_keys, scalars_joined
+from streambound.recheck.derivation.join_forms import (
+    anti_joins,
+    conditions_above,
+    one_selection,
+    padded_rows,
+    streams_together,
+)
+from streambound.recheck.derivation.pushed_sums import sums_down
+from streambound.recheck.derivation.trees import PlanNode, PlanNodes, compared, in_both, pairs
 
 _MEET = {
     "left": (JoinKind.INNER, JoinKind.RIGHT, JoinKind.SEMI),
@@ -25,31 +34,44 @@ _MEET = {
 """Joins of whose side rows without a partner are nothing."""
 
 
-_PASSES = {
-    "scalars_joined": scalars_joined,
-    "flat_aggregates": flat_aggregates,
+def _bottom_up(changed: Callable[[Tree, Catalog], Tree]) -> Callable[[Tree, Catalog], Tree]:
+    """A rewrite of each operator of a tree, of those below it first."""
+
+    def rewritten_tree(tree: Tree, catalog: Catalog) -> Tree:
+        below = {name: rewritten_tree(one, catalog) for name, one in named_inputs(tree).items()}
+        return changed(over_inputs(tree, below), catalog)
+
+    return rewritten_tree
+
+
+_PASSES: Mapping[str, Callable[[Tree, Catalog], Tree]] = {
+    "plain_conditions": _bottom_up(plain_conditions),
+    "padded_rows": _bottom_up(padded_rows),
+    "scalars_joined": _bottom_up(scalars_joined),
+    "flat_aggregates": _bottom_up(flat_aggregates),
+    "arguments_down": _bottom_up(arguments_down),
+    "hidden_keys": _bottom_up(hidden_keys),
     "conditions_down": conditions_down,
+    "streams_together": streams_together,
 }
 """Rewrites of a whole tree."""
 
 
 def rewritten(root: PlanNode, rewrites: Sequence[ClaimedRewrite]) -> PlanNode:
-    """The tree after some rewrites."""
+    """The tree after some rewrites, each of the whole, or of the operator at a path by what facts say."""
     for one in rewrites:
-        root = replace(root, tree=_rewritten(root, one))
+        if one.rule in _PASSES:
+            root = root.of(_PASSES[one.rule](root.tree, root.catalog))
+        elif one.rule in _STEPS:
+            facts = CheckedFacts(PlanNodes(root, one.nodes), one.facts)
+            facts.check()
+            changed = _STEPS[one.rule](root.along(one.path), one, facts)
+            if facts.unused() or len(facts.nodes.used) < len(one.nodes):
+                raise RejectedError("a rewrite by more facts than it uses")
+            root = root.of(_with(root.tree, one.path, changed))
+        else:
+            raise NotCheckedError(f"the rewrite {one.rule!r}")
     return root
-
-
-def _rewritten(root: PlanNode, rewrite: ClaimedRewrite) -> Tree:
-    match rewrite.rule:
-        case name if name in _PASSES:
-            return _PASSES[name](root.tree, root.catalog)
-        case "limit":
-            node = root
-            for name in rewrite.path:
-                node = node.input(name)
-            return _with(root.tree, rewrite.path, _limited(root, node, rewrite))
-    raise NotCheckedError(f"the rewrite {rewrite.rule!r}")
 
 
 def _with(tree: Tree, path: tuple[str, ...], changed: Tree) -> Tree:
@@ -59,24 +81,60 @@ def _with(tree: Tree, path: tuple[str, ...], changed: Tree) -> Tree:
     return replace(tree, **{path[0]: _with(getattr(tree, path[0]), path[1:], changed)})  # type: ignore[arg-type]
 
 
-def _limited(root: PlanNode, node: PlanNode, rewrite: ClaimedRewrite) -> Tree:
+def _late(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tree:
+    """Conditions of a block that are tested of its rows."""
+    return conditions_above(node, rewrite.late)
+
+
+def _selection(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tree:
+    """Selections of the same rows as one: a column of the rows that are in both has no value."""
+    both = in_both(node)
+    if not any(facts.sets[one].size == 0 for column in range(both.width) for one in facts.about(both, column)):
+        raise RejectedError("a row may satisfy both conditions")
+    return one_selection(node)
+
+
+def _not_in(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tree:
+    """B5: NOT IN as anti joins; a fact says of each side that it is not NULL."""
+    if node.input("left").is_static:
+        return anti_joins(node, True, True)
+    sides = [compared(node, name) for name in ("member", "values")]
+    member, values = (all(facts.sets[one].null for one in facts.about(side, 0)) for side in sides)
+    return anti_joins(node, member, values)
+
+
+def _limited(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tree:
     """D4: ``S ⋈ T  ->  S ⋈ σ_p(T)``, where p is true of all pairs, of a side whose other rows are nothing."""
-    tree, both, facts = node.tree, pairs(node), CheckedFacts(PlanNodes(root, rewrite.nodes), rewrite.facts)
-    facts.check()
+    tree, both = node.tree, pairs(node)
     if not isinstance(tree, Join) or tree.using or tree.kind not in _MEET.get(rewrite.side, ()) or not facts.claimed:
         raise RejectedError("a side whose rows are there without a partner")
     side, last = node.input(rewrite.side), len(facts.claimed) - 1
     column = facts.claimed[last].column
     place = column - (0 if rewrite.side == "left" else node.input("left").width)
     known = facts.values(last, both, column)
-    if not 0 <= place < side.width or facts.unused() or len(facts.nodes.used) < len(rewrite.nodes):
-        raise RejectedError("a limit of another side, or more facts than it uses")
+    if not 0 <= place < side.width:
+        raise RejectedError("a limit of another side")
     kind = side.schema[place].type
     part, true = _condition(column_of(side.schema[place]), rewrite.values, None if kind is None else kind.family)
     if not known.within(true):
         raise RejectedError(f"{part.sql('spark')} need not be true of pairs")
     below = passed_down(side.tree, part, node.catalog)
     return replace(tree, left=below) if rewrite.side == "left" else replace(tree, right=below)
+
+
+def _sums(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tree:
+    """Aggregates of a join as those of one side's groups."""
+    return sums_down(node, rewrite.side)
+
+
+_STEPS: Mapping[str, Callable[[PlanNode, ClaimedRewrite, CheckedFacts], Tree]] = {
+    "late_conditions": _late,
+    "disjoint_unions": _selection,
+    "anti_joins": _not_in,
+    "limit": _limited,
+    "sums_down": _sums,
+}
+"""Rewrites of one operator."""
 
 
 def _condition(column: exp.Column, values: ClaimedValues | None, family: Family | None) -> tuple[exp.Expr, ValueSet]:

@@ -15,6 +15,7 @@ from streambound.analyzer.algebra.nodes import (
     Fixpoint,
     Intersect,
     Join,
+    Over,
     Project,
     Recur,
     Scan,
@@ -35,6 +36,7 @@ from streambound.recheck.derivation.operators import (
     select_list,
     union,
 )
+from streambound.recheck.derivation.over import over
 from streambound.recheck.derivation.relations import relation
 from streambound.recheck.derivation.sets import set_operation
 
@@ -51,6 +53,7 @@ RULES: Mapping[type[Tree], OperatorRule] = MappingProxyType({
     Intersect: set_operation,
     Join: join,
     Aggregate: groups,
+    Over: over,
     Fixpoint: fixpoint,
     Recur: recursive_rows,
 })  # fmt: skip

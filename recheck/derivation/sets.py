@@ -12,13 +12,12 @@ from streambound.analyzer.algebra.syntax import scalar_of
 from streambound.analyzer.query import Query
 from streambound.preprocess.pipeline import derive
 from streambound.recheck.certificates.claims import RejectedError
-from streambound.recheck.derivation.blocks import by_values
 from streambound.recheck.derivation.claims import ClaimedOperation, ClaimedStateCount, count_of
 from streambound.recheck.derivation.counts import CountedColumns
 from streambound.recheck.derivation.demand import everything
 from streambound.recheck.derivation.operations import OperationChecker
 from streambound.recheck.derivation.states import BLOCK, EVER, ROW, ExpectedState
-from streambound.recheck.derivation.trees import PlanNode
+from streambound.recheck.derivation.trees import PlanNode, sources
 
 
 def set_operation(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) -> None:
@@ -32,9 +31,10 @@ def set_operation(operations: OperationChecker, node: PlanNode, claim: ClaimedOp
     rows = CountedColumns(node if count.rule == "open" else common, node.every, node.every)
     queries, of_each = _blocks(operations, node, tree, count) if count.rule == "results" else ([], False)
     size, reason, retention = operations.counted(claim, 0, rows, lambda: queries)
-    if count.sources:
+    known = sources(node) if count.sources else {}  # that there is one key of each stream holds of both sides
+    if any(known[one.source].table is not None or not known[one.source].single for one in count.sources):
         raise RejectedError("rows of one side's sources")
-    if reason == BLOCK and not of_each and not by_values(count):
+    if reason == BLOCK and not of_each and not operations.of_blocks.by_values(map(derive, queries), count):
         raise RejectedError("rows that wait for any that a side may still bring")
     retention = EVER if reason == BLOCK and (keeps_left or of_each) else retention
     proposition = "C2" if keeps_left else "C1"

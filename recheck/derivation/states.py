@@ -51,8 +51,12 @@ def reason_of(count: ClaimedStateCount) -> str:
     match count.rule:
         case "results":
             return BLOCK
-        case "one" | "rows":
+        case "one" | "rows" | "whole":
             return ROWS
+        case "keys":
+            return OPEN_KEYS
+        case "empty":
+            return OF_VALUES
         case "parts" | "below" if count.of:
             return reason_of(count.of[0])
         case "open" | "apart":
@@ -66,4 +70,6 @@ def retention_of(count: ClaimedStateCount) -> str:
     """When an entry goes, by the rule of its count."""
     if count.rule in ("parts", "below") and count.of:
         return retention_of(count.of[0])
+    if count.rule == "keys":
+        return KEY
     return TIME if count.closing or count.rule in ("open", "apart") else PRESENT

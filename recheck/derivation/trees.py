@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -42,10 +42,13 @@ from streambound.analyzer.algebra.nodes import (
 from streambound.analyzer.algebra.percentiles import percentile_of
 from streambound.analyzer.algebra.schema import parsed, schema, starred_places
 from streambound.analyzer.algebra.schema_columns import Schema, meant
-from streambound.analyzer.algebra.syntax import conjuncts, scalar_of, scalar_of_column
+from streambound.analyzer.algebra.sources import apart, sources_of
+from streambound.analyzer.algebra.syntax import conjunction, conjuncts, scalar_of, scalar_of_column
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
 from streambound.analyzer.relation_queries import is_static
+from streambound.analyzer.types import DataType, Family
 from streambound.recheck.certificates.claims import RejectedError
+from streambound.recheck.derivation.atoms import equal
 from streambound.recheck.derivation.claims import ClaimedNode, NotCheckedError
 
 Places = frozenset[int]
@@ -71,6 +74,13 @@ class PlanNode:
             raise RejectedError(f"a {type(self.tree).__name__} has no {name}")
         inside = isinstance(self.tree, Fixpoint) and name == "step"
         return PlanNode(found, self.catalog, self if inside else self.recursion)
+
+    def along(self, path: Iterable[str]) -> PlanNode:
+        """The node that a path of fields leads to."""
+        node = self
+        for name in path:
+            node = node.input(name)
+        return node
 
     @cached_property
     def schema(self) -> Schema:
@@ -189,89 +199,185 @@ def listed(node: PlanNode) -> list[exp.Expr]:
 @dataclass(frozen=True, slots=True)
 class SourceOfRows:
     """What rows are made of: at most one row each of a table, or a bucket, of which one begins ``every`` so many
-    timestamps; ``missing``: or without one. Rows of the sources ``by`` say which one it is.
+    timestamps; ``missing``: or without one. Rows of the sources ``by`` leave at most ``fan`` of these: of a ``version``
+    of a relation as many as it has rows. There may be a ``single`` one.
     """
 
     table: DeclaredTable | None = None
     missing: bool = False
     every: int | None = None
     by: frozenset[str] | None = None
+    fan: int = 1
+    version: bool = False
+    single: bool = False
 
     @property
     def is_stream(self) -> bool:
         """Whether its rows are of a stream."""
         return self.table is not None and self.table.kind is Kind.STREAM
 
+    def called(self, names: Mapping[str, str]) -> SourceOfRows:
+        """The same where sources have other names."""
+        return self if self.by is None else replace(self, by=frozenset(names[one] for one in self.by))
 
-def sources(node: PlanNode) -> dict[str, SourceOfRows]:
+
+Sources = dict[str, SourceOfRows]
+
+
+def sources(node: PlanNode) -> Sources:
     """What the rows of a node are made of: no two of them, with all their columns, are made of the same rows."""
     match node.tree:
-        case Scan(table=table, alias=alias):
-            return {alias: SourceOfRows(node.catalog.table(table))}
+        case Scan(table=name, alias=alias):
+            table = node.catalog.table(name)
+            key = None if table is None else table.one_key
+            if key is None:
+                return {alias: SourceOfRows(table)}
+            return {alias: SourceOfRows(table, single=key.once), f"key of {alias}": SourceOfRows(single=True)}
         case Alias(alias=alias):
             below = sources(node.input("input"))
-            return {
-                f"{alias}.{name}": one if one.by is None else replace(one, by=frozenset(f"{alias}.{n}" for n in one.by))
-                for name, one in below.items()
-            }
+            names = {name: f"{alias}.{name}" for name in below}
+            return {names[name]: one.called(names) for name, one in below.items()}
         case Filter() | Project() | Distinct() | SpjBlock() | Over() | Apply() | OrderBy():
             return sources(node.input("input"))
+        case AsOf():
+            below = sources(node.input("input"))
+            return {
+                name: SourceOfRows(one.table, fan=one.table.rows or 1, version=one.table.rows is not None)
+                for name, one in below.items()
+                if one.table is not None
+            }
         case Aggregate(keys=keys):
             return sources(node.input("input")) if keys else {}
-        case Bucket(kind=kind, time=time, size=size, slide=slide):
+        case Bucket(kind=kind, time=time, size=size, slide=slide, keys=keys):
             below = sources(node.input("input"))
             if kind is BucketKind.SESSION:
                 return below
-            places = node.input("input").read_by(time)
-            said = frozenset[str]().union(*(says(node.input("input"), place) for place in places))
-            by = said if kind is BucketKind.TUMBLING else None
-            return {**below, _bucket(below): SourceOfRows(every=slide or size, by=by)}
+            places = node.input("input").read_by(time, *keys)
+            by = frozenset[str]().union(*(says(node.input("input"), place) for place in places))
+            most = -(-size // slide) if slide else 1
+            return {**below, _bucket(below): SourceOfRows(every=slide or size, by=by, fan=most)}
         case Join(kind=kind):
-            left = sources(node.input("left"))
-            if kind in ONE_SIDED:
-                return left
-            right = sources(node.input("right"))
-            if left.keys() & right.keys():
-                raise NotCheckedError("sides whose sources have the same names")
-            if kind in (JoinKind.RIGHT, JoinKind.FULL):
-                left = {name: replace(one, missing=True) for name, one in left.items()}
-            if kind in (JoinKind.LEFT, JoinKind.FULL):
-                right = {name: replace(one, missing=True) for name, one in right.items()}
-            return {**left, **right}
+            return sources(node.input("left")) if kind in ONE_SIDED else _of_pairs(node, kind)
         case Except() | Intersect():
             return sources(node.input("left"))
-        case Union() | Fixpoint() | Recur() | AsOf() | FirstRows():
+        case Recur():
+            return {f"recursion {place}": SourceOfRows() for place in range(node.width)}
+        case Union() | Fixpoint() | FirstRows():
             return {"": SourceOfRows()}
     raise NotCheckedError(f"the rows of a {type(node.tree).__name__}")
 
 
-def _bucket(below: dict[str, SourceOfRows]) -> str:
+def _of_pairs(node: PlanNode, kind: JoinKind) -> Sources:
+    """What pairs are made of: a row that has at most one partner says it."""
+    left, right, names = sources(node.input("left")), sources(node.input("right")), names_in_pairs(node)
+    theirs = {names[name]: one.called(names) for name, one in right.items()}
+    if kind in (JoinKind.RIGHT, JoinKind.FULL):
+        left = {name: replace(one, missing=True) for name, one in left.items()}
+    if kind in (JoinKind.LEFT, JoinKind.FULL):
+        theirs = {name: replace(one, missing=True) for name, one in theirs.items()}
+    mine = frozenset(left)
+    if kind in (JoinKind.INNER, JoinKind.LEFT):
+        theirs = {name: replace(one, by=mine) if one.version else one for name, one in theirs.items()}
+    match only_partner(node):
+        case "right":
+            theirs = {name: replace(one, by=mine, fan=1) for name, one in theirs.items()}
+        case "left":
+            left = {name: replace(one, by=frozenset(theirs), fan=1) for name, one in left.items()}
+    return {**left, **theirs}
+
+
+def names_in_pairs(node: PlanNode) -> dict[str, str]:
+    """What the sources of the right side are called in pairs, so that no two have one name."""
+    assert isinstance(node.tree, Join), "pairs are of a join"
+    mine = sources_of(node.tree.left)
+    known = apart(mine, sources_of(node.tree.right))
+    rest = [name for name in sources(node.input("right")) if name not in known]
+    return known | apart({*sources(node.input("left")), *mine, *known.values()}, rest)
+
+
+def only_partner(node: PlanNode) -> str | None:
+    """The side of which a row of the other side meets at most one, by a key of it; None where there is none."""
+    assert isinstance(node.tree, Join), "pairs are of a join"
+    both, width = pairs(node), node.input("left").width
+    by = {"left": set[int](), "right": set[int]()}
+    for part in both.conditions if not node.tree.using else ():
+        places = [both.place_of(one) for one in (part.left, part.right)] if isinstance(part, exp.EQ) else []
+        known = sorted(place for place in places if place is not None)
+        if len(known) == 2 and known[0] < width <= known[1] and _one_to_one(*(both.schema[one].type for one in known)):
+            by["left"].add(known[0])
+            by["right"].add(known[1] - width)
+    kinds = {"right": (JoinKind.INNER, JoinKind.LEFT), "left": (JoinKind.INNER, JoinKind.RIGHT)}
+    for side, allowed in kinds.items():
+        if node.tree.kind in allowed and any(key <= by[side] for key in keys(node.input(side))):
+            return side
+    return None
+
+
+def _one_to_one(kind: DataType | None, other: DataType | None) -> bool:
+    """Whether a value of one type equals one of the other type at most: the texts 1 and 01 both equal the number 1."""
+    whole = kind is not None and other is not None and kind.family is other.family is Family.INTEGER
+    return whole or (kind is not None and kind == other)
+
+
+def _bucket(below: Sources) -> str:
     return f"bucket {len(below)}"
 
 
-def with_said(found: dict[str, SourceOfRows], chosen: frozenset[str]) -> frozenset[str]:
+def with_said(found: Sources, chosen: frozenset[str]) -> frozenset[str]:
     """Some sources, and those whose rows these say."""
-    return chosen | {name for name, one in found.items() if one.by is not None and one.by <= chosen}
+    alone = {name: one.by for name, one in found.items() if one.by is not None and one.fan == 1}
+    while more := {name for name, by in alone.items() if by <= chosen} - chosen:
+        chosen |= more
+    return chosen
 
 
 def says(node: PlanNode, column: int) -> frozenset[str]:
     """The sources whose rows say the value of a column."""
     match node.tree:
-        case Scan(alias=alias):
-            return frozenset((alias,))
+        case Scan(table=table, alias=alias):
+            declared = node.catalog.table(table)
+            key = None if declared is None else declared.one_key
+            held = key is not None and node.schema[column].name in key.attributes
+            return frozenset((f"key of {alias}" if held else alias,))
         case Alias(alias=alias):
             return frozenset(f"{alias}.{name}" for name in says(node.input("input"), column))
         case Bucket(kind=kind) if column >= node.input("input").width and kind is not BucketKind.SESSION:
             return frozenset((_bucket(sources(node.input("input"))),))
-        case Union() | Fixpoint() | Recur() | AsOf() | FirstRows():
+        case Recur():
+            return frozenset((f"recursion {column}",))
+        case Union() | Fixpoint() | FirstRows():
             return frozenset(("",))
     found = origin(node, column)
     if found is None:
         return frozenset(sources(node))
     if found.column is not None:
-        return says(found.node, found.column)
+        below = says(found.node, found.column)
+        if isinstance(node.tree, Join) and found.node.tree is node.tree.right:
+            names = names_in_pairs(node)
+            return frozenset(names[one] for one in below)
+        return below
     places = found.node.read_by(found.expression)
     return frozenset[str]().union(*(says(found.node, place) for place in places))
+
+
+def ways_to_say(node: PlanNode, column: int) -> Iterator[frozenset[str]]:
+    """The sources whose rows say the value of a column, or of one that a condition makes equal to it."""
+    yield says(node, column)
+    if isinstance(node.tree, Filter) or (isinstance(node.tree, Join) and node.tree.kind is JoinKind.INNER):
+        for part in node.conditions if node.width == len(node.row) else ():
+            both = equal(part, node.row)
+            if column in both:
+                yield from (says(node, other) for other in both - {column})
+    found = origin(node, column)
+    if found is None or found.column is None:
+        return
+    names: Mapping[str, str] = {}
+    if isinstance(node.tree, Alias):
+        names = {name: f"{node.tree.alias}.{name}" for name in sources(found.node)}
+    elif isinstance(node.tree, Join) and found.node.tree is node.tree.right:
+        names = names_in_pairs(node)
+    for way in ways_to_say(found.node, found.column):
+        yield frozenset(names.get(one, one) for one in way)
 
 
 def never_changes(node: PlanNode) -> bool:
@@ -317,7 +423,8 @@ def newest_of(node: PlanNode) -> frozenset[str]:
         case Filter() | Project():
             return newest_of(node.input("input"))
         case Join(kind=JoinKind.INNER):
-            return newest_of(node.input("left")) | newest_of(node.input("right"))
+            names = names_in_pairs(node)
+            return newest_of(node.input("left")) | {names[one] for one in newest_of(node.input("right"))}
     raise NotCheckedError(f"with which rows those of a {type(node.tree).__name__} come")
 
 
@@ -341,8 +448,9 @@ def keys(node: PlanNode) -> list[Places]:
         case Scan(table=table):
             declared = node.catalog.table(table)
             key = declared.changes.key if declared is not None and declared.changes is not None else ()
-            places = frozenset(p for p, c in enumerate(node.schema) if c.name in key)
-            return [places] if key and len(places) == len(key) else []
+            once = [one.attributes for one in declared.ending if one.once] if declared is not None else []
+            several = [frozenset(p for p, c in enumerate(node.schema) if c.name in names) for names in (key, *once)]
+            return [places for places in several if places]
         case Aggregate(keys=mine):
             every = frozenset(range(len(mine)))
             ends = frozenset(place for place in every if _is_end(node, place))
@@ -358,6 +466,12 @@ def keys(node: PlanNode) -> list[Places]:
             shown = {one.column: place for place, one in enumerate(found) if one is not None and one.column is not None}
             below = keys(node.input("input"))
             return [frozenset(shown[one] for one in key) for key in below if key <= shown.keys()]
+        case Join(using=(), kind=kind) if kind not in ONE_SIDED:
+            width, side = node.input("left").width, only_partner(node)
+            if side == "right":
+                return keys(node.input("left"))
+            if side == "left":
+                return [frozenset(place + width for place in key) for key in keys(node.input("right"))]
     return []
 
 
@@ -367,6 +481,22 @@ def _numbered(calls: Sequence[WindowCall], below: PlanNode) -> Iterator[Places]:
         places = [below.place_of(parsed(one)) for one in call.partition]
         if call.function == "ROW_NUMBER" and None not in places:
             yield frozenset((*(place for place in places if place is not None), number))
+
+
+def traced(node: PlanNode, column: int) -> tuple[PlanNode, int]:
+    """The lowest operator of which a column is one as it is."""
+    found = origin(node, column)
+    while found is not None and found.column is not None:
+        node, column = found.node, found.column
+        found = origin(node, column)
+    return node, column
+
+
+def session_of(node: PlanNode) -> Bucket | None:
+    """The sessions of which a select list has the keys of rows."""
+    below = node.input("input") if isinstance(node.tree, Project) else node
+    below = below.input("input") if isinstance(below.tree, Filter) else below
+    return below.tree if isinstance(below.tree, Bucket) and below.tree.kind is BucketKind.SESSION else None
 
 
 # --- nodes that rules make --------------------------------------------------------------------------------------------
@@ -379,12 +509,16 @@ def pairs(node: PlanNode) -> PlanNode:
     return node.of(replace(node.tree, kind=JoinKind.INNER, member=None))
 
 
-def keyed(node: PlanNode, call: int | None = None) -> PlanNode:
-    """The rows below groups with their keys, and with the value of one of the aggregates for its rows."""
+def keyed(node: PlanNode, call: int | None = None, own: bool = True) -> PlanNode:
+    """The rows below groups with their keys, and with the value of one of the aggregates for its rows.
+
+    Without their ``own`` columns these are the keys alone.
+    """
     if not isinstance(node.tree, Aggregate):
         raise RejectedError("keys of what has no groups")
     tree, below = node.tree, node.input("input")
-    items = [Named(f"c{n}", scalar_of_column(one), alias=True) for n, one in enumerate(below.schema)]
+    shown = below.schema if own else ()
+    items = [Named(f"c{n}", scalar_of_column(one), alias=True) for n, one in enumerate(shown)]
     items += [Named(f"_k{n}", key.value, alias=True) for n, key in enumerate(tree.keys)]
     rows = tree.input
     if call is not None:
@@ -396,6 +530,50 @@ def keyed(node: PlanNode, call: int | None = None) -> PlanNode:
             items.append(Named("_v0", value, alias=True))
         rows = rows if one.filter is None else filtered(rows, parsed(one.filter), tree)
     return node.of(Project(rows, tuple(items), syntax=tree.syntax))
+
+
+def selections(node: PlanNode) -> tuple[Filter, Filter]:
+    """The selections of the same rows, shown by the same select list, that a UNION ALL is of."""
+    sides = [node.input("left").tree, node.input("right").tree]
+    shown = [side.items if isinstance(side, Project) else None for side in sides]
+    left, right = (side.input if isinstance(side, Project) else side for side in sides)
+    if not isinstance(node.tree, Union) or node.tree.distinct or shown[0] != shown[1]:
+        raise RejectedError("no union of selections")
+    if not isinstance(left, Filter) or not isinstance(right, Filter) or left.input != right.input:
+        raise RejectedError("no union of selections")
+    return left, right
+
+
+def in_both(node: PlanNode) -> PlanNode:
+    """The rows that both selections of a union have."""
+    left, right = selections(node)
+    both = conjunction([parsed(left.condition), parsed(right.condition)])
+    assert both is not None, "two parts"
+    return node.of(Filter(left.input, both, syntax=left.input.syntax))
+
+
+def compared(node: PlanNode, side: str) -> PlanNode:
+    """What NOT IN compares: its member, of the left rows, or the values beside it, of pairs."""
+    tree = node.tree
+    member = parsed(tree.member).unnest() if isinstance(tree, Join) and tree.member is not None else None
+    if not isinstance(member, exp.EQ):
+        raise RejectedError("no NOT IN")
+    rows, value = (node.input("left"), member.left) if side == "member" else (pairs(node), member.right)
+    return node.of(Project(rows.tree, (Named("_v", scalar_of(value), alias=True),)))
+
+
+def partitions(node: PlanNode, call: int | None, columns: tuple[int, ...] = (), whole: bool = False) -> PlanNode:
+    """What a function over windows has partitions by, with more columns of the rows; or the whole rows with that."""
+    tree, below = node.tree, node.input("input")
+    if not isinstance(tree, Over) or call is None or not 0 <= call < len(tree.calls):
+        raise RejectedError("partitions of no function")
+    if any(not 0 <= one < below.width for one in columns):
+        raise RejectedError("columns that are none")
+    more = [scalar_of_column(below.schema[one]) for one in columns]
+    own = list(tree.calls[call].partition)
+    shown = [*map(scalar_of_column, below.schema), *own] if whole else [*own, *more]
+    items = tuple(Named(f"c{n}", one, alias=True) for n, one in enumerate(shown))
+    return node.of(Project(tree.input, items, syntax=tree.syntax))
 
 
 def filtered(rows: Tree, where: exp.Expr, tree: Aggregate) -> Filter:
@@ -432,9 +610,7 @@ class PlanNodes:
         return self.found[number]
 
     def _found(self, claim: ClaimedNode) -> PlanNode:
-        node = self.root
-        for name in claim.path:
-            node = node.input(name)
+        node = self.root.along(claim.path)
         match claim.made:
             case "":
                 return node
@@ -442,8 +618,16 @@ class PlanNodes:
                 return pairs(node)
             case "keyed":
                 return keyed(node, claim.call)
+            case "session":
+                return keyed(node, claim.call, own=False)
             case "passing":
                 return keyed(node, claim.call).input("input")
+            case "partitions" | "partitioned":
+                return partitions(node, claim.call, claim.columns, claim.made == "partitioned")
+            case "both":
+                return in_both(node)
+            case "member" | "values":
+                return compared(node, claim.made)
             case "common":
                 assert isinstance(node.tree, Except | Intersect), "a set operation"
                 return node.of(Intersect(node.tree.left, node.tree.right, node.tree.distinct))

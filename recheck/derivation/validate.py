@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
+from streambound.analyzer.algebra.names_apart import with_names_apart
 from streambound.analyzer.algebra.nodes import Tree
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog
@@ -16,13 +16,15 @@ from streambound.recheck.certificates.quantity import Quantity, total
 from streambound.recheck.certificates.reading_claims import read_as
 from streambound.recheck.certificates.validate import Proof, amount_faults
 from streambound.recheck.derivation.blocks import Blocks
-from streambound.recheck.derivation.claims import ClaimedDerivation, ClaimedOperatorState, NotCheckedError
+from streambound.recheck.derivation.claims import ClaimedDerivation, NotCheckedError
 from streambound.recheck.derivation.counts import Counts
 from streambound.recheck.derivation.demand import everything
+from streambound.recheck.derivation.each_key import of_each_key, open_keys, states_of
 from streambound.recheck.derivation.facts import CheckedFacts
 from streambound.recheck.derivation.operations import OperationChecker
 from streambound.recheck.derivation.rewrites import rewritten
 from streambound.recheck.derivation.rules import RULES
+from streambound.recheck.derivation.states import KEY, check_state
 from streambound.recheck.derivation.trees import PlanNode, PlanNodes
 
 
@@ -36,7 +38,8 @@ def proved(statement: Statement, catalog: Catalog, document: Any) -> Proof:
         if claim.joining and lower(statement, catalog).tree == lowered.tree:
             return Proof(("nothing that it asks of relations is joined with them",))
         blocks = BlockReader(lowered.positions, catalog, statement.name, statement.span, lowered.queries)
-        return _proved(claim, lowered.tree, blocks, catalog)
+        named = with_names_apart(lowered.tree, catalog, lowered.positions)
+        return _proved(claim, named, blocks, catalog)
     except RejectedError as error:
         return Proof((str(error),))
     except Finding as error:
@@ -48,16 +51,14 @@ def _proved(claim: ClaimedDerivation, tree: Tree, blocks: BlockReader, catalog: 
     symbols: dict[str, Quantity] = {}
     facts = CheckedFacts(PlanNodes(root, claim.nodes), claim.facts)
     facts.check()
-    _refuse(claim.keys)
-    operations = OperationChecker(RULES, blocks, Counts(facts, symbols), Blocks(symbols))
+    operations = OperationChecker(RULES, of_each_key, blocks, Counts(facts, symbols), Blocks(symbols))
     operations.check(root, everything(root), claim.operation)
     if facts.unused() or len(facts.nodes.used) < len(claim.nodes):
         raise RejectedError("it says more than it uses")
-    every = total(operations.sizes)
+    keys = open_keys(root) if any(state.retention == KEY for state in states_of(claim.operation)) else []
+    if len(keys) != len(claim.keys):
+        raise RejectedError("other keys end than it says")
+    sizes = [check_state(one, state, symbols) for one, state in zip(claim.keys, keys, strict=True)]
+    every = total([*operations.sizes.values(), *sizes])
     wrong = tuple(amount_faults("M", claim.entries, every, symbols))
     return Proof(wrong, None if wrong else every)
-
-
-def _refuse(keys: Iterable[ClaimedOperatorState]) -> None:
-    for _ in keys:
-        raise NotCheckedError("keys of punctuations")

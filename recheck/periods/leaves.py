@@ -23,8 +23,7 @@ from streambound.preprocess.pipeline import derive
 from streambound.recheck.certificates.conditions import Conditions
 from streambound.recheck.certificates.distances import ContradictionError
 from streambound.recheck.certificates.quantity import Quantity
-from streambound.recheck.circuits.claims import NotRecheckedError
-from streambound.recheck.circuits.column_values import values_of
+from streambound.recheck.derivation.claims import NotCheckedError
 from streambound.recheck.periods.equal_keys import EqualKeys, fewest
 from streambound.recheck.periods.sizes import Limit, Listed, number, plus, smaller, times
 from streambound_runtime.periods.plan import PeriodFilter, PeriodPlan, PeriodProject, SnapshotScan
@@ -64,10 +63,10 @@ class PeriodCatalog:
         return (self.symbols.setdefault(name, Quantity.symbol(name, most)),)
 
     def table(self, name: str) -> DeclaredTable:
-        """A stream or relation; raises NotRecheckedError where there is none."""
+        """A stream or relation; raises NotCheckedError where there is none."""
         found = self.catalog.table(name)
         if found is None:
-            raise NotRecheckedError(f"{name}, which is not in the catalog")
+            raise NotCheckedError(f"{name}, which is not in the catalog")
         return found
 
     def longest(self, table: DeclaredTable) -> int | None:
@@ -161,7 +160,7 @@ class PeriodCatalog:
         try:
             return plus(*map(self._of_branch, split.branches)) if split.branches else number(0)
         except ContradictionError:
-            raise NotRecheckedError("conditions that nothing satisfies in SEQ blocks") from None
+            raise NotCheckedError("conditions that nothing satisfies in SEQ blocks") from None
 
     def _of_branch(self, branch: Branch) -> Limit:
         conditions = Conditions(branch)
@@ -171,7 +170,7 @@ class PeriodCatalog:
             if isinstance(value, Constant):
                 continue
             if not isinstance(value, Attribute):
-                raise NotRecheckedError("different values of what is computed of several rows")
+                raise NotCheckedError("different values of what is computed of several rows")
             self.exact = self.exact and not branch.column(value).expression
             if any(conditions.equal(value, other) == 0 for other in seen):
                 continue
@@ -199,7 +198,7 @@ class PeriodCatalog:
 
 def _values(conditions: Conditions, attribute: Attribute) -> int | None:
     """How many values an attribute can have; of texts and numbers with fractions comparisons count that leave one."""
-    found = values_of(conditions, attribute, null=attribute not in conditions.present)
+    found = _known_values(conditions, attribute, null=attribute not in conditions.present)
     if found.integers:
         return found.size
     same = [one for one in conditions.attributes if conditions.equal(attribute, one) == 0] or [attribute]
@@ -217,7 +216,7 @@ def _passes(op: Op, value: Value, other: Value) -> bool:
     if isinstance(value, str) and isinstance(other, str):
         return bool(_TESTS[op](value.encode(), other.encode()))
     if isinstance(value, str) or isinstance(other, str):
-        raise NotRecheckedError("texts that are compared with numbers in SEQ blocks")
+        raise NotCheckedError("texts that are compared with numbers in SEQ blocks")
     return bool(_TESTS[op](Fraction(value), Fraction(other)))
 
 
@@ -274,3 +273,49 @@ def over(text: str, items: Sequence[exp.Expr]) -> exp.Expr:
         return item if isinstance(item, exp.Column) else exp.Paren(this=item)
 
     return parsed(text).copy().transform(meant)
+
+
+@dataclass(frozen=True, slots=True)
+class _KnownValues:
+    """The ``listed`` ones, or where these are None all from ``low`` to ``high``; only integers have ends."""
+
+    listed: frozenset[Value] | None
+    low: int | None
+    high: int | None
+    null: bool
+    integers: bool
+
+    @classmethod
+    def of(cls, value: Value | None, integers: bool) -> _KnownValues:
+        """One value."""
+        return cls(frozenset([] if value is None else [value]), None, None, value is None, integers)
+
+    @property
+    def size(self) -> int | None:
+        """How many there are; None for no end of them."""
+        if self.listed is not None:
+            return len(self.listed) + self.null
+        return None if self.low is None or self.high is None else max(0, self.high - self.low + 1) + self.null
+
+
+def _known_values(conditions: Conditions, attribute: Attribute, null: bool) -> _KnownValues:
+    """What the conditions of a branch leave of an attribute, which may be NULL if ``null``."""
+    integers = conditions.is_integer(attribute)
+    if attribute in conditions.null:
+        return _KnownValues.of(None, integers)
+    same = [other for other in conditions.attributes if conditions.equal(attribute, other) == 0] or [attribute]
+    lists = [list[Value](_listed(conditions, one)) for one in same if conditions.listed(one)]
+    if lists:
+        return _KnownValues(frozenset(sorted(lists, key=len)[0]), None, None, null, integers)
+    if not integers:
+        return _KnownValues(None, None, None, null, False)
+    zero = conditions.zero(attribute)
+    below, above = conditions.follows.bound(zero, attribute), conditions.follows.bound(attribute, zero)
+    low, high = None if below is None else -int(below[0]), None if above is None else int(above[0])
+    return _KnownValues(None, low, high, null, True)
+
+
+def _listed(conditions: Conditions, attribute: Attribute) -> Sequence[Value]:
+    if conditions.is_integer(attribute):
+        return conditions.possible(attribute, conditions.follows)
+    return conditions.values(attribute)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from streambound.recheck.circuits.claims import NotRecheckedError
+from streambound.recheck.derivation.claims import NotCheckedError
 from streambound.recheck.periods.operators import PeriodStates, place_of, same_values
 from streambound.recheck.periods.sizes import RowsView, number
 from streambound_runtime.periods.plan import (
@@ -22,7 +22,7 @@ _PADDED = {"inner": (), "left": (0,), "anti": (0,), "right": (1,), "full": (0, 1
 
 
 def random_states(plan: PeriodPlan, states: PeriodStates, final: bool) -> None:
-    """Note the states; raises NotRecheckedError for a form that this checker knows nothing of."""
+    """Note the states; raises NotCheckedError for a form that this checker knows nothing of."""
     if _is_base(plan):
         if not states.parts:
             _valid_rows(plan, states)
@@ -30,7 +30,7 @@ def random_states(plan: PeriodPlan, states: PeriodStates, final: bool) -> None:
     join, shown, filtered = _join_under(plan)
     sides = [_valid_rows(side, states) for side in (join.left, join.right)]
     if states.parts and _PADDED[join.kind]:
-        raise NotRecheckedError("emit parts of rows without a match")
+        raise NotCheckedError("emit parts of rows without a match")
     if join.kind == "full" and final:
         states.line("P4", (), number(1))
     by = width(join.left)
@@ -44,7 +44,7 @@ def random_states(plan: PeriodPlan, states: PeriodStates, final: bool) -> None:
             and (place_of(pair[1 - side]) or 0) + (1 - side) * by in shown
         ]
         if not told or filtered or side in _PADDED[join.kind]:
-            raise NotRecheckedError("facts of several rows in SEQ TP blocks")
+            raise NotCheckedError("facts of several rows in SEQ TP blocks")
 
 
 def _join_under(plan: PeriodPlan) -> tuple[PeriodJoin, tuple[int, ...], bool]:
@@ -58,13 +58,13 @@ def _join_under(plan: PeriodPlan) -> tuple[PeriodJoin, tuple[int, ...], bool]:
         case PeriodProject(input, items):
             join, shown, filtered = _join_under(input)
             return join, tuple(shown[int(item[1:])] for item in items), filtered
-    raise NotRecheckedError("nested operands of SEQ TP blocks")
+    raise NotCheckedError("nested operands of SEQ TP blocks")
 
 
 def _valid_rows(plan: PeriodPlan, states: PeriodStates) -> RowsView:
     """An entry for each valid row of a side, with its key, its probability and its end."""
     if not _is_base(plan):
-        raise NotRecheckedError("nested operands of SEQ TP blocks")
+        raise NotCheckedError("nested operands of SEQ TP blocks")
     (scan,) = scans(plan)
     table = states.known.table(scan.table)
     assert table.period is not None, "rows of SEQ TP blocks have periods"

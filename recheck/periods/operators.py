@@ -12,7 +12,7 @@ from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.expressions.reading import Refused, read
 from streambound.analyzer.query import Query
 from streambound.analyzer.types import DataType, Family
-from streambound.recheck.circuits.claims import NotRecheckedError
+from streambound.recheck.derivation.claims import NotCheckedError
 from streambound.recheck.periods.having import enough_rows
 from streambound.recheck.periods.leaves import PeriodCatalog, StreamRows, listed, stream_rows
 from streambound.recheck.periods.sizes import Limit, RowsView, number, plus, smaller, times
@@ -65,7 +65,7 @@ class PeriodStates:
         view = self.of(plan)
         if self.parts:
             if not view.whole:
-                raise NotRecheckedError("emit parts of rows without their ends")
+                raise NotCheckedError("emit parts of rows without their ends")
         elif view.arriving:
             self.with_ends(view)
         elif final:
@@ -328,7 +328,7 @@ def same_values(pair: tuple[str, str], left: RowsView, right: RowsView) -> bool:
         return False
     mine, theirs = (view.types[place] for view, place in zip((left, right), places, strict=True) if place is not None)
     if mine is None or theirs is None:
-        raise NotRecheckedError("the types of aggregates in SEQ blocks")
+        raise NotCheckedError("the types of aggregates in SEQ blocks")
     return mine.name == theirs.name or mine.family is theirs.family is Family.INTEGER
 
 

@@ -14,7 +14,8 @@ from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.quantity import least, total
 from streambound.recheck.certificates.reading_claims import read_as
 from streambound.recheck.certificates.validate import Proof, amount_faults
-from streambound.recheck.circuits.claims import ClaimedCircuit, ClaimedState, NotRecheckedError
+from streambound.recheck.derivation.claims import NotCheckedError
+from streambound.recheck.periods.claims import ClaimedPeriods, ClaimedPeriodState
 from streambound.recheck.periods.equal_keys import equal_keys
 from streambound.recheck.periods.leaves import PeriodCatalog
 from streambound.recheck.periods.lineages import random_states
@@ -29,7 +30,7 @@ _ENDED = "when its end has passed"
 
 
 def seq_proved(statement: Statement, catalog: Catalog, document: Any) -> Proof:
-    """What a certificate proves of a SEQ statement; raises NotRecheckedError for what this checker does not know."""
+    """What a certificate proves of a SEQ statement; raises NotCheckedError for what this checker does not know."""
     found = read_statement(statement, catalog)
     if isinstance(found, Diagnostic):
         return Proof((f"the statement means nothing any more: {found.message}",))
@@ -42,12 +43,12 @@ def seq_proved(statement: Statement, catalog: Catalog, document: Any) -> Proof:
     states = _random(block, catalog, emit) if isinstance(block, LineageBlock) else _snapshots(block, catalog, emit)
     _contracts(found, states)
     try:
-        claimed = read_as(ClaimedCircuit, document)
+        claimed = read_as(ClaimedPeriods, document)
         wrong = list(_faults(claimed, states))
     except RejectedError as error:
         wrong = [str(error)]
     if wrong and not states.known.exact:
-        raise NotRecheckedError("conditions between columns, or on expressions, in SEQ blocks")
+        raise NotCheckedError("conditions between columns, or on expressions, in SEQ blocks")
     return Proof(tuple(wrong), None if wrong else total(least(line.entries or ()) for line in states.lines))
 
 
@@ -103,9 +104,7 @@ def _contracts(statement: SeqStatement, states: PeriodStates) -> None:
             states.line("P2", ("end",), smaller(valid, number(known.longest(table))))
 
 
-def _faults(claimed: ClaimedCircuit, states: PeriodStates) -> Iterator[str]:
-    if claimed.blocks or claimed.counts:
-        yield "a SEQ block has no tables of its own"
+def _faults(claimed: ClaimedPeriods, states: PeriodStates) -> Iterator[str]:
     if len(claimed.states) != len(states.lines):
         yield f"the query has {len(states.lines)} states, not {len(claimed.states)}"
         return
@@ -116,10 +115,10 @@ def _faults(claimed: ClaimedCircuit, states: PeriodStates) -> Iterator[str]:
         yield from amount_faults("M", claimed.entries, every, states.known.symbols)
 
 
-def _line_faults(state: ClaimedState, line: PeriodLine, states: PeriodStates) -> Iterator[str]:
+def _line_faults(state: ClaimedPeriodState, line: PeriodLine, states: PeriodStates) -> Iterator[str]:
     if state.proposition != line.proposition:
         yield f"{state.state} is bounded by {line.proposition}, not by {state.proposition}"
-    if tuple(key.key for key in state.keys) != line.keys or any(key.values is not None for key in state.keys):
+    if state.keys != line.keys:
         yield f"the keys of {state.state} are {', '.join(line.keys) or 'none'}"
     if state.lifetime != _ENDED:
         yield f"an entry of {state.state} goes {_ENDED!r}, not {state.lifetime!r}"

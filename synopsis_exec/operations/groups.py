@@ -11,13 +11,13 @@ from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.columns import Column
 from streambound.analyzer.types import DataType, Family, parse_type
+from streambound.criteria.column_types import aggregate_type, columns_of
 from streambound.criteria.dataflow.aggregates import Valued, block_keys, keyed_rows, valued
 from streambound.criteria.dataflow.closing import closings
 from streambound.criteria.dataflow.counting import held_keys
 from streambound.criteria.dataflow.state import Entry, Operation, OperatorState, SummedCall
 from streambound.criteria.dataflow.sums import SPREADS
 from streambound.criteria.dataflow.syntax import scalar_of
-from streambound.criteria.operators.columns import aggregate_type, columns_of
 from streambound.synopsis_exec.from_operations import JobOperators, NotMade, OperationRows, time_bucket
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.engine.group import GroupArgument, SqlGroup
@@ -176,7 +176,7 @@ class _OfBlock(_GroupRows):
         block = self.operation.inputs[0]
         assert self.operation.sums is not None, "a block with sums"
         if block.rows is None or block.rows.sizes is None:
-            raise NotMade("groups of rows of several streams that are kept apart")
+            raise NotMade("groups of a block without tables")
         products = len(self.operation.sums.products)
         given, columns = self.job.block_of(block.rows, sums if products else ())
         name, keys = self._spread(given, columns, 0)
@@ -185,7 +185,7 @@ class _OfBlock(_GroupRows):
     def _argument(self, one: Valued, number: int) -> tuple[str, GroupArgument, Column]:
         block = self.operation.inputs[1 + number]
         if block.rows is None or block.rows.sizes is None:
-            raise NotMade("values of rows of several streams that are kept apart")
+            raise NotMade("values of a block without tables")
         given, columns = self.job.block_of(block.rows)
         name, _ = self._spread(given, columns, 1)
         operator = self.job.made[name]

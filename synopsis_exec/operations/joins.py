@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.columns import Column
 from streambound.analyzer.expressions.whole_numbers import whole_number
 from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.types import DataType, Family
+from streambound.criteria.block_part import BlockPart
+from streambound.criteria.column_types import columns_of
 from streambound.criteria.dataflow.blocks import read_items
 from streambound.criteria.dataflow.joins import Sides, sides_of_pairs, version_of
 from streambound.criteria.dataflow.state import DecidedBlock, Operation, OperatorState, Undecided
 from streambound.criteria.dataflow.syntax import column_of, conjuncts, scalar_of
 from streambound.criteria.dataflow.view import OperatorView
-from streambound.criteria.operators.columns import columns_of
-from streambound.criteria.operators.parts import BlockPart, PairPart
 from streambound.preprocess.pipeline import Derivation
+from streambound.synopsis_exec.block_parts import PairPart
 from streambound.synopsis_exec.from_operations import JobOperators, NotMade, OperationRows, time_bucket
 from streambound.synopsis_exec.made_operators import bound_of, engine_types
 from streambound.synopsis_exec.operations.row_tests import tests_of_values
@@ -149,9 +151,9 @@ class _OfViews:
         self.operation, self.tree, self.job = operation, tree, job
         self.pair = job.views.of(replace(tree, kind=nodes.JoinKind.INNER, member=None))
         self.version = version_of(tree.right)
-        left, right = job.rows(operation.inputs[0]), job.rows(operation.inputs[1])
-        if self.version is not None:
-            right = _above_version(tree.right, right, job)
+        mine, theirs = operation.inputs
+        left = _needed(mine, job)
+        right = _needed(theirs, job) if self.version is None else _above_version(tree.right, job.rows(theirs), job)
         width = len(job.views.of(tree.left).schema)
         self.known: Sides | None = None if self.version else sides_of_pairs(tree, operation.demand, job.context)
         views = (job.views.of(tree.left), job.views.of(tree.right))
@@ -213,7 +215,11 @@ class _OfViews:
     def _best(self) -> RightBest | None:
         """The column of the right side of which the best value is enough."""
         best = next((state.best for state in self.operation.states if state.best is not None), None)
-        return None if best is None else RightBest(self.sides[1].rows.places.index(best.place), best.greatest)
+        if best is None:
+            return None
+        rows = self.sides[1].rows
+        computed = [n for n, text in enumerate(self.more[1], len(rows.columns)) if rows.name(best.place) in _read(text)]
+        return RightBest((rows.places.index(best.place), *computed), best.greatest)
 
     def _ending(self, side: _Side, tree: nodes.Tree) -> tuple[int, ...]:
         """The places of the key by which rows of a side go."""
@@ -227,7 +233,9 @@ class _OfViews:
         if not more:
             return side.rows.operator
         same = [f"`{column.name}`" for column in side.rows.columns]
-        return self.job.made_of(side.rows, [*same, *more], ()).operator
+        clips = self.known.clips[side.letter == "r"] if self.known is not None else {}
+        known = {side.rows.name(place): ends for place, ends in clips.items() if place in side.rows.places}
+        return self.job.made_of(side.rows, [*same, *(_between(text, known) for text in more)], ()).operator
 
     def _kept(
         self,
@@ -359,12 +367,37 @@ def _called(rows: OperationRows, letter: str) -> list[Column]:
     return [replace(column, name=f"{letter}{n}") for n, column in enumerate(rows.columns)]
 
 
+def _read(text: str) -> set[str]:
+    """The columns that an expression reads."""
+    return {column.name for column in parsed(nodes.Scalar(text)).find_all(exp.Column)}
+
+
+def _between(text: str, clips: Mapping[str, tuple[int | None, int | None]]) -> str:
+    """An expression of columns of which values beyond some ends fare alike: of all these by the nearest end."""
+
+    def clipped(node: exp.Expr) -> exp.Expr:
+        if not isinstance(node, exp.Column) or node.name not in clips:
+            return node
+        (low, high), value = clips[node.name], node.sql("spark")
+        low_or = value if low is None else f"greatest({value}, {low})"
+        nearest = low_or if high is None else f"least({low_or}, {high})"
+        return parsed(nodes.Scalar(f"CASE WHEN {value} IS NOT NULL THEN {nearest} END"))
+
+    return parsed(nodes.Scalar(text)).copy().transform(clipped).sql("spark") if _read(text) & {*clips} else text
+
+
 def _common(one: DataType, other: DataType) -> DataType:
     """The type in which numbers of two types are compared."""
     for mine, theirs in ((one, other), (other, one)):
         if mine.family is Family.FLOAT and theirs.family in (Family.INTEGER, Family.DECIMAL, Family.FLOAT):
             return mine
     raise NotMade(f"a comparison of {one.name} with {other.name}")
+
+
+def _needed(operation: Operation, job: JobOperators) -> OperationRows:
+    """The rows of a side with the columns that are needed: those that differ in others only are kept as one."""
+    rows = job.rows(operation)
+    return job.exactly(rows, [place for place in rows.places if place in operation.demand.columns])
 
 
 def _above_version(tree: nodes.Tree, rows: OperationRows, job: JobOperators) -> OperationRows:

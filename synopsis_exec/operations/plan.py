@@ -6,21 +6,20 @@ from dataclasses import replace
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.view_facts import ViewKind
-from streambound.analyzer.spans import Span
 from streambound.analyzer.statement import Statement
 from streambound.criteria.dataflow.judge import Judgement
-from streambound.criteria.dataflow.state import DecidedBlock, Operation, OperatorState, Retention
-from streambound.criteria.operators.states import CircuitBound, State
-from streambound.criteria.size import Symbol
+from streambound.criteria.dataflow.reported import reported_states
+from streambound.criteria.dataflow.state import DecidedBlock, Operation
+from streambound.criteria.judged import CircuitBound
 from streambound.criteria.unlimited import unlimited
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit, plan_of
-from streambound.synopsis_exec.from_operations import JobOperators, Maker
+from streambound.synopsis_exec.from_operations import JobOperators, Maker, NotMade
 from streambound.synopsis_exec.operations.groups import rows_of_groups
 from streambound.synopsis_exec.operations.joins import rows_of_join
 from streambound.synopsis_exec.operations.recursion import rows_of_recursion
 from streambound.synopsis_exec.operations.sets import rows_of_set
 from streambound.synopsis_exec.operations.windows import rows_of_windows
-from streambound.synopsis_exec.result_columns import ADDED
+from streambound.synopsis_exec.result_columns import ADDED, refused
 
 MAKERS: dict[type[nodes.Tree], Maker] = {
     nodes.Aggregate: rows_of_groups,
@@ -35,25 +34,22 @@ MAKERS: dict[type[nodes.Tree], Maker] = {
 """What makes the operators of each kind of tree that keeps something. To add one: its file, and a line here."""
 
 
-_UNLIMITED = Symbol("n")
-"""The size of a state that nothing bounds."""
-
-
 def plan_of_judgement(
     judgement: Judgement, statement: Statement, final: bool = False, grows: bool = False
 ) -> PlannedCircuit:
-    """The plan of a statement; raises NotMade where no operators are made of it.
-
-    It is bounded, or, with ``grows``, one whose operators all have rules: its job has no M.
-    """
+    """The plan of a bounded statement, or of one that ``grows``, without M; raises NotExecutableError."""
     if grows:
         judgement = replace(judgement, operation=_with_tables(judgement.operation))
-    made = JobOperators(judgement, MAKERS, final, grows)
+    try:
+        made = JobOperators(judgement, MAKERS, final, grows)
+    except NotMade as error:
+        what = f"no job is written of this yet: {error}"
+        raise refused(statement.name, what, "", statement.source.file, statement.span.line) from error
     view = judgement.context.views.of(judgement.operation.tree)
     columns = tuple(
         replace(column, name=shown.name) for column, shown in zip(made.result.columns, view.schema, strict=True)
     )
-    bound = CircuitBound(tuple(_state(one, statement.span) for one in judgement.states), grows)
+    bound = CircuitBound(reported_states(judgement), grows)
     retracts = view.change > ViewKind.APPEND_ONLY and not final
     return plan_of(made, columns, bound, statement, judgement.clocks, ADDED, retracts, final)
 
@@ -64,8 +60,3 @@ def _with_tables(operation: Operation) -> Operation:
     if rows is not None and rows.sizes is None:
         rows = DecidedBlock(rows.read, unlimited(rows.read.split, repeats=True))
     return replace(operation, rows=rows, inputs=tuple(map(_with_tables, operation.inputs)))
-
-
-def _state(one: OperatorState, span: Span) -> State:
-    size, retention = (_UNLIMITED, Retention.EVER) if one.count is None else (one.count.size, one.count.retention)
-    return State(one.what, one.proposition, size, (), str(retention), span)

@@ -10,30 +10,46 @@ from sqlglot import exp
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.clock import clock
 from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.analyzer.algebra.value_sets import ValueSet
 from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.block_columns import with_conditions_above
 from streambound.analyzer.block_queries import BlockReader
+from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.catalog import DeclaredTable, Kind
+from streambound.analyzer.closure import in_order
 from streambound.analyzer.columns import Column
 from streambound.analyzer.query import (
     Attribute,
     Branch,
+    Comparison,
+    Condition,
     Constant,
+    NullTest,
+    OneOf,
+    Op,
     Query,
     Source,
+    conjunction,
 )
+from streambound.criteria.block_part import BlockPart
+from streambound.criteria.column_types import columns_of
 from streambound.criteria.dataflow.state import Operation
 from streambound.criteria.least_bound import least_bound
-from streambound.criteria.operators.columns import columns_of
-from streambound.criteria.operators.parts import BlockPart, StepPart, StepValue
-from streambound.criteria.operators.recursion_trees import reading, standing
-from streambound.criteria.operators.recursion_values import TIME, RecursiveValues, block_of_step, place_of, stored
-from streambound.criteria.operators.relations import as_stream
 from streambound.criteria.unlimited import unlimited
 from streambound.preprocess.pipeline import derive
 from streambound.synopsis_exec.from_operations import JobOperators, NotMade, OperationRows
 from streambound.synopsis_exec.made_operators import engine_types, names_of
-from streambound.synopsis_exec.recursion_steps import recursion_step
+from streambound.synopsis_exec.operations.recursive_blocks import (
+    TIME,
+    as_stream,
+    block_of_step,
+    column_of_recursion,
+    place_of,
+    reading,
+    standing,
+    stored,
+)
+from streambound.synopsis_exec.recursion_steps import StepPart, StepValue, recursion_step
 from streambound_runtime.engine.plan import NativeNode
 from streambound_runtime.operators import circuit_plan
 
@@ -80,8 +96,7 @@ class _FixpointRows:
         columns = tuple(replace(column, name=view.name) for column, view in named)
         step = self._step(columns)
         branches = derive(step).split.branches
-        values = RecursiveValues(columns, derive(query).split.branches, branches, tree.name)
-        meeting = [(branch, one) for branch in branches if (one := values.meeting(branch)) is not None]
+        meeting = [(branch, one) for branch in branches if (one := self._meeting(branch)) is not None]
         every = tuple(range(len(columns)))
         base = job.exactly(job.rows(self.operation.inputs[0]), every)
         cases = [(branch, tuple(self._reads(narrowed, step))) for branch, narrowed in meeting]
@@ -124,13 +139,27 @@ class _FixpointRows:
     def _step(self, columns: tuple[Column, ...]) -> Query:
         """The step over a stream that stands for r."""
         tree, catalog = self.tree, self.job.catalog
-        own = tuple(Column(f"_{n}", column.type) for n, column in enumerate(columns, 1))
+        own = tuple(Column(column_of_recursion(place), column.type) for place, column in enumerate(columns))
         found = clock(tree, catalog)
         if found is None:
             raise NotMade("a recursion without streams")
         stream = DeclaredTable(tree.name, Kind.STREAM, (*own, Column(TIME, found.type)), TIME)
         step = reading(standing(self._readable(tree.step), catalog), [column.name for column in columns], tree.name)
         return self._reader(stream).view(step, distinct=True)
+
+    def _meeting(self, branch: Branch) -> Branch | None:
+        """A case of the step for those rows only that r can have; None where there is none."""
+        nulls = {atom.attribute for atom in branch.atoms if isinstance(atom, NullTest) and atom.is_null}
+        aliases = [source.alias for source in branch.sources if source.table == self.tree.name]
+        more = [
+            condition
+            for place, column in enumerate(self.job.views.of(self.tree).columns)
+            for attribute in (Attribute(alias, column_of_recursion(place)) for alias in aliases)
+            if attribute not in nulls
+            for condition in _having(attribute, column.values)
+        ]
+        found = replace(branch, where=conjunction((branch.where, *more)))
+        return found if Facts.of(found).closure.satisfiable else None
 
     # --- what a step reads --------------------------------------------------------------------------------------------
 
@@ -159,7 +188,10 @@ class _FixpointRows:
 
         def value(attribute: Attribute) -> StepValue:
             if attribute.source in recursive:
-                column, more = stored(branch, attribute)
+                held = stored(branch, attribute)
+                if isinstance(held, str):
+                    raise NotMade(held)
+                column, more = held
                 return StepValue(recursive.index(attribute.source), place_of(column), more)
             number, read = next((n, one) for n, one in enumerate(reads) if attribute.source in one.aliases)
             return StepValue(len(recursive) + number, read.attributes.index(attribute))
@@ -221,3 +253,15 @@ class _FixpointRows:
         nodes_of = [parsed(nodes.Scalar(text)) for text in texts]
         wanted = [node.transform(meant).sql("spark") for node in nodes_of]
         return self.job.made_of(rows, wanted, range(len(wanted)))
+
+
+def _having(attribute: Attribute, values: ValueSet) -> Iterator[Condition]:
+    """That an attribute has one of some values, which are known as a list or as whole numbers."""
+    if values.listed is not None:
+        if values.listed:
+            yield OneOf(attribute, tuple(sorted(values.listed, key=in_order)))
+        return
+    if isinstance(values.low, int):
+        yield Comparison(attribute, Op.GE, None, values.low)
+    if isinstance(values.high, int):
+        yield Comparison(attribute, Op.LE, None, values.high)

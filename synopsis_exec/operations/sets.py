@@ -10,10 +10,9 @@ from streambound.analyzer.columns import Column
 from streambound.criteria.dataflow.counting import held_keys
 from streambound.criteria.dataflow.sets import open_rows_of
 from streambound.criteria.dataflow.state import Operation
-from streambound.criteria.operators.open_rows import alternatives
 from streambound.synopsis_exec.from_operations import JobOperators, OperationRows, time_bucket
 from streambound.synopsis_exec.made_operators import engine_types
-from streambound.synopsis_exec.operations.row_tests import tests_by_place, tests_of_values
+from streambound.synopsis_exec.operations.row_tests import tests_of_results, tests_of_values
 from streambound_runtime.engine.counts import SqlCounts
 from streambound_runtime.engine.linear import SqlUnion
 from streambound_runtime.operators.plan import Test
@@ -78,7 +77,7 @@ def _open(
     splits = open_rows_of(tree, job.context)
     names = tuple(replace(column, name=f"c{n}") for n, column in enumerate(columns))
     if splits is not None:
-        tests = tests_by_place(alternatives(splits, names))
+        tests = tests_of_results(splits, names)
     else:
         given = job.views.of(tree.left if keeps_left else nodes.Intersect(tree.left, tree.right, tree.distinct))
         tests = tests_of_values(given, names, range(len(names)))

@@ -9,9 +9,9 @@ from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.columns import Column
 from streambound.analyzer.constants import INT, VOID
 from streambound.analyzer.types import DataType, Family
+from streambound.criteria.column_types import aggregate_type
 from streambound.criteria.dataflow.state import Operation, OperatorState
 from streambound.criteria.dataflow.windows import RANKS
-from streambound.criteria.operators.columns import aggregate_type
 from streambound.synopsis_exec.from_operations import JobOperators, OperationRows, time_bucket
 from streambound_runtime.engine.over import SqlOver
 from streambound_runtime.engine.running import SqlRunning

@@ -48,8 +48,19 @@ SIZES = {
         "SELECT a, n FROM (SELECT b AS a, SUM(v) AS n FROM S GROUP BY b) WHERE n NOT IN (SELECT a FROM R WHERE b > 1)",
         "3*rows_R + 4",
     ),
+    "rows beside those of an outer join, of which not all are in pairs of another one": (
+        "SELECT q.a, q.v, T.v AS w FROM (SELECT S.a, S.ts, T.v, T.ts AS t FROM S LEFT JOIN T ON T.a = S.a "
+        "AND T.ts BETWEEN S.ts - 10 AND S.ts + 10) q LEFT JOIN T ON T.a = q.a AND T.ts BETWEEN q.ts - 1 AND q.ts + 1 "
+        "AND q.t BETWEEN q.ts - 1 AND q.ts LEFT JOIN S ON S.a = q.a AND S.ts BETWEEN q.ts AND q.ts + 3",
+        "10*(10*c_T + 1)*c_S + 10*(11*c_T + 1)*(20*c_T + 1)*c_S + 20*c_S + 21*c_T",
+    ),
 }
 """Statements, and M."""
+UNLIMITED = {
+    "rows of which those after a time fare alike": (
+        "SELECT S.a FROM S WHERE NOT EXISTS (SELECT 1 FROM T WHERE T.b <= S.ts)"  # all are shown, until one is there
+    ),
+}
 
 
 @pytest.mark.parametrize("name", SIZES)
@@ -60,3 +71,10 @@ def test_what_is_bounded_has_a_job(name: str) -> None:
     assert found is not None and found.entries is not None, sql
     assert found.entries.text == entries
     assert plan_of_judgement(found, statement).bound.entries == found.entries
+
+
+@pytest.mark.parametrize("name", UNLIMITED)
+def test_what_has_no_limit_has_none(name: str) -> None:
+    (statement,) = some_statements(SourceText("q.sql", UNLIMITED[name]), None, CATALOG.models)
+    found = judge(statement, CATALOG)
+    assert found is not None and found.entries is None

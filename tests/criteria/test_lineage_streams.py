@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 
 from streambound.criteria.vocabulary import Verdict
-from streambound.synopsis_exec.circuit_plan import make_circuit_plan
 from streambound.synopsis_exec.period_rows import allowed
 from streambound.synopsis_exec.verify import gives_nothing
 from streambound_runtime.lineage.formulas import variable_name
 from streambound_runtime.operators.epochs.variables import key_text
 from streambound_runtime.promises import PeriodContract
 from streambound_runtime.reading.random_rows import conflicts
-from support.circuits import checked_circuit
+from support.circuits import checked_circuit, circuit_plan
 from support.period_streams import PeriodRun, run_periods
 from support.profiles import MORE
 from support.tp_worlds import Base, Joined, Row, Selected, differences
@@ -228,7 +227,7 @@ def test_what_is_remembered_is_the_rows_that_are_valid() -> None:
 def test_that_there_never_is_a_row_is_told(sql: str, never: bool) -> None:
     statement = one(sql)
     assert [found.code for found in statement.diagnostics] == ["SB150"] * never
-    assert gives_nothing(make_circuit_plan(statement.circuit, statement.statement, statement.catalog)) == never
+    assert gives_nothing(circuit_plan(statement)) == never
     rows = [{"n": "x", "k": n, "h": "y", "j": n, "id": n, "p": 0.5, "vb": n, "ve": n + 2} for n in range(3)]
     assert bool(run_periods(statement, {"a": rows, "b": rows}).all) != never
 

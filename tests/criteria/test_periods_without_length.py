@@ -10,10 +10,9 @@ import pytest
 
 from streambound.criteria.check import Checked
 from streambound.criteria.vocabulary import Verdict
-from streambound.synopsis_exec.circuit_plan import make_circuit_plan
 from streambound.synopsis_exec.verify import gives_nothing
 from support.choices import Choices
-from support.circuits import certificate_of, checked_circuit, proof_of
+from support.circuits import certificate_of, checked_circuit, circuit_plan, proof_of
 from support.oracle import connection
 from support.period_streams import PeriodRun, run_periods
 from support.profiles import MORE
@@ -94,7 +93,7 @@ def test_that_there_never_is_a_row_is_told_where_it_is_selected(sql: str, why: s
     assert (found.code, found.message) == ("SB150", f"this query can never produce a row: {why}")
     assert statement.source.text[found.span.start : found.span.end] == "r.a"
     assert statement.circuit is not None and statement.catalog is not None
-    assert gives_nothing(make_circuit_plan(statement.circuit, statement.statement, statement.catalog))
+    assert gives_nothing(circuit_plan(statement))
 
 
 @pytest.mark.parametrize(
@@ -110,7 +109,7 @@ def test_a_row_of_nothing_is_not_told_to_be_none(sql: str) -> None:
     statement = checked(sql)
     assert statement.verdict is Verdict.BOUNDED and not statement.diagnostics
     assert statement.circuit is not None and statement.catalog is not None
-    assert not gives_nothing(make_circuit_plan(statement.circuit, statement.statement, statement.catalog))
+    assert not gives_nothing(circuit_plan(statement))
 
 
 def test_a_count_of_nothing_has_one_row() -> None:
@@ -126,7 +125,7 @@ def test_the_job_of_rows_that_satisfy_nothing_reads_their_periods() -> None:
     statement = checked("SELECT r.a FROM r WHERE false")
     assert statement.circuit is not None
     assert statement.catalog is not None
-    (stream,) = make_circuit_plan(statement.circuit, statement.statement, statement.catalog).inputs
+    (stream,) = circuit_plan(statement).inputs
     assert {"vb", "ve"} <= {column.name for column in stream.columns}
 
 

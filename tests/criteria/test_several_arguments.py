@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from streambound.criteria.operators.states import CircuitBound
+from streambound.criteria.judged import CircuitBound
 from support.circuits import checked_circuit, run_circuit
 
 S = {

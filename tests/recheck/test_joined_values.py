@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from streambound.recheck.circuits.claims import NotRecheckedError
-from support.circuits import certificate_of, checked_circuit, proof_of
+from streambound.analyzer.catalog import catalog_from_mapping
+from support.derivations import Outcome, checked, derived, falsified, named
 
 STREAM = {
     "columns": {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"},
@@ -39,30 +37,12 @@ STATEMENTS = (
 
 @pytest.mark.parametrize("sql", STATEMENTS)
 def test_groups_of_a_join_are_counted_by_the_values_of_its_columns(sql: str) -> None:
-    checked = checked_circuit(sql, CATALOG)
-    certificate = certificate_of(checked)
-    assert proof_of(checked, certificate).faults == ()
-    places = [n for n, state in enumerate(certificate["states"]) if state["proposition"] in ("D1", "D6")]
-    assert places
-    for place in places:
-        smaller = json.loads(json.dumps(certificate))
-        entries = smaller["states"][place]["entries"]
-        fewer = entries["value"] - 1
-        entries.update(value=fewer, formula=str(fewer))
-        assert proof_of(checked, smaller).faults != ()
-
-
-def test_the_keys_of_a_set_operation_are_called_as_its_columns_are() -> None:
-    """Of a relation that does not change, too, whose rows have columns of other names inside."""
-    checked = checked_circuit("SELECT k AS x FROM V UNION SELECT MAX(v) AS y FROM S", CATALOG)
-    certificate = certificate_of(checked)
-    assert [key["key"] for key in certificate["states"][-1]["keys"]] == ["x"]
-    assert proof_of(checked, certificate).faults == ()
-
-
-def test_conditions_that_contradict_each_other_are_not_checked() -> None:
-    """Of a <= COUNT(*) only a <= 0 is open, which no row satisfies that has a in (1, 2)."""
-    checked = checked_circuit("SELECT b FROM S WHERE a IN (1, 2) AND a <= (SELECT COUNT(*) AS n FROM T)", CATALOG)
-    certificate = certificate_of(checked)
-    with pytest.raises(NotRecheckedError, match="nothing satisfies"):
-        proof_of(checked, certificate)
+    (one,) = derived(sql, catalog_from_mapping(CATALOG))
+    assert checked(one) == (Outcome.ACCEPTED, "")
+    smaller = [
+        document
+        for path, how, document in falsified(one.document)
+        if how == "less" and named(path) in ("states.size.value", "states.count.columns.size")
+    ]
+    assert smaller
+    assert {checked(one, document)[0] for document in smaller} == {Outcome.REJECTED}

@@ -5,13 +5,12 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from streambound.synopsis_exec.circuit_plan import make_circuit_plan
 from streambound_runtime.engine.plan import NativeNode
 from streambound_runtime.operators.by_tick import Ticks
 from streambound_runtime.operators.circuit_plan import FixpointNode
 from streambound_runtime.operators.delta import Delta, delta_of
 from streambound_runtime.operators.fixpoint import LeastFixpoint
-from support.circuits import checked_circuit
+from support.circuits import checked_circuit, circuit_plan
 from support.profiles import MORE
 
 EDGES = {
@@ -32,7 +31,7 @@ def operator(step: str = "SELECT r.x, E.b FROM r JOIN E ON E.a = r.y") -> LeastF
     sql = f"WITH RECURSIVE r(x, y) AS (SELECT a, b FROM E UNION {step}) SELECT x, y FROM r"
     checked = checked_circuit(sql, EDGES)
     assert checked.circuit is not None and checked.catalog is not None
-    plan = make_circuit_plan(checked.circuit, checked.statement, checked.catalog)
+    plan = circuit_plan(checked)
     nodes = [one.node for one in plan.circuit.operators if isinstance(one, NativeNode)]
     (node,) = (node for node in nodes if isinstance(node, FixpointNode))
     return LeastFixpoint(node)

@@ -9,18 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from streambound.analyzer.columns import Column
-from streambound.analyzer.types import parse_type
-from streambound.criteria.operators.buckets import function_of_time
-from streambound_runtime.operators.circuit_plan import TimeBucket
-from support.buckets_of_time import last_of
+from support.buckets_of_time import bucket_of, last_of
 from support.profiles import MORE
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
-TIMESTAMP = parse_type("timestamp")
-assert TIMESTAMP is not None
-TIME = Column("ts", TIMESTAMP)
 DAYS = f"""
 SELECT explode(sequence(DATE '1990-01-01', DATE '{2389 if MORE > 1 else 2109}-12-31')) AS day
 UNION ALL SELECT explode(sequence(DATE '0001-01-01', DATE '0001-03-01'))
@@ -44,7 +37,7 @@ IN_ORDER = (
 OTHER_BUCKETS = (
     "to_date(ts)", "CAST(ts AS DATE)", "date_trunc('second', ts)", "date_trunc('MINUTE', ts)",
     "date_trunc('hour', ts)", "date_trunc('DAY', ts)", "date_trunc('week', ts)", "date_trunc('month', ts)",
-    "date_trunc('quarter', ts)", "date_trunc('YEAR', ts)",
+    "date_trunc('quarter', ts)", "date_trunc('YEAR', ts)", "date_format(date_trunc('month', ts), 'yyyy-MM')",
 )  # fmt: skip
 FALLING = (
     "yyyy-M", "yyyy-M-M", "yyyy-MM-d", "yyyy-MMM", "yyyy-MMMM", "yyyy-D", "yyyy-dd", "yyyy-dd-MM", "yyyyHH", "yyyymm",
@@ -65,7 +58,7 @@ ORDINARY = (
     "unix_timestamp(CAST(ts AS STRING), 'yyyy-MM-dd')", "to_date(CAST(ts AS STRING), 'yyyy-MM-dd')",
     "substring(CAST(ts AS STRING), 1, 7)", "year(ts)", "quarter(ts)", "month(ts)", "weekofyear(ts)", "dayofyear(ts)",
     "hour(ts)", "trunc(ts, 'MM')", "last_day(ts)", "to_timestamp(ts)", "date_trunc('microsecond', ts)",
-    "date_trunc('no unit', ts)", "date_format(date_trunc('month', ts), 'yyyy-MM')",
+    "date_trunc('no unit', ts)",
 )  # fmt: skip
 LAST = 253_402_300_799_999_999
 """The last microsecond of the year 9999."""
@@ -102,12 +95,12 @@ def test_buckets_do_not_fall_and_each_has_its_last_timestamp(rows: Any) -> None:
     at, columns = values_of(rows, expressions)
     for expression, values in zip(expressions, columns, strict=True):
         assert steps_back(values) == 0, expression
-        function = function_of_time(expression, TIME)
-        assert function is not None, expression
+        bucket = bucket_of(expression)
+        assert bucket is not None, expression
         encoded = (
             values
             if pa.types.is_string(values.type)
-            else values.cast(pa.int32() if function.how == "date" else pa.int64())
+            else values.cast(pa.int32() if bucket.how == "date" else pa.int64())
         )
         new = pc.indices_nonzero(pc.not_equal(encoded[1:], encoded[:-1]))
         starts = [0, *(pc.add(new, 1).to_pylist()), len(at)]
@@ -115,10 +108,10 @@ def test_buckets_do_not_fall_and_each_has_its_last_timestamp(rows: Any) -> None:
         stride = max(1, len(starts) // MOST)
         for number in {*range(0, len(starts) - 1, stride), *range(10), *range(len(starts) - 10, len(starts) - 1)}:
             first, after = starts[number], starts[number + 1]
-            last = last_of(TimeBucket(0, function.longest, function.how), encoded[first].as_py())
+            last = last_of(bucket, encoded[first].as_py())
             assert at[after - 1].as_py() <= last, (expression, values[first])
             assert after == len(at) or last < at[after].as_py(), (expression, values[first])
-            assert last - at[first].as_py() < function.longest or last > LAST, (expression, values[first])
+            assert last - at[first].as_py() < bucket.size or last > LAST, (expression, values[first])
 
 
 def test_other_texts_fall_or_are_not_read_or_are_refused(spark: Any, rows: Any) -> None:
@@ -131,4 +124,4 @@ def test_other_texts_fall_or_are_not_read_or_are_refused(spark: Any, rows: Any) 
         with pytest.raises(Exception, match=r"(?i)pattern"):
             spark.sql(f"SELECT {formatted(pattern)} FROM VALUES (TIMESTAMP '2024-12-01') AS t(ts)").collect()
     for expression in (*map(formatted, (*FALLING, *NOT_READ, *REFUSED)), *ORDINARY):
-        assert function_of_time(expression, TIME) is None, expression
+        assert bucket_of(expression) is None, expression

@@ -6,7 +6,7 @@ import json
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
@@ -17,16 +17,18 @@ from typing import Any
 import duckdb
 
 from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.emission import Emission, EmitMode
 from streambound.analyzer.expressions.values import derived_value
 from streambound.analyzer.spans import SourceText
 from streambound.api import catalog_of
-from streambound.criteria.certificate import to_json
 from streambound.criteria.check import Checked, check_source
-from streambound.criteria.operators.certificate import circuit_certificate
 from streambound.incremental.feed import recomputed
+from streambound.jobs import planned_circuit
 from streambound.recheck.certificates.validate import Proof
-from streambound.recheck.circuits.validate import circuit_proved
-from streambound.synopsis_exec.circuit_plan import PlannedCircuit, make_circuit_plan
+from streambound.recheck.derivation.validate import proved as operators_proved
+from streambound.recheck.periods.validate import seq_proved
+from streambound.reports.outcome import outcome
+from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.plan_ir import Plan
 from streambound.synopsis_exec.simulate import operator_of_circuit, replay, rows_as_delta
@@ -66,14 +68,16 @@ def checked_circuit(sql: str, catalog: Catalog | Mapping[str, Any]) -> Checked:
 
 def certificate_of(checked: Checked) -> dict[str, Any]:
     """The certificate of a bounded statement, as a report has it."""
-    assert checked.circuit is not None
-    return to_json(circuit_certificate(checked.circuit))
+    document = outcome(checked, frozenset({"certificate"})).certificate
+    assert document is not None, "it is bounded"
+    return dict(document)
 
 
 def proof_of(checked: Checked, certificate: Mapping[str, Any]) -> Proof:
     """What `recheck` says of a certificate of a statement."""
     assert checked.catalog is not None
-    return circuit_proved(checked.statement, checked.catalog, certificate)
+    proved = seq_proved if checked.blocks is not None else operators_proved
+    return proved(checked.statement, checked.catalog, certificate)
 
 
 def checked_once(sql: str, catalog: Mapping[str, Any]) -> Checked:
@@ -123,10 +127,23 @@ def random_ends(times: Sequence[int], ticks: int = 4) -> list[int]:
     return sorted({*random.sample(times, min(ticks - 1, len(times))), *times[-1:]})
 
 
+def circuit_plan(checked: Checked, final: bool = False) -> PlannedCircuit:
+    """The plan of a bounded statement that is more than joins; of its ``final`` results, also where it asks for others.
+
+    Raises NotExecutableError.
+    """
+    assert checked.catalog is not None
+    statement = checked.statement
+    if final:
+        statement = replace(statement, emit=Emission(EmitMode.FINAL, statement.span))
+    plan = planned_circuit(replace(checked, statement=statement), checked.catalog)
+    assert plan is not None, "it is bounded, and more than joins"
+    return plan
+
+
 def run_circuit(checked: Checked, rows: Rows, final: bool = False, ticks: Ticks = 3) -> CircuitRun:
     """A bounded statement's circuit over rows of integers, without Spark (`run_plan`)."""
-    assert checked.circuit is not None and checked.catalog is not None
-    return run_plan(make_circuit_plan(checked.circuit, checked.statement, checked.catalog, final), rows, ticks)
+    return run_plan(circuit_plan(checked, final), rows, ticks)
 
 
 def run_plan(plan: Plan | PlannedCircuit, rows: Rows, ticks: Ticks = 3) -> CircuitRun:
@@ -261,8 +278,7 @@ class Circuit:
 
     def __init__(self, case: dict[str, Any], tick: str = "timestamp") -> None:
         checked = checked_once(case["sql"], case["catalog"])
-        assert checked.circuit is not None and checked.catalog is not None
-        plan = make_circuit_plan(checked.circuit, checked.statement, checked.catalog, case["mode"] == "final")
+        plan = circuit_plan(checked, case["mode"] == "final")
         self.job: JobSpec = job_spec(plan, tick=tick)
         assert isinstance(self.job.plan, CircuitPlan)
         self.circuit = self.job.plan

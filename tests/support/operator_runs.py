@@ -19,24 +19,23 @@ import duckdb
 import sqlglot
 
 from streambound.analyzer.catalog import catalog_from_mapping
-from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.errors import StreamboundError
 from streambound.analyzer.expressions.function import NotKnown
 from streambound.analyzer.lower import lower
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import split_statements
 from streambound.analyzer.types import Family
-from streambound.criteria.dataflow.judge import judge
-from streambound.criteria.operators.decide import judged
-from streambound.criteria.operators.final import never_final
-from streambound.criteria.operators.states import Judged
+from streambound.criteria.check import unproved
+from streambound.criteria.dataflow.decision import JudgedOperators
+from streambound.criteria.dataflow.final import never_final
+from streambound.criteria.vocabulary import Verdict
 from streambound.incremental.evaluate import evaluate
 from streambound.incremental.feed import SourceChange, ticks
 from streambound.incremental.pipeline import stages, timestamps
 from streambound.incremental.translation.views import Untranslatable
+from streambound.jobs import planned_circuit
 from streambound.recheck.oracle.reference import circuit_of
-from streambound.synopsis_exec.circuit_plan import PlannedCircuit, make_circuit_plan
-from streambound.synopsis_exec.from_operations import NotMade
+from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.operations.plan import plan_of_judgement
 from streambound.synopsis_exec.plan_ir import Input
@@ -198,12 +197,9 @@ class Outcome:
     last: Counter[tuple[Any, ...]] = field(default_factory=Counter)
 
 
-def outcome(world: World, text: str, tick: str = "timestamp", by_dataflow: bool = False) -> Outcome:
-    """Compile a query, run it, and compare at each timestamp, or after each of a few ticks.
-
-    ``by_dataflow``: as the rules by demand and facts decide it.
-    """
-    planned = plan_by_dataflow(world, text) if by_dataflow else plan_of(world, text)
+def outcome(world: World, text: str, tick: str = "timestamp") -> Outcome:
+    """Compile a query, run it, and compare at each timestamp, or after each of a few ticks."""
+    planned = plan_of(world, text)
     if isinstance(planned, str):
         return Outcome(planned)
     plan, bounded, final = planned
@@ -265,41 +261,17 @@ def _wrong_in_the_end(
 def plan_of(world: World, text: str) -> tuple[PlannedCircuit, bool, PlannedCircuit | None] | str:
     """The job's plan, whether the query is bounded, and the plan of final results; why there is none."""
     (statement,) = split_statements(SourceText("random.sql", in_words_of(text, duckdb=False)))
-    lowered = lower(statement, world.catalog)
-    if lowered.query is not None:
-        return "select-project-join"
-    found = judged(statement, lowered, world.catalog)
-    if isinstance(found, Diagnostic) or (found is not None and found.part is None):
-        lowered = lower(statement, world.catalog, joining=True)
-        found = judged(statement, lowered, world.catalog) or found
-    bounded = isinstance(found, Judged) and found.part is not None
-    if isinstance(found, Judged) and not bounded:
-        found = judged(statement, lowered, world.catalog, unbounded=True)
-    if isinstance(found, Diagnostic):
-        return found.message
-    if found is None or found.part is None:
-        return next((one.message for one in lowered.diagnostics), "no plan")
-    try:
-        plan = make_circuit_plan(found, statement, world.catalog, grows=not bounded)
-        last = bounded and never_final(found) is None
-        return plan, bounded, make_circuit_plan(found, statement, world.catalog, final=True) if last else None
-    except StreamboundError as error:
-        return error.message
-
-
-def plan_by_dataflow(world: World, text: str) -> tuple[PlannedCircuit, bool, PlannedCircuit | None] | str:
-    """The same of the job that is made of the states of `criteria.dataflow`."""
-    (statement,) = split_statements(SourceText("random.sql", in_words_of(text, duckdb=False)))
     if lower(statement, world.catalog).query is not None:
         return "select-project-join"
-    found = judge(statement, world.catalog)
-    if found is None or found.outside:
-        return "no rule"
-    bounded = found.entries is not None
+    checked = unproved(statement, world.catalog)
+    bounded, judged = checked.verdict is Verdict.BOUNDED, checked.circuit
     try:
-        return plan_of_judgement(found, statement, grows=not bounded), bounded, None
-    except NotMade as error:
-        return f"not made: {error}"
+        plan = planned_circuit(checked, world.catalog, unbounded=not bounded)
+        if plan is None:
+            return next((one.message for one in checked.diagnostics), "no plan")
+        last = bounded and isinstance(judged, JudgedOperators) and never_final(judged.judgement) is None
+        final = plan_of_judgement(judged.judgement, statement, final=True) if last else None
+        return plan, bounded, final
     except StreamboundError as error:
         return error.message
 

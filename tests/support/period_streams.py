@@ -11,13 +11,12 @@ from datetime import date, timedelta
 from typing import Any
 
 from streambound.criteria.check import Checked
-from streambound.synopsis_exec.circuit_plan import make_circuit_plan
 from streambound.synopsis_exec.job_spec import BATCH, job_spec
 from streambound.synopsis_exec.simulate import operator_of_circuit, rows_as_delta
 from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.operators.rejected_row import RejectedRow
 from support.choices import Choices
-from support.circuits import encoded_rows
+from support.circuits import circuit_plan, encoded_rows
 from support.snapshots import COLUMNS, HIGH, LOW, generated
 
 TableRows = Mapping[str, list[dict[str, Any]]]
@@ -57,7 +56,7 @@ def run_periods(
     ``restarts``: after each step another operator takes over the state. ``by_timestamp``: each timestamp is a tick.
     """
     assert checked.circuit is not None and checked.catalog is not None
-    plan = make_circuit_plan(checked.circuit, checked.statement, checked.catalog)
+    plan = circuit_plan(checked)
     job = job_spec(plan, tick=BATCH)
     given = encoded_rows(plan, rows)
     assert isinstance(job.plan, CircuitPlan)

@@ -17,11 +17,10 @@ from streambound.criteria.bound import bound
 from streambound.criteria.verdict import Decision, decide
 from streambound.criteria.vocabulary import Verdict
 from streambound.synopsis_exec.adversary import floods, pools
-from streambound.synopsis_exec.circuit_plan import make_circuit_plan
 from streambound.synopsis_exec.plan import make_plan
 from support.catalogs import PLAIN, with_relation
 from support.choices import Choices
-from support.circuits import checked_circuit
+from support.circuits import checked_circuit, circuit_plan
 from support.kernel import sizes_of
 from support.operators import peak_entries
 from support.product import decided
@@ -146,4 +145,4 @@ def test_groups_of_relations_alone_have_no_job() -> None:
     checked = checked_circuit("SELECT a, count(*) AS n FROM R GROUP BY a", catalog)
     assert checked.verdict is Verdict.BOUNDED and checked.circuit is not None
     with pytest.raises(NotExecutableError, match="it reads no stream: its rows have no application time"):
-        make_circuit_plan(checked.circuit, checked.statement, catalog)
+        circuit_plan(checked)

@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from streambound.synopsis_exec.circuit_plan import make_circuit_plan
 from streambound.synopsis_exec.circuit_rows import circuit_rows
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.simulate import replay
-from support.circuits import checked_circuit, encoded_rows
+from support.circuits import checked_circuit, circuit_plan, encoded_rows
 
 LINES = (Path(__file__).parents[1] / "data" / "circuits.jsonl").read_text().splitlines()
 CASES: list[dict[str, Any]] = [case for line in LINES[::5] if (case := json.loads(line))["verdict"] == "bounded"]
@@ -25,7 +24,7 @@ def test_generated_rows_give_results(case: dict[str, Any]) -> None:
     checked = checked_circuit(case["sql"], case["catalog"])
     if checked.circuit is None or checked.catalog is None or str(checked.verdict) != "bounded":
         return
-    plan = make_circuit_plan(checked.circuit, checked.statement, checked.catalog)
+    plan = circuit_plan(checked)
     relations, rows = circuit_rows(plan, 1)
     given = {name: list(mine) for name, mine in relations.items()}
     for name, row in rows:

@@ -11,7 +11,6 @@ import pytest
 from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.analyzer.spans import SourceText
 from streambound.criteria.check import check_source
-from streambound.synopsis_exec.circuit_plan import make_circuit_plan
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.plan import make_plan
 from streambound.synopsis_exec.recorded import recorded_rows
@@ -19,6 +18,7 @@ from streambound.synopsis_exec.useful import useful
 from streambound_runtime import results
 from streambound_runtime.errors import JobError
 from streambound_runtime.operators.entries import arrow_of_pairs
+from support.circuits import circuit_plan
 from support.fed import Fed
 from support.jobs import job_of, read, run, write
 from support.kernel import Kernel
@@ -177,11 +177,7 @@ def test_results_with_more_duplicates_than_64_bits_hold(tmp_path: Path, counters
     catalog: dict[str, Any] = {"streams": {n: {"timestamp": "ts", "columns": COLUMNS} for n in "STUVWX"}}
     declared = catalog_from_mapping({**catalog, "counters": counters})
     checked = check_source(SourceText("q.sql", select), declared)[0]
-    plan = (
-        make_plan(checked.decision, declared)
-        if checked.decision is not None
-        else make_circuit_plan(checked.circuit, checked.statement, declared)  # type: ignore[arg-type]
-    )
+    plan = make_plan(checked.decision, declared) if checked.decision is not None else circuit_plan(checked)
     job = job_spec(plan, tick="timestamp")
     assert job.multiplicity == {"bigint": "bigint", "decimal": "decimal(38,0)"}[counters]
     fed, copies = Fed(job, tmp_path), [json.dumps({"a": 1, "ts": 1})] * COPIES

@@ -8,11 +8,11 @@ import pytest
 
 from streambound.analyzer.job_reports import BatchReport
 from streambound.reports.progress import batch_line
-from streambound.synopsis_exec.circuit_plan import make_circuit_plan, promises_in_words
+from streambound.synopsis_exec.circuit_plan import promises_in_words
 from streambound.synopsis_exec.job_spec import BATCH, job_spec
 from streambound.synopsis_exec.simulate import operator_of_circuit, rows_as_delta
 from streambound_runtime.engine.plan import CircuitPlan
-from support.circuits import checked_circuit
+from support.circuits import checked_circuit, circuit_plan
 
 COLUMNS = {"k": "int", "id": "bigint", "p": "double", "vb": "bigint", "ve": "bigint"}
 STREAM = {
@@ -29,7 +29,7 @@ CATALOG = {"time": {"domain": [0]}, "streams": {"a": STREAM}}
 def job_of(sql: str) -> Any:
     statement = checked_circuit(sql, CATALOG)
     assert statement.circuit is not None and statement.catalog is not None, statement.diagnostics
-    return make_circuit_plan(statement.circuit, statement.statement, statement.catalog)
+    return circuit_plan(statement)
 
 
 @pytest.mark.parametrize(

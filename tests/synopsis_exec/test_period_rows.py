@@ -9,14 +9,13 @@ from typing import Any
 
 import pytest
 
-from streambound.synopsis_exec.circuit_plan import make_circuit_plan
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.period_rows import allowed, judging
 from streambound_runtime.operators.delta import delta_of
 from streambound_runtime.operators.valid_together import ValidTogether
 from streambound_runtime.promises import PeriodContract
 from streambound_runtime.spec import Stream, TableColumn
-from support.circuits import checked_circuit
+from support.circuits import checked_circuit, circuit_plan
 
 Row = dict[str, Any]
 
@@ -105,7 +104,7 @@ def test_a_job_judges_the_same_rows_beside_others(seed: int) -> None:
     sql = "SELECT r.x FROM r WHERE r.k IN (1, 2) AND r.x > 1 UNION ALL SELECT x FROM r JOIN s ON r.k = s.j AND r.k > 2"
     found = checked_circuit(f"SEQ VT ({sql})", catalog)
     assert found.circuit is not None and found.catalog is not None
-    plan = make_circuit_plan(found.circuit, found.statement, found.catalog)
+    plan = circuit_plan(found)
     (stream,) = job_spec(plan).streams
     relations = {"s": [{"j": random.choice((None, 2, 3, 4, 5))} for _ in range(3)]}
     keys, begins = (None, 1, 2, 3, 4, 5), sorted(random.choices(range(8), k=30))

@@ -28,26 +28,23 @@ _ASKING = (*ONE_SIDED, JoinKind.LEFT)
 
 def late_conditions(tree: Tree, blocks: BlockReader, catalog: Catalog) -> Tree:
     """A tree whose blocks have conditions that are read, with the others above them."""
-    if isinstance(tree, Filter | Join) and is_block(tree, catalog):
-        found = _above_block(tree, blocks)
-        if found is not None:
-            return found
-    return with_inputs(tree, lambda one: late_conditions(one, blocks, catalog))
-
-
-def _above_block(tree: Filter | Join, blocks: BlockReader) -> Tree | None:
-    parts = _conditions(tree)
-    if any(part.find(exp.Query) for part in parts):
-        return None
-    try:
-        late = blocks.unread(_without(tree, {id(part) for part in parts}), parts)
-    except Finding:
-        return None  # it is no condition, which the block's query says
+    late = late_parts(tree, blocks, catalog)
     if not late:
-        return None
+        return with_inputs(tree, lambda one: late_conditions(one, blocks, catalog))
     condition = exp.and_(*late) if len(late) > 1 else late[0]
     block = _without(tree, {id(part) for part in late})
     return Filter(SpjBlock(block), Scalar(condition.sql("spark"), condition), syntax=tree.syntax, at=tree.at)
+
+
+def late_parts(tree: Tree, blocks: BlockReader, catalog: Catalog) -> list[exp.Expr]:
+    """The conditions of a block that are tested above it; none of what is no block."""
+    parts = block_conditions(tree) if isinstance(tree, Filter | Join) and is_block(tree, catalog) else []
+    if not parts or any(part.find(exp.Query) for part in parts):
+        return []
+    try:
+        return blocks.unread(_without(tree, {id(part) for part in parts}), parts)
+    except Finding:
+        return []  # it is no condition, which the block's query says
 
 
 def _parts(condition: Scalar | None) -> list[exp.Expr]:
@@ -55,15 +52,15 @@ def _parts(condition: Scalar | None) -> list[exp.Expr]:
     return [] if condition is None else conjuncts(parsed(condition))
 
 
-def _conditions(tree: Tree) -> list[exp.Expr]:
+def block_conditions(tree: Tree) -> list[exp.Expr]:
     """The conditions that a block's rows satisfy, and those of its joins that could as well be tested above it."""
     match tree:
         case Filter(input, condition):
-            return [*_conditions(input), *_parts(condition)]
+            return [*block_conditions(input), *_parts(condition)]
         case Join(JoinKind.INNER, left, right, condition):
-            return [*_conditions(left), *_conditions(right), *_parts(condition)]
+            return [*block_conditions(left), *block_conditions(right), *_parts(condition)]
         case Join(kind, left) if kind in _ASKING:
-            return _conditions(left)
+            return block_conditions(left)
     return []
 
 

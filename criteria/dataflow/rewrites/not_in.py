@@ -25,11 +25,27 @@ from streambound.criteria.dataflow.views import Views
 
 def anti_joins(tree: Tree, catalog: Catalog) -> Tree:
     """A tree without NOT IN."""
-    tree = with_inputs(tree, lambda one: anti_joins(one, catalog))
+    return without_not_in(with_inputs(tree, lambda one: anti_joins(one, catalog)), catalog)
+
+
+def without_not_in(tree: Tree, catalog: Catalog) -> Tree:
+    """A NOT IN as anti joins; another operator as it is."""
     if not isinstance(tree, Join) or tree.kind is not JoinKind.NOT_IN or tree.member is None:
         return tree
     member = parsed(tree.member).unnest()
     return _split(tree, member, catalog) if isinstance(member, exp.EQ) else tree
+
+
+def compared(tree: Join) -> tuple[Tree, Tree]:
+    """What a NOT IN compares: its member, of the left rows, and the values of those that meet one."""
+    assert tree.member is not None, "it is a NOT IN"
+    member = parsed(tree.member).unnest()
+    pairs = replace(tree, kind=JoinKind.INNER, member=None)
+    return _values(tree.left, member.this), _values(pairs, member.expression)
+
+
+def _values(tree: Tree, node: exp.Expr) -> Project:
+    return Project(tree, (Named("_v", scalar_of(node), alias=True),))
 
 
 def _split(tree: Join, member: exp.EQ, catalog: Catalog) -> Tree:
@@ -39,8 +55,7 @@ def _split(tree: Join, member: exp.EQ, catalog: Catalog) -> Tree:
         partner = exp.or_(member.copy(), _null(x), _null(y))
         return replace(anti, condition=conjunction([*conjuncts(tree.condition), partner]))
     equal = conjunction([*conjuncts(tree.condition), member])
-    null_x = _may_be_null(x, tree.left, catalog)
-    null_y = _may_be_null(y, replace(tree, kind=JoinKind.INNER, member=None), catalog)  # of those that meet a row
+    null_x, null_y = (Views(catalog).of(one).columns[0].values.null for one in compared(tree))
     apart = null_x and not is_static(tree.right, catalog)
     found = replace(anti, condition=equal, left=_where(tree.left, x, False) if apart else tree.left)
     if null_y:
@@ -51,11 +66,6 @@ def _split(tree: Join, member: exp.EQ, catalog: Catalog) -> Tree:
         return replace(anti, left=found, condition=conjunction([*conjuncts(tree.condition), _null(x)]))
     unknown = replace(anti, left=_where(tree.left, x, True))
     return Union(found, unknown, distinct=False, syntax=tree.syntax, at=tree.at)
-
-
-def _may_be_null(node: exp.Expr, tree: Tree, catalog: Catalog) -> bool:
-    """Whether an expression over a tree's rows may be NULL."""
-    return Views(catalog).of(Project(tree, (Named("_v", scalar_of(node), alias=True),))).columns[0].values.null
 
 
 def _where(tree: Tree, node: exp.Expr, null: bool) -> Filter:

@@ -49,13 +49,13 @@ class _NotPushed(Exception):
 
 def sums_down(tree: Tree, catalog: Catalog) -> Tree:
     """A tree whose aggregates over joins with views are of each key's sums and best values."""
-    if isinstance(tree, Project):
-        tree = _above_groups(tree, catalog) or tree
+    if isinstance(tree, Project) and (pushed := above_groups(tree, catalog)) is not None:
+        tree = pushed[1]
     return with_inputs(tree, lambda one: sums_down(one, catalog))
 
 
-def _above_groups(tree: Project, catalog: Catalog) -> Project | None:
-    """A select list of such aggregates, with what HAVING says of them; None for another one."""
+def above_groups(tree: Project, catalog: Catalog) -> tuple[PushedSums, Project] | None:
+    """A select list of such aggregates, with what HAVING says of them, and their sums; None for another one."""
     conditions, below = list[Filter](), tree.input
     while isinstance(below, Filter):
         conditions.append(below)
@@ -77,7 +77,7 @@ def _above_groups(tree: Project, catalog: Catalog) -> Project | None:
             made.append(replace(item, value=_over(item.value, columns, values)))
     except _NotPushed:
         return None
-    return replace(tree, input=found, items=tuple(made))
+    return pushed, replace(tree, input=found, items=tuple(made))
 
 
 def _over(scalar: Scalar, columns: Schema, values: Sequence[exp.Expr]) -> Scalar:
@@ -88,7 +88,7 @@ def _over(scalar: Scalar, columns: Schema, values: Sequence[exp.Expr]) -> Scalar
     return scalar_of(found)
 
 
-def _pushed(tree: Aggregate, catalog: Catalog, views: Views) -> _PushedSums | None:
+def _pushed(tree: Aggregate, catalog: Catalog, views: Views) -> PushedSums | None:
     join = tree.input
     if not isinstance(join, Join) or not tree.calls:
         return None
@@ -97,12 +97,12 @@ def _pushed(tree: Aggregate, catalog: Catalog, views: Views) -> _PushedSums | No
     left, right = views.of(join.left), views.of(join.right)
     for own, other, is_left in ((left, right, True), (right, left, False)):
         if own.change is ViewKind.APPEND_ONLY and other.change > ViewKind.APPEND_ONLY:
-            return _PushedSums(tree, join, own, other, is_left, views)
+            return PushedSums(tree, join, own, other, is_left, views)
     return None
 
 
 @dataclass
-class _PushedSums:
+class PushedSums:
     """One rewriting: the ``partial`` aggregates of the side whose rows only come, and the ``sums`` above the join."""
 
     aggregate: Aggregate

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import Filter, Project, Scalar, Tree, Union
+from streambound.analyzer.algebra.nodes import Filter, Project, Tree, Union
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.relation_queries import is_static
@@ -31,18 +31,31 @@ class Selection:
 
 def disjoint_unions(tree: Tree, catalog: Catalog) -> Tree:
     """A tree without such unions."""
-    tree = with_inputs(tree, lambda one: disjoint_unions(one, catalog))
-    if not isinstance(tree, Union) or tree.distinct or is_static(tree, catalog):
+    return one_selection(with_inputs(tree, lambda one: disjoint_unions(one, catalog)), catalog)
+
+
+def one_selection(tree: Tree, catalog: Catalog) -> Tree:
+    """Such a union as one selection; another operator as it is."""
+    both = None if is_static(tree, catalog) else in_both(tree)
+    if not isinstance(tree, Union) or both is None or not _is_empty(both, catalog):
         return tree
     left, right = _selection(tree.left), _selection(tree.right)
-    if left is None or right is None or left.body != right.body:
-        return tree
-    if (left.shown and left.shown.items) != (right.shown and right.shown.items):
-        return tree
-    if not _is_empty(left.body, conjunction([left.condition, right.condition]), catalog):
-        return tree
+    assert left is not None and right is not None, "there are rows in both"
     either = exp.or_(left.condition.copy(), right.condition.copy())
     return left.above(Filter(left.body, scalar_of(either), syntax=tree.syntax, at=tree.at))
+
+
+def in_both(tree: Tree) -> Filter | None:
+    """The rows that both selections of a UNION ALL have; None of what is none of selections of the same rows."""
+    if not isinstance(tree, Union) or tree.distinct:
+        return None
+    left, right = _selection(tree.left), _selection(tree.right)
+    if left is None or right is None or left.body != right.body:
+        return None
+    if (left.shown and left.shown.items) != (right.shown and right.shown.items):
+        return None
+    condition = conjunction([left.condition, right.condition])
+    return None if condition is None else Filter(left.body, condition, syntax=left.body.syntax)
 
 
 def _selection(tree: Tree) -> Selection | None:
@@ -54,9 +67,8 @@ def _selection(tree: Tree) -> Selection | None:
     return None
 
 
-def _is_empty(body: Tree, condition: Scalar | None, catalog: Catalog) -> bool:
-    """Whether no row of a tree satisfies a condition."""
-    if condition is None or parsed(condition).find(exp.Query):
+def _is_empty(both: Filter, catalog: Catalog) -> bool:
+    """Whether no row satisfies a condition."""
+    if parsed(both.condition).find(exp.Query):
         return False
-    view = Views(catalog).of(Filter(body, condition, syntax=body.syntax))
-    return any(column.values.size == 0 for column in view.columns)
+    return any(column.values.size == 0 for column in Views(catalog).of(both).columns)

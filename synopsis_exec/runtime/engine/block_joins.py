@@ -39,7 +39,7 @@ class JoinSetting:
 
     In a transition, which needs the times of the streams ``kept``, entries are looked up by what they have else. In a
     family the table ``growing`` has its entries in ``log``; one of a timestamp meets those with members before the
-    number ``member``, which comes.
+    number ``member``, which comes. By ``spans`` of time a row meets the entries of its window only.
     """
 
     scans: Sequence[TableScan]
@@ -48,6 +48,7 @@ class JoinSetting:
     growing: int | None = None
     member: int = 0
     log: str = ""
+    spans: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +78,12 @@ class BranchSql:
     # --- rows and relations -----------------------------------------------------------------------------------------
 
     def arrived(self) -> list[TickStatement]:
-        """The rows that each scan can use, equal ones of a timestamp as one; none while some relation is empty."""
-        there = [f"EXISTS (FROM {self._related(place)})" for place in range(len(self.branch.relations))]
+        """The rows that each scan can use, equal ones of a timestamp as one; none while some relation is empty.
+
+        Cases of a block whose rows are apart may not need all relations.
+        """
+        needed = () if self.branch.apart else range(len(self.branch.relations))
+        there = [f"EXISTS (FROM {self._related(place)})" for place in needed]
         names = {one.name: place for place, one in enumerate(self.block.streams)}
         steps = []
         for place, scan in enumerate(self.branch.scans):
@@ -117,6 +122,8 @@ class BranchSql:
         kept += [] if kept or more else ["true AS there"]
         factors = [[(env[variable], types[variable]) for variable in several] for several in scan.factors]
         tests = [*(self._test(test, env) for test in (*scan.times, *scan.tests)), *conditions]
+        either = (" AND ".join(self._test(test, env) for test in several) for several in scan.either)
+        tests += [f"({' OR '.join(f'({one})' for one in either)})"] if scan.either else []
         shown = listed(*kept, *more, *self.weights.of_rows(factors))
         return f"SELECT {shown} FROM {rows} WHERE {' AND '.join(tests) or 'true'} GROUP BY ALL HAVING count(*) > 0"
 
@@ -139,6 +146,9 @@ class BranchSql:
             alias = f"j{place}"
             source, own = self._participant(join, alias, setting)
             on = self._moment(join, alias, env, setting)
+            if setting.spans and (span := _span(join, env["now"], f"{alias}.a{{}}")) is not None:
+                parts[0] = f"(SELECT *, unnest({span[0]}) AS {alias} FROM {parts[0]}) j0"
+                on.append(f"j0.{alias} = {span[1]}")
             if self.keys and join.relations is None and setting.rows is None:
                 on += [same(self.keys, keyed, alias)] if keyed else []
                 keyed = keyed or alias
@@ -254,14 +264,23 @@ class BranchSql:
 
     # --- what is added ----------------------------------------------------------------------------------------------
 
-    def results(self, steps: list[TickStatement]) -> list[str]:
+    def results(self, steps: list[TickStatement], spans: bool = False) -> list[str]:
         """The results as queries, once the logs that they read are among the steps."""
         columns = self.block.result_columns
-        found = [self._extended(one, columns, steps) for one in self.branch.transitions if one.target is None]
+        found = [self._extended(one, columns, steps, spans) for one in self.branch.transitions if one.target is None]
         for family in self.branch.families:
             if family.full is None:
                 found += self._completed(family, columns, steps)
         return found
+
+    @property
+    def window(self) -> int | None:
+        """The shortest window of rows of streams that are kept apart; None where there is none.
+
+        Of one key there may be many rows, and in a tick that is longer than the window most of them do not meet.
+        """
+        results = (one for one in self.branch.transitions if one.target is None and self.branch.apart)
+        return min((high for one in results for join in one.joins for *_, high in join.ages if high), default=None)
 
     def log(self, table: int, steps: list[TickStatement]) -> None:
         """Make a table's log, if it is not yet among the steps."""
@@ -278,6 +297,9 @@ class BranchSql:
         for family in self.branch.families:
             if family.full == table:
                 parts += self._completed(family, columns, steps)
+        if self.branch.apart:  # rows of one stream, which are grouped already
+            steps.append(TickStatement(parts[0], self._log(table), view=True))
+            return
         steps.append(TickStatement(self.weights.grouped([*names, "t"], " UNION ALL ".join(parts)), self._log(table)))
 
     def _start(self, table: int) -> str:
@@ -290,9 +312,9 @@ class BranchSql:
         """The entries at the start and what is added to them."""
         return f"({self._start(table)} UNION ALL BY NAME FROM {self._log(table)})"
 
-    def _extended(self, one: Transition, columns: Columns, steps: list[TickStatement]) -> str:
+    def _extended(self, one: Transition, columns: Columns, steps: list[TickStatement], spans: bool = False) -> str:
         """The matches of a transition: the columns, what they weigh, and their time."""
-        setting = JoinSetting(self.branch.scans, kept=one.kept)
+        setting = JoinSetting(self.branch.scans, kept=one.kept, spans=spans)
         for join in one.joins:
             if join.table is not None:
                 self.log(join.table, steps)
@@ -389,6 +411,17 @@ class BranchSql:
             name: f"{sql}::HUGEINT" if self.kinds.get(name, BIGINT) in (BIGINT, HUGEINT) else sql
             for name, sql in env.items()
         }
+
+
+def _span(join: JoinStep, now: str, time: str) -> tuple[str, str] | None:
+    """The two spans of time in which the entries are that a row meets, and that of an entry; None without a window."""
+    found = [(stream, low or 0, high) for stream, low, high in join.ages if high is not None]
+    if not found:
+        return None
+    stream, low, high = found[0]  # a span is as long as the window
+    length, its = high - low + 1, time.format(stream)
+    first = f"{now} - {high} - ((({now} - {high}) % {length}) + {length}) % {length}"
+    return f"[{first}, {first} + {length}]", f"{its} - (({its} % {length}) + {length}) % {length}"
 
 
 def _of_bits(test: Bits, bits: str) -> str:

@@ -41,9 +41,9 @@ _ASKS = {"left": (0,), "right": (1,), "full": (0, 1), "semi": (0,), "anti": (0,)
 
 @dataclass(frozen=True, slots=True)
 class RightBest:
-    """A column of the right side, by its place, of which the greatest or least value is enough."""
+    """A column of the right side of which the greatest or least value is enough, with what rises with it, by places."""
 
-    place: int
+    places: tuple[int, ...]
     greatest: bool
 
 
@@ -208,13 +208,13 @@ class SqlJoin:
 
     def _best_kept(self, best: RightBest, state: StateTable, at: TickTables) -> list[TickStatement]:
         """The best value of the right rows that agree in all other columns."""
-        names, value, table = places(len(self.right)), f"c{best.place}", at.state(state.name)
-        others = [name for name in names if name != value]
+        names, values, table = places(len(self.right)), [f"c{place}" for place in best.places], at.state(state.name)
+        others = [name for name in names if name not in values]
         touched, new = at.temporary("touched_best"), at.temporary("best")
         came = f"SELECT {listed(*names)} FROM {at.temporary('right')} WHERE {state.lasts}"
         old = f"SELECT {listed(*names)} FROM {table} s SEMI JOIN {touched} t ON {same(others, 's', 't')}"
         function = "max" if best.greatest else "min"
-        shown = (f"{function}({value}) AS {value}" if name == value else name for name in names)
+        shown = (f"{function}({name}) AS {name}" if name in values else name for name in names)
         kept = f"SELECT {listed(*shown, '1 AS w')} FROM ({old} UNION ALL {came})"
         return [
             TickStatement(f"SELECT DISTINCT {listed(*others) or 'true'} FROM ({came})", touched),

@@ -74,7 +74,8 @@ class TableScan:
 
     ``columns`` are pairs of a variable and the table's column; of those, ``kept`` are joined or selected, the others
     are only tested. ``times`` are conditions on the timestamp. ``factors`` are the variables whose product a row
-    contributes to each of the plan's sums (`operators.sums`), none for a factor of one.
+    contributes to each of the plan's sums (`operators.sums`), none for a factor of one. A row passes one alternative of
+    ``either``, if there are any.
     """
 
     table: str
@@ -83,6 +84,7 @@ class TableScan:
     tests: tuple[Test, ...] = ()
     times: tuple[Test, ...] = ()
     factors: tuple[tuple[str, ...], ...] = ()
+    either: tuple[tuple[Test, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +234,8 @@ class FamilyPlan:
 class Subplan:
     """One select-project-join branch; its transitions are in order, targets smallest first.
 
-    ``texts`` are the variables that hold texts.
+    ``texts`` are the variables that hold texts. With rows ``apart``, its tables have those of one stream each, and all
+    else is joined where results are made.
     """
 
     scans: tuple[TableScan, ...]
@@ -241,6 +244,7 @@ class Subplan:
     transitions: tuple[Transition, ...]
     families: tuple[FamilyPlan, ...] = ()
     texts: tuple[str, ...] = ()
+    apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)

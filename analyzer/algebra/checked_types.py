@@ -1,0 +1,99 @@
+"""Whether the expressions of a statement beyond joins have types that their operators take.
+
+Those inside a select-project-join block are read with it (`analyzer.block_queries`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.blocks import is_block
+from streambound.analyzer.algebra.nodes import (
+    Aggregate,
+    AggregateCall,
+    Except,
+    Filter,
+    Intersect,
+    Join,
+    Named,
+    Project,
+    Scalar,
+    Tree,
+    Union,
+    inputs,
+)
+from streambound.analyzer.algebra.percentiles import NoPercentileError, percentile_of
+from streambound.analyzer.algebra.row_expressions import known_expression, type_of
+from streambound.analyzer.algebra.schema import joined, parsed, schema
+from streambound.analyzer.algebra.schema_columns import Schema
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.codes import Code
+from streambound.analyzer.constants import VOID
+from streambound.analyzer.expressions.reading import Refused
+from streambound.analyzer.findings import Positions
+from streambound.analyzer.flatten import written
+from streambound.analyzer.relation_queries import is_static
+from streambound.analyzer.types import NUMERIC
+
+_OF_NUMBERS = frozenset({"SUM", "AVG", "VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP"})
+
+
+def check_types(tree: Tree, catalog: Catalog, positions: Positions) -> None:
+    """Raises Finding for the first operator, from the bottom of the tree, that gets values of a wrong type."""
+    if is_static(tree, catalog) or is_block(tree, catalog):
+        return
+    for below in inputs(tree):
+        check_types(below, catalog, positions)
+    for node, given in _expressions(tree, catalog):
+        try:
+            known_expression(node, given)
+        except KeyError:
+            continue
+        except Refused as refused:
+            code = Code.TYPE_MISMATCH if refused.mismatch else Code.UNSUPPORTED
+            raise positions.finding(code, str(refused), node, refused.help) from refused
+    match tree:
+        case Aggregate(input, _, calls):
+            for call in calls:
+                _check_numbers(call, schema(input, catalog), positions)
+        case Union(left, right) | Except(left, right) | Intersect(left, right):
+            _check_alike(tree, schema(left, catalog), schema(right, catalog), positions)
+
+
+def _expressions(tree: Tree, catalog: Catalog) -> Iterator[tuple[exp.Expr, Schema]]:
+    """What an operator computes of each of its rows, with their columns."""
+    match tree:
+        case Filter(input, condition):
+            yield parsed(condition), schema(input, catalog)
+        case Project(input, items):
+            given = schema(input, catalog)
+            yield from ((parsed(item.value), given) for item in items if isinstance(item, Named))
+        case Join(left=left, right=right, condition=Scalar() as condition):
+            yield parsed(condition), joined(schema(left, catalog), schema(right, catalog), tree.using)
+
+
+def _check_numbers(call: AggregateCall, given: Schema, positions: Positions) -> None:
+    """Raise a Finding for a sum, or a percentile, of what is no number."""
+    try:
+        percentile = percentile_of(call)
+    except NoPercentileError:
+        return
+    arguments = [percentile.value] if percentile is not None else call.arguments
+    for argument in arguments if percentile is not None or call.function in _OF_NUMBERS else ():
+        kind = type_of(parsed(argument), given)[0]
+        if kind is not None and kind.family not in NUMERIC and kind != VOID:
+            message = f"{call.function} is of numbers, and this is {kind.with_article}"
+            raise positions.finding(Code.TYPE_MISMATCH, message, parsed(argument), "cast it to the type that is meant")
+
+
+def _check_alike(tree: Union | Except | Intersect, above: Schema, below: Schema, positions: Positions) -> None:
+    """Raise a Finding for columns of two types, whose values are not written alike."""
+    for first, second in zip(above, below, strict=False):
+        kinds = first.type, second.type
+        if None in kinds or VOID in kinds or kinds[0] == kinds[1]:
+            continue
+        if kinds[0] is not None and kinds[1] is not None and not kinds[0].comparable(kinds[1]):
+            message = f"column {first.name!r} is {kinds[0].name} above and {kinds[1].name} here"
+            raise positions.finding(Code.UNION_MISMATCH, message, written(tree).expression)

@@ -1,0 +1,57 @@
+"""Mode `final`: whether each result becomes one that does not change any more (correction M2)."""
+
+from __future__ import annotations
+
+from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.view_facts import ViewKind
+from streambound.analyzer.boundedness import Facts
+from streambound.analyzer.relation_queries import is_static
+from streambound.criteria.dataflow.judge import Judgement
+from streambound.criteria.dataflow.state import DecidedBlock, Operation, Retention
+
+_WAITS_LEFT = frozenset({nodes.JoinKind.LEFT, nodes.JoinKind.FULL, nodes.JoinKind.SEMI, nodes.JoinKind.ANTI})
+_WAITS_RIGHT = frozenset({nodes.JoinKind.RIGHT, nodes.JoinKind.FULL})
+
+
+def never_final(judgement: Judgement) -> Operation | None:
+    """The operator whose results are not known to become final; None where all do.
+
+    Results that are never taken back are final when they are printed. Groups of a bucket of time that closes (A5), or
+    of a key that a punctuation ends (K1), are final when it is over; what is computed of them is so, too, also with
+    relations that do not change. Rows that wait for a partner are, when none comes any more (B2).
+    """
+    return _never_final(judgement.operation, judgement)
+
+
+def _never_final(one: Operation, judgement: Judgement) -> Operation | None:
+    tree, views = one.tree, judgement.context.views
+    if one.each_key is not None:
+        return _never_final(one.each_key.operation, judgement)
+    if views.of(tree).change <= ViewKind.APPEND_ONLY:
+        return None
+    match tree:
+        case nodes.Filter() | nodes.Project() | nodes.Alias() | nodes.SpjBlock() | nodes.Bucket():
+            return _never_final(one.inputs[0], judgement)
+        case nodes.Union(distinct=False):
+            return next((open for side in one.inputs if (open := _never_final(side, judgement)) is not None), None)
+        case nodes.Join(kind=kind) if one.rows is not None:
+            return None if _waits_end(kind, one.rows) else one
+        case nodes.Join(kind=nodes.JoinKind.INNER | nodes.JoinKind.LEFT, right=right) if is_static(
+            right, judgement.context.catalog
+        ):
+            return _never_final(one.inputs[0], judgement)
+        case nodes.Aggregate() if any(
+            state.count is not None and state.count.retention in (Retention.TIME, Retention.KEY) for state in one.states
+        ):
+            return None
+    return one
+
+
+def _waits_end(kind: nodes.JoinKind, found: DecidedBlock) -> bool:
+    """Whether a row that waits for a partner does so for a bounded time."""
+    if not found.read.split.branches:
+        return True
+    facts = Facts.of(found.read.split.branches[0])
+    left, right = (source.alias for source in found.read.split.branches[0].sources)
+    waiting = [(left, right)] * (kind in _WAITS_LEFT) + [(right, left)] * (kind in _WAITS_RIGHT)
+    return all(facts.lag(partner, row) is not None for row, partner in waiting)

@@ -1,0 +1,106 @@
+"""The states of a judged statement as reports name them: each with its key's columns, its size, and when entries go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.schema_columns import ViewColumn
+from streambound.analyzer.spans import Span
+from streambound.criteria.dataflow.findings import is_placed
+from streambound.criteria.dataflow.judge import Judgement
+from streambound.criteria.dataflow.state import Entry, Operation, OperatorState, Reason, Retention
+from streambound.criteria.judged import State
+from streambound.criteria.size import Symbol
+
+_UNLIMITED = Symbol("n")
+_COMPLETE = "when no later row can complete it"
+_WORDS: dict[type[nodes.Tree], str] = {
+    nodes.Aggregate: "groups",
+    nodes.Distinct: "distinct rows",
+    nodes.Union: "distinct rows",
+    nodes.Except: "EXCEPT",
+    nodes.Intersect: "INTERSECT",
+    nodes.Join: "join",
+    nodes.Over: "over",
+    nodes.Fixpoint: "recursion",
+    nodes.Scan: "relation",
+}
+
+
+def reported_states(judgement: Judgement) -> tuple[State, ...]:
+    """The states, those of lower operators first; what nothing bounds has a size without a number."""
+    found, relations = list[State](), set[str]()
+    for number, one in enumerate(judgement.operation.every(), start=1):
+        if isinstance(one.tree, nodes.Scan) and one.states:
+            if one.tree.table in relations:
+                continue
+            relations.add(one.tree.table)
+        found.extend(_of_operation(one, number, judgement))
+    found.extend(_state(one, one.what, (), judgement) for one in judgement.keys)
+    return tuple(found)
+
+
+def _of_operation(operation: Operation, number: int, judgement: Judgement) -> Iterator[State]:
+    sizes = operation.rows.sizes if operation.rows is not None else None
+    tables = iter([table.table for table in sizes.tables] if sizes is not None else [])
+    for state in operation.states:
+        if state.count is not None and state.count.reason is Reason.BLOCK:
+            yield _state(state, f"block {number} {next(tables, '')}".rstrip(), (), judgement)
+        else:
+            name = _name(operation.tree, state, number)
+            yield _state(state, name, tuple(_key(state, judgement)), judgement)
+
+
+def _name(tree: nodes.Tree, state: OperatorState, number: int) -> str:
+    """What a state is called, such as ``groups 2``, ``groups 2 values`` or ``join 3 left``."""
+    more = "" if state.what in ("groups", "rows", "results", "relation") else f" {state.what}"
+    return f"{_called(tree, number)}{more}"
+
+
+def _called(tree: nodes.Tree, number: int) -> str:
+    return f"relation {tree.table}" if isinstance(tree, nodes.Scan) else f"{_WORDS.get(type(tree), 'block')} {number}"
+
+
+def operator_name(operation: Operation, judgement: Judgement) -> str:
+    """What an operator is called among those of its statement, such as ``groups 2``."""
+    numbers = (n for n, one in enumerate(judgement.operation.every(), start=1) if one is operation)
+    return _called(operation.tree, next(numbers, 1))
+
+
+def _key(state: OperatorState, judgement: Judgement) -> Iterator[str]:
+    """The names of the columns that an entry is of."""
+    tree = state.operator
+    if state.entry is Entry.SOURCES:
+        return
+    given: tuple[ViewColumn, ...]
+    match tree:
+        case nodes.Join(left=left, right=right):
+            given = judgement.context.views.schema(right if state.what == "right" else left)
+        case nodes.Over(input=input):
+            given = judgement.context.views.schema(input)
+        case _:
+            given = judgement.context.views.schema(tree)
+    for place in state.key:
+        if place < len(given):
+            column = given[place]
+            yield f"{column.alias}.{column.name}" if column.alias else column.name
+
+
+def _state(state: OperatorState, name: str, keys: tuple[str, ...], judgement: Judgement) -> State:
+    count, span = state.count, operator_span(state.operator, judgement)
+    if count is None:
+        return State(name, state.proposition, _UNLIMITED, keys, str(Retention.EVER), span)
+    freed = _COMPLETE if count.reason is Reason.BLOCK else str(count.retention)
+    return State(name, state.proposition, count.size, keys, freed, span)
+
+
+def operator_span(tree: nodes.Tree, judgement: Judgement) -> Span:
+    """Where an operator is written; what a pass made is where the first thing below it is."""
+    positions = judgement.context.blocks.positions
+    if tree.at is not None:
+        return tree.at
+    if tree.syntax is not None and is_placed(tree.syntax):
+        return positions.of(tree.syntax)
+    below = next(iter(nodes.inputs(tree)), None)
+    return positions.first_token if below is None else operator_span(below, judgement)

@@ -1,0 +1,40 @@
+"""What a job of a SEQ block over streams is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from streambound.analyzer.catalog import DeclaredTable
+from streambound.analyzer.columns import Column
+from streambound.analyzer.query import Condition
+from streambound.criteria.block_part import BlockPart
+from streambound_runtime.operators.epochs.plan import EpochLineage, EpochQuery
+
+
+@dataclass(frozen=True, slots=True)
+class OfRelation:
+    """A condition on a stream's row: some row of a static relation has the values of these columns, each in another."""
+
+    relation: str
+    columns: tuple[tuple[str, str], ...]
+
+
+JudgedConditions = tuple[tuple[Condition | OfRelation, ...], ...]
+"""Conjunctions of which a row of a stream satisfies one where it is judged beside others."""
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodPart:
+    """A SEQ block over streams of rows with periods (`criteria.periods`): blocks of one stream each, and operators.
+
+    ``relations`` are static, with the columns that are needed; ``streams`` are those that are read. ``judged`` says
+    among which rows of a stream its snapshot key is: those that satisfy one of some conjunctions; else among all.
+    """
+
+    name: str
+    blocks: tuple[BlockPart, ...]
+    relations: tuple[tuple[DeclaredTable, tuple[str, ...]], ...] = field(repr=False)
+    streams: tuple[DeclaredTable, ...] = field(repr=False)
+    query: EpochQuery | EpochLineage
+    columns: tuple[Column, ...]
+    judged: tuple[tuple[str, JudgedConditions], ...] = ()

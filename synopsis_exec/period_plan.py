@@ -1,0 +1,52 @@
+"""The plan of a SEQ block over streams of rows with periods."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.statement import Statement
+from streambound.analyzer.symbols import symbol
+from streambound.criteria.judged import CircuitBound, Judged
+from streambound.criteria.periods.parts import PeriodPart
+from streambound.synopsis_exec.circuit_plan import PlannedCircuit, known_sizes, plan_of
+from streambound.synopsis_exec.made_operators import MadeOperators, engine_types, names_of
+from streambound.synopsis_exec.period_contracts import contracts_of_block, judged_by
+from streambound.synopsis_exec.plan import relation_input
+from streambound.synopsis_exec.synopsis_plan import as_formula
+from streambound_runtime.engine.plan import NativeNode
+from streambound_runtime.operators import circuit_plan, formula
+from streambound_runtime.operators.epochs.plan import EpochLineage
+
+
+def make_period_plan(judged: Judged, statement: Statement, catalog: Catalog, final: bool = False) -> PlannedCircuit:
+    """The plan of a bounded block, which reads relations, and of whose streams contracts hold.
+
+    Raises NotExecutableError.
+    """
+    part = judged.periods
+    assert part is not None, "what was refused has no plan"
+    added = () if isinstance(part.query, EpochLineage) else ("_mult",)  # rows with lineages are there once
+    bound, retracts = CircuitBound(judged.states), judged.retracts and not final
+    plan = plan_of(_operators(part, catalog), part.columns, bound, statement, judged.clocks, added, retracts, final)
+    inputs = (*plan.inputs, *(relation_input(*read) for read in part.relations))
+    contracts = contracts_of_block(part, catalog)
+    known = known_sizes(plan.blocks) | {symbol("rows", t.name): formula.RowCount(t.name) for t, _ in part.relations}
+    return replace(
+        plan,
+        inputs=tuple(judged_by(item, contracts.get(item.name)) for item in inputs),
+        circuit=replace(plan.circuit, bound=as_formula(plan.bound.entries, known)),
+        judged=dict(part.judged),
+        empty=bool(judged.empty),
+    )
+
+
+def _operators(part: PeriodPart, catalog: Catalog) -> MadeOperators:
+    """The operators of a block's streams, and the one above them."""
+    made = MadeOperators(catalog)
+    for block in part.blocks:
+        made.made[block.name] = made.block(block)
+    names = tuple(block.name for block in part.blocks)
+    node = circuit_plan.PeriodNode(part.name, names, part.query, names_of(part.columns))
+    made.made[part.name] = NativeNode(node, engine_types(part.columns), True)
+    return made
