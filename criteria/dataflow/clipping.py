@@ -133,9 +133,10 @@ def _compared(condition: exp.Expr, place: int, pair: OperatorView) -> ComparedCo
     left, right = _term(condition.left, pair), _term(condition.right, pair)
     if left is None or right is None or (left[0] == place) is (right[0] == place):
         return None
-    kind, (own, other) = type(condition), (left, right)
+    kind: type[exp.Expr] = type(condition)
+    own, other = left, right
     if left[0] != place:
-        kind, (own, other) = _TURNED.get(kind, kind), (right, left)
+        kind, own, other = _TURNED.get(kind, kind), right, left
     return ComparedColumn(other[0], other[1] - own[1], *_ENDS[kind])
 
 
