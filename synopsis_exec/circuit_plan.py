@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
@@ -14,6 +14,7 @@ from streambound.analyzer.symbols import symbol
 from streambound.analyzer.types import DataType
 from streambound.criteria.judged import CircuitBound
 from streambound.criteria.periods.parts import JudgedConditions
+from streambound.criteria.rows_apart import kept_apart
 from streambound.synopsis_exec.declared_table import told
 from streambound.synopsis_exec.made_operators import MadeOperators, keys_of
 from streambound.synopsis_exec.period_contracts import contracts_as_of, judged_by
@@ -22,9 +23,10 @@ from streambound.synopsis_exec.result_columns import check_columns, refused
 from streambound.synopsis_exec.shared_operators import shared
 from streambound.synopsis_exec.sql_blocks import types_of
 from streambound.synopsis_exec.synopsis_plan import as_formula, quantities
+from streambound_runtime.engine.block import SqlBlock, state_name
 from streambound_runtime.engine.counts import SqlCounts
 from streambound_runtime.engine.group import SqlGroup
-from streambound_runtime.engine.plan import CircuitPlan, EndedKeyRows, NativeNode
+from streambound_runtime.engine.plan import CircuitPlan, EndedKeyRows, EngineOperator, NativeNode, StateBound
 from streambound_runtime.engine.tables import engine_type
 from streambound_runtime.operators import circuit_plan, formula
 from streambound_runtime.promises import KEPT_BY_DEFAULT, PeriodContract, QuarantineLimit
@@ -115,9 +117,10 @@ def plan_of(
         raise refused(statement.name, what, "run it as a batch query", file, line)
     check_columns(statement.name, columns, sink, file, line, added)
     watched = tuple(node for item in inputs if item.ends_keys for node in watching(item, inputs))
+    operators = shared((*(_ended(keys, inputs) for keys in watched), *made.made.values()))
     circuit = CircuitPlan(
         tuple(column.name for column in columns),
-        shared((*(_ended(keys, inputs) for keys in watched), *made.made.values())),
+        operators,
         as_formula(bound.entries, known),
         final=final,
         most=catalog.counters.most,
@@ -126,6 +129,7 @@ def plan_of(
         watched=watched,
         timed="_ts" in added,
         counted="_mult" in added,
+        kept=tuple(one for operator in operators for one in _kept(operator, made.plans.get(operator.name), known)),
     )
     assert statement.tree is not None, "what was decided has been parsed"
     contracts = contracts_as_of(read_as_of(statement.tree, catalog), catalog)
@@ -144,6 +148,18 @@ def plan_of(
         plans=made.plans,
         quarantine=catalog.quarantine,
     )
+
+
+def _kept(operator: EngineOperator, plan: Plan | None, known: dict[str, formula.Formula]) -> Iterator[StateBound]:
+    """How many rows of each stream a block keeps at most, where these are kept apart."""
+    kept = None if plan is None else kept_apart(plan.bound)
+    if kept is None or not isinstance(operator, SqlBlock):
+        return
+    for number, branch in enumerate(operator.synopsis.branches):
+        for place, table in enumerate(branch.tables):
+            size = kept[table.name].size
+            words = f"at most {size.text} rows of {table.name}, by Lemma 1"
+            yield StateBound(operator.name, state_name(number, place), as_formula(size, known), words)
 
 
 def _ended(keys: circuit_plan.EndedKeysNode, inputs: Iterable[Input]) -> EndedKeyRows:

@@ -13,7 +13,6 @@ from typing import Any
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
-from streambound.analyzer.algebra.date_patterns import unit_of_pattern
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.changes import StreamKey
@@ -24,7 +23,7 @@ from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.block_part import BlockPart
 from streambound.criteria.column_types import columns_of
 from streambound.criteria.dataflow.aggregates import ENDS
-from streambound.criteria.dataflow.closing import ClosingTime, closings
+from streambound.criteria.dataflow.closing import ClosingTime, bucket_function, closings
 from streambound.criteria.dataflow.demand import items_of
 from streambound.criteria.dataflow.each_key import key_places, with_one_key
 from streambound.criteria.dataflow.judge import Judgement
@@ -66,12 +65,15 @@ class OperationRows:
 class JobOperators(MadeOperators):
     """The operators of a statement as they are made of its operations; ``final`` results are printed once.
 
+    ``grows``: nothing bounds what they keep.
     The ``makers`` are those of operators that keep something, by the trees of these.
     """
 
-    def __init__(self, judgement: Judgement, makers: Mapping[type[nodes.Tree], Maker], final: bool = False) -> None:
+    def __init__(
+        self, judgement: Judgement, makers: Mapping[type[nodes.Tree], Maker], final: bool = False, grows: bool = False
+    ) -> None:
         super().__init__(judgement.context.catalog)
-        self.makers = makers
+        self.makers, self.grows = makers, grows
         self.context, self.views = judgement.context, judgement.context.views
         self.numbers = count(1)
         self.key: StreamKey | None = None
@@ -279,7 +281,9 @@ class JobOperators(MadeOperators):
         below, view = self.rows(operation.inputs[0]), self.views.of(tree.input)
         time, width = place_of(parsed(tree.time), view), len(view.schema)
         if time is None:
-            raise NotMade("buckets of a time that is computed")
+            same = [f"`{column.name}`" for column in below.columns]
+            time = -1  # which no column of the tree has
+            below = self.made_of(below, [*same, self.text(tree.time, view, below)], (*below.places, time))
         places = sorted(operation.demand.columns)
         items = tuple(below.places.index(p) if p < width else ENDS[p - width] for p in places)
         columns = [below.kind(p if p < width else time) for p in places]
@@ -307,16 +311,12 @@ class JobOperators(MadeOperators):
 
     # --- when rows go -------------------------------------------------------------------------------------------------
 
-    def bucket_of(self, closing: ClosingTime | None, place: int) -> TimeBucket | None:
-        """The bucket of time by which entries go, which a column of theirs is."""
-        return None if closing is None else time_bucket(closing, place)
-
     def closing_of(self, view: OperatorView, state: OperatorState | None, keys: Iterable[int]) -> ClosingTime | None:
         """The time by which entries with these columns go: that of their number, or any other one."""
         known = frozenset(keys)
         if state is not None and state.count is not None and state.count.closing is not None:
             return state.count.closing if state.count.closing.place in known else None
-        return next((one for one in closings(view) if one.place in known and _has_bucket(one)), None)
+        return next((one for one in closings(view) if one.place in known), None)
 
     # --- final results ------------------------------------------------------------------------------------------------
 
@@ -348,35 +348,9 @@ Maker = Callable[[Operation, Any, JobOperators], OperationRows]
 
 def time_bucket(closing: ClosingTime, place: int) -> TimeBucket:
     """The bucket of time of a column at a place of an entry."""
-    return TimeBucket(place, *_bucket_function(closing), closing.wait)
-
-
-def _has_bucket(closing: ClosingTime) -> bool:
-    try:
-        _bucket_function(closing)
-    except NotMade:
-        return False
-    return True
-
-
-def _bucket_function(closing: ClosingTime) -> tuple[int, str]:
-    """How long a bucket is at most, and what its value is."""
-    function = closing.function
-    match function.partition("("):
-        case ("", _, _):
-            return 1, "last"
-        case ("window", _, _):
-            return closing.width, function.rpartition(".")[2]
-        case ("to_date", _, _):
-            return closing.width, "date"
-        case ("date_trunc", _, rest):
-            return closing.width, rest.split("'")[1]
-        case ("date_format", _, rest):
-            if (unit := unit_of_pattern(rest.removeprefix("_t, '").removesuffix("')"))) is not None:
-                return closing.width, unit
-    if function.startswith("_t DIV "):
-        return int(function.removeprefix("_t DIV ")), "div"
-    raise NotMade(f"what closes with {function}")
+    found = bucket_function(closing.function, closing.width)
+    assert found is not None, "rows close by functions that jobs know"
+    return TimeBucket(place, *found, closing.wait)
 
 
 def _called(columns: Iterable[Column]) -> tuple[Column, ...]:

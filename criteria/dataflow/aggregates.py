@@ -124,7 +124,8 @@ def aggregate(tree: Aggregate, demand: Demand, context: RuleContext) -> Operatio
     sums = None if block is None else sums_of(linear, block, context)
     if isinstance(sums, Undecided):
         return Operation(tree, demand=demand, undecided=(sums,))
-    body = None if sums is None else block  # arguments that do not factor are of rows, as those over another view
+    # Arguments that do not factor are of rows, as those over another view, and so are keys without a bucket's ends.
+    body = block if sums is not None and _keys_have_ends(tree) else None
     if body is None and asks_relations(*_expressions(tree, calls)):
         return without_rule(tree, ASKS_RELATIONS)
     keyed = keyed_rows(tree)
@@ -194,6 +195,15 @@ def _block(tree: Aggregate, body: Tree, sums: BlockSums, once: bool, context: Ru
         return Operation(body, undecided=(read,))
     found = tables(read, once, body, "A1", counted=True, stamped=_closes(tree, context))
     return better(found, rows_apart(body, read, context) or found)
+
+
+def _keys_have_ends(tree: Aggregate) -> bool:
+    """Whether groups of buckets have ends of these as keys, both of a session, and nothing that is computed of ends."""
+    if not isinstance(tree.input, Bucket):
+        return True
+    _, keys = block_keys(tree)
+    ends = {key for key in keys if isinstance(key, str)}
+    return None not in keys and (ENDS[0] in ends and ENDS[1] in ends if is_session(tree.input) else bool(ends))
 
 
 def _closes(tree: Aggregate, context: RuleContext) -> bool:

@@ -11,6 +11,7 @@ from streambound.criteria.dataflow.view import OperatorView
 
 _SHORTEST = {"month": 28, "mm": 28, "mon": 28, "quarter": 90, "year": 365, "yyyy": 365, "yy": 365}
 _DAY = 86_400_000_000
+_DIV = "_t DIV "
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +53,27 @@ def shortest(function: str, width: int) -> int:
     unit = unit_of_pattern(argument) if function.startswith("date_format") else argument
     if function.startswith("date") and unit in _SHORTEST:
         return _SHORTEST[unit] * _DAY
-    if function.startswith("_t DIV "):
-        return int(function.removeprefix("_t DIV "))
+    if function.startswith(_DIV):
+        return int(function.removeprefix(_DIV))
     return width
+
+
+def bucket_function(function: str, width: int) -> tuple[int, str] | None:
+    """How long a bucket of a function over ``_t`` is at most, and what its value is; None for one that no job knows."""
+    argument = function.partition("'")[2].partition("'")[0]
+    match function.partition("(")[0]:
+        case "":
+            return 1, "last"
+        case "window":
+            return width, function.rpartition(".")[2]
+        case "to_date":
+            return width, "date"
+        case "date_trunc":
+            return width, argument
+        case "date_format":
+            unit = unit_of_pattern(argument)
+            return None if unit is None else (width, unit)
+    return (int(function.removeprefix(_DIV)), "div") if function.startswith(_DIV) else None
 
 
 def closings(view: OperatorView) -> Iterator[ClosingTime]:
@@ -63,5 +82,6 @@ def closings(view: OperatorView) -> Iterator[ClosingTime]:
         if column.values.null:
             continue
         for one in column.times:
-            if one.source == NOW and one.low is not None:
+            known = bucket_function(one.function, one.width) is not None
+            if one.source == NOW and one.low is not None and known:
                 yield ClosingTime(place, -one.low, one.high, one.function, one.width)

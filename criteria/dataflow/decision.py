@@ -78,7 +78,8 @@ def decided_operators(
 def of_judgement(judgement: Judgement) -> JudgedOperators:
     """What is reported of a judgement whose operators all have a rule."""
     wrong = violations(judgement) if judgement.entries is None else ()
-    return JudgedOperators(reported_states(judgement), wrong, clocks=judgement.clocks, judgement=judgement)
+    states = reported_states(judgement) if judgement.entries is not None else ()
+    return JudgedOperators(states, wrong, clocks=judgement.clocks, judgement=judgement)
 
 
 def _refusal(one: Undecided, positions: Positions) -> Diagnostic | None:

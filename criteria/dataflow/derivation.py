@@ -39,6 +39,7 @@ from streambound.criteria.dataflow.explained import FactLog, Json, TreeNode, con
 from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.rewrites.conditions import filtered
 from streambound.criteria.dataflow.rewrites.late_conditions import block_conditions, late_conditions, late_parts
+from streambound.criteria.dataflow.rewrites.late_values import values_in_blocks
 from streambound.criteria.dataflow.rewrites.not_in import anti_joins, compared, without_not_in
 from streambound.criteria.dataflow.rewrites.pipeline import FORMS, Pass
 from streambound.criteria.dataflow.rewrites.ranges import LEFT_MEETS, RIGHT_MEETS, limits, ranges_down
@@ -117,6 +118,10 @@ def _rewrites(tree: Tree, judgement: Judgement, catalog: Catalog) -> Iterator[Js
     """The passes that change the tree, of some each change with the facts that it is by."""
     tree, late = _late(tree, judgement.context.blocks, catalog)
     yield from late
+    valued = values_in_blocks(tree, judgement.context.blocks, catalog)
+    if not _same(valued, tree):
+        yield {"rule": values_in_blocks.__name__}
+    tree = valued
     for passes in FORMS:
         found, rewrites = _after(tree, passes, catalog)
         if _same(found, judgement.operation.tree):
@@ -544,7 +549,7 @@ class _Maker:
             if state.proposition == "E3":
                 made["closing"] = self._as_of(tree)
             return made
-        if isinstance(tree, nodes.Join) and not isinstance(count.why, BlockResults):
+        if isinstance(tree, nodes.Join) and not one.is_apart and not isinstance(count.why, BlockResults):
             return self._of_side(tree, state, count)
         if isinstance(tree, nodes.Aggregate) and state.entry is not Entry.OPEN_VALUES:
             count = _at_columns(count)

@@ -25,6 +25,7 @@ from streambound.criteria.dataflow.each_key import for_each_key
 from streambound.criteria.dataflow.joins import join
 from streambound.criteria.dataflow.recursion import fixpoint
 from streambound.criteria.dataflow.rewrites.late_conditions import late_conditions
+from streambound.criteria.dataflow.rewrites.late_values import values_in_blocks
 from streambound.criteria.dataflow.rewrites.pipeline import normal_forms
 from streambound.criteria.dataflow.sets import distinct, set_operation, union
 from streambound.criteria.dataflow.state import (
@@ -98,7 +99,8 @@ def judge_lowered(statement: Statement, lowered: Lowered, catalog: Catalog, join
     context = RuleContext(catalog, blocks, Views(catalog), decided)
     operation: Operation | None = None
     named = with_names_apart(lowered.tree, catalog, lowered.positions)
-    for tree in normal_forms(late_conditions(named, blocks, catalog), catalog):
+    late = values_in_blocks(late_conditions(named, blocks, catalog), blocks, catalog)
+    for tree in normal_forms(late, catalog):
         found = context.below(tree, everything(context.views.of(tree)))
         operation = found if operation is None else better(operation, found)
         if operation.entries is not None:

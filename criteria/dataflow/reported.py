@@ -9,9 +9,11 @@ from streambound.analyzer.algebra.schema_columns import ViewColumn
 from streambound.analyzer.spans import Span
 from streambound.criteria.dataflow.findings import is_placed
 from streambound.criteria.dataflow.judge import Judgement
-from streambound.criteria.dataflow.state import Entry, Operation, OperatorState, Reason
+from streambound.criteria.dataflow.state import Entry, Operation, OperatorState, Reason, Retention
 from streambound.criteria.judged import State
+from streambound.criteria.size import Symbol
 
+_UNLIMITED = Symbol("n")
 _COMPLETE = "when no later row can complete it"
 _WORDS: dict[type[nodes.Tree], str] = {
     nodes.Aggregate: "groups",
@@ -27,7 +29,7 @@ _WORDS: dict[type[nodes.Tree], str] = {
 
 
 def reported_states(judgement: Judgement) -> tuple[State, ...]:
-    """The states that have a size, those of lower operators first."""
+    """The states, those of lower operators first; what nothing bounds has a size without a number."""
     found, relations = list[State](), set[str]()
     for number, one in enumerate(judgement.operation.every(), start=1):
         if isinstance(one.tree, nodes.Scan) and one.states:
@@ -43,9 +45,7 @@ def _of_operation(operation: Operation, number: int, judgement: Judgement) -> It
     sizes = operation.rows.sizes if operation.rows is not None else None
     tables = iter([table.table for table in sizes.tables] if sizes is not None else [])
     for state in operation.states:
-        if state.count is None:
-            continue
-        if state.count.reason is Reason.BLOCK:
+        if state.count is not None and state.count.reason is Reason.BLOCK:
             yield _state(state, f"block {number} {next(tables, '')}".rstrip(), (), judgement)
         else:
             name = _name(operation.tree, state, number)
@@ -88,10 +88,11 @@ def _key(state: OperatorState, judgement: Judgement) -> Iterator[str]:
 
 
 def _state(state: OperatorState, name: str, keys: tuple[str, ...], judgement: Judgement) -> State:
-    count = state.count
-    assert count is not None, "what is reported has a size"
+    count, span = state.count, operator_span(state.operator, judgement)
+    if count is None:
+        return State(name, state.proposition, _UNLIMITED, keys, str(Retention.EVER), span)
     freed = _COMPLETE if count.reason is Reason.BLOCK else str(count.retention)
-    return State(name, state.proposition, count.size, keys, freed, operator_span(state.operator, judgement))
+    return State(name, state.proposition, count.size, keys, freed, span)
 
 
 def operator_span(tree: nodes.Tree, judgement: Judgement) -> Span:

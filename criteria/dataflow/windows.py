@@ -10,9 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.row_expressions import type_of
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.view_facts import ViewKind
+from streambound.analyzer.constants import VOID
 from streambound.analyzer.expressions.whole_numbers import whole_number
+from streambound.analyzer.types import DataType, Family
 from streambound.criteria.dataflow.blocks import RuleContext
 from streambound.criteria.dataflow.closing import closings
 from streambound.criteria.dataflow.counting import different, least, open_rows, unsettled, until_key_ends
@@ -53,10 +56,10 @@ class WindowReach:
 
 def over(tree: nodes.Over, demand: Demand, context: RuleContext) -> Operation:
     """Functions over windows: what each window keeps of the rows."""
-    refused = [words for call in tree.calls if (words := _refused(call)) is not None]
+    given = context.views.of(tree.input)
+    refused = [words for call in tree.calls if (words := _refused(call, given)) is not None]
     if refused:
         return Operation(tree, demand=demand, undecided=tuple(refused))
-    given = context.views.of(tree.input)
     windows: dict[object, list[Limited]] = {}
     for place, call in enumerate(tree.calls, len(given.schema)):
         limits = demand.most if call.function in RANKS else demand.ago
@@ -125,14 +128,25 @@ def _shown(tree: nodes.Over, demand: Demand, given: OperatorView) -> Places:
     return demand.columns & given.every if all(call.function in _TIED for call in tree.calls) else given.every
 
 
-def _refused(call: nodes.WindowCall) -> Undecided | None:
+def _refused(call: nodes.WindowCall, given: OperatorView) -> Undecided | None:
     if call.distinct or call.filter is not None or call.ignore_nulls:
         return Undecided(call, "DISTINCT, FILTER or IGNORE NULLS over a window")
     if call.function not in (*RANKS, *_BESIDE, *_FRAMED):
         return Undecided(call, f"the window function {call.function}")
     if call.function not in _BESIDE and len(call.arguments) > 1:
         return Undecided(call, f"{call.function} of several arguments over a window")
+    if call.function in _BESIDE and len(call.arguments) > 2:
+        value, default = (type_of(parsed(call.arguments[place]), given.schema)[0] for place in (0, 2))
+        if default != VOID and not _fits(default, value):
+            return Undecided(call, f"{call.function} with a default of another type")
     return None
+
+
+def _fits(default: DataType | None, value: DataType | None) -> bool:
+    """Whether a default is a value of LAG's type."""
+    if default is None or value is None:
+        return False
+    return default == value or default.family is value.family is Family.INTEGER
 
 
 Kept = tuple[StateCount, AskedRows | None]
@@ -166,8 +180,8 @@ def _state(
     places = tuple(sorted(given.read_by(*calls[0].partition)))
     blame = None if kept is not None else next((p for p in places if given.columns[p].values.size is None), None)
     words = "" if kept is not None else "rows of each partition are kept"
-    count, window = (None, None) if kept is None else (kept[0], WindowRows(calls, kept[1]))
-    return OperatorState(tree, "rows", "OVER", places, Entry.ROW, count, blame, words, window)
+    count, asked = (None, AskedRows()) if kept is None else kept
+    return OperatorState(tree, "rows", "OVER", places, Entry.ROW, count, blame, words, WindowRows(calls, asked))
 
 
 def _recent(calls: Sequence[Limited], given: OperatorView) -> list[Kept]:

@@ -227,6 +227,8 @@ class CheckedFacts:
         if found is None or found.expression is None:
             raise RejectedError("a column that is no expression")
         expression = row_expression(found.expression, found.node.schema)
+        if isinstance(expression, Literal) and expression.constant.value is None:
+            return NULL
         if expression is None or expression.kind == ANY or expression.kind.family is Family.OTHER:
             return ANYTHING
         return self._expression(expression, claim.uses, found.node)

@@ -21,6 +21,7 @@ from streambound.criteria.dataflow.syntax import scalar_of
 from streambound.synopsis_exec.from_operations import JobOperators, NotMade, OperationRows, time_bucket
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.engine.group import GroupArgument, SqlGroup
+from streambound_runtime.engine.linear import SqlPick
 from streambound_runtime.engine.tables import EXACT, HUGEINT, engine_type
 from streambound_runtime.operators.circuit_plan import GroupValue, TimeBucket
 
@@ -150,8 +151,6 @@ class _GroupRows(ABC):
         if not isinstance(bucket, nodes.Bucket) or bucket.kind is not nodes.BucketKind.SESSION:
             return None
         _, keys = block_keys(self.tree)
-        if "start" not in keys or "end" not in keys:
-            raise NotMade("sessions without both ends")
         return keys.index("start"), keys.index("end")
 
 
@@ -196,19 +195,21 @@ class _OfBlock(_GroupRows):
         """The keys of a block's rows, once for each of their buckets; ``more`` values and all sums follow."""
         items, keys = block_keys(self.tree)
         bucket = self.tree.input if isinstance(self.tree.input, nodes.Bucket) else None
-        plain = [key for key in keys if isinstance(key, int)]
-        if None in keys or (bucket is not None and len(plain) == len(keys)):
-            raise NotMade("keys that are computed of the ends of a bucket")
+        assert None not in keys, "of what is computed of ends, groups are of rows"
         time = None if bucket is None else next(n for n, one in enumerate(items) if one.value.text == self._time())
         found = tuple(columns[time or 0] if isinstance(key, str) else columns[key or 0] for key in keys)
-        if bucket is None and plain == list(range(len(items))):
-            return name, found
-        rows = OperationRows(name, (), tuple(columns[: len(items)]))
         if bucket is not None and time is not None:
+            rows = OperationRows(name, (), tuple(columns[: len(items)]))
             values = range(len(items), len(items) + more)
             made = self.job.spread(bucket, rows, time, [*(key for key in keys if key is not None), *values], (), ())
             return made.operator, found
-        raise NotMade("a key twice")
+        plain, below = [key for key in keys if isinstance(key, int)], self.job.made[name]
+        if plain == list(range(len(items))):
+            return name, found
+        every = [*plain, *range(len(items), len(below.types))]  # a key that is there twice is one column of the block
+        picked, types = tuple(f"c{place}" for place in every), tuple(below.types[place] for place in every)
+        pick = SqlPick(self.job.named("pick"), name, picked, types, below.timed)
+        return self.job.added(pick, (), ()).operator, found
 
     def _time(self) -> str:
         bucket = self.tree.input

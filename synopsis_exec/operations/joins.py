@@ -151,9 +151,9 @@ class _OfViews:
         self.operation, self.tree, self.job = operation, tree, job
         self.pair = job.views.of(replace(tree, kind=nodes.JoinKind.INNER, member=None))
         self.version = version_of(tree.right)
-        left, right = job.rows(operation.inputs[0]), job.rows(operation.inputs[1])
-        if self.version is not None:
-            right = _above_version(tree.right, right, job)
+        mine, theirs = operation.inputs
+        left = _needed(mine, job)
+        right = _needed(theirs, job) if self.version is None else _above_version(tree.right, job.rows(theirs), job)
         width = len(job.views.of(tree.left).schema)
         self.known: Sides | None = None if self.version else sides_of_pairs(tree, operation.demand, job.context)
         views = (job.views.of(tree.left), job.views.of(tree.right))
@@ -392,6 +392,12 @@ def _common(one: DataType, other: DataType) -> DataType:
         if mine.family is Family.FLOAT and theirs.family in (Family.INTEGER, Family.DECIMAL, Family.FLOAT):
             return mine
     raise NotMade(f"a comparison of {one.name} with {other.name}")
+
+
+def _needed(operation: Operation, job: JobOperators) -> OperationRows:
+    """The rows of a side with the columns that are needed: those that differ in others only are kept as one."""
+    rows = job.rows(operation)
+    return job.exactly(rows, [place for place in rows.places if place in operation.demand.columns])
 
 
 def _above_version(tree: nodes.Tree, rows: OperationRows, job: JobOperators) -> OperationRows:

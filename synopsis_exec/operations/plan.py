@@ -9,7 +9,9 @@ from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.statement import Statement
 from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.reported import reported_states
+from streambound.criteria.dataflow.state import DecidedBlock, Operation
 from streambound.criteria.judged import CircuitBound
+from streambound.criteria.unlimited import unlimited
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit, plan_of
 from streambound.synopsis_exec.from_operations import JobOperators, Maker, NotMade
 from streambound.synopsis_exec.operations.groups import rows_of_groups
@@ -36,8 +38,10 @@ def plan_of_judgement(
     judgement: Judgement, statement: Statement, final: bool = False, grows: bool = False
 ) -> PlannedCircuit:
     """The plan of a bounded statement, or of one that ``grows``, without M; raises NotExecutableError."""
+    if grows:
+        judgement = replace(judgement, operation=_with_tables(judgement.operation))
     try:
-        made = JobOperators(judgement, MAKERS, final)
+        made = JobOperators(judgement, MAKERS, final, grows)
     except NotMade as error:
         what = f"no job is written of this yet: {error}"
         raise refused(statement.name, what, "", statement.source.file, statement.span.line) from error
@@ -48,3 +52,11 @@ def plan_of_judgement(
     bound = CircuitBound(reported_states(judgement), grows)
     retracts = view.change > ViewKind.APPEND_ONLY and not final
     return plan_of(made, columns, bound, statement, judgement.clocks, ADDED, retracts, final)
+
+
+def _with_tables(operation: Operation) -> Operation:
+    """An operation whose blocks all have tables: those that nothing bounds hold all matches, and no best values."""
+    rows = operation.rows
+    if rows is not None and rows.sizes is None:
+        rows = DecidedBlock(rows.read, unlimited(rows.read.split, repeats=True))
+    return replace(operation, rows=rows, inputs=tuple(map(_with_tables, operation.inputs)))

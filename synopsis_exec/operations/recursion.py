@@ -35,6 +35,7 @@ from streambound.criteria.block_part import BlockPart
 from streambound.criteria.column_types import columns_of
 from streambound.criteria.dataflow.state import Operation
 from streambound.criteria.least_bound import least_bound
+from streambound.criteria.unlimited import unlimited
 from streambound.preprocess.pipeline import derive
 from streambound.synopsis_exec.from_operations import JobOperators, NotMade, OperationRows
 from streambound.synopsis_exec.made_operators import engine_types, names_of
@@ -87,6 +88,8 @@ class _FixpointRows:
     def rows(self) -> OperationRows:
         """The operator of the relation."""
         tree, job = self.tree, self.job
+        if any(state.what == "recursion" and state.size is None for state in self.operation.states):
+            raise NotMade("a recursion that may never end")
         base_tree = tree.base.input if isinstance(tree.base, nodes.Alias) else tree.base
         query = self._reader().view(standing(self._readable(base_tree), job.catalog), distinct=True)
         named = zip(columns_of(query), schema(tree.base, job.catalog), strict=True)
@@ -223,6 +226,8 @@ class _FixpointRows:
         """What is kept of a step's streams."""
         derivation = derive(query)
         sizes = least_bound(derivation, repeats=True)
+        if sizes is None and self.job.grows:
+            sizes = unlimited(derivation.split, repeats=True)
         if sizes is None:
             raise NotMade("more tables than a synopsis has")
         columns = columns_of(query)

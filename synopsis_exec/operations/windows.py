@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.columns import Column
-from streambound.analyzer.constants import INT
+from streambound.analyzer.constants import INT, VOID
 from streambound.analyzer.types import DataType, Family
 from streambound.criteria.column_types import aggregate_type
 from streambound.criteria.dataflow.state import Operation, OperatorState
 from streambound.criteria.dataflow.windows import RANKS
-from streambound.synopsis_exec.from_operations import JobOperators, NotMade, OperationRows, time_bucket
+from streambound.synopsis_exec.from_operations import JobOperators, OperationRows, time_bucket
 from streambound_runtime.engine.over import SqlOver
 from streambound_runtime.engine.running import SqlRunning
 from streambound_runtime.engine.tables import engine_type
@@ -87,8 +87,8 @@ def _ending(
 def _value(call: nodes.WindowCall, value: int | None, default: int | None, columns: Sequence[Column]) -> OverValue:
     kind = _kind(call, value, columns)
     argument = None if value is None else columns[value].type
-    if default is not None and not _fits(columns[default].type, argument):
-        raise NotMade(f"{call.function} with a default of another type")
+    if default is not None and columns[default].type == VOID:
+        default = None  # which is NULL
     frame = None if call.frame is None or call.function in (*RANKS, *_BESIDE) else _frame(call.frame)
     offset = 0
     if call.function in _BESIDE:
@@ -103,10 +103,6 @@ def _frame(frame: nodes.Frame) -> tuple[bool, int | None, int | None]:
         distance = 0 if one.side is nodes.Side.CURRENT else one.distance
         ends.append(-distance if distance is not None and one.side is nodes.Side.PRECEDING else distance)
     return frame.unit is nodes.Unit.ROWS, ends[0], ends[1]
-
-
-def _fits(default: DataType, values: DataType | None) -> bool:
-    return default == values or (values is not None and default.family is values.family is Family.INTEGER)
 
 
 def _kind(call: nodes.WindowCall, value: int | None, columns: Sequence[Column]) -> DataType:

@@ -26,6 +26,10 @@ CATALOG = catalog_from_mapping(
 )
 ENDS = "FROM S JOIN T ON S.b = T.b WHERE T.ts <= 20"
 SIZES = {
+    "a late condition on a value of one row": (
+        "SELECT S.a, T.v % 3 AS w FROM S, T WHERE S.ts > T.ts AND (S.v * (T.v % 3)) >= 2 AND T.b = 1",
+        "6",
+    ),
     "a limit by constants that are added": (
         "SELECT b, v FROM (SELECT b, v, ROW_NUMBER() OVER (PARTITION BY b ORDER BY v DESC, a, ts) AS n FROM S) q "
         "WHERE n BETWEEN 1L AND 1 + 1",

@@ -11,7 +11,7 @@ import sqlglot
 
 from support.choices import Choices
 
-LAST = 24
+LAST = 18
 COLUMNS = {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"}
 CATALOG: dict[str, Any] = {
     "streams": {name: {"timestamp": "ts", "columns": COLUMNS, "max_per_timestamp": 2} for name in ("A", "B", "C")},
@@ -50,7 +50,7 @@ def _condition(choices: Choices, number: int) -> str:
         f"{one} IN (1, 2, 9)",
         f"({one} IS NULL OR {other} >= 1)",
         f"s{number - 1}.ts <> s0.ts",
-        f"(s0.ts > 8 OR {other} = 2)",
+        f"(s0.ts > 6 OR {other} = 2)",
     )
     return choices.pick(texts)
 

@@ -8,7 +8,7 @@ multiplies these one by one (Budiu et al., *DBSP*, §7.2).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from streambound_runtime.engine.block_joins import LONG_AGO, BranchSql
 from streambound_runtime.engine.block_tables import BlockTables
@@ -74,7 +74,13 @@ class SqlBlock(BlockTables):
         for one in branches:
             steps += one.arrived()
             results += one.results(steps)
-        steps += self._results(at, results)
+        windows = [one.window for one in branches if one.window is not None]
+        found = self._results(at, results)
+        if windows:
+            by_spans = self._results(at, [part for one in branches for part in one.results(steps, True)])
+            pairs = zip(found, by_spans, strict=True)
+            found = [replace(one, longer=(min(windows), other.sql)) if one != other else one for one, other in pairs]
+        steps += found
         for one in branches:
             for place in range(len(one.branch.tables)):
                 one.log(place, steps)

@@ -9,17 +9,7 @@ from operator import or_
 
 from streambound_runtime.engine.block_tables import BlockTables
 from streambound_runtime.engine.predicates import one_test, term_sql
-from streambound_runtime.engine.tables import (
-    BIGINT,
-    EXACT,
-    FIRST,
-    HUGEINT,
-    LAST,
-    TickStatement,
-    TickTables,
-    listed,
-    same,
-)
+from streambound_runtime.engine.tables import BIGINT, EXACT, HUGEINT, TickStatement, TickTables, listed, same
 from streambound_runtime.operators.plan import (
     Bits,
     FamilyPlan,
@@ -274,28 +264,23 @@ class BranchSql:
 
     # --- what is added ----------------------------------------------------------------------------------------------
 
-    def results(self, steps: list[TickStatement]) -> list[str]:
+    def results(self, steps: list[TickStatement], spans: bool = False) -> list[str]:
         """The results as queries, once the logs that they read are among the steps."""
         columns = self.block.result_columns
-        results = [one for one in self.branch.transitions if one.target is None]
-        found = [self._extended(one, columns, steps) for one in results if not self._windows(one)]
-        for one in results:
-            for window in self._windows(one):
-                is_long = f"{LAST} - {FIRST} > {window}"
-                found.append(self._extended(one, columns, steps, where=f"NOT {is_long}"))
-                found.append(self._extended(one, columns, steps, True, is_long))
+        found = [self._extended(one, columns, steps, spans) for one in self.branch.transitions if one.target is None]
         for family in self.branch.families:
             if family.full is None:
                 found += self._completed(family, columns, steps)
         return found
 
-    def _windows(self, one: Transition) -> list[int]:
-        """The shortest window of the rows of streams that are kept apart.
+    @property
+    def window(self) -> int | None:
+        """The shortest window of rows of streams that are kept apart; None where there is none.
 
         Of one key there may be many rows, and in a tick that is longer than the window most of them do not meet.
         """
-        found = [high for join in one.joins for *_, high in join.ages if high is not None] if self.branch.apart else []
-        return sorted(found)[:1]
+        results = (one for one in self.branch.transitions if one.target is None and self.branch.apart)
+        return min((high for one in results for join in one.joins for *_, high in join.ages if high), default=None)
 
     def log(self, table: int, steps: list[TickStatement]) -> None:
         """Make a table's log, if it is not yet among the steps."""
@@ -327,9 +312,7 @@ class BranchSql:
         """The entries at the start and what is added to them."""
         return f"({self._start(table)} UNION ALL BY NAME FROM {self._log(table)})"
 
-    def _extended(
-        self, one: Transition, columns: Columns, steps: list[TickStatement], spans: bool = False, where: str = ""
-    ) -> str:
+    def _extended(self, one: Transition, columns: Columns, steps: list[TickStatement], spans: bool = False) -> str:
         """The matches of a transition: the columns, what they weigh, and their time."""
         setting = JoinSetting(self.branch.scans, kept=one.kept, spans=spans)
         for join in one.joins:
@@ -343,7 +326,7 @@ class BranchSql:
         if one.target is not None:
             ages = (stream for stream, *_ in self.branch.tables[one.target].ages)
             values += [joined.env[age(stream) if stream in one.kept else "now"] for stream in ages]
-        return self._selected(joined, values, columns, [where] if where else ())
+        return self._selected(joined, values, columns)
 
     def _selected(
         self, joined: Joined, values: Sequence[str], columns: Columns, where: Sequence[str] = (), more: str = ""

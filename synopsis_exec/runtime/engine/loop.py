@@ -137,8 +137,8 @@ class Engine:
         times = Times(deltas.values()).all
         last = int(times[-1]) if len(times) else None
         closed = _NEVER if over and self.plan.final else (last if until is None else until - 1)
-        first = int(times[0]) if len(times) else None
-        for variable, time in (("first", first), ("last", last), ("closed", closed)):
+        self.session.length = int(times[-1] - times[0]) if len(times) else 0
+        for variable, time in (("last", last), ("closed", closed)):
             if time is not None:
                 self.session.set(variable, time)
         ticks = Ticks(times, until, over)

@@ -32,7 +32,8 @@ _CREATE, _DELETE, _INSERT, _UPDATE, _VIEW = "CREATE", "DELETE", "INSERT", "UPDAT
 class KnownStatement:
     """A statement of a tick: what it does (a first word) to its ``target``, and the tables and variables it reads.
 
-    Those ``needed`` are tables of which none may be empty if it is to have an effect.
+    Those ``needed`` are tables of which none may be empty if it is to have an effect. In a tick that is ``longer`` than
+    so many timestamps another one is run.
     """
 
     sql: str
@@ -41,6 +42,7 @@ class KnownStatement:
     tables: tuple[str, ...]
     variables: tuple[str, ...]
     needed: tuple[str, ...] = ()
+    longer: tuple[int, KnownStatement] | None = None
 
 
 def statement(step: TickStatement) -> KnownStatement:
@@ -54,7 +56,8 @@ def statement(step: TickStatement) -> KnownStatement:
     if step.table:
         sql = f"CREATE OR REPLACE TEMP {'VIEW' if step.view else 'TABLE'} {step.table} AS {step.sql}"
         kind = _VIEW if step.view else _CREATE
-        return KnownStatement(sql, kind, step.table, tuple(dict.fromkeys(tables)), variables)
+        longer = None if step.longer is None else (step.longer[0], statement(TickStatement(step.longer[1], step.table)))
+        return KnownStatement(sql, kind, step.table, tuple(dict.fromkeys(tables)), variables, longer=longer)
     kind, target = step.sql.split(None, 1)[0], tables[0]
     read = tuple(dict.fromkeys(tables[kind == _INSERT :]))
     joins = kind == _UPDATE or " USING " in step.sql
@@ -78,6 +81,8 @@ class Session:
         self._views: dict[str, tuple[str, ...]] = {}
         """What the rows of a view are those of."""
         self._variables: dict[str, int] = {}
+        self.length = 0
+        """How many timestamps there are from the first to the last of the tick's rows."""
         self._without_effect: dict[str, list[int]] = {}
         """Statements that have had no effect when they were last run, with the changes of what they read."""
 
@@ -95,6 +100,8 @@ class Session:
 
     def run(self, one: KnownStatement) -> None:
         """Run a statement, unless it is known to have no effect."""
+        if one.longer is not None and self.length > one.longer[0]:
+            one = one.longer[1]
         if one.kind == _VIEW:
             if one.target not in self._views:
                 self.database.execute(one.sql)

@@ -21,8 +21,6 @@ CLOSED = "getvariable('closed')"
 """The frontier in a statement: the largest timestamp of which it is known that no row with it, or before, can come."""
 LAST = "getvariable('last')"
 """The largest timestamp that has had a row."""
-FIRST = "getvariable('first')"
-"""The smallest timestamp of the rows that came last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +58,14 @@ class StateTable:
 class TickStatement:
     """One step of a tick: a query whose result is kept as a table until the next tick, or what changes a state.
 
-    A ``view`` is not kept, but is the query of what it reads.
+    A ``view`` is not kept, but is the query of what it reads. In a tick that is ``longer`` than so many timestamps
+    another query is run, which is as good.
     """
 
     sql: str
     table: str = ""
     view: bool = False
+    longer: tuple[int, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
