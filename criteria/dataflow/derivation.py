@@ -84,7 +84,7 @@ def derivation(judgement: Judgement, statement: Statement, catalog: Catalog) -> 
     maker = _Maker(registered, FactLog(registered.numbers), judgement.context)
     operation = maker.operation(judgement.operation)
     document = {
-        "schema_version": VERSION,
+        "version": VERSION,
         "joining": judgement.joining,
         "rewrites": list(_rewrites(tree, judgement, catalog)),
         "nodes": [],
@@ -387,9 +387,11 @@ class _Nodes:
                 call = state.window.calls[0]
                 items = [parsed(item.value) for item in view.items if isinstance(item, nodes.Named)]
                 columns = [place_of(one, below) for one in items[len(call.partition) :]]
-                made: Json = {"path": path, "made": "partitions", "call": tree.calls.index(call), "columns": columns}
+                made: Json = {"path": path, "made": "partitions", "call": tree.calls.index(call)}
                 if len(items) == len(below.schema) + len(call.partition):
-                    made |= {"made": "partitioned", "columns": []}
+                    made["made"] = "partitioned"
+                elif columns:
+                    made["columns"] = columns
                 self.add(TreeNode(view, around.views, around.recursion), made)
 
 
@@ -513,8 +515,9 @@ class _Maker:
 
     def _rows_of_windows(self, count: StateCount, why: WindowCount) -> Json:
         """Rows that are open, or came of late, and some of each partition."""
-        made: Json = {"rule": "window", "size": count.size.text, "number": why.number}
-        each = why.each
+        each, made = why.each, dict[str, Any](rule="window", size=count.size.text)
+        if each is not None:
+            made["number"] = why.number
         if why.rows.why is not None:
             made["open"] = self._recent(why.rows) if each is None else self._count(why.rows)
         if each is not None and each.why is None and each.size != Number(0):
@@ -533,7 +536,8 @@ class _Maker:
     def _recent(self, count: StateCount) -> Json:
         """Rows that came at some timestamps."""
         assert count.closing is not None, "they have a time"
-        return self._count(count) | {"rule": "recent", "number": count.closing.wait}
+        made = self._count(count)
+        return made | {"rule": "recent", "number": count.closing.wait, "closing": made["closing"][:1]}
 
     def _why(self, state: OperatorState, count: StateCount, one: Operation) -> Json:
         tree = one.tree
@@ -627,7 +631,8 @@ class _Maker:
                 elif (count_of_rows := _other_than_all(view)) is not None:
                     made["of"] = [self._count(count_of_rows, node, first)]
                 elif isinstance(node.tree, nodes.Fixpoint):
-                    made["columns"] = list(self._values_of_recursion(node))
+                    columns = list(self._values_of_recursion(node))
+                    made |= {"columns": columns} if columns else {}
                 return made
             case Combinations():
                 node = node or self.nodes.at(why.view.tree)

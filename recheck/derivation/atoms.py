@@ -60,6 +60,8 @@ def _left(expression: Expression, wanted: bool, given: Schema, column: int, know
             for other in others:
                 first = first.join(other)
             return first
+        case Literal(constant) if constant.value != Fraction(wanted):
+            return ValueSet(listed=frozenset(), null=False)
         case Field(name) if int(name) == column and expression.kind.family is Family.BOOLEAN:
             return known.meet(of_values((int(wanted),), null=False))
         case Call(function, arguments):

@@ -253,7 +253,7 @@ class ClaimedRewrite:
 class ClaimedDerivation:
     """The whole derivation; ``joining``: what is asked of relations is joined with them."""
 
-    schema_version: int
+    version: int
     joining: bool
     rewrites: tuple[ClaimedRewrite, ...]
     nodes: tuple[ClaimedNode, ...]
@@ -263,7 +263,7 @@ class ClaimedDerivation:
     entries: ClaimedAmount
 
     def __post_init__(self) -> None:
-        if self.schema_version != VERSION:
+        if self.version != VERSION:
             raise RejectedError(f"the derivation is not of version {VERSION}")
 
 

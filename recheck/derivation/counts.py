@@ -150,7 +150,8 @@ class Counts:
         """The rows that a node, whose rows come with their time, adds at so many timestamps."""
         mine, chosen = sources(node), frozenset(one.source for one in claim.sources)
         column = self.facts.column_of(claim.closing[0]) if claim.closing else -1
-        if claim.rule != "recent" or claim.number != timestamps or claim.columns or chosen != mine.keys():
+        exact = len(claim.closing) == 1 and len(claim.sources) == len(mine)
+        if claim.rule != "recent" or claim.number != timestamps or claim.columns or chosen != mine.keys() or not exact:
             raise RejectedError("rows of late that are counted as others")
         time = self.facts.time(claim.closing[0] if claim.closing else -1, node, column)
         if (time.source, time.low, time.high, time.function.name) != ("", 0, 0, "") or not only_grows(node):
@@ -252,6 +253,8 @@ class Counts:
             for name, one in rows.sources.items()
             if one.every is None and (one.table is None or not one.table.is_fixed)
         ]
+        if not {*claim.key} <= rows.wanted:
+            raise RejectedError("a key of columns that are not there")
         held, found = {*claim.key}, [traced(rows.node, place) for place in claim.key]
         if len(changing) != 1 or rows.pair is not None or not held <= (rows.wanted & (rows.by or rows.wanted)):
             raise RejectedError("a key of several streams, or of columns that are not there")
