@@ -25,7 +25,7 @@ from streambound.analyzer.algebra.nodes import (
 from streambound.analyzer.algebra.percentiles import NoPercentileError, Percentile, percentile_of
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.view_facts import ViewKind
-from streambound.analyzer.query import TimeValue
+from streambound.analyzer.query import Computed, TimeValue
 from streambound.criteria.dataflow.blocks import (
     ASKS_RELATIONS,
     Read,
@@ -124,8 +124,11 @@ def aggregate(tree: Aggregate, demand: Demand, context: RuleContext) -> Operatio
     sums = None if block is None else sums_of(linear, block, context)
     if isinstance(sums, Undecided):
         return Operation(tree, demand=demand, undecided=(sums,))
-    # Arguments that do not factor are of rows, as those over another view, and so are keys without a bucket's ends.
-    body = block if sums is not None and _keys_have_ends(tree) else None
+    # Arguments that do not factor are of rows, as those over another view, and so are sums by what is computed of rows
+    # of several streams, and keys without a bucket's ends.
+    body = (
+        block if sums is not None and _keys_have_ends(tree) and not _sums_by_pairs(tree, block, sums, context) else None
+    )
     if body is None and asks_relations(*_expressions(tree, calls)):
         return without_rule(tree, ASKS_RELATIONS)
     keyed = keyed_rows(tree)
@@ -195,6 +198,16 @@ def _block(tree: Aggregate, body: Tree, sums: BlockSums, once: bool, context: Ru
         return Operation(body, undecided=(read,))
     found = tables(read, once, body, "A1", counted=True, stamped=_closes(tree, context))
     return better(found, rows_apart(body, read, context) or found)
+
+
+def _sums_by_pairs(tree: Aggregate, block: Tree | None, sums: BlockSums, context: RuleContext) -> bool:
+    """Whether there are sums by a key that is computed of rows of several streams: a block has no columns for these."""
+    keys = block_keys(tree)[0]
+    if block is None or not sums.products or all(isinstance(parsed(key.value), exp.Column) for key in keys):
+        return False
+    read = read_items(block, keys, context)
+    outputs = [] if isinstance(read, Undecided) else [one for branch in read.split.branches for one in branch.outputs]
+    return any(isinstance(one.value, Computed) for one in outputs)
 
 
 def _keys_have_ends(tree: Aggregate) -> bool:
