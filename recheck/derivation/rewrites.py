@@ -23,6 +23,7 @@ from streambound.recheck.derivation.join_forms import (
     one_selection,
     padded_rows,
     streams_together,
+    values_in_block,
 )
 from streambound.recheck.derivation.pushed_sums import sums_down
 from streambound.recheck.derivation.trees import PlanNode, PlanNodes, compared, in_both, pairs
@@ -86,6 +87,11 @@ def _late(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tree:
     return conditions_above(node, rewrite.late)
 
 
+def _shown_values(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tree:
+    """Values that a block computes for what is above it."""
+    return values_in_block(node, rewrite.columns, rewrite.expressions)
+
+
 def _selection(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tree:
     """Selections of the same rows as one: a column of the rows that are in both has no value."""
     both = in_both(node)
@@ -129,6 +135,7 @@ def _sums(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tree:
 
 _STEPS: Mapping[str, Callable[[PlanNode, ClaimedRewrite, CheckedFacts], Tree]] = {
     "late_conditions": _late,
+    "values_in_blocks": _shown_values,
     "disjoint_unions": _selection,
     "anti_joins": _not_in,
     "limit": _limited,
