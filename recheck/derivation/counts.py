@@ -42,7 +42,7 @@ from streambound.recheck.certificates.formula import quantity
 from streambound.recheck.certificates.quantity import Quantity, product, total
 from streambound.recheck.derivation import atoms
 from streambound.recheck.derivation.claims import ClaimedColumn, ClaimedSource, ClaimedStateCount, NotCheckedError
-from streambound.recheck.derivation.facts import CheckedFacts, TimeFact
+from streambound.recheck.derivation.fact_log import CheckedFacts, TimeFact
 from streambound.recheck.derivation.trees import (
     Places,
     PlanNode,

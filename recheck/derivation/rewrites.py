@@ -15,7 +15,8 @@ from streambound.analyzer.types import Family
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.derivation.claims import ClaimedRewrite, ClaimedValues, NotCheckedError
 from streambound.recheck.derivation.conditions import conditions_down, over_inputs, passed_down, plain_conditions
-from streambound.recheck.derivation.facts import CheckedFacts
+from streambound.recheck.derivation.fact_log import CheckedFacts
+from streambound.recheck.derivation.facts import checked_facts
 from streambound.recheck.derivation.flattening import arguments_down, flat_aggregates, hidden_keys, scalars_joined
 from streambound.recheck.derivation.join_forms import (
     anti_joins,
@@ -64,8 +65,7 @@ def rewritten(root: PlanNode, rewrites: Sequence[ClaimedRewrite]) -> PlanNode:
         if one.rule in _PASSES:
             root = root.of(_PASSES[one.rule](root.tree, root.catalog))
         elif one.rule in _STEPS:
-            facts = CheckedFacts(PlanNodes(root, one.nodes), one.facts)
-            facts.check()
+            facts = checked_facts(PlanNodes(root, one.nodes), one.facts)
             changed = _STEPS[one.rule](root.along(one.path), one, facts)
             if facts.unused() or len(facts.nodes.used) < len(one.nodes):
                 raise RejectedError("a rewrite by more facts than it uses")
