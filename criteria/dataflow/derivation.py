@@ -36,7 +36,7 @@ from streambound.criteria.count import by_values as of_values
 from streambound.criteria.dataflow.blocks import RuleContext
 from streambound.criteria.dataflow.counting import present_rows
 from streambound.criteria.dataflow.each_key import with_one_key
-from streambound.criteria.dataflow.explained import FactLog, Json, TreeNode, conditions_of, pairs_of, row_schema
+from streambound.criteria.dataflow.explained import FactLog
 from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.rewrites.conditions import filtered
 from streambound.criteria.dataflow.rewrites.late_conditions import block_conditions, late_conditions, late_parts
@@ -62,6 +62,7 @@ from streambound.criteria.dataflow.state import (
     WindowCount,
     WindowRows,
 )
+from streambound.criteria.dataflow.tree_nodes import Json, TreeNode, conditions_of, pairs_of, row_schema
 from streambound.criteria.dataflow.view import OperatorView, place_of
 from streambound.criteria.dataflow.views import Views, equalities, values_of
 from streambound.criteria.size import Number, Size, total
