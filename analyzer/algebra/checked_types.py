@@ -57,7 +57,7 @@ def check_types(tree: Tree, catalog: Catalog, positions: Positions) -> None:
             continue
         except Refused as refused:
             code = Code.TYPE_MISMATCH if refused.mismatch else Code.UNSUPPORTED
-            raise positions.finding(code, str(refused), node, refused.help) from refused
+            raise positions.finding(code, str(refused), refused.node, refused.help) from refused
     match tree:
         case Aggregate(input, _, calls):
             for call in calls:
