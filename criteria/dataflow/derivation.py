@@ -18,7 +18,8 @@ from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.names_apart import with_names_apart
 from streambound.analyzer.algebra.nodes import Tree, named_inputs
-from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.analyzer.algebra.schema_columns import meant
 from streambound.analyzer.algebra.value_sets import NOTHING
 from streambound.analyzer.algebra.view_facts import NOW
 from streambound.analyzer.block_queries import BlockReader
@@ -35,11 +36,11 @@ from streambound.criteria.count import by_values as of_values
 from streambound.criteria.dataflow.blocks import RuleContext
 from streambound.criteria.dataflow.counting import present_rows
 from streambound.criteria.dataflow.each_key import with_one_key
-from streambound.criteria.dataflow.explained import FactLog, Json, TreeNode, conditions_of, pairs_of, row_schema
+from streambound.criteria.dataflow.explained import FactLog
 from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.rewrites.conditions import filtered
 from streambound.criteria.dataflow.rewrites.late_conditions import block_conditions, late_conditions, late_parts
-from streambound.criteria.dataflow.rewrites.late_values import values_in_blocks
+from streambound.criteria.dataflow.rewrites.late_values import values_in_block
 from streambound.criteria.dataflow.rewrites.not_in import anti_joins, compared, without_not_in
 from streambound.criteria.dataflow.rewrites.pipeline import FORMS, Pass
 from streambound.criteria.dataflow.rewrites.ranges import LEFT_MEETS, RIGHT_MEETS, limits, ranges_down
@@ -61,6 +62,7 @@ from streambound.criteria.dataflow.state import (
     WindowCount,
     WindowRows,
 )
+from streambound.criteria.dataflow.tree_nodes import Json, TreeNode, conditions_of, pairs_of, row_schema
 from streambound.criteria.dataflow.view import OperatorView, place_of
 from streambound.criteria.dataflow.views import Views, equalities, values_of
 from streambound.criteria.size import Number, Size, total
@@ -118,10 +120,8 @@ def _rewrites(tree: Tree, judgement: Judgement, catalog: Catalog) -> Iterator[Js
     """The passes that change the tree, of some each change with the facts that it is by."""
     tree, late = _late(tree, judgement.context.blocks, catalog)
     yield from late
-    valued = values_in_blocks(tree, judgement.context.blocks, catalog)
-    if not _same(valued, tree):
-        yield {"rule": values_in_blocks.__name__}
-    tree = valued
+    tree, valued = _values_in_blocks(tree, judgement.context.blocks, catalog)
+    yield from valued
     for passes in FORMS:
         found, rewrites = _after(tree, passes, catalog)
         if _same(found, judgement.operation.tree):
@@ -164,6 +164,25 @@ def _late(tree: Tree, blocks: BlockReader, catalog: Catalog) -> tuple[Tree, list
             tree = _with(tree, path, late_conditions(here, blocks, catalog))
         else:
             todo += [(*path, name) for name in named_inputs(here)]
+    return tree, found
+
+
+def _values_in_blocks(tree: Tree, blocks: BlockReader, catalog: Catalog) -> tuple[Tree, list[Json]]:
+    """What `values_in_blocks` does, block by block: the columns and the expressions that a block shows then."""
+    found = list[Json]()
+    for path in _upwards(tree):
+        here = _at(tree, path)
+        changed = values_in_block(here, blocks, catalog)
+        if changed is here:
+            continue
+        shown = _at(changed, ("input", "input", "input"))
+        given = schema(_at(here, ("input", "input")), catalog)
+        assert isinstance(shown, nodes.Project), "a block shows the values"
+        items = [parsed(item.value) for item in shown.items if isinstance(item, nodes.Named)]
+        columns = [meant(one, given) for one in items if isinstance(one, exp.Column)]
+        texts = [one.sql("spark") for one in items if not isinstance(one, exp.Column)]
+        found.append({"rule": "values_in_blocks", "path": list(path), "columns": columns, "expressions": texts})
+        tree = _with(tree, path, changed)
     return tree, found
 
 
@@ -543,7 +562,10 @@ class _Maker:
         tree = one.tree
         if count.why is None:
             if isinstance(tree, nodes.Except | nodes.Intersect):
-                return {"rule": "rows", "size": count.size.text}
+                sides = [self.nodes.at(tree).input(name) for name in ("left", "right")]
+                views = [one.view for one in sides]
+                rows = [StateCount(one.rows, Reason.ROWS, why=WholeView(one)) for one in views if one.rows is not None]
+                return {"rule": "rows", "size": count.size.text, "of": [self._count(one) for one in rows]}
             rule = "one" if isinstance(tree, nodes.Aggregate) and not tree.keys else "rows"
             made: Json = {"rule": rule if count.reason is Reason.ROWS else "unproved", "size": count.size.text}
             if state.proposition == "E3":
@@ -628,8 +650,8 @@ class _Maker:
                 elif any(one.values == NOTHING for one in view.columns):
                     nothing = next(place for place, one in enumerate(view.columns) if one.values == NOTHING)
                     made["of"] = [self._count(replace(count, why=WholeView(view, nothing)), node, first)]
-                elif (count_of_rows := _other_than_all(view)) is not None:
-                    made["of"] = [self._count(count_of_rows, node, first)]
+                elif first == 0 and (count_of_rows := _other_than_all(node)) is not None:
+                    made["of"] = [self._count(count_of_rows)]
                 elif isinstance(node.tree, nodes.Fixpoint):
                     columns = list(self._values_of_recursion(node))
                     made |= {"columns": columns} if columns else {}
@@ -761,8 +783,11 @@ def _at_columns(count: StateCount) -> StateCount:
     return replace(count, closing=closing, held=held)
 
 
-def _other_than_all(view: OperatorView) -> StateCount | None:
+def _other_than_all(node: TreeNode) -> StateCount | None:
     """Why there are so many rows at a time, where that is by sources and values: of groups, and of different rows."""
+    while isinstance(node.tree, nodes.Project | nodes.Alias | nodes.Filter | nodes.SpjBlock):
+        node = node.input("input")
+    view = node.view
     if not isinstance(view.tree, nodes.Aggregate | nodes.Distinct | nodes.Union) or view.rows is None:
         return None
     known = [one for one in present_rows(view, view.every) if one.size == view.rows]

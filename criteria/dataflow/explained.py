@@ -12,59 +12,43 @@ from math import ceil, floor
 from typing import Any
 
 from streambound.analyzer.algebra import nodes
-from streambound.analyzer.algebra.expression_facts import facts_of
 from streambound.analyzer.algebra.narrowing import RowFacts, narrowed
 from streambound.analyzer.algebra.row_expressions import row_expression
-from streambound.analyzer.algebra.schema import parsed, starred_places
-from streambound.analyzer.algebra.schema_columns import Schema
+from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.value_sets import ANYTHING, NOTHING, ValueSet, between
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise
-from streambound.analyzer.catalog import Catalog
-from streambound.analyzer.expressions.expression import Expression, fields
+from streambound.analyzer.expressions.expression import fields
 from streambound.analyzer.relation_queries import is_static
-from streambound.criteria.dataflow.syntax import column_of, conjuncts
-from streambound.criteria.dataflow.view import OperatorView, place_of
-from streambound.criteria.dataflow.views import Views, equalities, in_pairs_only
-
-LEFT, RIGHT = "left side", "right side"
-"""When the row of a side of a pair changes, as sources."""
-Point = int | str | None
-"""A column, a source's time, or the constant 0."""
-Json = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class PathStep:
-    """``above - below <= most``, by an atom of the condition or a fact, which is asked for when it is needed."""
-
-    above: Point
-    below: Point
-    most: int
-    atom: int | None = None
-    column: int | None = None
-    source: str | None = None
-
-
-@dataclass(frozen=True)
-class TreeNode:
-    """A node of a tree and the views of those around it."""
-
-    tree: nodes.Tree
-    views: Views
-    recursion: TreeNode | None = None
-
-    @property
-    def view(self) -> OperatorView:
-        """What is known of its rows."""
-        return self.views.of(self.tree)
-
-    def input(self, name: str) -> TreeNode:
-        """The node that a field of it is."""
-        tree = self.tree
-        below: nodes.Tree = getattr(tree, name)
-        if isinstance(tree, nodes.Fixpoint) and name == "step":
-            return TreeNode(below, self.views.inside(tree), self)
-        return TreeNode(below, self.views, self.recursion)
+from streambound.criteria.dataflow.tree_nodes import (
+    LEFT,
+    RIGHT,
+    Json,
+    PathStep,
+    Point,
+    TreeNode,
+    called_above,
+    conditions_of,
+    has_partner,
+    is_by_condition,
+    is_said_by,
+    latest,
+    moved_by,
+    named_below,
+    needed_inputs,
+    never_changes,
+    origin,
+    pairs_of,
+    point_json,
+    present_points,
+    row_of,
+    row_schema,
+    said_by,
+    set_json,
+    steps_of,
+    time_json,
+)
+from streambound.criteria.dataflow.view import place_of
+from streambound.criteria.dataflow.views import equalities, in_pairs_only
 
 
 @dataclass
@@ -131,7 +115,7 @@ class FactLog:
                 return self._narrowed(node, column)
             case nodes.Join(kind=nodes.JoinKind.INNER, using=()):
                 return self._narrowed(node, column)
-            case nodes.Join(using=()) if _has_partner(node, column):
+            case nodes.Join(using=()) if has_partner(node, column):
                 pair = TreeNode(pairs_of(node.tree), node.views, node.recursion)
                 return {"rule": "paired", "uses": [self.values(pair, column)]}
             case nodes.Bucket(kind=kind) if kind is not nodes.BucketKind.SESSION:
@@ -357,7 +341,7 @@ class FactLog:
         timed = [one for one in read if times[one]]
         if found is None or len(timed) != 1:
             return {"rule": "unproved"}
-        below = next((t for t in times[timed[0]] if _says(t, found, timed[0], rows, promise)), times[timed[0]][0])
+        below = next((t for t in times[timed[0]] if is_said_by(t, found, timed[0], rows, promise)), times[timed[0]][0])
         return {
             "rule": "computed",
             "uses": [self.time(rows, timed[0], promise.source, below.function), self.values(rows, timed[0])],
@@ -407,7 +391,7 @@ class FactLog:
         tree = node.tree
         assert isinstance(tree, nodes.Join), "it is one"
         catalog = node.views.catalog
-        sides = [name for name, one in ((LEFT, tree.left), (RIGHT, tree.right)) if not _never_changes(one, catalog)]
+        sides = [name for name, one in ((LEFT, tree.left), (RIGHT, tree.right)) if not never_changes(one, catalog)]
         uses = [self._side(node, column, name, promise.function) for name in sides]
         if None in uses:
             return {"rule": "unproved"}
@@ -475,7 +459,7 @@ class FactLog:
     def _of_outer_join(self, node: TreeNode, column: int, promise: TimePromise) -> Json:
         pair = TreeNode(pairs_of(node.tree), node.views, node.recursion)
         source, function = promise.source, promise.function
-        if _has_partner(node, column):
+        if has_partner(node, column):
             return {"rule": "paired", "uses": [self.time(pair, column, source, function)]}
         rows, place = row_of(node, column)
         if source != NOW:
@@ -492,7 +476,7 @@ class FactLog:
     def path(self, node: TreeNode, first: Point, last: Point) -> list[PathStep] | None:
         """A path whose sum is least, by Bellman and Ford's algorithm; points between are there."""
         edges = list(steps_of(node))
-        present = {first, last, None, LEFT, RIGHT, *_there(node)}
+        present = {first, last, None, LEFT, RIGHT, *present_points(node)}
         best: dict[Point, tuple[int, list[PathStep]]] = {}
         for one in edges:
             if one.above == first and (one.below not in best or one.most < best[one.below][0]):
@@ -512,7 +496,7 @@ class FactLog:
 
     def contradiction(self, node: TreeNode) -> list[PathStep] | None:
         """A path that leads back to where it begins, whose sum is negative."""
-        for point in _there(node):
+        for point in present_points(node):
             path = self.path(node, point, point)
             if path is not None and sum(one.most for one in path) < 0:
                 return path
@@ -545,245 +529,8 @@ class FactLog:
     def _there(self, node: TreeNode, path: list[PathStep]) -> list[int]:
         """The facts that columns between are not NULL."""
         between_ = [one.above for one in path[1:] if isinstance(one.above, int)]
-        return [self.values(*row_of(node, one)) for one in between_ if not _by_condition(node, one)]
+        return [self.values(*row_of(node, one)) for one in between_ if not is_by_condition(node, one)]
 
     def _added(self, made: Json) -> int:
         self.facts.append(made)
         return len(self.facts) - 1
-
-
-def moved_by(function: str, width: int) -> int | None:
-    """How far a time moves by one value of a function of it; None where values are not all as far apart."""
-    if not function:
-        return 1
-    by = function.removeprefix("_t DIV ")
-    return width if by == str(width) and by != function else None
-
-
-def needed_inputs(tree: nodes.Tree) -> tuple[str, ...]:
-    """The inputs without whose rows an operator has none."""
-    match tree:
-        case nodes.Join(kind=nodes.JoinKind.INNER | nodes.JoinKind.SEMI) | nodes.Intersect():
-            return "left", "right"
-        case nodes.Join(kind=nodes.JoinKind.LEFT | nodes.JoinKind.ANTI | nodes.JoinKind.NOT_IN) | nodes.Except():
-            return ("left",)
-        case nodes.Join(kind=nodes.JoinKind.RIGHT):
-            return ("right",)
-        case nodes.Aggregate(keys=()) | nodes.Join() | nodes.Union() | nodes.Fixpoint() | nodes.Scan() | nodes.Recur():
-            return ()
-    return ("input",)
-
-
-# --- what a node's condition says -------------------------------------------------------------------------------------
-
-
-def conditions_of(node: TreeNode) -> list[Any]:
-    """The parts of a node's condition."""
-    tree = node.tree
-    return conjuncts(tree.condition) if isinstance(tree, nodes.Filter | nodes.Join) else []
-
-
-def row_schema(node: TreeNode) -> Schema:
-    """The columns that a node's condition reads."""
-    if isinstance(node.tree, nodes.Join):
-        return (*node.input("left").view.schema, *node.input("right").view.schema)
-    return node.input("input").view.schema
-
-
-def row_of(node: TreeNode, column: int) -> tuple[TreeNode, int]:
-    """The input's column that a condition reads at a place."""
-    if isinstance(node.tree, nodes.Join):
-        width = len(node.input("left").view.schema)
-        return (node.input("left"), column) if column < width else (node.input("right"), column - width)
-    return node.input("input"), column
-
-
-def said_by(part: Any, given: Schema) -> RowFacts:
-    """What one part of a condition says of a row of which nothing is known."""
-    return narrowed(part, RowFacts(given, tuple(ColumnFacts() for _ in given)))
-
-
-def _by_condition(node: TreeNode, column: int) -> bool:
-    given = row_schema(node)
-    return any(not said_by(one, given).columns[column].values.null for one in conditions_of(node))
-
-
-def _there(node: TreeNode) -> set[Point]:
-    """The columns of a row that are not NULL, and the sources without which there is none."""
-    given = row_schema(node)
-    columns = {p for p in range(len(given)) if not row_of(node, p)[0].view.columns[row_of(node, p)[1]].values.null}
-    columns |= {p for p in range(len(given)) if _by_condition(node, p)}
-    return {*columns, *(name for name, one in node.view.sources.items() if not one.missing)}
-
-
-def steps_of(node: TreeNode) -> Iterator[PathStep]:
-    """The differences that atoms of a condition say, and facts of its input."""
-    given = row_schema(node)
-    for number, one in enumerate(conditions_of(node)):
-        said = said_by(one, given)
-        for x, y, most in said.differences:
-            if isinstance(x, int) and isinstance(y, int):
-                yield PathStep(x, y, most, atom=number)
-        for column, named in enumerate(given):
-            low, high = said.columns[column].values.ends
-            if high is not None and named.type is not None and named.type.discrete:
-                yield PathStep(column, None, floor(high), atom=number)
-            if low is not None and named.type is not None and named.type.discrete:
-                yield PathStep(None, column, -ceil(low), atom=number)
-    for column, known in enumerate(given):
-        if known.type is None or not known.type.discrete:
-            continue
-        rows, place = row_of(node, column)
-        facts = rows.view.columns[place]
-        low, high = facts.values.ends
-        mine = LEFT if isinstance(node.tree, nodes.Join) and rows.tree is node.tree.left else RIGHT
-        limits: list[tuple[str | None, Any, Any]] = [(None, low, high)]
-        names = called_above(node, rows)
-        limits += [
-            (mine if t.source == NOW else names.get(t.source, t.source), t.low, t.high)
-            for t in facts.times
-            if not t.function
-        ]
-        for source, least, most in limits:
-            if source == mine and not isinstance(node.tree, nodes.Join):
-                continue
-            if most is not None:
-                yield PathStep(column, source, floor(most), column=column, source=source)
-            if least is not None:
-                yield PathStep(source, column, -ceil(least), column=column, source=source)
-
-
-def latest(node: TreeNode) -> frozenset[str] | None:
-    """The sources of which the newest row's time is that at which a row changes; None where that is not so."""
-    match node.tree:
-        case nodes.Scan(table=table, alias=alias):
-            declared = node.views.catalog.table(table)
-            if declared is None or declared.changes is not None:
-                return None
-            return frozenset() if declared.is_fixed else frozenset((alias,))
-        case nodes.Alias(alias=alias):
-            below = latest(node.input("input"))
-            return None if below is None else frozenset(f"{alias}.{name}" for name in below)
-        case nodes.Filter() | nodes.Project():
-            return latest(node.input("input"))
-        case nodes.Join(kind=nodes.JoinKind.INNER):
-            left, right = latest(node.input("left")), latest(node.input("right"))
-            names = called_above(node, node.input("right"))
-            return None if left is None or right is None else left | {names.get(one, one) for one in right}
-    return None
-
-
-def called_above(node: TreeNode, below: TreeNode) -> Mapping[str, str]:
-    """What the sources of an input are called in a node's rows, where these are others."""
-    tree = node.tree
-    if isinstance(tree, nodes.Alias):
-        return {name: f"{tree.alias}.{name}" for name in below.view.sources}
-    if isinstance(tree, nodes.Join) and below.tree is tree.right and tree.kind not in nodes.ONE_SIDED:
-        return dict(zip(below.view.sources, node.views.right_of_pairs(tree).sources, strict=True))
-    return {}
-
-
-def named_below(node: TreeNode, below: TreeNode, source: str) -> str:
-    """What a source of a node's rows is called in an input."""
-    return next((old for old, new in called_above(node, below).items() if new == source), source)
-
-
-# --- where columns come from ------------------------------------------------------------------------------------------
-
-
-def _says(time: TimePromise, expression: Expression, place: int, rows: TreeNode, promise: TimePromise) -> bool:
-    """Whether a promise of one column is enough for that of an expression."""
-    row = RowFacts(rows.view.schema, rows.view.columns)
-    columns = [replace(one, times=(time,) if n == place else ()) for n, one in enumerate(row.columns)]
-    return any(one.within(promise) for one in facts_of(expression, columns, row.kinds).times)
-
-
-def _never_changes(tree: nodes.Tree, catalog: Catalog) -> bool:
-    """Whether rows that are there never change: of relations, or of what one was at a time."""
-    while isinstance(tree, nodes.Filter | nodes.Alias | nodes.Project):
-        tree = tree.input
-    return isinstance(tree, nodes.AsOf) or is_static(tree, catalog)
-
-
-def pairs_of(tree: nodes.Tree) -> nodes.Join:
-    """The pairs of a join."""
-    assert isinstance(tree, nodes.Join), "pairs are of a join"
-    return nodes.Join(
-        nodes.JoinKind.INNER, tree.left, tree.right, tree.condition, tree.using, syntax=tree.syntax, at=tree.at
-    )
-
-
-def _has_partner(node: TreeNode, column: int) -> bool:
-    """Whether a column of a join's rows is there with a partner only."""
-    assert isinstance(node.tree, nodes.Join), "it is one"
-    is_left = column < len(node.input("left").view.schema)
-    kind = node.tree.kind
-    return kind is nodes.JoinKind.SEMI or (kind, is_left) in (
-        (nodes.JoinKind.LEFT, False),
-        (nodes.JoinKind.RIGHT, True),
-    )
-
-
-def origin(node: TreeNode, column: int) -> tuple[TreeNode, int | None, Any] | None:
-    """The column of an input that a column is, or the expression over it; None for what is neither."""
-    tree = node.tree
-    match tree:
-        case nodes.Project():
-            below = node.input("input")
-            return _of_expression(below, _items(tree, below.view)[column])
-        case nodes.Aggregate(keys=keys):
-            return _of_expression(node.input("input"), parsed(keys[column].value)) if column < len(keys) else None
-        case nodes.Join(using=()):
-            return (*row_of(node, column), None)
-        case nodes.Except():
-            return node.input("left"), column, None
-        case nodes.Scan() | nodes.Recur() | nodes.Fixpoint() | nodes.Union() | nodes.Intersect() | nodes.Join():
-            return None
-    below = node.input("input")
-    return (below, column, None) if column < len(below.view.schema) else None
-
-
-def _of_expression(below: TreeNode, expression: Any) -> tuple[TreeNode, int | None, Any]:
-    place = place_of(expression, below.view)
-    return below, place, expression
-
-
-def _items(tree: nodes.Project, given: OperatorView) -> list[Any]:
-    found = list[Any]()
-    for item in tree.items:
-        if isinstance(item, nodes.Star):
-            found += [column_of(given.schema[place]) for place in starred_places(item, given.schema)]
-        else:
-            found.append(parsed(item.value))
-    return found
-
-
-# --- as plain JSON ----------------------------------------------------------------------------------------------------
-
-
-def set_json(values: ValueSet) -> Json:
-    """A value set; numbers that are no integers as texts like ``1/2``."""
-    null = {} if values.null else {"null": False}
-    if values.listed is not None:
-        numbers = sorted(one for one in values.listed if not isinstance(one, str))
-        texts = sorted(one for one in values.listed if isinstance(one, str))
-        found: Json = {"numbers": [_number(one) for one in numbers]}
-        return found | ({"texts": texts} if texts else {}) | null
-    ends = {"low": values.low, "high": values.high}
-    return {name: _number(one) for name, one in ends.items() if one is not None} | null
-
-
-def _number(value: Any) -> int | str:
-    return int(value) if value == int(value) else str(value)
-
-
-def time_json(promise: TimePromise) -> Json:
-    """A promise about a time."""
-    ends = {"low": promise.low, "high": promise.high}
-    found: Json = {"source": promise.source} | {name: one for name, one in ends.items() if one is not None}
-    return found | ({"function": promise.function, "width": promise.width} if promise.function else {})
-
-
-def point_json(point: Point) -> Json:
-    """A point of a path."""
-    return {} if point is None else {"column": point} if isinstance(point, int) else {"source": point}

@@ -135,16 +135,24 @@ def _differences(one: Atom) -> Iterator[tuple[int, int, int]]:
                 yield y, x, a - b - (name == ">")
 
 
-def compared(part: exp.Expr, given: Schema, column: int) -> tuple[int, int] | None:
-    """A column to which another one is compared by less, greater or not equal, and what is added to it; else None."""
+_ALIKE = {"<": (-1, 0), "<=": (0, 1), ">": (0, 1), ">=": (-1, 0), "<>": (-1, 1)}
+"""Of ``x op y``, how far from the least y all lesser x fare alike, and from the greatest y all greater ones."""
+
+
+def alike(part: exp.Expr, given: Schema, column: int) -> tuple[int, int, int] | None:
+    """A column that another one is compared with, and how far from its least and greatest value all fare alike."""
     found = _comparisons(part, given)
-    if len(found) != 1 or found[0].name not in _FLIPPED or found[0].name == "=":
+    if len(found) != 1 or len(found[0].arguments) != 2 or not found[0].wanted:
         return None
     first, second = (shifted(one) for one in found[0].arguments)
     if first is None or second is None or (first[0] == column) is (second[0] == column):
         return None
-    own, other = (first, second) if first[0] == column else (second, first)
-    return other[0], other[1] - own[1]
+    is_first = first[0] == column
+    own, other, op = (first, second, found[0].name) if is_first else (second, first, _FLIPPED.get(found[0].name, ""))
+    if op not in _ALIKE:
+        return None
+    below, above = (end + other[1] - own[1] for end in _ALIKE[op])
+    return other[0], below, above
 
 
 def equal(part: exp.Expr, given: Schema) -> frozenset[int]:

@@ -237,7 +237,8 @@ class ClaimedKey:
 class ClaimedRewrite:
     """A rewrite of the whole tree, or of the operator at a path, by some facts of the tree before it.
 
-    ``side`` and ``values``: of a limit to what partners of a join's side have; ``late``: conditions by their numbers.
+    ``side`` and ``values``: of a limit to what partners of a join's side have; ``late``: conditions by their numbers;
+    ``columns`` and ``expressions``: those that a block shows for what is above it.
     """
 
     rule: str
@@ -245,6 +246,8 @@ class ClaimedRewrite:
     side: str = ""
     values: ClaimedValues | None = None
     late: tuple[int, ...] = ()
+    columns: tuple[int, ...] = ()
+    expressions: tuple[str, ...] = ()
     nodes: tuple[ClaimedNode, ...] = ()
     facts: tuple[ClaimedFact, ...] = ()
 

@@ -42,7 +42,7 @@ from streambound.recheck.certificates.formula import quantity
 from streambound.recheck.certificates.quantity import Quantity, product, total
 from streambound.recheck.derivation import atoms
 from streambound.recheck.derivation.claims import ClaimedColumn, ClaimedSource, ClaimedStateCount, NotCheckedError
-from streambound.recheck.derivation.facts import CheckedFacts, TimeFact
+from streambound.recheck.derivation.fact_log import CheckedFacts, TimeFact
 from streambound.recheck.derivation.trees import (
     Places,
     PlanNode,
@@ -309,7 +309,10 @@ class Counts:
         if rows.pair is not None:
             raise RejectedError("all rows of what is not counted by itself")
         if len(claim.of) == 1 and not claim.of[0].closing:
-            return self.most(claim.of[0], CountedColumns(rows.node, rows.node.every, None))
+            below = rows.node
+            while claim.of[0].rule != "empty" and isinstance(below.tree, Project | Alias | Filter | SpjBlock):
+                below = below.input("input")
+            return self.most(claim.of[0], CountedColumns(below, below.every, None))
         return self._all_rows(rows.node, claim)
 
     def all_rows(self, node: PlanNode) -> Quantity:
@@ -519,23 +522,23 @@ class Counts:
         """D5: the values that comparisons with other columns tell apart: all that are beyond these fare alike."""
         values, kind = self.facts.values(claim.facts[0], pair, column), pair.schema[column].type
         parts = [one for one in pair.conditions if column in pair.read_by(one)]
-        limits = [atoms.compared(one, pair.row, column) for one in parts]
+        limits = [atoms.alike(one, pair.row, column) for one in parts]
         known = [one for one in limits if one is not None]
         if claim.column not in rows.read_only or kind is None or kind.family is not Family.INTEGER or not known:
             raise RejectedError("values that are not only compared")
         if len(known) < len(limits) or len(claim.facts) != 1 + len(known):
             raise RejectedError("values that are not only compared")
         lows, highs = list[int](), list[int]()
-        for (other, more), fact in zip(known, claim.facts[1:], strict=True):
+        for (other, below, above), fact in zip(known, claim.facts[1:], strict=True):
             low, high = self.facts.values(fact, pair, other).ends
-            lows += [low + more] if isinstance(low, int) else []
-            highs += [high + more] if isinstance(high, int) else []
+            lows += [low + below] if isinstance(low, int) else []
+            highs += [high + above] if isinstance(high, int) else []
         own = values.ends
         low, high = (None if end is None else end for end in own)
         if low is None and len(lows) == len(known):
-            low = min(lows) - 1 if high is None else min(min(lows) - 1, high)
+            low = min(lows) if high is None else min(*lows, high)
         if high is None and len(highs) == len(known):
-            high = max(highs) + 1 if own[0] is None else max(max(highs) + 1, own[0])
+            high = max(highs) if own[0] is None else max(*highs, own[0])
         return None if low is None or high is None else int(floor(high) - ceil(low)) + 1 + values.null
 
     def _finer(self, claim: ClaimedColumn, column: int, rows: CountedColumns, closing: ClosingFacts) -> int | None:

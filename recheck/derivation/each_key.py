@@ -40,7 +40,7 @@ from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.derivation.claims import ClaimedOperation, ClaimedOperatorState, NotCheckedError
 from streambound.recheck.derivation.counts import Counts
 from streambound.recheck.derivation.demand import needed_of
-from streambound.recheck.derivation.facts import CheckedFacts
+from streambound.recheck.derivation.facts import checked_facts
 from streambound.recheck.derivation.joins import version_of
 from streambound.recheck.derivation.operations import OperationChecker, is_set
 from streambound.recheck.derivation.states import KEY, OPEN_KEYS, ROW, TIME, ExpectedState
@@ -68,8 +68,7 @@ def of_each_key(operations: OperationChecker, node: PlanNode, claim: ClaimedOper
         raise RejectedError("a key that does not end")
     one = with_one_key(node, key)
     counts = operations.counts
-    facts = CheckedFacts(PlanNodes(one, claim.each.nodes), claim.each.facts)
-    facts.check()
+    facts = checked_facts(PlanNodes(one, claim.each.nodes), claim.each.facts)
     blocks = replace(operations.blocks, catalog=one.catalog)
     inner = replace(operations, blocks=blocks, counts=Counts(facts, counts.symbols), one_key=True)
     inner.sizes, inner.relations = {}, set()

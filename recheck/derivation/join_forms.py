@@ -1,6 +1,6 @@
 """Joins, and unions of selections, in another form that means the same: by operator, or at a path by what facts say.
 
-σ[T.k IS NULL](S ⟕ T)  ->  (S ▷ T) ⟕ T on FALSE, if T.k is never NULL        (W ⋈ S) ⋈ T  ->  W ⋈ (S ⋈ T)
+σ[T.k IS NULL](S ⟕ T)  ->  (S ▷ T) ⟕ σ[FALSE](T) on FALSE, if T.k is never NULL        (W ⋈ S) ⋈ T  ->  W ⋈ (S ⋈ T)
 S NOT IN T by x = y on θ  ->  (σ[x IS NOT NULL](S) ▷ T on θ ∧ x = y) ▷ σ[y IS NULL](T) on θ ∪ σ[x IS NULL](S) ▷ T on θ
 σ_p(S) ∪ σ_q(S)  ->  σ[p OR q](S), if no row satisfies both        σ_p(S ⋈ T)  ->  σ_p(block(S ⋈ T))
 """
@@ -20,6 +20,7 @@ from streambound.analyzer.algebra.nodes import (
     Filter,
     Join,
     JoinKind,
+    Named,
     Project,
     Scalar,
     SpjBlock,
@@ -29,7 +30,7 @@ from streambound.analyzer.algebra.nodes import (
 )
 from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.algebra.schema_columns import Schema, meant
-from streambound.analyzer.algebra.syntax import conjunction, conjuncts, scalar_of
+from streambound.analyzer.algebra.syntax import column_of, conjunction, conjuncts, scalar_of
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.relation_queries import is_static
 from streambound.recheck.certificates.claims import RejectedError
@@ -50,7 +51,9 @@ def padded_rows(tree: Tree, catalog: Catalog) -> Tree:
     rest = [part for part in parts if not _asks_for_padding(part, left, right)]
     if len(rest) == len(parts):
         return tree
-    found: Tree = replace(join, left=replace(join, kind=JoinKind.ANTI), condition=scalar_of(exp.false()))
+    never = scalar_of(exp.false())
+    none = Filter(join.right, never, syntax=join.syntax, at=join.at)
+    found: Tree = replace(join, left=replace(join, kind=JoinKind.ANTI), right=none, condition=never)
     condition = conjunction(rest)
     return found if condition is None else replace(tree, input=found, condition=condition)
 
@@ -185,6 +188,44 @@ def conditions_above(node: PlanNode, late: Sequence[int]) -> Tree:
     condition = exp.and_(*chosen) if len(chosen) > 1 else chosen[0]
     block = _without(tree, {id(part) for part in chosen})
     return Filter(SpjBlock(block), Scalar(condition.sql("spark"), condition), syntax=tree.syntax, at=tree.at)
+
+
+def values_in_block(node: PlanNode, columns: Sequence[int], texts: Sequence[str]) -> Tree:
+    """A select list and a condition above a block that shows, of what they read, some columns and expressions."""
+    tree, late = node.tree, node.input("input").tree
+    block = late.input if isinstance(late, Filter) else None
+    if not isinstance(tree, Project) or not isinstance(late, Filter) or not isinstance(block, SpjBlock):
+        raise RejectedError("values of no block")
+    given = schema(block, node.catalog)
+    items = [item for item in tree.items if isinstance(item, Named)]
+    read = [parsed(late.condition), *(parsed(item.value) for item in items)]
+    every = {one.sql("spark"): one for whole in read for one in whole.walk()}
+    if len(items) < len(tree.items) or not {*texts} <= every.keys() or not {*columns} <= {*range(len(given))}:
+        raise RejectedError("values that nothing reads")
+    if any(whole.find(exp.Query) for whole in read):
+        raise RejectedError("subqueries above a block")
+    shown = [*(column_of(given[place]) for place in columns), *(every[text] for text in texts)]
+    named = tuple(Named(f"_c{n}", scalar_of(one), alias=True) for n, one in enumerate(shown))
+    places = {place: n for n, place in enumerate(columns)} | {text: len(columns) + n for n, text in enumerate(texts)}
+
+    def over(one: exp.Expr) -> exp.Expr:
+        place = meant(one, given) if isinstance(one, exp.Column) else None
+        known = places.get(one.sql("spark"), None if place is None else places.get(place))
+        if known is not None:
+            return exp.column(f"_c{known}")
+        if isinstance(one, exp.Column):
+            raise RejectedError("a column that the block does not show")
+        holder = exp.Paren(this=one.copy())
+        for child, own in zip(list(holder.this.iter_expressions()), one.iter_expressions(), strict=True):
+            child.replace(over(own))
+        found: exp.Expr = holder.this
+        return found
+
+    below = SpjBlock(Project(block.input, named, syntax=late.syntax))
+    above = replace(late, input=below, condition=scalar_of(over(parsed(late.condition))))
+    return replace(
+        tree, input=above, items=tuple(replace(one, value=scalar_of(over(parsed(one.value)))) for one in items)
+    )
 
 
 def _parts(condition: Scalar | None) -> list[exp.Expr]:

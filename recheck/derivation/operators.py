@@ -8,7 +8,7 @@ from streambound.recheck.derivation import atoms
 from streambound.recheck.derivation.claims import ClaimedGreatest, ClaimedOperation, ClaimedPoint, NotCheckedError
 from streambound.recheck.derivation.counts import CountedColumns
 from streambound.recheck.derivation.demand import Needed, everything, needed_of
-from streambound.recheck.derivation.facts import CheckedFacts
+from streambound.recheck.derivation.fact_log import CheckedFacts
 from streambound.recheck.derivation.operations import OperationChecker
 from streambound.recheck.derivation.states import ROW, ExpectedState
 from streambound.recheck.derivation.trees import PlanNode, listed, only_grows

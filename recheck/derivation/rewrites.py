@@ -15,7 +15,8 @@ from streambound.analyzer.types import Family
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.derivation.claims import ClaimedRewrite, ClaimedValues, NotCheckedError
 from streambound.recheck.derivation.conditions import conditions_down, over_inputs, passed_down, plain_conditions
-from streambound.recheck.derivation.facts import CheckedFacts
+from streambound.recheck.derivation.fact_log import CheckedFacts
+from streambound.recheck.derivation.facts import checked_facts
 from streambound.recheck.derivation.flattening import arguments_down, flat_aggregates, hidden_keys, scalars_joined
 from streambound.recheck.derivation.join_forms import (
     anti_joins,
@@ -23,6 +24,7 @@ from streambound.recheck.derivation.join_forms import (
     one_selection,
     padded_rows,
     streams_together,
+    values_in_block,
 )
 from streambound.recheck.derivation.pushed_sums import sums_down
 from streambound.recheck.derivation.trees import PlanNode, PlanNodes, compared, in_both, pairs
@@ -63,8 +65,7 @@ def rewritten(root: PlanNode, rewrites: Sequence[ClaimedRewrite]) -> PlanNode:
         if one.rule in _PASSES:
             root = root.of(_PASSES[one.rule](root.tree, root.catalog))
         elif one.rule in _STEPS:
-            facts = CheckedFacts(PlanNodes(root, one.nodes), one.facts)
-            facts.check()
+            facts = checked_facts(PlanNodes(root, one.nodes), one.facts)
             changed = _STEPS[one.rule](root.along(one.path), one, facts)
             if facts.unused() or len(facts.nodes.used) < len(one.nodes):
                 raise RejectedError("a rewrite by more facts than it uses")
@@ -84,6 +85,11 @@ def _with(tree: Tree, path: tuple[str, ...], changed: Tree) -> Tree:
 def _late(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tree:
     """Conditions of a block that are tested of its rows."""
     return conditions_above(node, rewrite.late)
+
+
+def _shown_values(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tree:
+    """Values that a block computes for what is above it."""
+    return values_in_block(node, rewrite.columns, rewrite.expressions)
 
 
 def _selection(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tree:
@@ -129,6 +135,7 @@ def _sums(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tree:
 
 _STEPS: Mapping[str, Callable[[PlanNode, ClaimedRewrite, CheckedFacts], Tree]] = {
     "late_conditions": _late,
+    "values_in_blocks": _shown_values,
     "disjoint_unions": _selection,
     "anti_joins": _not_in,
     "limit": _limited,

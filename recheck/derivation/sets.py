@@ -12,6 +12,7 @@ from streambound.analyzer.algebra.syntax import scalar_of
 from streambound.analyzer.query import Query
 from streambound.preprocess.pipeline import derive
 from streambound.recheck.certificates.claims import RejectedError
+from streambound.recheck.certificates.quantity import total
 from streambound.recheck.derivation.claims import ClaimedOperation, ClaimedStateCount, count_of
 from streambound.recheck.derivation.counts import CountedColumns
 from streambound.recheck.derivation.demand import everything
@@ -31,7 +32,11 @@ def set_operation(operations: OperationChecker, node: PlanNode, claim: ClaimedOp
     rows = CountedColumns(node if count.rule == "open" else common, node.every, node.every)
     queries, of_each = _blocks(operations, node, tree, count) if count.rule == "results" else ([], False)
     if count.rule == "rows":
-        size, reason, retention = operations.counts.all_rows(left) + operations.counts.all_rows(right), ROWS, PRESENT
+        if len(count.of) != 2 or any(one.rule != "whole" for one in count.of):
+            raise RejectedError("rows of both sides that are counted as others")
+        each = [CountedColumns(side, side.every, None) for side in (left, right)]
+        size = total(operations.counts.most(one, side) for one, side in zip(count.of, each, strict=True))
+        reason, retention = ROWS, PRESENT
         operations.counts.agreed(count.size, size)
     else:
         size, reason, retention = operations.counted(claim, 0, rows, lambda: queries)

@@ -20,7 +20,7 @@ from streambound.recheck.derivation.claims import ClaimedDerivation, NotCheckedE
 from streambound.recheck.derivation.counts import Counts
 from streambound.recheck.derivation.demand import everything
 from streambound.recheck.derivation.each_key import of_each_key, open_keys, states_of
-from streambound.recheck.derivation.facts import CheckedFacts
+from streambound.recheck.derivation.facts import checked_facts
 from streambound.recheck.derivation.operations import OperationChecker
 from streambound.recheck.derivation.rewrites import rewritten
 from streambound.recheck.derivation.rules import RULES
@@ -49,8 +49,7 @@ def proved(statement: Statement, catalog: Catalog, document: Any) -> Proof:
 def _proved(claim: ClaimedDerivation, tree: Tree, blocks: BlockReader, catalog: Catalog) -> Proof:
     root = rewritten(PlanNode(tree, catalog), claim.rewrites)
     symbols: dict[str, Quantity] = {}
-    facts = CheckedFacts(PlanNodes(root, claim.nodes), claim.facts)
-    facts.check()
+    facts = checked_facts(PlanNodes(root, claim.nodes), claim.facts)
     operations = OperationChecker(RULES, of_each_key, blocks, Counts(facts, symbols), Blocks(symbols))
     operations.check(root, everything(root), claim.operation)
     if facts.unused() or len(facts.nodes.used) < len(claim.nodes):

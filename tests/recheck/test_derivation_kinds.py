@@ -57,6 +57,7 @@ MADE = {
     "cases": "SELECT b, COUNT(*) AS n FROM S WHERE CASE WHEN b > 1 THEN 'x' WHEN v IS NULL THEN 'y' END IS NOT NULL "
     "GROUP BY b",
     "late conditions": "SELECT S.b, COUNT(*) AS n FROM S JOIN T ON S.b = T.b WHERE S.b * T.b > 1 GROUP BY S.b",
+    "late values": "SELECT S.b, T.v % 3 AS m FROM S JOIN T ON S.b = T.b WHERE S.b * (T.v % 3) > 1",
     "NOT IN": "SELECT a FROM S WHERE b NOT IN (SELECT b FROM T WHERE T.ts BETWEEN S.ts - 3 AND S.ts)",
     "a subquery of one row": "SELECT b, COUNT(*) AS n FROM S WHERE b > (SELECT AVG(y) FROM R) GROUP BY b",
     "groups of groups": "SELECT SUM(n) AS s FROM (SELECT a, COUNT(*) AS n FROM S GROUP BY a) q",

@@ -25,7 +25,11 @@ from streambound.criteria.dataflow.syntax import column_of, scalar_of
 
 def values_in_blocks(tree: Tree, blocks: BlockReader, catalog: Catalog) -> Tree:
     """A tree whose blocks compute what conditions right above them read of one row."""
-    tree = with_inputs(tree, lambda one: values_in_blocks(one, blocks, catalog))
+    return values_in_block(with_inputs(tree, lambda one: values_in_blocks(one, blocks, catalog)), blocks, catalog)
+
+
+def values_in_block(tree: Tree, blocks: BlockReader, catalog: Catalog) -> Tree:
+    """A select list and a condition above a block that computes such values; another operator as it is."""
     if not isinstance(tree, Project) or not isinstance(tree.input, Filter):
         return tree
     block, items = tree.input.input, [item for item in tree.items if isinstance(item, Named)]

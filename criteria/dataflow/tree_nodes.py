@@ -1,0 +1,300 @@
+"""Nodes of trees as certificates speak of them: where columns come from, and what one part of a condition says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from math import ceil, floor
+from typing import Any
+
+from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.expression_facts import facts_of
+from streambound.analyzer.algebra.narrowing import RowFacts, narrowed
+from streambound.analyzer.algebra.schema import parsed, starred_places
+from streambound.analyzer.algebra.schema_columns import Schema
+from streambound.analyzer.algebra.value_sets import ValueSet
+from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.expressions.expression import Expression
+from streambound.analyzer.relation_queries import is_static
+from streambound.criteria.dataflow.syntax import column_of, conjuncts
+from streambound.criteria.dataflow.view import OperatorView, place_of
+from streambound.criteria.dataflow.views import Views
+
+LEFT, RIGHT = "left side", "right side"
+"""When the row of a side of a pair changes, as sources."""
+Point = int | str | None
+"""A column, a source's time, or the constant 0."""
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PathStep:
+    """``above - below <= most``, by an atom of the condition or a fact, which is asked for when it is needed."""
+
+    above: Point
+    below: Point
+    most: int
+    atom: int | None = None
+    column: int | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True)
+class TreeNode:
+    """A node of a tree and the views of those around it."""
+
+    tree: nodes.Tree
+    views: Views
+    recursion: TreeNode | None = None
+
+    @property
+    def view(self) -> OperatorView:
+        """What is known of its rows."""
+        return self.views.of(self.tree)
+
+    def input(self, name: str) -> TreeNode:
+        """The node that a field of it is."""
+        tree = self.tree
+        below: nodes.Tree = getattr(tree, name)
+        if isinstance(tree, nodes.Fixpoint) and name == "step":
+            return TreeNode(below, self.views.inside(tree), self)
+        return TreeNode(below, self.views, self.recursion)
+
+
+def moved_by(function: str, width: int) -> int | None:
+    """How far a time moves by one value of a function of it; None where values are not all as far apart."""
+    if not function:
+        return 1
+    by = function.removeprefix("_t DIV ")
+    return width if by == str(width) and by != function else None
+
+
+def needed_inputs(tree: nodes.Tree) -> tuple[str, ...]:
+    """The inputs without whose rows an operator has none."""
+    match tree:
+        case nodes.Join(kind=nodes.JoinKind.INNER | nodes.JoinKind.SEMI) | nodes.Intersect():
+            return "left", "right"
+        case nodes.Join(kind=nodes.JoinKind.LEFT | nodes.JoinKind.ANTI | nodes.JoinKind.NOT_IN) | nodes.Except():
+            return ("left",)
+        case nodes.Join(kind=nodes.JoinKind.RIGHT):
+            return ("right",)
+        case nodes.Aggregate(keys=()) | nodes.Join() | nodes.Union() | nodes.Fixpoint() | nodes.Scan() | nodes.Recur():
+            return ()
+    return ("input",)
+
+
+# --- what a node's condition says -------------------------------------------------------------------------------------
+
+
+def conditions_of(node: TreeNode) -> list[Any]:
+    """The parts of a node's condition."""
+    tree = node.tree
+    return conjuncts(tree.condition) if isinstance(tree, nodes.Filter | nodes.Join) else []
+
+
+def row_schema(node: TreeNode) -> Schema:
+    """The columns that a node's condition reads."""
+    if isinstance(node.tree, nodes.Join):
+        return (*node.input("left").view.schema, *node.input("right").view.schema)
+    return node.input("input").view.schema
+
+
+def row_of(node: TreeNode, column: int) -> tuple[TreeNode, int]:
+    """The input's column that a condition reads at a place."""
+    if isinstance(node.tree, nodes.Join):
+        width = len(node.input("left").view.schema)
+        return (node.input("left"), column) if column < width else (node.input("right"), column - width)
+    return node.input("input"), column
+
+
+def said_by(part: Any, given: Schema) -> RowFacts:
+    """What one part of a condition says of a row of which nothing is known."""
+    return narrowed(part, RowFacts(given, tuple(ColumnFacts() for _ in given)))
+
+
+def is_by_condition(node: TreeNode, column: int) -> bool:
+    """Whether a condition says that a column is not NULL."""
+    given = row_schema(node)
+    return any(not said_by(one, given).columns[column].values.null for one in conditions_of(node))
+
+
+def present_points(node: TreeNode) -> set[Point]:
+    """The columns of a row that are not NULL, and the sources without which there is none."""
+    given = row_schema(node)
+    columns = {p for p in range(len(given)) if not row_of(node, p)[0].view.columns[row_of(node, p)[1]].values.null}
+    columns |= {p for p in range(len(given)) if is_by_condition(node, p)}
+    return {*columns, *(name for name, one in node.view.sources.items() if not one.missing)}
+
+
+def steps_of(node: TreeNode) -> Iterator[PathStep]:
+    """The differences that atoms of a condition say, and facts of its input."""
+    given = row_schema(node)
+    for number, one in enumerate(conditions_of(node)):
+        said = said_by(one, given)
+        for x, y, most in said.differences:
+            if isinstance(x, int) and isinstance(y, int):
+                yield PathStep(x, y, most, atom=number)
+        for column, named in enumerate(given):
+            low, high = said.columns[column].values.ends
+            if high is not None and named.type is not None and named.type.discrete:
+                yield PathStep(column, None, floor(high), atom=number)
+            if low is not None and named.type is not None and named.type.discrete:
+                yield PathStep(None, column, -ceil(low), atom=number)
+    for column, known in enumerate(given):
+        if known.type is None or not known.type.discrete:
+            continue
+        rows, place = row_of(node, column)
+        facts = rows.view.columns[place]
+        low, high = facts.values.ends
+        mine = LEFT if isinstance(node.tree, nodes.Join) and rows.tree is node.tree.left else RIGHT
+        limits: list[tuple[str | None, Any, Any]] = [(None, low, high)]
+        names = called_above(node, rows)
+        limits += [
+            (mine if t.source == NOW else names.get(t.source, t.source), t.low, t.high)
+            for t in facts.times
+            if not t.function
+        ]
+        for source, least, most in limits:
+            if source == mine and not isinstance(node.tree, nodes.Join):
+                continue
+            if most is not None:
+                yield PathStep(column, source, floor(most), column=column, source=source)
+            if least is not None:
+                yield PathStep(source, column, -ceil(least), column=column, source=source)
+
+
+def latest(node: TreeNode) -> frozenset[str] | None:
+    """The sources of which the newest row's time is that at which a row changes; None where that is not so."""
+    match node.tree:
+        case nodes.Scan(table=table, alias=alias):
+            declared = node.views.catalog.table(table)
+            if declared is None or declared.changes is not None:
+                return None
+            return frozenset() if declared.is_fixed else frozenset((alias,))
+        case nodes.Alias(alias=alias):
+            below = latest(node.input("input"))
+            return None if below is None else frozenset(f"{alias}.{name}" for name in below)
+        case nodes.Filter() | nodes.Project():
+            return latest(node.input("input"))
+        case nodes.Join(kind=nodes.JoinKind.INNER):
+            left, right = latest(node.input("left")), latest(node.input("right"))
+            names = called_above(node, node.input("right"))
+            return None if left is None or right is None else left | {names.get(one, one) for one in right}
+    return None
+
+
+def called_above(node: TreeNode, below: TreeNode) -> Mapping[str, str]:
+    """What the sources of an input are called in a node's rows, where these are others."""
+    tree = node.tree
+    if isinstance(tree, nodes.Alias):
+        return {name: f"{tree.alias}.{name}" for name in below.view.sources}
+    if isinstance(tree, nodes.Join) and below.tree is tree.right and tree.kind not in nodes.ONE_SIDED:
+        return dict(zip(below.view.sources, node.views.right_of_pairs(tree).sources, strict=True))
+    return {}
+
+
+def named_below(node: TreeNode, below: TreeNode, source: str) -> str:
+    """What a source of a node's rows is called in an input."""
+    return next((old for old, new in called_above(node, below).items() if new == source), source)
+
+
+# --- where columns come from ------------------------------------------------------------------------------------------
+
+
+def is_said_by(time: TimePromise, expression: Expression, place: int, rows: TreeNode, promise: TimePromise) -> bool:
+    """Whether a promise of one column is enough for that of an expression."""
+    row = RowFacts(rows.view.schema, rows.view.columns)
+    columns = [replace(one, times=(time,) if n == place else ()) for n, one in enumerate(row.columns)]
+    return any(one.within(promise) for one in facts_of(expression, columns, row.kinds).times)
+
+
+def never_changes(tree: nodes.Tree, catalog: Catalog) -> bool:
+    """Whether rows that are there never change: of relations, or of what one was at a time."""
+    while isinstance(tree, nodes.Filter | nodes.Alias | nodes.Project):
+        tree = tree.input
+    return isinstance(tree, nodes.AsOf) or is_static(tree, catalog)
+
+
+def pairs_of(tree: nodes.Tree) -> nodes.Join:
+    """The pairs of a join."""
+    assert isinstance(tree, nodes.Join), "pairs are of a join"
+    return nodes.Join(
+        nodes.JoinKind.INNER, tree.left, tree.right, tree.condition, tree.using, syntax=tree.syntax, at=tree.at
+    )
+
+
+def has_partner(node: TreeNode, column: int) -> bool:
+    """Whether a column of a join's rows is there with a partner only."""
+    assert isinstance(node.tree, nodes.Join), "it is one"
+    is_left = column < len(node.input("left").view.schema)
+    kind = node.tree.kind
+    return kind is nodes.JoinKind.SEMI or (kind, is_left) in (
+        (nodes.JoinKind.LEFT, False),
+        (nodes.JoinKind.RIGHT, True),
+    )
+
+
+def origin(node: TreeNode, column: int) -> tuple[TreeNode, int | None, Any] | None:
+    """The column of an input that a column is, or the expression over it; None for what is neither."""
+    tree = node.tree
+    match tree:
+        case nodes.Project():
+            below = node.input("input")
+            return _of_expression(below, _items(tree, below.view)[column])
+        case nodes.Aggregate(keys=keys):
+            return _of_expression(node.input("input"), parsed(keys[column].value)) if column < len(keys) else None
+        case nodes.Join(using=()):
+            return (*row_of(node, column), None)
+        case nodes.Except():
+            return node.input("left"), column, None
+        case nodes.Scan() | nodes.Recur() | nodes.Fixpoint() | nodes.Union() | nodes.Intersect() | nodes.Join():
+            return None
+    below = node.input("input")
+    return (below, column, None) if column < len(below.view.schema) else None
+
+
+def _of_expression(below: TreeNode, expression: Any) -> tuple[TreeNode, int | None, Any]:
+    place = place_of(expression, below.view)
+    return below, place, expression
+
+
+def _items(tree: nodes.Project, given: OperatorView) -> list[Any]:
+    found = list[Any]()
+    for item in tree.items:
+        if isinstance(item, nodes.Star):
+            found += [column_of(given.schema[place]) for place in starred_places(item, given.schema)]
+        else:
+            found.append(parsed(item.value))
+    return found
+
+
+# --- as plain JSON ----------------------------------------------------------------------------------------------------
+
+
+def set_json(values: ValueSet) -> Json:
+    """A value set; numbers that are no integers as texts like ``1/2``."""
+    null = {} if values.null else {"null": False}
+    if values.listed is not None:
+        numbers = sorted(one for one in values.listed if not isinstance(one, str))
+        texts = sorted(one for one in values.listed if isinstance(one, str))
+        found: Json = {"numbers": [_number(one) for one in numbers]}
+        return found | ({"texts": texts} if texts else {}) | null
+    ends = {"low": values.low, "high": values.high}
+    return {name: _number(one) for name, one in ends.items() if one is not None} | null
+
+
+def _number(value: Any) -> int | str:
+    return int(value) if value == int(value) else str(value)
+
+
+def time_json(promise: TimePromise) -> Json:
+    """A promise about a time."""
+    ends = {"low": promise.low, "high": promise.high}
+    found: Json = {"source": promise.source} | {name: one for name, one in ends.items() if one is not None}
+    return found | ({"function": promise.function, "width": promise.width} if promise.function else {})
+
+
+def point_json(point: Point) -> Json:
+    """A point of a path."""
+    return {} if point is None else {"column": point} if isinstance(point, int) else {"source": point}
