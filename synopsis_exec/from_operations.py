@@ -155,7 +155,7 @@ class JobOperators(MadeOperators):
             raise NotMade("a block without tables")
         part = self._part(found)
         made = self.added(self._block(part, found), places, part.columns)
-        return replace(made, places=places) if places else replace(made, columns=made.columns[:0])
+        return made if places else self.made_of(made, (), ())  # without the one that a block without columns has
 
     def _part(self, found: DecidedBlock) -> BlockPart | BestPart:
         query, sizes = _numbered(found.read.query), found.sizes

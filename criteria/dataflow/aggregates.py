@@ -27,15 +27,14 @@ from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.query import TimeValue
 from streambound.criteria.dataflow.blocks import (
-    ASKS_RELATIONS,
     Read,
     RuleContext,
-    asks_relations,
     best_over_join,
     most_results,
     read_items,
     rows_apart,
     tables,
+    unread,
 )
 from streambound.criteria.dataflow.closing import closings
 from streambound.criteria.dataflow.counting import different, least, until_key_ends
@@ -126,8 +125,9 @@ def aggregate(tree: Aggregate, demand: Demand, context: RuleContext) -> Operatio
         return Operation(tree, demand=demand, undecided=(sums,))
     # Arguments that do not factor are of rows, as those over another view, and so are keys without a bucket's ends.
     body = block if sums is not None and _keys_have_ends(tree) else None
-    if body is None and asks_relations(*_expressions(tree, calls)):
-        return without_rule(tree, ASKS_RELATIONS)
+    words = unread(given, *_expressions(tree, linear, of_values)) if body is None else None
+    if words is not None:
+        return without_rule(tree, words)
     keyed = keyed_rows(tree)
     count = _ONE if not tree.keys else _count(tree, keyed, block, context)
     states = [_state(tree, "groups", "A1", range(width), Entry.SUMS, count, context)]
@@ -142,11 +142,15 @@ def aggregate(tree: Aggregate, demand: Demand, context: RuleContext) -> Operatio
     return Operation(tree, tuple(states), tuple(below), demand, sums=sums)
 
 
-def _expressions(tree: Aggregate, calls: Sequence[AggregateCall]) -> Iterator[Scalar | None]:
+def _expressions(
+    tree: Aggregate, linear: Sequence[AggregateCall], of_values: Sequence[Valued]
+) -> Iterator[Scalar | exp.Expr | None]:
     """What keys and aggregates are computed of."""
     yield from (key.value for key in tree.keys)
-    for call in calls:
+    for call in linear:
         yield from (*call.arguments, call.filter)
+    for one in of_values:
+        yield from (one.value, one.where)
 
 
 def _state(

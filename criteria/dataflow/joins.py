@@ -25,16 +25,16 @@ from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise, ViewKind, promises
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.dataflow.blocks import (
-    ASKS_RELATIONS,
     RuleContext,
-    asks_relations,
     most_results,
     pair_of_streams,
     read_block,
+    unread,
 )
 from streambound.criteria.dataflow.clipping import Clips, clipped, extremal, with_clips
 from streambound.criteria.dataflow.counting import different, least
 from streambound.criteria.dataflow.demand import Demand
+from streambound.criteria.dataflow.pair_tests import untested
 from streambound.criteria.dataflow.state import (
     BestValue,
     Entry,
@@ -57,10 +57,21 @@ def join(tree: Join, demand: Demand, context: RuleContext) -> Operation:
         return _as_of(tree, version, demand, context)
     if tree.using:
         return without_rule(tree, "a join with USING")
-    asks = asks_relations(tree.condition, tree.member)
-    general = without_rule(tree, ASKS_RELATIONS) if asks else _of_views(tree, demand, context)
+    words = _untested(tree, context)
+    general = _of_views(tree, demand, context) if words is None else without_rule(tree, words)
     exact = pair_of_streams(tree, demand, context)
     return general if exact is None else better(exact, general)
+
+
+def _untested(tree: Join, context: RuleContext) -> str | None:
+    """Why no job tests a join's condition, in words; None where one does."""
+    left, pair = context.views.of(tree.left), context.views.of(replace(tree, kind=JoinKind.INNER, member=None))
+    if tree.member is not None:
+        return "NOT IN of several columns, which may be NULL"
+    if tree.kind is JoinKind.INNER:
+        return unread(pair, tree.condition)
+    part = untested(tree.condition, pair, len(left.schema))
+    return None if part is None else unread(pair, part) or f"partners by {part.sql('spark')}, which compares no columns"
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +240,8 @@ def _as_of(tree: Join, version: AsOf, demand: Demand, context: RuleContext) -> O
     """
     if tree.kind not in _KINDS_AS_OF or tree.using:
         return without_rule(tree, f"a {tree.kind} join with a version of a relation")
+    if (words := _untested(tree, context)) is not None:
+        return without_rule(tree, words)
     if not isinstance(version.input, Scan) or not version.input.changes:
         return without_rule(version, "a version of what is no relation that changes")
     left = context.views.of(tree.left)

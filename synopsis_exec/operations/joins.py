@@ -72,7 +72,7 @@ def _of_streams(operation: Operation, tree: nodes.Join, found: DecidedBlock, job
         first, second = job.with_key(joined.left, keys), job.with_key(joined.right, keys)
         joined = replace(joined, left=first, right=second, inputs=(*joined.inputs, *job.over(job.key)))
     made = job.added(joined, places, columns)
-    return made if places else replace(made, columns=())
+    return made if places else job.made_of(made, (), ())  # without the one that a block without columns has
 
 
 def _alone(tree: nodes.Join, side: nodes.Tree, first: int, places: Sequence[int], job: JobOperators) -> Derivation:
