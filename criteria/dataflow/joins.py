@@ -30,10 +30,12 @@ from streambound.criteria.dataflow.blocks import (
     pair_of_streams,
     read_block,
     unread,
+    version_of,
 )
 from streambound.criteria.dataflow.clipping import Clips, clipped, extremal, with_clips
 from streambound.criteria.dataflow.counting import different, least
 from streambound.criteria.dataflow.demand import Demand
+from streambound.criteria.dataflow.key_places import key_places
 from streambound.criteria.dataflow.pair_tests import untested
 from streambound.criteria.dataflow.state import (
     BestValue,
@@ -119,6 +121,7 @@ def _of_views(tree: Join, demand: Demand, context: RuleContext) -> Operation:
     pair = context.views.of(replace(tree, kind=JoinKind.INNER, member=None))
     width = len(left.schema)
     mine, theirs = sides_of(tree, demand, left, pair)
+    mine, theirs = _with_key(tree.left, mine, context), _with_key(tree.right, theirs, context)
     sides = sides_of_pairs(tree, demand, context)
     apiece = [_one_of_each(tree, one.columns, first, pair) for one, first in ((mine, 0), (theirs, width))]
     ours, others = with_clips(sides.left, sides.clips[0]), with_clips(sides.right, sides.clips[1])
@@ -133,6 +136,14 @@ def _of_views(tree: Join, demand: Demand, context: RuleContext) -> Operation:
         for side, one, state in zip((tree.left, tree.right), (mine, theirs), states, strict=True)
     )
     return Operation(tree, tuple(state for state in states if state is not None), below, demand)
+
+
+def _with_key(side: Tree, demand: Demand, context: RuleContext) -> Demand:
+    """What is needed of a side, whose rows have the key that they go with (K3)."""
+    if context.one_key is None or is_static(side, context.catalog):
+        return demand
+    held = key_places(side, context, len(context.one_key.attributes))
+    return demand if held is None else demand.reading(min(places) for places in held if places)
 
 
 def _closing(state: OperatorState) -> Places:
@@ -224,13 +235,6 @@ def _is_recursive(tree: Tree) -> bool:
 # --- relations as of a time -------------------------------------------------------------------------------------------
 
 _KINDS_AS_OF = (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI)
-
-
-def version_of(tree: Tree) -> AsOf | None:
-    """The relation as of a time that a side of a join is, with conditions above it."""
-    while isinstance(tree, Filter) or (isinstance(tree, Alias) and not tree.columns):
-        tree = tree.input
-    return tree if isinstance(tree, AsOf) else None
 
 
 def _as_of(tree: Join, version: AsOf, demand: Demand, context: RuleContext) -> Operation:

@@ -15,8 +15,8 @@ from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.types import DataType, Family
 from streambound.criteria.block_part import BlockPart
 from streambound.criteria.column_types import columns_of
-from streambound.criteria.dataflow.blocks import read_items
-from streambound.criteria.dataflow.joins import Sides, sides_of_pairs, version_of
+from streambound.criteria.dataflow.blocks import read_items, version_of
+from streambound.criteria.dataflow.joins import Sides, sides_of_pairs
 from streambound.criteria.dataflow.state import DecidedBlock, Operation, OperatorState, Undecided
 from streambound.criteria.dataflow.syntax import column_of, conjuncts, scalar_of
 from streambound.criteria.dataflow.view import OperatorView
