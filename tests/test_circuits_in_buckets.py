@@ -57,6 +57,19 @@ WINDOWS = [
     )
 ]  # fmt: skip
 """Windows of time and of rows, over one stream with NULLs."""
+_FREE = {**_DECLARED, "domain": {}}
+CHAINS = [
+    {
+        "name": "rows apart",
+        "sql": "SELECT S.a, u.ts, COUNT(*) AS n FROM S "
+        "JOIN T ON S.a = T.b AND T.ts BETWEEN S.ts AND S.ts + INTERVAL 2 SECONDS "
+        "JOIN S u ON u.a = T.b AND u.ts BETWEEN T.ts AND T.ts + INTERVAL 3 SECONDS GROUP BY S.a, u.ts",
+        "mode": "changes",
+        "catalog": {"streams": {"S": _FREE, "T": _FREE}},
+        "input": {"S": _ROW, "T": _ROW[3:50]},
+    }
+]
+"""Streams whose rows are kept apart."""
 
 
 def placement(sql: str, catalog: dict[str, Any], forced: str | None = None) -> CircuitPlan | None:
@@ -98,7 +111,7 @@ def printed(circuit: Circuit, cuts: list[list[int]], plan: CircuitPlan | None) -
 def test_buckets_print_what_one_circuit_does() -> None:
     """Of every other case of the corpus, and of windows."""
     took_part: Counter[str] = Counter()
-    for case in (*CASES[:: 1 if MORE > 1 else 2], *WINDOWS):
+    for case in (*CASES[:: 1 if MORE > 1 else 2], *WINDOWS, *CHAINS):
         try:
             plan = placement(case["sql"], case["catalog"], "buckets")
         except UsageError:
@@ -118,6 +131,7 @@ def test_buckets_print_what_one_circuit_does() -> None:
             took_part.update({type(one).__name__ for one in plan.operators})
     assert took_part["SqlGroup"] >= 10, took_part
     assert min(took_part[name] for name in ("SqlBucket", "SqlStreamJoin", "SqlCounts", "SqlOver")) >= 2, took_part
+    assert took_part["SqlBlock"] >= len(CHAINS)
 
 
 @pytest.mark.parametrize(

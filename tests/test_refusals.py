@@ -71,16 +71,6 @@ CASES: dict[str, tuple[str, str, str]] = {
         "AS OF elsewhere than beside JOIN is outside the query language",
         "SELECT k FROM S",
     ),
-    f"SELECT S.k FROM S WHERE {NOT_IN} OR EXISTS {ASKED}": (
-        f"{NOT_IN}",
-        LEFT_BY,
-        f"SELECT S.k FROM S WHERE {NOT_EXISTS} OR EXISTS {ASKED}",
-    ),
-    f"SELECT S.k FROM S WHERE EXISTS {ASKED} AND {NOT_IN}": (
-        f"{NOT_IN}",
-        LEFT_BY,
-        f"SELECT S.k FROM S WHERE EXISTS {ASKED} AND {NOT_EXISTS}",
-    ),
     f"SELECT S.k FROM S WHERE {NOT_IN} OR {NOT_IN.replace('S.b', 'S.k')}": (
         NOT_IN.replace("S.b", "S.k"),
         BESIDE,
