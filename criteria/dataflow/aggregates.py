@@ -192,7 +192,7 @@ def _block_below(tree: Aggregate, context: RuleContext) -> Tree | None:
 
 
 def _block(tree: Aggregate, body: Tree, sums: BlockSums, once: bool, context: RuleContext) -> Operation:
-    """The tables of a block of which only the keys are needed, with sums."""
+    """The tables of a block with the groups' keys, and sums of its rows."""
     once = once or not tree.calls
     read = read_items(body, block_keys(tree)[0], context, once, sums.products)
     if isinstance(read, Undecided):
@@ -216,9 +216,9 @@ def _closes(tree: Aggregate, context: RuleContext) -> bool:
 
 
 def block_keys(tree: Aggregate) -> tuple[list[Named], list[int | str | None]]:
-    """The columns of a block that keys are made of, and what each key is: one of these, or an end of their bucket.
+    """The columns of a block that keys are made of, and what each key is: one of these, or an end of its bucket.
 
-    None for what is computed of the ends of a bucket, of which the block has the time.
+    A key that is computed of the ends of a bucket is None: its column of the block is the time.
     """
     bucket = tree.input if isinstance(tree.input, Bucket) else None
     ends = {} if bucket is None else dict(zip(map(str.lower, bucket.columns), ENDS, strict=False))
@@ -324,7 +324,7 @@ def _read_values(tree: Aggregate, value: exp.Expr, below: Tree, distinct: bool, 
 
 
 def _is_time(read: Derivation) -> bool:
-    """Whether the last column is a time, of which the best is a value as others are: it is made a computed column."""
+    """Whether the last column is a time. Its best value is kept as that of a computed column is."""
     return any(
         isinstance(value := branch.outputs[-1].value, TimeValue) and value.minus is None
         for branch in read.split.branches
