@@ -212,9 +212,8 @@ def _of_lowered(
     without_tables = decision.bound is None and (_with_ends(lowered.query) or undecided_set)
     if without_tables or _keeps_matches(decision):
         found = decided_operators(statement, lowered, catalog)
-        if isinstance(found, JudgedOperators) and not found.violations:
-            if without_tables or any(one.is_apart for one in found.judgement.operation.every()):
-                return _circuit(statement, found, catalog, lowered, proving)
+        if isinstance(found, JudgedOperators) and not found.violations and (without_tables or found.are_apart):
+            return _circuit(statement, found, catalog, lowered, proving)
     searched = proving and decision.verdict is Verdict.UNKNOWN
     witness = _of_operators(statement, catalog, lowered) if searched else None
     if witness is not None:
