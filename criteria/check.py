@@ -213,7 +213,9 @@ def _of_lowered(
     if without_tables or _keeps_matches(decision):
         found = decided_operators(statement, lowered, catalog)
         if isinstance(found, JudgedOperators) and not found.violations and (without_tables or found.are_apart):
-            return _circuit(statement, found, catalog, lowered, proving)
+            checked = _circuit(statement, found, catalog, lowered, proving)
+            warnings = () if without_tables else decision.diagnostics
+            return replace(checked, diagnostics=(*warnings, *checked.diagnostics))
     searched = proving and decision.verdict is Verdict.UNKNOWN
     witness = _of_operators(statement, catalog, lowered) if searched else None
     if witness is not None:
