@@ -24,7 +24,7 @@ from streambound.criteria.extremum import Extremum
 from streambound.criteria.size import Number, Size, product, total
 from streambound.criteria.tables import Age, Distance, Lapse, Member, Stored
 
-VERSION = 1
+VERSION = 3
 _SELDOM = ("members", "lapses", "distances")
 
 

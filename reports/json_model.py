@@ -203,7 +203,7 @@ class SummaryObject(TypedDict):
 
 
 class _ReportHead(TypedDict):
-    schema_version: Annotated[int, ("const", 2)]
+    schema_version: Annotated[int, ("const", 3)]
     queries: list[QueryObject]
 
 

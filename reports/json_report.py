@@ -30,7 +30,7 @@ from streambound.reports.json_model import (
 from streambound.reports.outcome import BoundText, Outcome
 from streambound.reports.totals import counts
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 def json_report(checked: tuple[Outcome, ...], color: bool = False, beside: Beside = NOTHING) -> str:

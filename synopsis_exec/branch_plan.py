@@ -144,8 +144,10 @@ class BranchLowering:
         return plan.Subplan(scans, relations, tables, transitions)
 
     def texts(self) -> tuple[str, ...]:
-        """The variables that hold texts."""
-        kinds = {a: self.branch.branch.column(a).type.family for a in self.variables.attributes}
+        """The variables of this case that hold texts; another one may read other relations."""
+        branch = self.branch.branch
+        mine = {source.alias for source in branch.sources}
+        kinds = {a: branch.column(a).type.family for a in self.variables.attributes if a.source in mine}
         return tuple(sorted(self.variables.of(a) for a, kind in kinds.items() if kind is TypeFamily.STRING))
 
     # --- rows ----------------------------------------------------------------------------------------------------

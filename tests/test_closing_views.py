@@ -5,7 +5,6 @@ Each job prints what the reference evaluator says of every prefix, and keeps at 
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from typing import Any
 
@@ -21,6 +20,8 @@ from support.circuits import (
     random_rows,
     reference,
     run_circuit,
+    states_of,
+    with_smaller_states,
 )
 from support.profiles import MORE
 
@@ -225,9 +226,8 @@ def test_groups_of_a_joins_side_are_as_many_as_its_rows(name: str) -> None:
         checked = checked_circuit(BOUNDED[name], catalog)
         certificate = certificate_of(checked)
         assert proof_of(checked, certificate).faults == ()
-        sizes.append(certificate["states"][-1]["entries"]["value"])
-        certificate["states"][-1]["entries"].update(value=sizes[-1] - 1, formula=str(sizes[-1] - 1))
-        assert proof_of(checked, certificate).faults != ()
+        sizes.append(states_of(certificate)[-1]["size"]["value"])
+        assert all(proof_of(checked, smaller).faults for smaller in with_smaller_states(certificate))
     assert sizes[0] == sizes[1]
 
 
@@ -237,10 +237,8 @@ BEST_OF_CLOSED = tuple(name for name in BOUNDED if name.startswith("the busiest"
 IN_TURN = ("the window before, by order", "two groups before", "the mean of three windows")
 
 
-@pytest.mark.parametrize(
-    ("name", "proposition"), [*((name, "D2") for name in BEST_OF_CLOSED), *((name, "Lemma 1") for name in IN_TURN)]
-)
-def test_what_is_kept_of_closed_windows_outlives_a_restart_and_is_counted_again(name: str, proposition: str) -> None:
+@pytest.mark.parametrize("name", [*BEST_OF_CLOSED, *IN_TURN])
+def test_what_is_kept_of_closed_windows_outlives_a_restart_and_is_counted_again(name: str) -> None:
     circuit = Circuit(
         {"sql": BOUNDED[name], "catalog": CATALOG, "mode": "changes", "input": random_rows(SECOND, 6)}, "batch"
     )
@@ -250,9 +248,7 @@ def test_what_is_kept_of_closed_windows_outlives_a_restart_and_is_counted_again(
     checked = checked_circuit(BOUNDED[name], CATALOG)
     certificate = certificate_of(checked)
     assert proof_of(checked, certificate).faults == ()
-    entries = next(state["entries"] for state in certificate["states"] if state["proposition"] == proposition)
-    entries.update(value=entries["value"] - 1, formula=str(entries["value"] - 1))
-    assert proof_of(checked, certificate).faults != ()
+    assert all(proof_of(checked, smaller).faults for smaller in with_smaller_states(certificate))
 
 
 @pytest.mark.parametrize("order", ["x.z DESC", "x.n", "x.n, x.z"])
@@ -276,12 +272,7 @@ def test_windows_above_joins_and_other_windows_are_counted_again(name: str) -> N
     checked = checked_circuit(BOUNDED[name], CATALOG)
     certificate = certificate_of(checked)
     assert proof_of(checked, certificate).faults == ()
-    for place, state in enumerate(certificate["states"]):
-        if state["proposition"] == "A5":
-            smaller = json.loads(json.dumps(certificate))
-            fewer = state["entries"]["value"] - 1
-            smaller["states"][place]["entries"].update(value=fewer, formula=str(fewer))
-            assert proof_of(checked, smaller).faults != ()
+    assert all(proof_of(checked, smaller).faults for smaller in with_smaller_states(certificate))
 
 
 def test_values_of_a_window_are_as_many_as_rows_of_it_may_change() -> None:
@@ -293,7 +284,7 @@ def test_values_of_a_window_are_as_many_as_rows_of_it_may_change() -> None:
     )
     checked = checked_circuit(sql, CATALOG)
     assert checked.circuit_bound is not None and checked.circuit_bound.entries.value is not None
-    assert 8 < run_circuit(checked, rows, ticks=None).peak <= checked.circuit_bound.entries.value
+    assert 4 < run_circuit(checked, rows, ticks=None).peak <= checked.circuit_bound.entries.value
 
 
 def test_a_decimal_is_compared_with_an_average_of_decimals_which_has_more_places() -> None:
@@ -319,7 +310,8 @@ def test_groups_of_each_time_are_as_many_as_rows_by_the_rate() -> None:
     assert bound is not None and bound.entries.value == 2 * 60 * 10, bound
     certificate = certificate_of(checked)
     assert not proof_of(checked, certificate).faults
-    for place, state in enumerate(certificate["states"]):
-        other = {**state, "entries": {"value": 36_000_000_000, "formula": "60000000*60*rate_S"}}
-        states = [*certificate["states"][:place], other, *certificate["states"][place + 1 :]]
-        assert proof_of(checked, {**certificate, "states": states}).faults
+    for state in states_of(certificate):
+        told = dict(state["size"])
+        state["size"].update(value=36_000_000_000, formula="60000000*60*rate_S")
+        assert proof_of(checked, certificate).faults
+        state["size"].update(told)

@@ -15,7 +15,7 @@ import streambound
 from streambound.reports.circuit_witness_report import tables_of
 from streambound.reports.witness_report import json_rows
 from streambound_runtime.engine.loop import Engine
-from support.circuits import Circuit, Rows, certificate_of, checked_once, run_plan
+from support.circuits import Circuit, Rows, checked_once, run_plan
 from support.profiles import MORE
 
 pytestmark = pytest.mark.xdist_group("corpus")  # its cases are checked once, in one process
@@ -46,7 +46,7 @@ LONG = (
 def propositions(case: dict[str, Any]) -> set[str]:
     """Those that bound the states of a bounded case."""
     checked = checked_once(case["sql"], case["catalog"])
-    return set() if checked.circuit is None else {one["proposition"] for one in certificate_of(checked)["states"]}
+    return set() if checked.circuit is None else {one.proposition for one in checked.circuit.states}
 
 
 def fresh_rows(catalog: Mapping[str, Any], times: range, random: Random) -> Rows:

@@ -65,6 +65,18 @@ def test_texts_in_the_order_of_their_times_close(pattern: str, unit: str) -> Non
     assert proof_of(checked, certificate_of(checked)).faults == ()
 
 
+def test_words_in_quotes_do_not_make_a_period_longer() -> None:
+    """Of forty days three months may be open, and two years."""
+    later = "S JOIN S AS t ON S.a = t.a AND t.ts BETWEEN S.ts AND S.ts + INTERVAL 40 DAYS"
+    open_groups = []
+    for pattern in ("yyyy-MM", "yyyy' month 'MM", "yyyy"):
+        sql = grouped(pattern).replace("(ts", "(S.ts").replace("FROM S", f"FROM {later}")
+        bound = checked_circuit(sql, CATALOG).circuit_bound
+        assert bound is not None
+        open_groups.append(bound.states[-1].size.value)
+    assert open_groups == [3, 3, 2]
+
+
 @pytest.mark.parametrize("pattern", ORDINARY)
 def test_another_text_is_no_bucket(pattern: str) -> None:
     assert unit_of_pattern(pattern) is None

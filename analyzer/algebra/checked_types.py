@@ -31,6 +31,8 @@ from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.constants import VOID
+from streambound.analyzer.derived import untyped
+from streambound.analyzer.expressions.function import ANY
 from streambound.analyzer.expressions.reading import Refused
 from streambound.analyzer.findings import Positions
 from streambound.analyzer.flatten import written
@@ -48,12 +50,14 @@ def check_types(tree: Tree, catalog: Catalog, positions: Positions) -> None:
         check_types(below, catalog, positions)
     for node, given in _expressions(tree, catalog):
         try:
-            known_expression(node, given)
+            found = known_expression(node, given)
+            if found is not None and found.kind == ANY:
+                raise untyped(found, node)
         except KeyError:
             continue
         except Refused as refused:
             code = Code.TYPE_MISMATCH if refused.mismatch else Code.UNSUPPORTED
-            raise positions.finding(code, str(refused), node, refused.help) from refused
+            raise positions.finding(code, str(refused), refused.node, refused.help) from refused
     match tree:
         case Aggregate(input, _, calls):
             for call in calls:
@@ -70,6 +74,10 @@ def _expressions(tree: Tree, catalog: Catalog) -> Iterator[tuple[exp.Expr, Schem
         case Project(input, items):
             given = schema(input, catalog)
             yield from ((parsed(item.value), given) for item in items if isinstance(item, Named))
+        case Aggregate(input, keys, calls):
+            given = schema(input, catalog)
+            yield from ((parsed(key.value), given) for key in keys)
+            yield from ((parsed(one), given) for call in calls for one in call.arguments)
         case Join(left=left, right=right, condition=Scalar() as condition):
             yield parsed(condition), joined(schema(left, catalog), schema(right, catalog), tree.using)
 

@@ -39,10 +39,10 @@ def facts_of(expression: Expression, columns: Sequence[ColumnFacts], kinds: Sequ
     times = _times(expression, columns)
     nulls = [column.values.null for column in columns]
     null = may_be_null(expression, nulls)
-    if expression.kind == ANY or expression.kind.family is Family.OTHER:
-        return ColumnFacts(replace(ANYTHING, null=null), times)
     if isinstance(expression, Literal) and expression.constant.value is None:
         return ColumnFacts(NULL)
+    if expression.kind == ANY or expression.kind.family is Family.OTHER:
+        return ColumnFacts(replace(ANYTHING, null=null), times)
     read = {name: columns[int(name)].values for name in fields(expression)}
     if NOTHING in read.values():
         return ColumnFacts(NOTHING)

@@ -93,7 +93,7 @@ def valued(call: AggregateCall) -> Valued | Undecided | None:
     if call.function in ("MIN", "MAX") and len(call.arguments) == 1:
         return Valued(call, parsed(call.arguments[0]), where, call.function == "MAX")
     if call.function not in LINEAR or call.order:
-        return Undecided(call, f"the aggregate {call.function}")
+        return Undecided(call, "")
     if not call.distinct:
         return None
     if len(call.arguments) != 1:

@@ -1,6 +1,6 @@
 """How far values that wait are told apart: a join with limits on both sides is harmless beyond these (theory §4, D5).
 
-``S.v < W.n`` with W.n >= 0 and S.v <= 9: all S.v below 0 fare alike, so that 11 values are told apart. So it is of
+``S.v <= W.n`` with W.n >= 0 and S.v <= 9: all S.v up to 0 fare alike, so that 10 values are told apart. So it is of
 ``S.v <> W.n``. Where only the existence of a row is asked, of ``T.v < S.v`` the least T.v is enough (B1).
 """
 
@@ -23,10 +23,25 @@ _LESS, _GREATER = (exp.LT, exp.LTE), (exp.GT, exp.GTE)
 
 @dataclass(frozen=True, slots=True)
 class ComparedColumn:
-    """A column is less than ``other + more``, or greater, or another value, or not so."""
+    """A column is less than ``other + more``, or greater, or another value, or not so.
+
+    Where that is 0 at least, all values up to ``below`` fare alike; where it is 0 at most, all from ``above`` on.
+    """
 
     other: int
     more: int
+    below: int
+    above: int
+
+
+_ENDS: dict[type[exp.Expr], tuple[int, int]] = {
+    exp.LT: (-1, 0),
+    exp.LTE: (0, 1),
+    exp.GT: (0, 1),
+    exp.GTE: (-1, 0),
+    exp.NEQ: (-1, 1),
+}
+_TURNED: dict[type[exp.Expr], type[exp.Expr]] = {exp.LT: exp.GT, exp.LTE: exp.GTE, exp.GT: exp.LT, exp.GTE: exp.LTE}
 
 
 Clips = Mapping[int, tuple[int | None, int | None]]
@@ -99,16 +114,16 @@ def _whole(ends: tuple[Number | None, Number | None]) -> tuple[int | None, int |
 
 
 def _beyond(limits: Sequence[ComparedColumn], pair: OperatorView) -> tuple[int | None, int | None]:
-    """A value below all that a column is compared with, and one above: all that are as far fare alike."""
+    """The greatest value below which all fare alike in all comparisons, and the least one above which they do."""
     low, high = ([_end(one, pair, which) for one in limits] for which in (0, 1))
     lows, highs = ([end for end in ends if end is not None] for ends in (low, high))
-    below = min(lows) - 1 if len(lows) == len(limits) else None
-    return below, max(highs) + 1 if len(highs) == len(limits) else None
+    below = min(lows) if len(lows) == len(limits) else None
+    return below, max(highs) if len(highs) == len(limits) else None
 
 
 def _end(limit: ComparedColumn, pair: OperatorView, which: int) -> int | None:
     end = pair.columns[limit.other].values.ends[which]
-    return end + limit.more if isinstance(end, int) else None
+    return end + limit.more + (limit.above if which else limit.below) if isinstance(end, int) else None
 
 
 def _compared(condition: exp.Expr, place: int, pair: OperatorView) -> ComparedColumn | None:
@@ -118,8 +133,11 @@ def _compared(condition: exp.Expr, place: int, pair: OperatorView) -> ComparedCo
     left, right = _term(condition.left, pair), _term(condition.right, pair)
     if left is None or right is None or (left[0] == place) is (right[0] == place):
         return None
-    own, other = (left, right) if left[0] == place else (right, left)
-    return ComparedColumn(other[0], other[1] - own[1])
+    kind: type[exp.Expr] = type(condition)
+    own, other = left, right
+    if left[0] != place:
+        kind, own, other = _TURNED.get(kind, kind), right, left
+    return ComparedColumn(other[0], other[1] - own[1], *_ENDS[kind])
 
 
 def _term(node: exp.Expr, pair: OperatorView) -> tuple[int, int] | None:

@@ -49,7 +49,7 @@ class ClosingTime:
 
 def shortest(function: str, width: int) -> int:
     """The fewest timestamps of a bucket of a function over ``_t``, of which the longest have so many."""
-    argument = function.partition("'")[2].partition("'")[0]
+    argument = _quoted(function)
     unit = unit_of_pattern(argument) if function.startswith("date_format") else argument
     if function.startswith("date") and unit in _SHORTEST:
         return _SHORTEST[unit] * _DAY
@@ -60,7 +60,7 @@ def shortest(function: str, width: int) -> int:
 
 def bucket_function(function: str, width: int) -> tuple[int, str] | None:
     """How long a bucket of a function over ``_t`` is at most, and what its value is; None for one that no job knows."""
-    argument = function.partition("'")[2].partition("'")[0]
+    argument = _quoted(function)
     match function.partition("(")[0]:
         case "":
             return 1, "last"
@@ -74,6 +74,11 @@ def bucket_function(function: str, width: int) -> tuple[int, str] | None:
             unit = unit_of_pattern(argument)
             return None if unit is None else (width, unit)
     return (int(function.removeprefix(_DIV)), "div") if function.startswith(_DIV) else None
+
+
+def _quoted(function: str) -> str:
+    """The unit or the pattern of a function, which may have words in quotes itself."""
+    return function.partition("'")[2].rpartition("'")[0]
 
 
 def closings(view: OperatorView) -> Iterator[ClosingTime]:

@@ -94,11 +94,16 @@ def _is_of_rows(tree: Tree) -> bool:
 
 def present(view: OperatorView, places: Iterable[int]) -> Size | None:
     """The most different rows that a view has in some columns at a time; None without limit."""
+    found = least(present_rows(view, places))
+    return None if found is None else found.size
+
+
+def present_rows(view: OperatorView, places: Iterable[int]) -> list[StateCount]:
+    """Why there are at most so many at a time."""
     counts = [StateCount(view.rows, Reason.ROWS)] if view.rows is not None else []
     for each in (frozenset(places), *view.keys):
         counts += _combined(view, each, None)
-    found = least(counts)
-    return None if found is None else found.size
+    return counts
 
 
 def least(counts: Iterable[StateCount]) -> StateCount | None:

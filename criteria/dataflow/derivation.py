@@ -19,6 +19,7 @@ from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.names_apart import with_names_apart
 from streambound.analyzer.algebra.nodes import Tree, named_inputs
 from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.algebra.value_sets import NOTHING
 from streambound.analyzer.algebra.view_facts import NOW
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.boundedness import Facts
@@ -32,6 +33,7 @@ from streambound.criteria.cases import Case
 from streambound.criteria.certificate import certificate, to_json
 from streambound.criteria.count import by_values as of_values
 from streambound.criteria.dataflow.blocks import RuleContext
+from streambound.criteria.dataflow.counting import present_rows
 from streambound.criteria.dataflow.each_key import with_one_key
 from streambound.criteria.dataflow.explained import FactLog, Json, TreeNode, conditions_of, pairs_of, row_schema
 from streambound.criteria.dataflow.judge import Judgement
@@ -59,7 +61,7 @@ from streambound.criteria.dataflow.state import (
     WindowCount,
     WindowRows,
 )
-from streambound.criteria.dataflow.view import place_of
+from streambound.criteria.dataflow.view import OperatorView, place_of
 from streambound.criteria.dataflow.views import Views, equalities, values_of
 from streambound.criteria.size import Number, Size, total
 from streambound.criteria.synopsis import Synopsis
@@ -82,7 +84,7 @@ def derivation(judgement: Judgement, statement: Statement, catalog: Catalog) -> 
     maker = _Maker(registered, FactLog(registered.numbers), judgement.context)
     operation = maker.operation(judgement.operation)
     document = {
-        "schema_version": VERSION,
+        "version": VERSION,
         "joining": judgement.joining,
         "rewrites": list(_rewrites(tree, judgement, catalog)),
         "nodes": [],
@@ -330,6 +332,17 @@ class _Nodes:
             self.known.append(node)
             self.claims.append(claim)
 
+    def parts(self, view: OperatorView) -> None:
+        """The parts of a union, or of an operator above one, and all below them."""
+        around, claim = self.at(view.tree), self.claims[self.numbers[view.tree]]
+        for number, part in enumerate(view.parts if "part" not in claim else ()):
+            self._part(TreeNode(part.tree, around.views, around.recursion), claim | {"part": number}, ())
+
+    def _part(self, node: TreeNode, claim: Json, below: tuple[str, ...]) -> None:
+        self.add(node, claim | {"below": list(below)})
+        for name in named_inputs(node.tree):
+            self._part(node.input(name), claim, (*below, name))
+
     def at(self, tree: Tree) -> TreeNode:
         """The node of a tree."""
         return self.known[self.numbers[tree]]
@@ -374,9 +387,11 @@ class _Nodes:
                 call = state.window.calls[0]
                 items = [parsed(item.value) for item in view.items if isinstance(item, nodes.Named)]
                 columns = [place_of(one, below) for one in items[len(call.partition) :]]
-                made: Json = {"path": path, "made": "partitions", "call": tree.calls.index(call), "columns": columns}
+                made: Json = {"path": path, "made": "partitions", "call": tree.calls.index(call)}
                 if len(items) == len(below.schema) + len(call.partition):
-                    made |= {"made": "partitioned", "columns": []}
+                    made["made"] = "partitioned"
+                elif columns:
+                    made["columns"] = columns
                 self.add(TreeNode(view, around.views, around.recursion), made)
 
 
@@ -474,12 +489,13 @@ class _Maker:
         if state.what != "table" and one is not None and one.each_key is None:
             made["count"] = self._why(state, count, one)
         if state.window is not None and one is not None and isinstance(one.tree, nodes.Over):
-            made["window"] = self._window(one.tree, state.window)
+            tied = isinstance(count.why, WindowCount) and count.why.ties is not None
+            made["window"] = self._window(one.tree, state.window, tied)
         if state.best is not None:
             made["best"] = {"column": state.best.place, "greatest": state.best.greatest}
         return made
 
-    def _window(self, tree: Tree, window: WindowRows) -> Json:
+    def _window(self, tree: Tree, window: WindowRows, tied: bool) -> Json:
         """The functions that rows are kept for, and which; the facts that these come, or close, in an order."""
         assert isinstance(tree, nodes.Over), "windows are of it"
         asked, order, found = window.asked, window.calls[0].order, "all"
@@ -489,7 +505,8 @@ class _Maker:
             found = next(name for name in ("first", "last", "within") if getattr(asked, name) is not None)
         made: Json = {"calls": [tree.calls.index(one) for one in window.calls], "keeps": found}
         below = self.nodes.at(tree).input("input")
-        place = place_of(parsed(order[0].value), below.view) if order and found != "all" else None
+        needed = order and (tied or found not in ("all", "first"))
+        place = place_of(parsed(order[0].value), below.view) if needed else None
         times = () if place is None else below.view.columns[place].times
         now = next((one for one in times if one.source == NOW and one.low is not None), None)
         if place is not None and now is not None:
@@ -498,8 +515,9 @@ class _Maker:
 
     def _rows_of_windows(self, count: StateCount, why: WindowCount) -> Json:
         """Rows that are open, or came of late, and some of each partition."""
-        made: Json = {"rule": "window", "size": count.size.text, "number": why.number}
-        each = why.each
+        each, made = why.each, dict[str, Any](rule="window", size=count.size.text)
+        if each is not None:
+            made["number"] = why.number
         if why.rows.why is not None:
             made["open"] = self._recent(why.rows) if each is None else self._count(why.rows)
         if each is not None and each.why is None and each.size != Number(0):
@@ -518,11 +536,14 @@ class _Maker:
     def _recent(self, count: StateCount) -> Json:
         """Rows that came at some timestamps."""
         assert count.closing is not None, "they have a time"
-        return self._count(count) | {"rule": "recent", "number": count.closing.wait}
+        made = self._count(count)
+        return made | {"rule": "recent", "number": count.closing.wait, "closing": made["closing"][:1]}
 
     def _why(self, state: OperatorState, count: StateCount, one: Operation) -> Json:
         tree = one.tree
         if count.why is None:
+            if isinstance(tree, nodes.Except | nodes.Intersect):
+                return {"rule": "rows", "size": count.size.text}
             rule = "one" if isinstance(tree, nodes.Aggregate) and not tree.keys else "rows"
             made: Json = {"rule": rule if count.reason is Reason.ROWS else "unproved", "size": count.size.text}
             if state.proposition == "E3":
@@ -536,11 +557,20 @@ class _Maker:
 
     def _of_side(self, tree: Tree, state: OperatorState, count: StateCount) -> Json:
         """Why so many rows of a side wait, by what is known of pairs, and since when: from when they come."""
-        if isinstance(count.why, SumOfCounts):
-            return {"rule": "unproved", "size": count.size.text}
-        side = self.nodes.at(tree).input(state.what)
+        side, pair = self.nodes.at(tree).input(state.what), self.nodes.at(pairs_of(tree))
         first = 0 if state.what == "left" else len(self.nodes.at(tree).input("left").view.schema)
-        made = self._count(count, self.nodes.at(pairs_of(tree)), first, state.key)
+        if isinstance(count.why, SumOfCounts):
+            if count.why.below or not count.why.view.parts:
+                return {"rule": "unproved", "size": count.size.text}
+            self.nodes.parts(count.why.view)
+            of = [
+                self._since(self._count(one, whole=pair, first_of_whole=first), one, side) for one in count.why.counts
+            ]
+            return {"rule": "parts", "size": count.size.text, "node": self.nodes.numbers[pair.tree], "of": of}
+        return self._since(self._count(count, pair, first, state.key), count, side)
+
+    def _since(self, made: Json, count: StateCount, side: TreeNode) -> Json:
+        """A count of rows that wait, with the fact that says since when."""
         if "closing" in made and count.closing is not None:
             place, function = count.closing.place, count.closing.function
             if side.view.columns[place].time(NOW, function) is not None:
@@ -567,6 +597,7 @@ class _Maker:
         first: int = 0,
         wanted: Sequence[int] = (),
         whole: TreeNode | None = None,
+        first_of_whole: int = 0,
     ) -> Json:
         why, size = count.why, count.size.text
         if isinstance(why, SumOfCounts | WholeView | Combinations) and why.view.tree not in self.nodes.numbers:
@@ -578,9 +609,11 @@ class _Maker:
                 return {"rule": "results", "size": size, "branches": to_json(_results(queries, by_values))}
             case SumOfCounts(view, counts, below):
                 number = self.nodes.numbers[view.tree]
+                if not below and view.parts:
+                    self.nodes.parts(view)
                 around = None if below else whole or self.nodes.at(view.tree)
                 of = [self._count(one, whole=around) for one in counts]
-                sides = "parts" if isinstance(view.tree, nodes.Union) else "open"
+                sides = "open" if isinstance(view.tree, nodes.Except | nodes.Intersect) else "parts"
                 return {"rule": "below" if below else sides, "size": size, "node": number, "of": of}
             case WholeView(view, empty):
                 node = node or self.nodes.at(view.tree)
@@ -592,11 +625,18 @@ class _Maker:
                         return {"rule": "unproved", "size": size}
                     column = {"column": empty, "size": 0, "rule": "set", "facts": [fact]}
                     made |= {"rule": "empty", "columns": [column]}
+                elif any(one.values == NOTHING for one in view.columns):
+                    nothing = next(place for place, one in enumerate(view.columns) if one.values == NOTHING)
+                    made["of"] = [self._count(replace(count, why=WholeView(view, nothing)), node, first)]
+                elif (count_of_rows := _other_than_all(view)) is not None:
+                    made["of"] = [self._count(count_of_rows, node, first)]
                 elif isinstance(node.tree, nodes.Fixpoint):
-                    made["columns"] = list(self._values_of_recursion(node))
+                    columns = list(self._values_of_recursion(node))
+                    made |= {"columns": columns} if columns else {}
                 return made
             case Combinations():
-                return self._combinations(count, why, node or self.nodes.at(why.view.tree), first, wanted, whole)
+                node = node or self.nodes.at(why.view.tree)
+                return self._combinations(count, why, node, first, wanted, whole, first_of_whole)
         return {"rule": "unproved", "size": size}
 
     def _values_of_recursion(self, node: TreeNode) -> Iterator[Json]:
@@ -617,6 +657,7 @@ class _Maker:
         first: int,
         wanted: Sequence[int],
         whole: TreeNode | None,
+        first_of_whole: int = 0,
     ) -> Json:
         closing = count.closing
         rule = "apart" if why.apart else "keys" if count.held is not None else "combinations"
@@ -629,7 +670,7 @@ class _Maker:
             "columns": [self._column(one, count, node, first) for one in why.columns],
         }
         if closing is not None:
-            column, around = closing.place + first, whole or node
+            column, around = closing.place + (first if whole is None else first_of_whole), whole or node
             made["closing"] = [self.log.time(around, column, NOW, closing.function), self.log.values(around, column)]
         if isinstance(node.tree, nodes.Join) and wanted:
             made["equal"] = self._equal(why, node, first, wanted)
@@ -664,6 +705,8 @@ class _Maker:
             return made | {"rule": "closed"}
         if one.near is None or closing is None:
             fact = self.log.values(node, column)
+            if isinstance(count.why, Combinations) and one.place in count.why.view.clipped:
+                return made | {"rule": "clipped", "facts": [fact, *self._compared(node, column)]}
             values = self.log.claimed(fact)
             return made | {"rule": "set" if values and values.size == one.size else "unproved", "facts": [fact]}
         assert isinstance(count.why, Combinations), "it is of such a count"
@@ -673,6 +716,13 @@ class _Maker:
         if not node.view.columns[column].values.null:
             facts.append(self.log.values(node, column))
         return made | {"rule": "finer" if one.finer else "near", "facts": facts}
+
+    def _compared(self, node: TreeNode, column: int) -> Iterator[int]:
+        """The facts of the columns of pairs that one is compared with."""
+        for part in conditions_of(node):
+            places = node.view.read_by(part)
+            if column in places:
+                yield from (self.log.values(node, other) for other in sorted(places - {column}))
 
     def _equal(self, why: Combinations, node: TreeNode, first: int, wanted: Sequence[int]) -> list[Json]:
         """The atoms by which columns of pairs equal those that are counted."""
@@ -709,6 +759,14 @@ def _at_columns(count: StateCount) -> StateCount:
     if held is not None:
         held = replace(held, places=tuple(place + first for place in held.places))
     return replace(count, closing=closing, held=held)
+
+
+def _other_than_all(view: OperatorView) -> StateCount | None:
+    """Why there are so many rows at a time, where that is by sources and values: of groups, and of different rows."""
+    if not isinstance(view.tree, nodes.Aggregate | nodes.Distinct | nodes.Union) or view.rows is None:
+        return None
+    known = [one for one in present_rows(view, view.every) if one.size == view.rows]
+    return next((one for one in known if isinstance(one.why, Combinations)), None)
 
 
 def _session_of(tree: Tree) -> nodes.Bucket | None:

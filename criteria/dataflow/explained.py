@@ -345,7 +345,9 @@ class FactLog:
         rows, place, expression = come_from
         named = named_below(node, rows, source)
         if place is not None:
-            return {"rule": "passed", "uses": [self.time(rows, place, named, function)]}
+            made: Json = {"rule": "passed", "uses": [self.time(rows, place, named, function)]}
+            over = isinstance(node.tree, nodes.Over) and source == NOW
+            return made | ({"present": [self.values(rows, place)]} if over else {})
         return self._computed(rows, expression, replace(promise, source=named))
 
     def _computed(self, rows: TreeNode, expression: Any, promise: TimePromise) -> Json:

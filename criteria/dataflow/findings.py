@@ -39,6 +39,14 @@ _LATER = "a row of the other side may come later"
 _EQUAL = f"{{1}} joins on an unbounded attribute, and {_LATER}: every value of {{0}} must be remembered"
 _ORDERED = f"the outcome of {{1}} depends on unboundedly many values of {{0}}, and {_LATER}: all must be remembered"
 _LIMITS = "limit the columns that it keeps, in WHERE or by domains in the catalog, or group by a bucket of time"
+_FIRST = (
+    "keep the first rows of each partition, WHERE n <= 3 above it, or take it over a window of time: "
+    "OVER (PARTITION BY window(ts, '1 hour') …)"
+)
+_PARTNERS = (
+    "limit how much later a partner may come: T.ts BETWEEN S.ts AND S.ts + INTERVAL 1 HOUR, in one condition of ANDs"
+)
+_ASKED = "limit their time in the subquery's WHERE, as T.ts BETWEEN S.ts - INTERVAL 1 HOUR AND S.ts"
 _ROWS = "declare it: rows = … in [relations.{}], or domains of its key"
 
 
@@ -79,6 +87,8 @@ class _Findings:
 
     def _placed(self, one: Violation, operator: nodes.Tree) -> Violation:
         """A violation of a block's criterion, where the column is read above if the block's columns were made up."""
+        if isinstance(operator, nodes.Join):
+            one = replace(one, help="; or ".join(filter(None, (_way_out(operator), one.help))))
         if one.span != self.positions.of(exp.Null()):
             return one
         given = self.views.schema(operator)
@@ -110,13 +120,15 @@ class _Findings:
 
     def _operator(self, state: OperatorState) -> Violation:
         """The operator itself."""
-        tree, place = state.operator, self._place(state.operator.syntax, state.operator)
+        tree = state.operator
+        node = state.window.calls[0].syntax if state.window is not None else tree.syntax
+        place = self._place(node, tree)
         if isinstance(tree, nodes.Scan):
             message = f"{state.words}: all that are there must be remembered"
             help, code = _ROWS.format(tree.table), Code.UNBOUNDED_PROJECTION
             return Violation(state.proposition, tree.alias, "", message, place, code, help)
         message = f"nothing bounds what this remembers: {state.words}"
-        return Violation(state.proposition, "", None, message, place, Code.UNBOUNDED_VIEW, _LIMITS)
+        return Violation(state.proposition, "", None, message, place, Code.UNBOUNDED_VIEW, _way_out(tree))
 
     def _written(
         self, state: OperatorState, tree: nodes.Tree, words: str, places: Sequence[int] | None = None
@@ -162,7 +174,10 @@ class _Findings:
         span = self._place(node, state.operator)
         alias = known.alias if known is not None else ""
         message = words.format(name or text, text)
-        return Violation(state.proposition, alias, column or None, message, span, code, help or _LIMITS)
+        way = _way_out(state.operator)
+        if isinstance(state.operator, nodes.Join) and place is not None:
+            help = way if view.schema[place].time or not help else f"{way}; or {help}"
+        return Violation(state.proposition, alias, column or None, message, span, code, help or way)
 
     def _declared(self, view: OperatorView, place: int) -> ViewColumn:
         """A column of a view, or, where a pass gave it a name, that which it is."""
@@ -188,6 +203,18 @@ class _Findings:
             if one is not None and is_placed(one):
                 return self.positions.of(one)
         return operator.at or self.positions.first_token
+
+
+def _way_out(operator: nodes.Tree) -> str:
+    """What to do about an operator that nothing bounds."""
+    match operator:
+        case nodes.Over():
+            return _FIRST
+        case nodes.Join(syntax=exp.Join()):
+            return _PARTNERS
+        case nodes.Join():
+            return _ASKED
+    return _LIMITS
 
 
 def is_placed(node: exp.Expr) -> bool:

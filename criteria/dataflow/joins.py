@@ -202,8 +202,11 @@ def sides_of(tree: Join, demand: Demand, left: OperatorView, pair: OperatorView)
 
 
 def _is_recursive(tree: Tree) -> bool:
+    """Whether rows are made of those of a recursion, in its step, which reads these and their partners."""
     while isinstance(tree, Alias | Filter | Project):
         tree = tree.input
+    if isinstance(tree, Join) and tree.kind is JoinKind.INNER:
+        return _is_recursive(tree.left) or _is_recursive(tree.right)
     return isinstance(tree, Recur)
 
 

@@ -227,7 +227,7 @@ class OperatorState:
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """An operator, or a call of it, that no rule speaks of, in words; ``help`` is the way out.
+    """An operator, or a call of it, that no rule speaks of, in words, if it has any; ``help`` is the way out.
 
     A ``finding`` says what is wrong with its SQL.
     """

@@ -43,6 +43,8 @@ RANKS = ("ROW_NUMBER", "RANK", "DENSE_RANK")
 _TIED = ("RANK", "DENSE_RANK")
 _BESIDE = ("LAG", "LEAD")
 _FRAMED = ("COUNT", "SUM", "MIN", "MAX", "AVG", "FIRST_VALUE", "LAST_VALUE")
+_KNOWN = ", ".join((*RANKS, *_BESIDE, *_FRAMED))
+_AGGREGATED = "aggregate in a subquery, GROUP BY a window of time, and join it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,15 +132,16 @@ def _shown(tree: nodes.Over, demand: Demand, given: OperatorView) -> Places:
 
 def _refused(call: nodes.WindowCall, given: OperatorView) -> Undecided | None:
     if call.distinct or call.filter is not None or call.ignore_nulls:
-        return Undecided(call, "DISTINCT, FILTER or IGNORE NULLS over a window")
+        return Undecided(call, "DISTINCT, FILTER or IGNORE NULLS over a window", _AGGREGATED)
     if call.function not in (*RANKS, *_BESIDE, *_FRAMED):
-        return Undecided(call, f"the window function {call.function}")
+        return Undecided(call, f"the window function {call.function}", f"those that are decided are {_KNOWN}")
     if call.function not in _BESIDE and len(call.arguments) > 1:
-        return Undecided(call, f"{call.function} of several arguments over a window")
+        return Undecided(call, f"{call.function} of several arguments over a window", _AGGREGATED)
     if call.function in _BESIDE and len(call.arguments) > 2:
         value, default = (type_of(parsed(call.arguments[place]), given.schema)[0] for place in (0, 2))
         if default != VOID and not _fits(default, value):
-            return Undecided(call, f"{call.function} with a default of another type")
+            help = "cast the default to the type of the value"
+            return Undecided(call, f"{call.function} with a default of another type", help)
     return None
 
 

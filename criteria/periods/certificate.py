@@ -12,7 +12,7 @@ from streambound.criteria.certificate import Amount
 from streambound.criteria.judged import Judged
 from streambound.criteria.size import total
 
-VERSION = 2
+VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import NewType
 
 from streambound.analyzer.query import Attribute, Comparison
 
-VERSION = 1
+VERSION = 3
 Moved = NewType("Moved", tuple[Attribute, int])
 """An attribute with an offset, as one object."""
 

@@ -144,7 +144,7 @@ def _values(
     counted, entry = CountedColumns(rows, frozenset(every), frozenset(keys)), VALUES
     if greatest(call) is not None and operations.is_at(count_of(claim, number), below):
         read = below.read_by(*(key.value for key in tree.keys), value_of(call), call.filter)
-        counted, entry = CountedColumns(below, read, None), OPEN_VALUES
+        counted, entry = CountedColumns(below, read, below.every), OPEN_VALUES
     size, reason, retention = operations.counted(claim, number, counted, results)
     proposition = "A4" if only_grows(_rows_below(node)) else "D6"
     return ExpectedState("values", proposition, (*range(width), width + place), entry, size, reason, retention)

@@ -60,6 +60,8 @@ def _left(expression: Expression, wanted: bool, given: Schema, column: int, know
             for other in others:
                 first = first.join(other)
             return first
+        case Literal(constant) if constant.value != Fraction(wanted):
+            return ValueSet(listed=frozenset(), null=False)
         case Field(name) if int(name) == column and expression.kind.family is Family.BOOLEAN:
             return known.meet(of_values((int(wanted),), null=False))
         case Call(function, arguments):
@@ -131,6 +133,18 @@ def _differences(one: Atom) -> Iterator[tuple[int, int, int]]:
                 yield x, y, b - a - (name == "<")
             if name in (">", ">=", "="):
                 yield y, x, a - b - (name == ">")
+
+
+def compared(part: exp.Expr, given: Schema, column: int) -> tuple[int, int] | None:
+    """A column to which another one is compared by less, greater or not equal, and what is added to it; else None."""
+    found = _comparisons(part, given)
+    if len(found) != 1 or found[0].name not in _FLIPPED or found[0].name == "=":
+        return None
+    first, second = (shifted(one) for one in found[0].arguments)
+    if first is None or second is None or (first[0] == column) is (second[0] == column):
+        return None
+    own, other = (first, second) if first[0] == column else (second, first)
+    return other[0], other[1] - own[1]
 
 
 def equal(part: exp.Expr, given: Schema) -> frozenset[int]:

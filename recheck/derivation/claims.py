@@ -18,13 +18,16 @@ class NotCheckedError(Exception):
 class ClaimedNode:
     """A node of the tree by the fields that lead to it, or what a rule makes there: pairs of a join, rows with keys.
 
-    With the value of an aggregate, or the partition of a function, ``call``, and more ``columns``.
+    With the value of an aggregate, or the partition of a function, ``call``, and more ``columns``. Of that a ``part``,
+    as of a union; and of that what fields ``below`` lead to.
     """
 
     path: tuple[str, ...]
     made: str = ""
     call: int | None = None
     columns: tuple[int, ...] = ()
+    part: int | None = None
+    below: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +253,7 @@ class ClaimedRewrite:
 class ClaimedDerivation:
     """The whole derivation; ``joining``: what is asked of relations is joined with them."""
 
-    schema_version: int
+    version: int
     joining: bool
     rewrites: tuple[ClaimedRewrite, ...]
     nodes: tuple[ClaimedNode, ...]
@@ -260,7 +263,7 @@ class ClaimedDerivation:
     entries: ClaimedAmount
 
     def __post_init__(self) -> None:
-        if self.schema_version != VERSION:
+        if self.version != VERSION:
             raise RejectedError(f"the derivation is not of version {VERSION}")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import ceil, floor
 
 from streambound.analyzer.algebra.nodes import (
     ONE_SIDED,
@@ -35,6 +36,7 @@ from streambound.analyzer.algebra.nodes import (
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.catalog import DeclaredTable, Kind
 from streambound.analyzer.symbols import symbol
+from streambound.analyzer.types import Family
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.formula import quantity
 from streambound.recheck.certificates.quantity import Quantity, product, total
@@ -50,6 +52,7 @@ from streambound.recheck.derivation.trees import (
     only_grows,
     only_partner,
     origin,
+    parts,
     says,
     session_of,
     sources,
@@ -64,7 +67,8 @@ class CountedColumns:
     """What is counted: columns of a node's rows, which close by some columns of theirs; by any for None.
 
     ``pair``: of a join's side that begins at ``first`` in the pairs, in which its rows are those that have a partner.
-    ``whole``: of a part of a union, whose rows are kept until none of the whole can be equal.
+    ``whole``: of a part of a union, whose rows are kept until none of the whole can be equal; or until no pair of them
+    changes, of a ``side`` that begins at ``first_of_whole``.
     """
 
     node: PlanNode
@@ -73,6 +77,10 @@ class CountedColumns:
     pair: PlanNode | None = None
     first: int = 0
     whole: PlanNode | None = None
+    first_of_whole: int = 0
+    side: PlanNode | None = None
+    read_only: Places = frozenset()
+    """Columns of a join's side that only its condition reads."""
 
     @property
     def facts_of(self) -> PlanNode:
@@ -142,7 +150,8 @@ class Counts:
         """The rows that a node, whose rows come with their time, adds at so many timestamps."""
         mine, chosen = sources(node), frozenset(one.source for one in claim.sources)
         column = self.facts.column_of(claim.closing[0]) if claim.closing else -1
-        if claim.rule != "recent" or claim.number != timestamps or claim.columns or chosen != mine.keys():
+        exact = len(claim.closing) == 1 and len(claim.sources) == len(mine)
+        if claim.rule != "recent" or claim.number != timestamps or claim.columns or chosen != mine.keys() or not exact:
             raise RejectedError("rows of late that are counted as others")
         time = self.facts.time(claim.closing[0] if claim.closing else -1, node, column)
         if (time.source, time.low, time.high, time.function.name) != ("", 0, 0, "") or not only_grows(node):
@@ -201,14 +210,20 @@ class Counts:
         return Quantity.number(0)
 
     def _parts(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
-        """The rows of both sides of a union, or of a set operation until neither side can change them."""
-        kinds = Union if claim.rule == "parts" else (Except, Intersect)
-        if not isinstance(rows.node.tree, kinds) or len(claim.of) != 2 or rows.pair is not None:
+        """The rows of all parts of a union, or of both sides of a set operation until neither can change them."""
+        if claim.rule == "parts":
+            several = parts(rows.node)
+        else:
+            is_set = isinstance(rows.node.tree, Except | Intersect) and rows.pair is None
+            several = [rows.node.input(name) for name in ("left", "right")] if is_set else []
+        if not several or len(claim.of) != len(several):
             raise RejectedError("parts of what has none")
-        sides = [rows.node.input("left"), rows.node.input("right")]
-        whole = None if rows.by is None else rows.whole or rows.node
-        parts = [CountedColumns(side, rows.wanted, rows.by, whole=whole) for side in sides]
-        return total(self.most(one, part) for one, part in zip(claim.of, parts, strict=True))
+        whole = rows.pair or (None if rows.by is None else rows.whole or rows.node)
+        first, side = (rows.first, rows.node) if rows.pair is not None else (rows.first_of_whole, rows.side)
+        each = [
+            CountedColumns(part, rows.wanted, rows.by, whole=whole, first_of_whole=first, side=side) for part in several
+        ]
+        return total(self.most(one, part) for one, part in zip(claim.of, each, strict=True))
 
     def _below(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
         """The columns below a select list that are shown, or all of them where some are computed."""
@@ -238,6 +253,8 @@ class Counts:
             for name, one in rows.sources.items()
             if one.every is None and (one.table is None or not one.table.is_fixed)
         ]
+        if not {*claim.key} <= rows.wanted:
+            raise RejectedError("a key of columns that are not there")
         held, found = {*claim.key}, [traced(rows.node, place) for place in claim.key]
         if len(changing) != 1 or rows.pair is not None or not held <= (rows.wanted & (rows.by or rows.wanted)):
             raise RejectedError("a key of several streams, or of columns that are not there")
@@ -291,7 +308,13 @@ class Counts:
         """All rows that there are at a time."""
         if rows.pair is not None:
             raise RejectedError("all rows of what is not counted by itself")
+        if len(claim.of) == 1 and not claim.of[0].closing:
+            return self.most(claim.of[0], CountedColumns(rows.node, rows.node.every, None))
         return self._all_rows(rows.node, claim)
+
+    def all_rows(self, node: PlanNode) -> Quantity:
+        """All rows of relations, and of what is made of them, at a time."""
+        return self._all_rows(node, ClaimedStateCount("whole", ""))
 
     def _all_rows(self, node: PlanNode, claim: ClaimedStateCount) -> Quantity:
         match node.tree:
@@ -356,25 +379,24 @@ class Counts:
         """The column by which rows close: it says when they change, and is never NULL."""
         if not claim.closing:
             return None
-        sides = (2, 3) if rows.pair is not None else (2,)
-        if len(claim.closing) not in sides or not 0 <= claim.closing[0] < len(self.facts.claimed):
+        waiting = rows.side or (None if rows.pair is None else rows.node)
+        if len(claim.closing) not in ((2,) if waiting is None else (2, 3)):
             raise RejectedError("rows close by two facts of a column")
-        column, node = self.facts.claimed[claim.closing[0]].column, rows.whole or rows.facts_of
+        column, node = self.facts.column_of(claim.closing[0]), rows.whole or rows.facts_of
         time = self.facts.time(claim.closing[0], node, column)
         if time.source or time.low is None or self.facts.values(claim.closing[1], node, column).null:
             raise RejectedError("a column by which no rows close")
-        place = column - rows.first
+        place = column - (rows.first if rows.whole is None else rows.first_of_whole)
         if not 0 <= place < rows.node.width or (rows.by is not None and place not in rows.by):
             raise RejectedError("rows close by a column that is not theirs")
-        if rows.pair is None:
-            return ClosingFacts(column, -time.low, time)
-        return ClosingFacts(column, -time.low, replace(time, high=self._since(claim, rows, place, time)))
+        since = time if waiting is None else replace(time, high=self._since(claim, waiting, place, time))
+        return ClosingFacts(place + rows.first, -time.low, since)
 
-    def _since(self, claim: ClaimedStateCount, rows: CountedColumns, place: int, time: TimeFact) -> int | None:
+    def _since(self, claim: ClaimedStateCount, side: PlanNode, place: int, time: TimeFact) -> int | None:
         """A row of a side waits from when it comes, before pairs of it do: how far its time may be ahead of that."""
         if len(claim.closing) < 3:
             return None
-        own = self.facts.time(claim.closing[2], rows.node, place)
+        own = self.facts.time(claim.closing[2], side, place)
         if own.source or own.function.name != time.function.name:
             raise RejectedError("rows of a side come at another time")
         return own.high
@@ -470,6 +492,8 @@ class Counts:
             size = self.facts.values(claim.facts[0], rows.facts_of, column).size
         elif claim.rule == "closed" and closing is not None and closing.column == column:
             size = closing.buckets
+        elif claim.rule == "clipped" and rows.pair is not None and claim.facts:
+            size = self._clipped(claim, column, rows, rows.pair)
         elif claim.rule == "finer" and closing is not None and 2 <= len(claim.facts) <= 3:
             size = self._finer(claim, column, rows, closing)
         elif claim.rule == "near" and closing is not None and 2 <= len(claim.facts) <= 3:
@@ -490,6 +514,29 @@ class Counts:
         number = closing.timestamps(time.source, limit)
         length = number + time.high - time.low + time.function.width - 1
         return (-(-length // time.function.shortest) if number else 0) + null
+
+    def _clipped(self, claim: ClaimedColumn, column: int, rows: CountedColumns, pair: PlanNode) -> int | None:
+        """D5: the values that comparisons with other columns tell apart: all that are beyond these fare alike."""
+        values, kind = self.facts.values(claim.facts[0], pair, column), pair.schema[column].type
+        parts = [one for one in pair.conditions if column in pair.read_by(one)]
+        limits = [atoms.compared(one, pair.row, column) for one in parts]
+        known = [one for one in limits if one is not None]
+        if claim.column not in rows.read_only or kind is None or kind.family is not Family.INTEGER or not known:
+            raise RejectedError("values that are not only compared")
+        if len(known) < len(limits) or len(claim.facts) != 1 + len(known):
+            raise RejectedError("values that are not only compared")
+        lows, highs = list[int](), list[int]()
+        for (other, more), fact in zip(known, claim.facts[1:], strict=True):
+            low, high = self.facts.values(fact, pair, other).ends
+            lows += [low + more] if isinstance(low, int) else []
+            highs += [high + more] if isinstance(high, int) else []
+        own = values.ends
+        low, high = (None if end is None else end for end in own)
+        if low is None and len(lows) == len(known):
+            low = min(lows) - 1 if high is None else min(min(lows) - 1, high)
+        if high is None and len(highs) == len(known):
+            high = max(highs) + 1 if own[0] is None else max(max(highs) + 1, own[0])
+        return None if low is None or high is None else int(floor(high) - ceil(low)) + 1 + values.null
 
     def _finer(self, claim: ClaimedColumn, column: int, rows: CountedColumns, closing: ClosingFacts) -> int | None:
         """The buckets within those that are open, of the same time, and NULL."""

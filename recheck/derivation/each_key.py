@@ -54,7 +54,13 @@ _OF_RELATIONS = ("E1", "E3")
 
 def of_each_key(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) -> None:
     """An operation of one key, for each that is open."""
-    if claim.each is None or claim.inputs or claim.block is not None or operations.one_key:
+    if (
+        claim.each is None
+        or claim.each.rule != "one key"
+        or claim.inputs
+        or claim.block is not None
+        or operations.one_key
+    ):
         raise RejectedError("keys of what is not of one key each")
     tables = [table for scan in scans(node.tree) if (table := node.catalog.table(scan.table)) is not None]
     key = next((one for table in tables for one in table.ending if one.name == claim.each.key), None)

@@ -57,9 +57,11 @@ from streambound.recheck.derivation.claims import (
 from streambound.recheck.derivation.trees import (
     PlanNode,
     PlanNodes,
+    looks_back,
     names_in_pairs,
     never_changes,
     newest_of,
+    only_adds,
     origin,
     pairs,
     sources,
@@ -225,6 +227,8 @@ class CheckedFacts:
         if found is None or found.expression is None:
             raise RejectedError("a column that is no expression")
         expression = row_expression(found.expression, found.node.schema)
+        if isinstance(expression, Literal) and expression.constant.value is None:
+            return NULL
         if expression is None or expression.kind == ANY or expression.kind.family is Family.OTHER:
             return ANYTHING
         return self._expression(expression, claim.uses, found.node)
@@ -441,7 +445,21 @@ class CheckedFacts:
         found = origin(node, claim.column)
         if found is None or found.column is None or len(claim.uses) != 1:
             raise RejectedError("a column that comes from no other one")
-        return self._moved_up(self.time(claim.uses[0], found.node, found.column, time.beside), node, found.node)
+        fact = self.time(claim.uses[0], found.node, found.column, time.beside)
+        if isinstance(node.tree, Over) and not fact.source:
+            self._settled(claim, node, node.tree)
+            return fact
+        return self._moved_up(fact, node, found.node)
+
+    def _settled(self, claim: ClaimedFact, node: PlanNode, tree: Over) -> None:
+        """Rows of windows change with others of their partition, or with those before them: never with later ones."""
+        below, column = node.input("input"), claim.column
+        there = [not self.values(one, below, column).null for one in claim.present]
+        partitions = [{below.place_of(parsed(one)) for one in call.partition} for call in tree.calls]
+        orders = [below.place_of(parsed(call.order[0].value)) if looks_back(call) else None for call in tree.calls]
+        by = all(column in one or column == order for one, order in zip(partitions, orders, strict=True))
+        if not only_adds(node) and not all(column in one for one in partitions) and not (by and any(there)):
+            raise RejectedError("rows of windows that change at other times")
 
     def _moved_up(self, below: TimeFact, node: PlanNode, side: PlanNode) -> TimeFact:
         source = below.source

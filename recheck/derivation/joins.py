@@ -76,7 +76,11 @@ def _side(
     count_of(claim, place)
     best = claim.states[place].best
     left_out = frozenset[int]() if best is None else _best(node, what, best)
-    rows = CountedColumns(side, needed.columns - left_out, None, pairs(node), first)
+    tree = node.tree
+    shown = frozenset(place - first for place in needed_of(claim).columns)
+    asked = isinstance(tree, Join) and (tree.member is not None or (tree.kind in ONE_SIDED and what == "right"))
+    read_only = frozenset() if asked else needed.columns - shown
+    rows = CountedColumns(side, needed.columns - left_out, None, pairs(node), first, read_only=read_only)
 
     def results() -> list[Query]:
         if not operations.is_block(side):
@@ -151,8 +155,11 @@ def _as_of(
 
 
 def _is_recursive(tree: Tree) -> bool:
+    """Whether rows are made of those of a recursion, in its step, which reads these and their partners."""
     while isinstance(tree, Alias | Filter | Project):
         tree = tree.input
+    if isinstance(tree, Join) and tree.kind is JoinKind.INNER:
+        return _is_recursive(tree.left) or _is_recursive(tree.right)
     return isinstance(tree, Recur)
 
 

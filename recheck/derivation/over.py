@@ -172,6 +172,7 @@ class _KeptRows:
         if each.rule == "one":
             if width:
                 raise RejectedError("one partition, where there are more")
+            self.operations.counts.agreed(each.size, Quantity.number(1))
             return Quantity.number(1)
         rows = partitions(self.node, call, tuple(more))
         return self.operations.counts.most(each, CountedColumns(rows, rows.every, frozenset(range(width))))
@@ -230,7 +231,7 @@ class _KeptRows:
         """Rows within a length of time: those that frames of values look at, or whose row before is so near."""
         self._newest_order()
         asked = self._asked_ago() if all(call.function == "LAG" for call in self.calls) else self._asked_range()
-        if count.rule != "window" or count.open is None or count.open.number != asked:
+        if count.rule != "window" or count.open is None or count.number is not None:
             raise RejectedError("rows of another length of time")
         return self.operations.counts.recent(count.open, self.below, asked), OPEN, TIME
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from streambound.analyzer.algebra.nodes import Alias, Filter, Project, Scan, SpjBlock
-from streambound.analyzer.symbols import symbol
+from streambound.analyzer.algebra.nodes import Scan
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.quantity import Quantity
-from streambound.recheck.derivation.claims import ClaimedOperation, ClaimedStateCount, NotCheckedError, count_of
+from streambound.recheck.derivation.claims import ClaimedOperation, ClaimedStateCount, count_of
 from streambound.recheck.derivation.counts import CountedColumns
 from streambound.recheck.derivation.operations import OperationChecker
 from streambound.recheck.derivation.states import PRESENT, ROW, ExpectedState, reason_of
-from streambound.recheck.derivation.trees import PlanNode, sources
+from streambound.recheck.derivation.trees import PlanNode
 
 
 def relation(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) -> None:
@@ -29,26 +28,14 @@ def relation(operations: OperationChecker, node: PlanNode, claim: ClaimedOperati
 
 
 def all_rows(operations: OperationChecker, count: ClaimedStateCount, node: PlanNode) -> Quantity:
-    """The rows of a relation: as many as it is declared to have, or as its key has values."""
-    below, names = node, ""
-    while isinstance(below.tree, Filter | Alias | Project | SpjBlock):
-        below = below.input("input")
-    table = below.catalog.table(below.tree.table) if isinstance(below.tree, Scan) else None
-    if table is None or sources(below)[below.tree.alias].is_stream:  # type: ignore[union-attr]
-        raise NotCheckedError("rows of what is computed of relations")
-    if count.rule != "rows":
-        if table.changes is None or not table.changes.key or below is not node:
-            raise NotCheckedError("rows of relations by a key")
-        keys = {one.lower() for one in table.changes.key}
-        places = frozenset(p for p, c in enumerate(node.schema) if c.name.lower() in keys)
-        return operations.counts.most(count, CountedColumns(node, places, None))
-    if table.is_fixed:
-        names = symbol("rows", table.name)
-        operations.counts.symbols.setdefault(names, Quantity.symbol(names, table.rows))
-        size = operations.counts.symbols[names]
-    elif table.rows is not None:
-        size = Quantity.number(table.rows)
-    else:
-        raise RejectedError("a relation without a number of rows")
-    operations.counts.agreed(count.size, size)
-    return size
+    """The rows of a relation, or of what is made of some: as many as are declared, or as its key has values."""
+    if count.rule == "rows":
+        size = operations.counts.all_rows(node)
+        operations.counts.agreed(count.size, size)
+        return size
+    table = node.catalog.table(node.tree.table) if isinstance(node.tree, Scan) else None
+    if table is None or table.changes is None or not table.changes.key:
+        raise RejectedError("rows of relations by a key")
+    keys = {one.lower() for one in table.changes.key}
+    places = frozenset(p for p, c in enumerate(node.schema) if c.name.lower() in keys)
+    return operations.counts.most(count, CountedColumns(node, places, None))

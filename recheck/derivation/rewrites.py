@@ -135,6 +135,8 @@ _STEPS: Mapping[str, Callable[[PlanNode, ClaimedRewrite, CheckedFacts], Tree]] =
     "sums_down": _sums,
 }
 """Rewrites of one operator."""
+REWRITES = frozenset((*_PASSES, *_STEPS))
+"""The names of all rewrites."""
 
 
 def _condition(column: exp.Column, values: ClaimedValues | None, family: Family | None) -> tuple[exp.Expr, ValueSet]:

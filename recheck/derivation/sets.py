@@ -16,7 +16,7 @@ from streambound.recheck.derivation.claims import ClaimedOperation, ClaimedState
 from streambound.recheck.derivation.counts import CountedColumns
 from streambound.recheck.derivation.demand import everything
 from streambound.recheck.derivation.operations import OperationChecker
-from streambound.recheck.derivation.states import BLOCK, EVER, ROW, ExpectedState
+from streambound.recheck.derivation.states import BLOCK, EVER, PRESENT, ROW, ROWS, ExpectedState
 from streambound.recheck.derivation.trees import PlanNode, sources
 
 
@@ -30,7 +30,11 @@ def set_operation(operations: OperationChecker, node: PlanNode, claim: ClaimedOp
     count = count_of(claim, 0)
     rows = CountedColumns(node if count.rule == "open" else common, node.every, node.every)
     queries, of_each = _blocks(operations, node, tree, count) if count.rule == "results" else ([], False)
-    size, reason, retention = operations.counted(claim, 0, rows, lambda: queries)
+    if count.rule == "rows":
+        size, reason, retention = operations.counts.all_rows(left) + operations.counts.all_rows(right), ROWS, PRESENT
+        operations.counts.agreed(count.size, size)
+    else:
+        size, reason, retention = operations.counted(claim, 0, rows, lambda: queries)
     known = sources(node) if count.sources else {}  # that there is one key of each stream holds of both sides
     if any(known[one.source].table is not None or not known[one.source].single for one in count.sources):
         raise RejectedError("rows of one side's sources")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 
 from sqlglot import exp
 
@@ -32,6 +33,7 @@ from streambound.analyzer.algebra.nodes import (
     Recur,
     Scalar,
     Scan,
+    Side,
     SpjBlock,
     Star,
     Tree,
@@ -361,23 +363,24 @@ def says(node: PlanNode, column: int) -> frozenset[str]:
 
 
 def ways_to_say(node: PlanNode, column: int) -> Iterator[frozenset[str]]:
-    """The sources whose rows say the value of a column, or of one that a condition makes equal to it."""
-    yield says(node, column)
-    if isinstance(node.tree, Filter) or (isinstance(node.tree, Join) and node.tree.kind is JoinKind.INNER):
-        for part in node.conditions if node.width == len(node.row) else ():
-            both = equal(part, node.row)
-            if column in both:
-                yield from (says(node, other) for other in both - {column})
-    found = origin(node, column)
-    if found is None or found.column is None:
-        return
-    names: Mapping[str, str] = {}
-    if isinstance(node.tree, Alias):
-        names = {name: f"{node.tree.alias}.{name}" for name in sources(found.node)}
-    elif isinstance(node.tree, Join) and found.node.tree is node.tree.right:
-        names = names_in_pairs(node)
-    for way in ways_to_say(found.node, found.column):
-        yield frozenset(names.get(one, one) for one in way)
+    """The sources whose rows say the value of a column, or of one that conditions make equal to it."""
+    equals, inner = {column}, isinstance(node.tree, Join) and node.tree.kind is JoinKind.INNER
+    if (isinstance(node.tree, Filter) or inner) and node.width == len(node.row):
+        several = [equal(part, node.row) for part in node.conditions]
+        for _ in several:
+            equals = equals.union(*(both for both in several if both & equals))
+    for one in sorted(equals):
+        yield says(node, one)
+        found = origin(node, one)
+        if found is None or found.column is None:
+            continue
+        names: Mapping[str, str] = {}
+        if isinstance(node.tree, Alias):
+            names = {name: f"{node.tree.alias}.{name}" for name in sources(found.node)}
+        elif isinstance(node.tree, Join) and found.node.tree is node.tree.right:
+            names = names_in_pairs(node)
+        for way in ways_to_say(found.node, found.column):
+            yield frozenset(names.get(name, name) for name in way)
 
 
 def never_changes(node: PlanNode) -> bool:
@@ -400,6 +403,8 @@ def only_grows(node: PlanNode) -> bool:
             return kind is not BucketKind.SESSION and only_grows(node.input("input"))
         case Apply():
             return node.input("subquery").is_static and only_grows(node.input("input"))
+        case Over():
+            return only_adds(node)
         case Union():
             return only_grows(node.input("left")) and only_grows(node.input("right"))
         case Intersect(distinct=True):
@@ -411,6 +416,34 @@ def only_grows(node: PlanNode) -> bool:
         case Join(kind=JoinKind.RIGHT):
             return node.input("left").is_static and only_grows(node.input("right"))
     return node.is_static
+
+
+def only_adds(node: PlanNode) -> bool:
+    """Whether functions over windows change no row: they look back, by the time at which rows come."""
+    below = node.input("input")
+    if not isinstance(node.tree, Over) or not only_grows(below):
+        return False
+    places = [below.place_of(parsed(one.order[0].value)) if looks_back(one) else None for one in node.tree.calls]
+    return all(place is not None and _comes_by(below, place) for place in places)
+
+
+def _comes_by(node: PlanNode, column: int) -> bool:
+    """Whether rows come at the time that a column has: that of the only stream that they are made of."""
+    streams = [one.table for one in sources(node).values() if one.table is None or not one.table.is_fixed]
+    below, place = traced(node, column)
+    table = node.catalog.table(below.tree.table) if isinstance(below.tree, Scan) else None
+    is_time = table is not None and table.kind is Kind.STREAM and table.columns[place].name == table.timestamp
+    return is_time and streams == [table]
+
+
+def looks_back(call: WindowCall) -> bool:
+    """Whether a function is of rows that its window's order has no later than its own."""
+    if not call.order or call.order[0].descending:
+        return False
+    if call.frame is None:
+        return call.function in ("ROW_NUMBER", "RANK", "DENSE_RANK", "LAG")
+    end = call.frame.end
+    return end.side is Side.CURRENT or (end.side is Side.PRECEDING and (end.distance or 0) >= 0)
 
 
 def newest_of(node: PlanNode) -> frozenset[str]:
@@ -455,7 +488,9 @@ def keys(node: PlanNode) -> list[Places]:
             every = frozenset(range(len(mine)))
             ends = frozenset(place for place in every if _is_end(node, place))
             return [every, *(every - ends | {one} for one in ends)] if len(_buckets(node)) == 1 else [every]
-        case Distinct() | Union(distinct=True) | Except(distinct=True) | Intersect(distinct=True):
+        case Except(distinct=distinct) | Intersect(distinct=distinct):
+            return [*([node.every] if distinct else []), *keys(node.input("left"))]
+        case Distinct() | Union(distinct=True):
             return [node.every]
         case Filter() | Alias() | Apply() | SpjBlock():
             return keys(node.input("input"))
@@ -463,9 +498,12 @@ def keys(node: PlanNode) -> list[Places]:
             return [*keys(node.input("input")), *_numbered(calls, node.input("input"))]
         case Project():
             found = [origin(node, place) for place in range(node.width)]
-            shown = {one.column: place for place, one in enumerate(found) if one is not None and one.column is not None}
-            below = keys(node.input("input"))
-            return [frozenset(shown[one] for one in key) for key in below if key <= shown.keys()]
+            shown: dict[int, list[int]] = {}
+            for place, one in enumerate(found):
+                if one is not None and one.column is not None:
+                    shown.setdefault(one.column, []).append(place)
+            below = [key for key in keys(node.input("input")) if key <= shown.keys()]
+            return [frozenset(places) for key in below for places in product(*(shown[one] for one in sorted(key)))]
         case Join(using=(), kind=kind) if kind not in ONE_SIDED:
             width, side = node.input("left").width, only_partner(node)
             if side == "right":
@@ -576,6 +614,48 @@ def partitions(node: PlanNode, call: int | None, columns: tuple[int, ...] = (), 
     return node.of(Project(tree.input, items, syntax=tree.syntax))
 
 
+def parts(node: PlanNode) -> list[PlanNode]:
+    """The parts of a union, or the same operator over each part of its input: their rows together are all rows."""
+    tree = node.tree
+    match tree:
+        case Union():
+            sides = [_named_as(node.input(name), node) for name in ("left", "right")]
+            return [part for side in sides for part in parts(side) or [side]]
+        case Bucket(kind=BucketKind.SESSION) | Aggregate(keys=()):
+            return []
+        case Filter() | Alias() | Project() | SpjBlock() | Distinct() | Bucket() | Over() | Apply() | Aggregate():
+            return [node.of(replace(tree, input=one.tree)) for one in _alike(node.input("input"))]
+        case Join(kind=kind) if kind is not JoinKind.FULL:
+            left, right = node.input("left"), node.input("right")
+            mine = _alike(left) if kind is not JoinKind.RIGHT else []
+            theirs = _alike(right) if kind in (JoinKind.INNER, JoinKind.RIGHT) else []
+            pairs_of_parts = product(mine or [left], theirs or [right]) if mine or theirs else ()
+            return [node.of(replace(tree, left=one.tree, right=other.tree)) for one, other in pairs_of_parts]
+    return []
+
+
+def _alike(node: PlanNode) -> list[PlanNode]:
+    """The parts of an input, if their columns have its names."""
+    found = parts(node)
+    return found if all(_names(one) == _names(node) for one in found) else []
+
+
+def _names(node: PlanNode) -> list[str]:
+    return [f"{one.alias}.{one.name}".strip(".").lower() for one in node.schema]
+
+
+def _named_as(side: PlanNode, union: PlanNode) -> PlanNode:
+    """A side of a union with the union's names for its columns; as it is where they cannot be told apart."""
+    columns, names = union.schema, _names(side)
+    aliases = {column.alias for column in columns}
+    if names == _names(union) or len(aliases) > 1 or len({*names}) < len(columns):
+        return side
+    items = [Named(new.name, scalar_of_column(old), True) for old, new in zip(side.schema, columns, strict=True)]
+    found: Tree = Project(side.tree, tuple(items), syntax=side.tree.syntax)
+    (alias,) = aliases
+    return side.of(found if not alias else Alias(found, alias, syntax=side.tree.syntax))
+
+
 def filtered(rows: Tree, where: exp.Expr, tree: Aggregate) -> Filter:
     """The rows that a FILTER of an aggregate lets pass."""
     return Filter(rows, scalar_of(where), syntax=rows.syntax or tree.syntax)
@@ -610,7 +690,16 @@ class PlanNodes:
         return self.found[number]
 
     def _found(self, claim: ClaimedNode) -> PlanNode:
-        node = self.root.along(claim.path)
+        node = self._made(claim, self.root.along(claim.path))
+        if claim.part is not None:
+            found = parts(node)
+            if not 0 <= claim.part < len(found):
+                raise RejectedError("there is no such part")
+            node = found[claim.part]
+        return node.along(claim.below)
+
+    @staticmethod
+    def _made(claim: ClaimedNode, node: PlanNode) -> PlanNode:
         match claim.made:
             case "":
                 return node

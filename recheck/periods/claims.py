@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from streambound.recheck.certificates.claims import ClaimedAmount, RejectedError, once
 
-VERSION = 2
+VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,7 @@ def test_json_has_the_documented_shape(project: Path) -> None:
     result = call("check", "q.sql", "--format", "json")
     assert result.exit_code == 1
     document = json.loads(result.stdout)
-    assert document["schema_version"] == 2
+    assert document["schema_version"] == 3
     assert document["summary"] == {
         "bounded": 1,
         "unbounded": 1,

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import streambound
+from support.circuits import states_of
 
 ROOT = Path(streambound.__file__).parent
 PAGE = (ROOT / "docs" / "propositions.md").read_text(encoding="utf-8")
@@ -20,7 +21,7 @@ def test_a_statement_is_decided_as_the_page_says(sql: str, verdict: str, proposi
     assert CATALOG is not None
     (found,) = streambound.check(sql, streambound.load_catalog(CATALOG[1]), repairs=False)
     most = f", {found.bound.entries:,}" if found.bound is not None and found.bound.entries is not None else ""
-    states = (found.certificate or {}).get("states", [])
+    states = states_of(found.certificate) if found.certificate is not None else []
     shown = ", ".join(sorted({state["proposition"] for state in states}))
     assert (f"{found.verdict}{most}", shown) == (verdict, propositions.strip())
 

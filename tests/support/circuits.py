@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -71,6 +71,25 @@ def certificate_of(checked: Checked) -> dict[str, Any]:
     document = outcome(checked, frozenset({"certificate"})).certificate
     assert document is not None, "it is bounded"
     return dict(document)
+
+
+def states_of(certificate: Any) -> list[dict[str, Any]]:
+    """The states of all operators of a certificate, those of lower ones first."""
+    if isinstance(certificate, list):
+        return [state for one in certificate for state in states_of(one)]
+    if "operation" in certificate:
+        return states_of([certificate["operation"]])
+    return [*states_of(certificate.get("inputs", [])), *certificate.get("states", [])]
+
+
+def with_smaller_states(certificate: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The certificate with one entry less of one of its states that is not of a block's tables, of each in turn."""
+    for place, state in enumerate(states_of(certificate)):
+        if state["size"]["value"] and "count" in state:
+            found = json.loads(json.dumps(certificate))
+            fewer = state["size"]["value"] - 1
+            states_of(found)[place]["size"].update(value=fewer, formula=str(fewer))
+            yield found
 
 
 def proof_of(checked: Checked, certificate: Mapping[str, Any]) -> Proof:

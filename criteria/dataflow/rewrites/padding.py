@@ -1,6 +1,6 @@
 """Rows of a left join that have no partner, as an anti join.
 
-    σ[T.k IS NULL](S ⟕ T)  ->  (S ▷ T) ⟕ T on FALSE, if T.k is never NULL
+    σ[T.k IS NULL](S ⟕ T)  ->  (S ▷ T) ⟕ σ[FALSE](T) on FALSE, if T.k is never NULL
 
 The left join, in which no row has a partner, keeps the columns as they are.
 """
@@ -32,7 +32,9 @@ def padded_rows(tree: Tree, catalog: Catalog) -> Tree:
     rest = [part for part in parts if not _asks_for_padding(part, left, right)]
     if len(rest) == len(parts):
         return tree
-    found: Tree = replace(join, left=replace(join, kind=JoinKind.ANTI), condition=scalar_of(exp.false()))
+    never = scalar_of(exp.false())
+    none = Filter(join.right, never, syntax=join.syntax, at=join.at)
+    found: Tree = replace(join, left=replace(join, kind=JoinKind.ANTI), right=none, condition=never)
     condition = conjunction(rest)
     return found if condition is None else replace(tree, input=found, condition=condition)
 
