@@ -129,7 +129,9 @@ def plan_of(
         watched=watched,
         timed="_ts" in added,
         counted="_mult" in added,
-        kept=tuple(one for operator in operators for one in _kept(operator, made.plans.get(operator.name), known)),
+        kept=()
+        if bound.grows
+        else tuple(one for operator in operators for one in _kept(operator, made.plans.get(operator.name), known)),
     )
     assert statement.tree is not None, "what was decided has been parsed"
     contracts = contracts_as_of(read_as_of(statement.tree, catalog), catalog)
@@ -151,15 +153,17 @@ def plan_of(
 
 
 def _kept(operator: EngineOperator, plan: Plan | None, known: dict[str, formula.Formula]) -> Iterator[StateBound]:
-    """How many rows of each stream a block keeps at most, where these are kept apart."""
-    kept = None if plan is None else kept_apart(plan.bound)
-    if kept is None or not isinstance(operator, SqlBlock):
+    """How many entries a block's tables have at most, or how many rows of each stream, where these are kept apart."""
+    if plan is None or not isinstance(operator, SqlBlock):
         return
+    apart = kept_apart(plan.bound)
+    sizes = {one.table: one.size for one in plan.bound.tables} if apart is None else {}
+    sizes |= {name: rows.size for name, rows in (apart or {}).items()}
     for number, branch in enumerate(operator.synopsis.branches):
         for place, table in enumerate(branch.tables):
-            size = kept[table.name].size
-            words = f"at most {size.text} rows of {table.name}, by Lemma 1"
-            yield StateBound(operator.name, state_name(number, place), as_formula(size, known), words)
+            if (size := sizes.get(table.name)) is not None:
+                words = f"at most {size.text} {'entries' if apart is None else 'rows'} of {table.name}, by Lemma 1"
+                yield StateBound(operator.name, state_name(number, place), as_formula(size, known), words)
 
 
 def _ended(keys: circuit_plan.EndedKeysNode, inputs: Iterable[Input]) -> EndedKeyRows:

@@ -78,6 +78,7 @@ class JobOperators(MadeOperators):
         self.context, self.views = judgement.context, judgement.context.views
         self.numbers = count(1)
         self.key: StreamKey | None = None
+        self.made_of_operation: dict[str, Operation] = {}
         operation = judgement.operation
         view = self.views.of(operation.tree)
         self.result = self.exactly(self.rows(operation), range(len(view.schema)))
@@ -95,6 +96,13 @@ class JobOperators(MadeOperators):
 
     def rows(self, operation: Operation) -> OperationRows:
         """The rows of an operation, once all operators below are there."""
+        known, found = {*self.made}, self._rows(operation)
+        if self.key is None and operation.each_key is None:  # of each key there is an own number
+            for name in self.made.keys() - known:
+                self.made_of_operation.setdefault(name, operation)
+        return found
+
+    def _rows(self, operation: Operation) -> OperationRows:
         tree = operation.tree
         if operation.each_key is not None:
             return self._of_each_key(operation.each_key)

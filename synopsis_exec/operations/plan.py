@@ -7,19 +7,22 @@ from dataclasses import replace
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.statement import Statement
+from streambound.analyzer.symbols import symbol
 from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.reported import reported_states
 from streambound.criteria.dataflow.state import DecidedBlock, Operation
 from streambound.criteria.judged import CircuitBound
 from streambound.criteria.unlimited import unlimited
-from streambound.synopsis_exec.circuit_plan import PlannedCircuit, plan_of
+from streambound.synopsis_exec.circuit_plan import PlannedCircuit, known_sizes, plan_of
 from streambound.synopsis_exec.from_operations import JobOperators, Maker, NotMade
 from streambound.synopsis_exec.operations.groups import rows_of_groups
 from streambound.synopsis_exec.operations.joins import rows_of_join
+from streambound.synopsis_exec.operations.kept import bounds_of
 from streambound.synopsis_exec.operations.recursion import rows_of_recursion
 from streambound.synopsis_exec.operations.sets import rows_of_set
 from streambound.synopsis_exec.operations.windows import rows_of_windows
 from streambound.synopsis_exec.result_columns import ADDED, refused
+from streambound_runtime.operators import formula
 
 MAKERS: dict[type[nodes.Tree], Maker] = {
     nodes.Aggregate: rows_of_groups,
@@ -51,7 +54,17 @@ def plan_of_judgement(
     )
     bound = CircuitBound(reported_states(judgement), grows)
     retracts = view.change > ViewKind.APPEND_ONLY and not final
-    return plan_of(made, columns, bound, statement, judgement.clocks, ADDED, retracts, final)
+    plan = plan_of(made, columns, bound, statement, judgement.clocks, ADDED, retracts, final)
+    if grows:
+        return plan
+    known = known_sizes(plan.blocks) | {symbol("rows", name): formula.RowCount(name) for name in made.relations}
+    kept = tuple(
+        one
+        for operator in plan.circuit.operators
+        if (operation := made.made_of_operation.get(operator.name)) is not None
+        for one in bounds_of(operator, operation, known)
+    )
+    return replace(plan, circuit=replace(plan.circuit, kept=(*plan.circuit.kept, *kept)))
 
 
 def _with_tables(operation: Operation) -> Operation:
