@@ -521,10 +521,10 @@ def _numbered(calls: Sequence[WindowCall], below: PlanNode) -> Iterator[Places]:
             yield frozenset((*(place for place in places if place is not None), number))
 
 
-def traced(node: PlanNode, column: int) -> tuple[PlanNode, int]:
-    """The lowest operator of which a column is one as it is."""
+def traced(node: PlanNode, column: int, missing: bool = False) -> tuple[PlanNode, int]:
+    """The lowest operator of which a column is one as it is, and, unless it may be ``missing``, is always there."""
     found = origin(node, column)
-    while found is not None and found.column is not None:
+    while found is not None and found.column is not None and (missing or not found.missing):
         node, column = found.node, found.column
         found = origin(node, column)
     return node, column
