@@ -425,6 +425,8 @@ class Counts:
             options += [Quantity.number(source.fan)] if beside else []
         if source.single:
             options.append(Quantity.number(1))
+        elif source.union is not None:
+            options.append(self.all_rows(source.union))
         elif source.every is not None and claim.timestamps is not None:
             options.append(Quantity.number(self._buckets(claim, source.every, rows, closing)))
         elif source.table is not None and source.is_stream and claim.facts:
