@@ -1,4 +1,4 @@
-"""Some columns of a select-project-join block, by position, as a query: what is needed of it is read, nothing else."""
+"""Queries of select-project-join blocks that read only the columns that are needed, by position."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from streambound.analyzer.query import Query
 
 @dataclass(frozen=True)
 class BlockColumns:
-    """Reads blocks of one statement, of which some columns are needed; each function raises Finding for no block."""
+    """Reads some columns of the blocks of one statement. Raises Finding for a tree that is no block."""
 
     blocks: BlockReader
     catalog: Catalog

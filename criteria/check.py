@@ -209,10 +209,13 @@ def _of_lowered(
     except TooManyBranchesError as error:
         return Checked(statement, Verdict.UNKNOWN, (_too_many_branches(error),), catalog=catalog, tree=lowered.tree)
     undecided_set = lowered.query.distinct and decision.verdict is Verdict.UNKNOWN
-    if decision.bound is None and (_with_ends(lowered.query) or undecided_set):
+    without_tables = decision.bound is None and (_with_ends(lowered.query) or undecided_set)
+    if without_tables or _keeps_matches(decision):
         found = decided_operators(statement, lowered, catalog)
-        if isinstance(found, JudgedOperators) and not found.violations:
-            return _circuit(statement, found, catalog, lowered, proving)
+        if isinstance(found, JudgedOperators) and not found.violations and (without_tables or found.are_apart):
+            checked = _circuit(statement, found, catalog, lowered, proving)
+            warnings = () if without_tables else decision.diagnostics
+            return replace(checked, diagnostics=(*warnings, *checked.diagnostics))
     searched = proving and decision.verdict is Verdict.UNKNOWN
     witness = _of_operators(statement, catalog, lowered) if searched else None
     if witness is not None:
@@ -226,6 +229,11 @@ def _of_lowered(
     return Checked(
         statement, decision.verdict, diagnostics, decision, catalog, tree=lowered.tree, circuit_witness=witness
     )
+
+
+def _keeps_matches(decision: Decision) -> bool:
+    """Whether tables have matches of several streams, of each of which the rows may be fewer than their product."""
+    return decision.bound is not None and any(len(table.layout.streams) > 1 for table in decision.bound.tables)
 
 
 def _never_final(statement: Statement, asked: Emission, judgement: Judgement, open: Operation) -> Diagnostic:

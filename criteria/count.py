@@ -292,7 +292,7 @@ def by_values(count: Count, branch: Branch) -> Count | None:
     match count.rule:
         case CountingRule.TUPLES:
             return None
-        case CountingRule.ONE:  # the one row of a key has any values, but for those of the key
+        case CountingRule.ONE:  # a key has one row: its own columns are fixed, the others may have any value
             keys = [(one, branch.source(one.source).one_key) for one in count.attributes]
             own = all(key is not None and one.column in key.attributes for one, key in keys)
             return count if own else None

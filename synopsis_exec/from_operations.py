@@ -25,8 +25,9 @@ from streambound.criteria.column_types import columns_of
 from streambound.criteria.dataflow.aggregates import ENDS
 from streambound.criteria.dataflow.closing import ClosingTime, bucket_function, closings
 from streambound.criteria.dataflow.demand import items_of
-from streambound.criteria.dataflow.each_key import key_places, with_one_key
+from streambound.criteria.dataflow.each_key import with_one_key
 from streambound.criteria.dataflow.judge import Judgement
+from streambound.criteria.dataflow.key_places import key_places
 from streambound.criteria.dataflow.state import DecidedBlock, EachKey, Operation, OperatorState, Undecided
 from streambound.criteria.dataflow.view import OperatorView, place_of
 from streambound.synopsis_exec.block_parts import BestPart
@@ -155,7 +156,7 @@ class JobOperators(MadeOperators):
             raise NotMade("a block without tables")
         part = self._part(found)
         made = self.added(self._block(part, found), places, part.columns)
-        return replace(made, places=places) if places else replace(made, columns=made.columns[:0])
+        return made if places else self.made_of(made, (), ())  # without the one that a block without columns has
 
     def _part(self, found: DecidedBlock) -> BlockPart | BestPart:
         query, sizes = _numbered(found.read.query), found.sizes

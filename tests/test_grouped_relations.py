@@ -169,7 +169,7 @@ def test_changes_on_spark_are_the_same(spark: Any, tmp_path: Path, name: str) ->
         f"SELECT S.b, COUNT(*) AS n FROM S JOIN {MOST} ON q.a = S.a GROUP BY S.b",
         f"SELECT S.a, COUNT(*) AS n FROM S JOIN {MOST} ON q.a = S.a JOIN T ON T.b = S.b AND T.ts > S.ts GROUP BY S.a",
         f"SELECT S.b, COUNT(*) AS n FROM S LEFT JOIN T ON {SOON} GROUP BY S.b",
-        f"SELECT S.a, MAX(T.b) AS n FROM S LEFT JOIN T ON {SOON} GROUP BY S.a",
+        f"SELECT S.b, MAX(T.b) AS n FROM S LEFT JOIN T ON {SOON} GROUP BY S.b",
     ],
 )
 def test_what_relations_do_not_bound_is_not_bounded(sql: str) -> None:

@@ -23,7 +23,17 @@ from streambound_runtime.engine.block import SqlBlock
 from streambound_runtime.operators.formula import value
 from support.chains import CATALOG, LAST, Prefixes, Rows, chain_query, chain_rows
 from support.choices import Choices
-from support.circuits import Circuit, Ticks, random_ends, restarts_and_other_ticks_change_nothing, run_plan
+from support.circuits import (
+    Circuit,
+    Ticks,
+    certificate_of,
+    checked_circuit,
+    proof_of,
+    random_ends,
+    restarts_and_other_ticks_change_nothing,
+    run_circuit,
+    run_plan,
+)
 
 CHAIN: dict[str, Any] = {
     "streams": {
@@ -54,7 +64,7 @@ SEEN: Rows = {
 }
 """Two impressions that are alike, a conversion before its click, and one that is too late; a click that is too late."""
 
-EACH = 6
+EACH = 5
 SEEDS = (3, 41)
 
 
@@ -146,6 +156,24 @@ def test_an_impression_is_kept_for_both_windows_and_a_click_for_one() -> None:
     assert [(one.state, one.at_most) for one in plan.circuit.kept] == [("0_0", 24), ("0_1", 14)]
     ran = run_plan(plan, {name: [*rows] for name, rows in SEEN.items()}, None)
     assert dict(ran.entries) == {1: 1, 2: 1, 3: 3, 9: 4, 10: 3, 11: 3, 12: 3}
+
+
+def test_joins_alone_keep_rows_apart_where_these_are_fewer() -> None:
+    checked = checked_circuit(f"SELECT i.ad, c.ts AS clicked, v.amount {FOLLOWS}", CHAIN)
+    assert checked.circuit_bound is not None
+    assert checked.circuit_bound.entries.text == "7*c_clicks + 12*c_impressions"
+    assert proof_of(checked, certificate_of(checked)).faults == ()
+    ran = run_circuit(checked, {name: [*rows] for name, rows in SEEN.items()})
+    assert ran.prints({(10, 3, 8, 3): 2, (10, 3, 9, 10): 2})
+
+
+def test_two_streams_keep_their_tables_and_warnings_are_told() -> None:
+    pair = "FROM impressions i JOIN clicks c ON c.impression = i.id AND c.ts BETWEEN i.ts AND i.ts + 5"
+    assert checked_circuit(f"SELECT i.ad, c.ts AS clicked {pair}", CHAIN).decision is not None
+    never = "(i.ad = 1 AND i.ad = 2 OR v.amount > 3)"
+    checked = checked_circuit(f"SELECT i.ad, c.ts AS clicked, v.amount {FOLLOWS} WHERE {never}", CHAIN)
+    assert checked.circuit_bound is not None
+    assert [one.severity for one in checked.diagnostics] == ["warning"]
 
 
 def test_restarts_change_nothing() -> None:

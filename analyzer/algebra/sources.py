@@ -1,4 +1,4 @@
-"""The names of what rows are made of: a scan's alias, with those of the subqueries around it before it: ``q.S``.
+"""The names of the sources of rows: ``q.S`` is the scan with the alias S in the subquery q.
 
 Subqueries without a name may have the same ones on both sides of a join; there the right side's get a mark, ``q.S'``,
 so that no promise about one is read as one about the other.

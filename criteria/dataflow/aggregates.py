@@ -25,17 +25,16 @@ from streambound.analyzer.algebra.nodes import (
 from streambound.analyzer.algebra.percentiles import NoPercentileError, Percentile, percentile_of
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.view_facts import ViewKind
-from streambound.analyzer.query import TimeValue
+from streambound.analyzer.query import Computed, TimeValue
 from streambound.criteria.dataflow.blocks import (
-    ASKS_RELATIONS,
     Read,
     RuleContext,
-    asks_relations,
     best_over_join,
     most_results,
     read_items,
     rows_apart,
     tables,
+    unread,
 )
 from streambound.criteria.dataflow.closing import closings
 from streambound.criteria.dataflow.counting import different, least, until_key_ends
@@ -124,10 +123,13 @@ def aggregate(tree: Aggregate, demand: Demand, context: RuleContext) -> Operatio
     sums = None if block is None else sums_of(linear, block, context)
     if isinstance(sums, Undecided):
         return Operation(tree, demand=demand, undecided=(sums,))
-    # Arguments that do not factor are of rows, as those over another view, and so are keys without a bucket's ends.
-    body = block if sums is not None and _keys_have_ends(tree) else None
-    if body is None and asks_relations(*_expressions(tree, calls)):
-        return without_rule(tree, ASKS_RELATIONS)
+    # Arguments that do not factor are of rows, as those over another view, and so are sums by what is computed of rows
+    # of several streams, and keys without a bucket's ends.
+    of_rows = sums is None or not _keys_have_ends(tree) or _sums_by_pairs(tree, block, sums, context)
+    body = None if of_rows else block
+    words = unread(given, *_expressions(tree, linear, of_values)) if body is None else None
+    if words is not None:
+        return without_rule(tree, words)
     keyed = keyed_rows(tree)
     count = _ONE if not tree.keys else _count(tree, keyed, block, context)
     states = [_state(tree, "groups", "A1", range(width), Entry.SUMS, count, context)]
@@ -142,11 +144,15 @@ def aggregate(tree: Aggregate, demand: Demand, context: RuleContext) -> Operatio
     return Operation(tree, tuple(states), tuple(below), demand, sums=sums)
 
 
-def _expressions(tree: Aggregate, calls: Sequence[AggregateCall]) -> Iterator[Scalar | None]:
+def _expressions(
+    tree: Aggregate, linear: Sequence[AggregateCall], of_values: Sequence[Valued]
+) -> Iterator[Scalar | exp.Expr | None]:
     """What keys and aggregates are computed of."""
     yield from (key.value for key in tree.keys)
-    for call in calls:
+    for call in linear:
         yield from (*call.arguments, call.filter)
+    for one in of_values:
+        yield from (one.value, one.where)
 
 
 def _state(
@@ -188,13 +194,23 @@ def _block_below(tree: Aggregate, context: RuleContext) -> Tree | None:
 
 
 def _block(tree: Aggregate, body: Tree, sums: BlockSums, once: bool, context: RuleContext) -> Operation:
-    """The tables of a block of which only the keys are needed, with sums."""
+    """The tables of a block with the groups' keys, and sums of its rows."""
     once = once or not tree.calls
     read = read_items(body, block_keys(tree)[0], context, once, sums.products)
     if isinstance(read, Undecided):
         return Operation(body, undecided=(read,))
     found = tables(read, once, body, "A1", counted=True, stamped=_closes(tree, context))
     return better(found, rows_apart(body, read, context) or found)
+
+
+def _sums_by_pairs(tree: Aggregate, block: Tree | None, sums: BlockSums, context: RuleContext) -> bool:
+    """Whether there are sums by a key that is computed of rows of several streams: a block has no columns for these."""
+    keys = block_keys(tree)[0]
+    if block is None or not sums.products or all(isinstance(parsed(key.value), exp.Column) for key in keys):
+        return False
+    read = read_items(block, keys, context)
+    outputs = [] if isinstance(read, Undecided) else [one for branch in read.split.branches for one in branch.outputs]
+    return any(isinstance(one.value, Computed) for one in outputs)
 
 
 def _keys_have_ends(tree: Aggregate) -> bool:
@@ -212,9 +228,9 @@ def _closes(tree: Aggregate, context: RuleContext) -> bool:
 
 
 def block_keys(tree: Aggregate) -> tuple[list[Named], list[int | str | None]]:
-    """The columns of a block that keys are made of, and what each key is: one of these, or an end of their bucket.
+    """The columns of a block that keys are made of, and what each key is: one of these, or an end of its bucket.
 
-    None for what is computed of the ends of a bucket, of which the block has the time.
+    A key that is computed of the ends of a bucket is None: its column of the block is the time.
     """
     bucket = tree.input if isinstance(tree.input, Bucket) else None
     ends = {} if bucket is None else dict(zip(map(str.lower, bucket.columns), ENDS, strict=False))
@@ -320,7 +336,7 @@ def _read_values(tree: Aggregate, value: exp.Expr, below: Tree, distinct: bool, 
 
 
 def _is_time(read: Derivation) -> bool:
-    """Whether the last column is a time, of which the best is a value as others are: it is made a computed column."""
+    """Whether the last column is a time. Its best value is kept as that of a computed column is."""
     return any(
         isinstance(value := branch.outputs[-1].value, TimeValue) and value.minus is None
         for branch in read.split.branches

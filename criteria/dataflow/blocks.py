@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.blocks import is_block
+from streambound.analyzer.algebra.row_expressions import row_expression
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.block_columns import BlockColumns, with_conditions_above
 from streambound.analyzer.block_queries import BlockReader, Monomial
@@ -44,6 +45,7 @@ from streambound.criteria.dataflow.state import (
     without_rule,
 )
 from streambound.criteria.dataflow.syntax import column_of, scalar_of
+from streambound.criteria.dataflow.view import OperatorView
 from streambound.criteria.dataflow.views import Views
 from streambound.criteria.least_bound import least_bound
 from streambound.criteria.rows_apart import KeptRows, bound_apart
@@ -102,12 +104,25 @@ class RuleContext:
         return not is_static(tree, self.catalog) and is_block(tree, self.catalog)
 
 
-def asks_relations(*scalars: nodes.Scalar | None) -> bool:
-    """Whether expressions have subqueries over relations that do not change: only blocks compute these."""
-    return any(one is not None and parsed(one).find(exp.Query) is not None for one in scalars)
+def unread(given: OperatorView, *expressions: nodes.Scalar | exp.Expr | None) -> str | None:
+    """Why no job computes some expressions of an operator's rows one by one, in words; None where one does.
+
+    Only select-project-join blocks ask relations that do not change.
+    """
+    for node in (parsed(one) if isinstance(one, nodes.Scalar) else one for one in expressions if one is not None):
+        if node.find(exp.Query) is not None:
+            return "a subquery over relations inside an expression over rows that no select-project-join block has"
+        if row_expression(node, given.schema) is None:
+            return f"the expression {node.sql('spark')}"
+    return None
 
 
-ASKS_RELATIONS = "a subquery over relations inside an expression over rows that no select-project-join block has"
+def version_of(tree: nodes.Tree) -> nodes.AsOf | None:
+    """The relation as of a time that a side of a join is, with conditions above it."""
+    while isinstance(tree, nodes.Filter) or (isinstance(tree, nodes.Alias) and not tree.columns):
+        tree = tree.input
+    return tree if isinstance(tree, nodes.AsOf) else None
+
 
 Read = Derivation | Undecided
 """A block's query, or why it has none."""
@@ -259,9 +274,15 @@ def pair_of_streams(tree: nodes.Join, demand: Demand, context: RuleContext) -> O
     read = read_items(inner_join(tree, context), items, context)
     if isinstance(read, Undecided):
         return Operation(tree, demand=demand, undecided=(read,))
+    alone = [read_block(side, None, context) for side in (tree.left, tree.right)]
+    known = [one.split.branches for one in alone if not isinstance(one, Undecided)]
+    if len(known) < len(alone) or any(len(branch.sources) != 1 for branches in known for branch in branches):
+        return None
     if not read.split.branches:
         return Operation(tree, demand=demand, rows=DecidedBlock(read, None))  # no row ever has a partner
-    if len(read.split.branches) != 1 or len(read.split.branches[0].sources) != 2:
+    if any(len(branches) != 1 for branches in (read.split.branches, *known)):
+        return None
+    if len(read.split.branches[0].sources) != 2:
         return None
     facts = Facts.of(read.split.branches[0])
     left, right = (source.alias for source in read.split.branches[0].sources)

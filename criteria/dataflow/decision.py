@@ -52,6 +52,11 @@ class JudgedOperators(Judged):
 
     judgement: Judgement = field(kw_only=True, repr=False, compare=False)
 
+    @property
+    def are_apart(self) -> bool:
+        """Whether there is a block whose streams' rows are kept apart."""
+        return any(one.is_apart for one in self.judgement.operation.every())
+
 
 def decided_operators(
     statement: Statement, lowered: Lowered, catalog: Catalog, joining: bool = False

@@ -25,16 +25,18 @@ from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise, ViewKind, promises
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.dataflow.blocks import (
-    ASKS_RELATIONS,
     RuleContext,
-    asks_relations,
     most_results,
     pair_of_streams,
     read_block,
+    unread,
+    version_of,
 )
 from streambound.criteria.dataflow.clipping import Clips, clipped, extremal, with_clips
 from streambound.criteria.dataflow.counting import different, least
 from streambound.criteria.dataflow.demand import Demand
+from streambound.criteria.dataflow.key_places import key_places
+from streambound.criteria.dataflow.pair_tests import untested
 from streambound.criteria.dataflow.state import (
     BestValue,
     Entry,
@@ -57,10 +59,21 @@ def join(tree: Join, demand: Demand, context: RuleContext) -> Operation:
         return _as_of(tree, version, demand, context)
     if tree.using:
         return without_rule(tree, "a join with USING")
-    asks = asks_relations(tree.condition, tree.member)
-    general = without_rule(tree, ASKS_RELATIONS) if asks else _of_views(tree, demand, context)
+    words = _untested(tree, context)
+    general = _of_views(tree, demand, context) if words is None else without_rule(tree, words)
     exact = pair_of_streams(tree, demand, context)
     return general if exact is None else better(exact, general)
+
+
+def _untested(tree: Join, context: RuleContext) -> str | None:
+    """Why no job tests a join's condition, in words; None where one does."""
+    left, pair = context.views.of(tree.left), context.views.of(replace(tree, kind=JoinKind.INNER, member=None))
+    if tree.member is not None:
+        return "NOT IN of several columns, which may be NULL"
+    if tree.kind is JoinKind.INNER:
+        return unread(pair, tree.condition)
+    part = untested(tree.condition, pair, len(left.schema))
+    return None if part is None else unread(pair, part) or f"partners by {part.sql('spark')}, which compares no columns"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +121,7 @@ def _of_views(tree: Join, demand: Demand, context: RuleContext) -> Operation:
     pair = context.views.of(replace(tree, kind=JoinKind.INNER, member=None))
     width = len(left.schema)
     mine, theirs = sides_of(tree, demand, left, pair)
+    mine, theirs = _with_key(tree.left, mine, context), _with_key(tree.right, theirs, context)
     sides = sides_of_pairs(tree, demand, context)
     apiece = [_one_of_each(tree, one.columns, first, pair) for one, first in ((mine, 0), (theirs, width))]
     ours, others = with_clips(sides.left, sides.clips[0]), with_clips(sides.right, sides.clips[1])
@@ -122,6 +136,14 @@ def _of_views(tree: Join, demand: Demand, context: RuleContext) -> Operation:
         for side, one, state in zip((tree.left, tree.right), (mine, theirs), states, strict=True)
     )
     return Operation(tree, tuple(state for state in states if state is not None), below, demand)
+
+
+def _with_key(side: Tree, demand: Demand, context: RuleContext) -> Demand:
+    """What is needed of a side, whose rows have the key that they go with (K3)."""
+    if context.one_key is None or is_static(side, context.catalog):
+        return demand
+    held = key_places(side, context, len(context.one_key.attributes))
+    return demand if held is None else demand.reading(min(places) for places in held if places)
 
 
 def _closing(state: OperatorState) -> Places:
@@ -215,13 +237,6 @@ def _is_recursive(tree: Tree) -> bool:
 _KINDS_AS_OF = (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI)
 
 
-def version_of(tree: Tree) -> AsOf | None:
-    """The relation as of a time that a side of a join is, with conditions above it."""
-    while isinstance(tree, Filter) or (isinstance(tree, Alias) and not tree.columns):
-        tree = tree.input
-    return tree if isinstance(tree, AsOf) else None
-
-
 def _as_of(tree: Join, version: AsOf, demand: Demand, context: RuleContext) -> Operation:
     """``S JOIN R FOR SYSTEM_TIME AS OF S.ts``: R's rows at the frontier, and nothing of S (E3).
 
@@ -229,6 +244,8 @@ def _as_of(tree: Join, version: AsOf, demand: Demand, context: RuleContext) -> O
     """
     if tree.kind not in _KINDS_AS_OF or tree.using:
         return without_rule(tree, f"a {tree.kind} join with a version of a relation")
+    if (words := _untested(tree, context)) is not None:
+        return without_rule(tree, words)
     if not isinstance(version.input, Scan) or not version.input.changes:
         return without_rule(version, "a version of what is no relation that changes")
     left = context.views.of(tree.left)

@@ -18,9 +18,9 @@ from streambound.analyzer.lower import Lowered, lower
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.work import spend
 from streambound.criteria.dataflow.aggregates import aggregate
-from streambound.criteria.dataflow.blocks import ASKS_RELATIONS, RuleContext, asks_relations, block
+from streambound.criteria.dataflow.blocks import RuleContext, block, unread
 from streambound.criteria.dataflow.counting import different
-from streambound.criteria.dataflow.demand import Demand, everything, of_items
+from streambound.criteria.dataflow.demand import Demand, everything, items_of, of_items
 from streambound.criteria.dataflow.each_key import for_each_key
 from streambound.criteria.dataflow.joins import join
 from streambound.criteria.dataflow.recursion import fixpoint
@@ -143,8 +143,8 @@ def _of_all_keys(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Oper
         and not (isinstance(tree, nodes.Union) and tree.distinct)
     ):
         return block(tree, demand, context)
-    if asks_relations(*_expressions(tree)):
-        return without_rule(tree, ASKS_RELATIONS)
+    if (words := _unread(tree, demand, context)) is not None:
+        return without_rule(tree, words)
     match tree:
         case nodes.Scan():
             return Operation(tree, (_relation(tree, context),), demand=demand)
@@ -188,18 +188,22 @@ def _of_all_keys(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Oper
             return without_rule(tree, "rows of streams in an order")
 
 
-def _expressions(tree: nodes.Tree) -> Iterator[nodes.Scalar]:
-    """The expressions that an operator computes of its input's rows one by one."""
+def _unread(tree: nodes.Tree, demand: Demand, context: RuleContext) -> str | None:
+    """Why no job computes what an operator reads of its input's rows; None where one does."""
     match tree:
-        case nodes.Filter(condition=condition):
-            yield condition
-        case nodes.Project(items=items):
-            yield from (item.value for item in items if isinstance(item, nodes.Named))
-        case nodes.Over(calls=calls):
-            for call in calls:
-                yield from (*call.arguments, *call.partition, *(key.value for key in call.order))
-        case nodes.Bucket(time=time, keys=keys):
-            yield from (time, *keys)
+        case nodes.Filter(input, condition):
+            return unread(context.views.of(input), condition)
+        case nodes.Project(input):
+            given = context.views.of(input)
+            items = items_of(tree, given)
+            return unread(given, *(items[place] for place in sorted(demand.columns)))
+        case nodes.Over(input, calls):
+            read = [one for call in calls for one in (*call.partition, *(key.value for key in call.order))]
+            values = [one for call in calls for one in (call.arguments[0:1] + call.arguments[2:])]
+            return unread(context.views.of(input), *read, *values)
+        case nodes.Bucket(input, time=time):
+            return unread(context.views.of(input), time)
+    return None
 
 
 def _lower(known: Mapping[int, int], more: Mapping[int, int]) -> dict[int, int]:

@@ -9,7 +9,7 @@ from streambound.analyzer.algebra.schema_columns import ViewColumn
 from streambound.analyzer.spans import Span
 from streambound.criteria.dataflow.findings import is_placed
 from streambound.criteria.dataflow.judge import Judgement
-from streambound.criteria.dataflow.state import Entry, Operation, OperatorState, Reason, Retention
+from streambound.criteria.dataflow.state import Entry, Operation, OperatorState, Retention
 from streambound.criteria.judged import State
 from streambound.criteria.size import Symbol
 
@@ -45,7 +45,7 @@ def _of_operation(operation: Operation, number: int, judgement: Judgement) -> It
     sizes = operation.rows.sizes if operation.rows is not None else None
     tables = iter([table.table for table in sizes.tables] if sizes is not None else [])
     for state in operation.states:
-        if state.count is not None and state.count.reason is Reason.BLOCK:
+        if state.what == "table":
             yield _state(state, f"block {number} {next(tables, '')}".rstrip(), (), judgement)
         else:
             name = _name(operation.tree, state, number)
@@ -91,7 +91,7 @@ def _state(state: OperatorState, name: str, keys: tuple[str, ...], judgement: Ju
     count, span = state.count, operator_span(state.operator, judgement)
     if count is None:
         return State(name, state.proposition, _UNLIMITED, keys, str(Retention.EVER), span)
-    freed = _COMPLETE if count.reason is Reason.BLOCK else str(count.retention)
+    freed = _COMPLETE if state.what == "table" else str(count.retention)
     return State(name, state.proposition, count.size, keys, freed, span)
 
 

@@ -15,8 +15,8 @@ from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.types import DataType, Family
 from streambound.criteria.block_part import BlockPart
 from streambound.criteria.column_types import columns_of
-from streambound.criteria.dataflow.blocks import read_items
-from streambound.criteria.dataflow.joins import Sides, sides_of_pairs, version_of
+from streambound.criteria.dataflow.blocks import read_items, version_of
+from streambound.criteria.dataflow.joins import Sides, sides_of_pairs
 from streambound.criteria.dataflow.state import DecidedBlock, Operation, OperatorState, Undecided
 from streambound.criteria.dataflow.syntax import column_of, conjuncts, scalar_of
 from streambound.criteria.dataflow.view import OperatorView
@@ -72,7 +72,7 @@ def _of_streams(operation: Operation, tree: nodes.Join, found: DecidedBlock, job
         first, second = job.with_key(joined.left, keys), job.with_key(joined.right, keys)
         joined = replace(joined, left=first, right=second, inputs=(*joined.inputs, *job.over(job.key)))
     made = job.added(joined, places, columns)
-    return made if places else replace(made, columns=())
+    return made if places else job.made_of(made, (), ())  # without the one that a block without columns has
 
 
 def _alone(tree: nodes.Join, side: nodes.Tree, first: int, places: Sequence[int], job: JobOperators) -> Derivation:

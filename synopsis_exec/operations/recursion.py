@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -88,8 +88,6 @@ class _FixpointRows:
     def rows(self) -> OperationRows:
         """The operator of the relation."""
         tree, job = self.tree, self.job
-        if any(state.what == "recursion" and state.size is None for state in self.operation.states):
-            raise NotMade("a recursion that may never end")
         base_tree = tree.base.input if isinstance(tree.base, nodes.Alias) else tree.base
         query = self._reader().view(standing(self._readable(base_tree), job.catalog), distinct=True)
         named = zip(columns_of(query), schema(tree.base, job.catalog), strict=True)
@@ -101,6 +99,9 @@ class _FixpointRows:
         base = job.exactly(job.rows(self.operation.inputs[0]), every)
         cases = [(branch, tuple(self._reads(narrowed, step))) for branch, narrowed in meeting]
         steps = [self._case(branch, several) for branch, several in cases]
+        endless = {n for n, one in enumerate(job.views.of(tree).columns) if one.values.size is None}
+        if any(_adds(one, endless) for one in steps):
+            raise NotMade("a recursion that may never end")
         inputs = [*self.inputs.values()]
         made = tuple(recursion_step(one, len(columns), [len(rows.columns) for rows in inputs]) for one in steps)
         tables = [job.catalog.table(source.table) for branch in branches for source in branch.sources]
@@ -265,3 +266,9 @@ def _having(attribute: Attribute, values: ValueSet) -> Iterator[Condition]:
         yield Comparison(attribute, Op.GE, None, values.low)
     if isinstance(values.high, int):
         yield Comparison(attribute, Op.LE, None, values.high)
+
+
+def _adds(step: StepPart, columns: Collection[int]) -> bool:
+    """Whether a case of the step makes values of some columns that no row has that it is made of."""
+    outputs = (step.outputs[place] for place in columns)
+    return any(isinstance(one, StepValue) and one.more != 0 for one in outputs)
