@@ -296,7 +296,8 @@ def _open_keys(view: OperatorView, wanted: Places, by: Places) -> Iterator[State
         rest = [(place, view.columns[place].values.size) for place in sorted(wanted - frozenset(held.places))]
         known = tuple(ColumnCount(place, size) for place, size in rest if size is not None)
         if held.key.max_open is not None and len(known) == len(rest):
-            size = product([Number(held.key.max_open), *(Number(one.size) for one in known)])
+            missing = any(one.missing for one in view.sources.values())  # rows without a key are a group of theirs
+            size = product([Number(held.key.max_open + missing), *(Number(one.size) for one in known)])
             why = Combinations(view, (), known)
             yield StateCount(size, Reason.OPEN_KEYS, Retention.KEY, held=held, why=why)
 

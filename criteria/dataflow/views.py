@@ -469,6 +469,8 @@ def values_of(place: int, base: OperatorView, step: OperatorView, made: Operator
             column = tables, view.schema[here].column or view.schema[here]
             if len(rows) == len(sources):
                 found[column] = product([Number(1), *rows])
+                if any(one.missing for one in sources):
+                    found[None] = Number(1)  # NULL, of a row without a partner
             else:  # two uses of a column may have different values of it
                 found[*column, known] = Number(known.size or 0)
     values = total(found.values()) if found else Number(1)

@@ -223,7 +223,8 @@ def _encoded(constant: Folded, kind: DataType | None) -> int | Fraction | str | 
     value, own = constant.value, constant.kind
     if kind is None or value is None:
         return None
-    if not isinstance(value, str) and own.family in _EXACT and kind.family in _EXACT:
+    exact = own.family in _EXACT or (own.family is Family.FLOAT and not isinstance(value, str) and abs(value) < 2**53)
+    if not isinstance(value, str) and exact and kind.family in _EXACT:
         scaled = value * 10 ** (kind.scale or 0)
         return int(scaled) if scaled.denominator == 1 else scaled
     if own.family is kind.family and kind.family in _ENCODED and (own.name == kind.name or isinstance(value, str)):

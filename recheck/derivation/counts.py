@@ -255,7 +255,7 @@ class Counts:
         ]
         if not {*claim.key} <= rows.wanted:
             raise RejectedError("a key of columns that are not there")
-        held, found = {*claim.key}, [traced(rows.node, place) for place in claim.key]
+        held, found = {*claim.key}, [traced(rows.node, place, missing=True) for place in claim.key]
         if len(changing) != 1 or rows.pair is not None or not held <= (rows.wanted & (rows.by or rows.wanted)):
             raise RejectedError("a key of several streams, or of columns that are not there")
         source = rows.sources[changing[0]]
@@ -267,7 +267,8 @@ class Counts:
         sizes = [self._values(one, rows, None) for one in claim.columns]
         if most is None or held | {one.column for one in claim.columns} < rows.wanted:
             raise RejectedError("columns that hold no key")
-        return product([Quantity.number(most), *sizes])
+        missing = any(one.missing for one in rows.sources.values())  # rows without a key are a group of theirs
+        return product([Quantity.number(most + missing), *sizes])
 
     def _sessions(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
         """Sessions, each with the keys of its last row: of a value that is no key no row says which there is."""
@@ -365,13 +366,16 @@ class Counts:
             here = todo.pop()
             seen.add(here)
             for side in ("base", "step"):
-                below, place = traced(node.input(side), here)
+                below, place = traced(node.input(side), here, missing=True)
+                missing = traced(node.input(side), here) != (below, place)
                 table = node.catalog.table(below.tree.table) if isinstance(below.tree, Scan) else None
                 options = [] if table is None or table.kind is Kind.STREAM else self._of_relation(table)
-                if isinstance(below.tree, Recur) and below.recursion is not None and below.recursion.same(node):
+                around = below.recursion if isinstance(below.tree, Recur) and not missing else None
+                if around is not None and around.same(node):
                     todo += {place} - seen
                 elif table is not None and options:
                     found[table.name, place] = options[0]
+                    found |= {("", 0): Quantity.number(1)} if missing else {}  # NULL, of a row without a partner
                 else:
                     raise RejectedError("a column of a recursion with any values")
         return total(found.values())
@@ -421,6 +425,8 @@ class Counts:
             options += [Quantity.number(source.fan)] if beside else []
         if source.single:
             options.append(Quantity.number(1))
+        elif source.union is not None:
+            options.append(self.all_rows(source.union))
         elif source.every is not None and claim.timestamps is not None:
             options.append(Quantity.number(self._buckets(claim, source.every, rows, closing)))
         elif source.table is not None and source.is_stream and claim.facts:

@@ -22,7 +22,7 @@ from streambound.analyzer.algebra.syntax import column_of, scalar_of
 from streambound.analyzer.block_columns import BlockColumns, with_conditions_above
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.query import Query
-from streambound.preprocess.pipeline import derive
+from streambound.preprocess.pipeline import Derivation, derive
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.conditions import Conditions
 from streambound.recheck.certificates.quantity import Quantity
@@ -146,16 +146,18 @@ class OperationChecker:
         distinct = is_set(tree)
         places = None if distinct else frozenset(claim.columns)
         derivation = derive(self.columns(node).block(tree, places, distinct))
-        more = []
-        if distinct:
-            count = count_of(claim, -1)
-            if count.rule != "results":
-                raise RejectedError("results that are counted as others")
-            size = self.of_blocks.results([derivation], count)
-            self.counts.agreed(count.size, size)
-            more = [ExpectedState("results", "set", (), ROW, size, BLOCK, EVER)]
+        more = self._results(derivation, claim) if distinct else []
         splits = [derivation.split, derivation.together]
         return self.tables(claim, splits, distinct, "set" if distinct else "bag", more)
+
+    def _results(self, derivation: Derivation, claim: ClaimedOperation) -> list[ExpectedState]:
+        """The results of a set, each remembered for ever."""
+        count = count_of(claim, -1)
+        if count.rule != "results":
+            raise RejectedError("results that are counted as others")
+        size = self.of_blocks.results([derivation], count)
+        self.counts.agreed(count.size, size)
+        return [ExpectedState("results", "set", (), ROW, size, BLOCK, EVER)]
 
     def tables(
         self,
@@ -176,16 +178,16 @@ class OperationChecker:
         """The rows of a block's streams, as long as they may be joined with others."""
         if not self.is_block(node) or claim.inputs or claim.block:
             raise RejectedError("rows of what is no block")
-        if is_set(node.tree):
-            raise NotCheckedError("rows of a set that are kept apart")
-        body = node
-        while isinstance(body.tree, Project | Alias):
+        distinct, body = is_set(node.tree), node
+        while isinstance(body.tree, Project | Alias | Distinct):
             body = body.input("input")
         count = count_of(claim, 0)
         if count.rule != "apart":
             raise RejectedError("rows that are not kept apart")
         size = self.counts.most(count, CountedColumns(body, frozenset(), None))
-        self.states(claim, ExpectedState("rows", "Lemma 1", (), SOURCES, size, reason_of(count), retention_of(count)))
+        rows = ExpectedState("rows", "Lemma 1", (), SOURCES, size, reason_of(count), retention_of(count))
+        query = self.columns(node).block(node.tree, None, True) if distinct else None
+        self.states(claim, rows, *(self._results(derive(query), claim) if query is not None else []))
 
     def _pair_of_streams(self, node: PlanNode, tree: Join, claim: ClaimedOperation) -> None:
         """An outer, semi or anti join of two streams, by the tables of the inner one.

@@ -202,7 +202,7 @@ def listed(node: PlanNode) -> list[exp.Expr]:
 class SourceOfRows:
     """What rows are made of: at most one row each of a table, or a bucket, of which one begins ``every`` so many
     timestamps; ``missing``: or without one. Rows of the sources ``by`` leave at most ``fan`` of these: of a ``version``
-    of a relation as many as it has rows. There may be a ``single`` one.
+    of a relation as many as it has rows. There may be a ``single`` one; a row of a ``union`` is one of a side's.
     """
 
     table: DeclaredTable | None = None
@@ -212,6 +212,7 @@ class SourceOfRows:
     fan: int = 1
     version: bool = False
     single: bool = False
+    union: PlanNode | None = None
 
     @property
     def is_stream(self) -> bool:
@@ -264,7 +265,9 @@ def sources(node: PlanNode) -> Sources:
             return sources(node.input("left"))
         case Recur():
             return {f"recursion {place}": SourceOfRows() for place in range(node.width)}
-        case Union() | Fixpoint() | FirstRows():
+        case Union():
+            return {"union": SourceOfRows(union=node)}
+        case Fixpoint() | FirstRows():
             return {"": SourceOfRows()}
     raise NotCheckedError(f"the rows of a {type(node.tree).__name__}")
 
@@ -347,7 +350,9 @@ def says(node: PlanNode, column: int) -> frozenset[str]:
             return frozenset((_bucket(sources(node.input("input"))),))
         case Recur():
             return frozenset((f"recursion {column}",))
-        case Union() | Fixpoint() | FirstRows():
+        case Union():
+            return frozenset(("union",))
+        case Fixpoint() | FirstRows():
             return frozenset(("",))
     found = origin(node, column)
     if found is None:
@@ -492,7 +497,7 @@ def keys(node: PlanNode) -> list[Places]:
             return [*([node.every] if distinct else []), *keys(node.input("left"))]
         case Distinct() | Union(distinct=True):
             return [node.every]
-        case Filter() | Alias() | Apply() | SpjBlock():
+        case Filter() | Alias() | Apply() | SpjBlock() | Bucket(kind=BucketKind.TUMBLING):
             return keys(node.input("input"))
         case Over(calls=calls):
             return [*keys(node.input("input")), *_numbered(calls, node.input("input"))]
@@ -521,10 +526,10 @@ def _numbered(calls: Sequence[WindowCall], below: PlanNode) -> Iterator[Places]:
             yield frozenset((*(place for place in places if place is not None), number))
 
 
-def traced(node: PlanNode, column: int) -> tuple[PlanNode, int]:
-    """The lowest operator of which a column is one as it is."""
+def traced(node: PlanNode, column: int, missing: bool = False) -> tuple[PlanNode, int]:
+    """The lowest operator of which a column is one as it is, and, unless it may be ``missing``, is always there."""
     found = origin(node, column)
-    while found is not None and found.column is not None:
+    while found is not None and found.column is not None and (missing or not found.missing):
         node, column = found.node, found.column
         found = origin(node, column)
     return node, column

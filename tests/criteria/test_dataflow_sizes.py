@@ -21,7 +21,14 @@ STREAM: dict[str, Any] = {
 CATALOG = catalog_from_mapping(
     {
         "streams": {"S": STREAM, "T": STREAM},
-        "relations": {"R": {"columns": {"a": "bigint", "b": "bigint"}, "rows": 12}},
+        "relations": {
+            "R": {"columns": {"a": "bigint", "b": "bigint"}, "rows": 12},
+            "C": {
+                "columns": {"a": "bigint", "b": "bigint"},
+                "rows": 6,
+                "changes": {"timestamp": "ts", "op": "op"},
+            },
+        },
     }
 )
 ENDS = "FROM S JOIN T ON S.b = T.b WHERE T.ts <= 20"
@@ -71,6 +78,18 @@ def test_what_is_bounded_has_a_job(name: str) -> None:
     assert found is not None and found.entries is not None, sql
     assert found.entries.text == entries
     assert plan_of_judgement(found, statement).bound.entries == found.entries
+
+
+def test_rows_without_a_partner_have_one_value_more() -> None:
+    """NULL, of a recursion's column that an outer join makes."""
+    sql = (
+        "WITH RECURSIVE w(x, y) AS (SELECT a AS x, b AS y FROM C UNION "
+        "SELECT w.x, C.b FROM w LEFT JOIN C ON w.y = C.a) SELECT x, y FROM w"
+    )
+    (statement,) = some_statements(SourceText("q.sql", sql), None, CATALOG.models)
+    found = judge(statement, CATALOG)
+    assert found is not None and found.entries is not None
+    assert found.entries.text == "60"
 
 
 @pytest.mark.parametrize("name", UNLIMITED)
