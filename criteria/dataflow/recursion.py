@@ -6,16 +6,32 @@ of the facts finds (F1). Where rows are taken back, the base's rows are counted,
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
-from streambound.analyzer.algebra.nodes import Fixpoint
+from sqlglot import exp
+
+from streambound.analyzer.algebra.nodes import (
+    Alias,
+    Distinct,
+    Filter,
+    Fixpoint,
+    Join,
+    JoinKind,
+    Project,
+    Recur,
+    Tree,
+    Union,
+)
 from streambound.analyzer.algebra.view_facts import ViewKind
+from streambound.analyzer.expressions.whole_numbers import whole_number
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.dataflow.blocks import RuleContext
 from streambound.criteria.dataflow.counting import different
-from streambound.criteria.dataflow.demand import Demand, everything
+from streambound.criteria.dataflow.demand import Demand, everything, items_of
 from streambound.criteria.dataflow.state import Entry, Operation, OperatorState, StateCount, without_rule
-from streambound.criteria.dataflow.view import OperatorView
+from streambound.criteria.dataflow.syntax import conjuncts
+from streambound.criteria.dataflow.view import OperatorView, Places, place_of
 
 
 def fixpoint(tree: Fixpoint, demand: Demand, context: RuleContext) -> Operation:
@@ -25,6 +41,9 @@ def fixpoint(tree: Fixpoint, demand: Demand, context: RuleContext) -> Operation:
     view = context.views.of(tree)
     own = _state(tree, "recursion", "F2", different(view, view.every), view)
     inside = replace(context, views=context.views.inside(tree))
+    words = next((words for one in _operators(tree.step) if (words := _unread(one, inside)) is not None), None)
+    if words is not None:
+        return without_rule(tree, words)
     base, step = context.views.of(tree.base), inside.views.of(tree.step)
     states = [own]
     if base.change > ViewKind.APPEND_ONLY or step.change > ViewKind.APPEND_ONLY:
@@ -35,6 +54,86 @@ def fixpoint(tree: Fixpoint, demand: Demand, context: RuleContext) -> Operation:
         inside.below(tree.step, replace(everything(step), once=True)),
     )
     return Operation(tree, tuple(states), below, demand)
+
+
+# --- what a job reads of a step ---------------------------------------------------------------------------------------
+
+
+def _operators(tree: Tree) -> Iterator[Project | Filter | Join]:
+    """The select lists and conditions of a step, each of whose cases is one join of the recursion and other rows."""
+    match tree:
+        case Alias(input) | Distinct(input):
+            yield from _operators(input)
+        case Project(input) | Filter(input):
+            yield tree
+            yield from _operators(input)
+        case Join(left=left, right=right):
+            yield tree
+            yield from (*_operators(left), *_operators(right))
+        case Union(left, right):
+            yield from (*_operators(left), *_operators(right))
+
+
+def _unread(tree: Project | Filter | Join, context: RuleContext) -> str | None:
+    """Why no job computes a step, in words; None where one does."""
+    below = replace(tree, kind=JoinKind.INNER) if isinstance(tree, Join) else tree.input
+    given, mine = context.views.of(below), _made(below, context)
+    if isinstance(tree, Project):
+        items = items_of(tree, given)
+        return next((words for one in items if (words := _unread_item(one, given, mine)) is not None), None)
+    operands = (one for part in conjuncts(tree.condition) for one in _operands(part))
+    return _OF_RECURSION if any(given.read_by(one) & mine and not _is_column(one, given) for one in operands) else None
+
+
+def _made(tree: Tree, context: RuleContext) -> Places:
+    """The columns of a part of a step that are the recursion's, or computed of these."""
+    match tree:
+        case Recur():
+            return context.views.of(tree).every
+        case Alias(input) | Filter(input) | Distinct(input):
+            return _made(input, context)
+        case Project(input):
+            given, mine = context.views.of(input), _made(input, context)
+            return frozenset(place for place, one in enumerate(items_of(tree, given)) if given.read_by(one) & mine)
+        case Join(left=left, right=right):
+            width = len(context.views.of(left).schema)
+            return _made(left, context) | {place + width for place in _made(right, context)}
+    return frozenset()
+
+
+_OF_RECURSION = "an expression over a recursive relation"
+
+
+def _unread_item(node: exp.Expr, given: OperatorView, mine: Places) -> str | None:
+    if given.read_by(node) & mine:
+        return None if _is_column(node, given) else _OF_RECURSION
+    places = given.read_by(node)
+    sources = frozenset[str]().union(*(given.origins[place] for place in places))
+    tables = [(place, given.sources[name].stream) for place in places for name in given.origins[place]]
+    times = [place for place, table in tables if table is not None and given.schema[place].name == table.timestamp]
+    if times or len(sources) > 1:
+        return "a column of a recursion that is computed of several rows, or of times"
+    return None
+
+
+def _operands(node: exp.Expr) -> Iterator[exp.Expr]:
+    """What the comparisons of a condition compare."""
+    node = node.unnest()
+    if isinstance(node, exp.And | exp.Or | exp.Not):
+        for part in node.iter_expressions():
+            yield from _operands(part)
+    elif isinstance(node, exp.Predicate):
+        yield from (part.unnest() for part in node.iter_expressions())
+    else:
+        yield node
+
+
+def _is_column(node: exp.Expr, given: OperatorView) -> bool:
+    """Whether an expression is a column, or a whole number more than one."""
+    node = node.unnest()
+    if isinstance(node, exp.Add | exp.Sub) and whole_number(node.expression) is not None:
+        node = node.this.unnest()
+    return place_of(node, given) is not None
 
 
 def _state(tree: Fixpoint, what: str, proposition: str, count: StateCount | None, view: OperatorView) -> OperatorState:

@@ -97,3 +97,33 @@ def test_what_has_no_limit_has_none(name: str) -> None:
     (statement,) = some_statements(SourceText("q.sql", UNLIMITED[name]), None, CATALOG.models)
     found = judge(statement, CATALOG)
     assert found is not None and found.entries is None
+
+
+_RECURSION = "WITH RECURSIVE w(x, y) AS (SELECT b, b FROM S UNION {}) SELECT x FROM w"
+_GROUPS = "(SELECT b, COUNT(*) AS n FROM {0} GROUP BY b)"
+WITHOUT_A_JOB = {
+    "a step that computes with its rows": (
+        _RECURSION.format("SELECT w.x % 3, S.b FROM w JOIN S ON w.y = S.b"),
+        "an expression over a recursive relation",
+    ),
+    "a step that computes of several rows": (
+        _RECURSION.format("SELECT S.b + T.b, S.b FROM w JOIN S ON w.y = S.b JOIN T ON T.b = S.b"),
+        "a column of a recursion that is computed of several rows, or of times",
+    ),
+    "partners that are no comparison": (
+        f"SELECT p.n FROM {_GROUPS.format('S')} p LEFT JOIN {_GROUPS.format('T')} q ON (p.n + q.n) % 2 = 0",
+        "partners by (p.n + q.n) % 2 = 0, which compares no columns",
+    ),
+    "a default of another type": (
+        "SELECT LAG(v, 1, 0.5) OVER (PARTITION BY b ORDER BY ts) AS x FROM S",
+        "LAG with a default of another type",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_A_JOB)
+def test_what_no_job_computes_has_no_rule(name: str) -> None:
+    sql, words = WITHOUT_A_JOB[name]
+    (statement,) = some_statements(SourceText("q.sql", sql), None, CATALOG.models)
+    found = judge(statement, CATALOG)
+    assert found is not None and [one.words for one in found.outside] == [words]
