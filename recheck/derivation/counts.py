@@ -247,7 +247,10 @@ class Counts:
         )
 
     def _keys(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
-        """K1: columns that hold a key which punctuations end, of rows of that stream alone, and values beside them."""
+        """K1: columns that hold a key which punctuations end, of rows of that stream alone, and values beside them.
+
+        Or the values of all columns, which the key ends, too.
+        """
         changing = [
             name
             for name, one in rows.sources.items()
@@ -263,9 +266,13 @@ class Counts:
         if source.table is None or not is_of or not all(isinstance(below.tree, Scan) for below, _ in found):
             raise RejectedError("columns that hold no key")
         named = tuple(below.schema[column].name for below, column in found)
-        most = next((k.max_open for k in source.table.ending if k.attributes == named and k.max_open is not None), None)
+        numbers = [key.max_open for key in source.table.ending if key.attributes == named]
+        counted = frozenset(one.column for one in claim.columns)
         sizes = [self._values(one, rows, None) for one in claim.columns]
-        if most is None or held | {one.column for one in claim.columns} < rows.wanted:
+        if numbers and rows.wanted <= counted:
+            return product(sizes)
+        most = next((one for one in numbers if one is not None), None)
+        if most is None or not rows.wanted <= held | counted:
             raise RejectedError("columns that hold no key")
         return product([Quantity.number(most), *sizes])
 
