@@ -364,21 +364,30 @@ class Counts:
         for one in claim.columns:
             if one.column == column:
                 return self._values(one, CountedColumns(node, node.every, None), None)
-        found, todo, seen = dict[tuple[str, int], Quantity](), [column], set[int]()
+        found, todo, seen = dict[object, Quantity](), [column], set[int]()
         while todo:
             here = todo.pop()
             seen.add(here)
             for side in ("base", "step"):
                 below, place = traced(node.input(side), here)
-                table = node.catalog.table(below.tree.table) if isinstance(below.tree, Scan) else None
-                options = [] if table is None or table.kind is Kind.STREAM else self._of_relation(table)
                 if isinstance(below.tree, Recur) and below.recursion is not None and below.recursion.same(node):
                     todo += {place} - seen
-                elif table is not None and options:
-                    found[table.name, place] = options[0]
-                else:
-                    raise RejectedError("a column of a recursion with any values")
+                    continue
+                way, size = self._of_rows(node.input(side), here)
+                missing = any(sources(node.input(side))[name].missing for name in way)
+                is_read = isinstance(below.tree, Scan) and len(way) == 1
+                found[(below.tree.table, place, missing) if is_read else (side, here)] = size
         return total(found.values())
+
+    def _of_rows(self, node: PlanNode, column: int) -> tuple[frozenset[str], Quantity]:
+        """The values of a column that rows of relations say, of each of these one, and which rows."""
+        mine = sources(node)
+        for way in ways_to_say(node, column):
+            known = [one for name in sorted(way) if not (one := mine[name]).version and not one.is_stream]
+            sizes = [(one, self._of_relation(one.table)) for one in known if one.table is not None]
+            if len(sizes) == len(way) and all(options for _, options in sizes):
+                return way, product(options[0] + Quantity.number(int(one.missing)) for one, options in sizes)
+        raise RejectedError("a column of a recursion with any values")
 
     # --- when rows close ------------------------------------------------------------------------------------------
 
