@@ -237,13 +237,15 @@ class ClaimedKey:
 class ClaimedRewrite:
     """A rewrite of the whole tree, or of the operator at a path, by some facts of the tree before it.
 
-    ``side`` and ``values``: of a limit to what partners of a join's side have; ``late``: conditions by their numbers.
+    ``side`` and ``values``: of a limit to what partners of a join's side have, as a ``fact`` of pairs says by its number;
+    ``late``: conditions by their numbers.
     """
 
     rule: str
     path: tuple[str, ...] = ()
     side: str = ""
     values: ClaimedValues | None = None
+    fact: int | None = None
     late: tuple[int, ...] = ()
     nodes: tuple[ClaimedNode, ...] = ()
     facts: tuple[ClaimedFact, ...] = ()
