@@ -205,8 +205,7 @@ class JobOperators(MadeOperators):
         columns = table.columns
         if self.catalog.table(table.name) is not None:
             schema = self.views.schema(tree)
-            found = [table.column(schema[place].name) for place in places]
-            columns = tuple(column for column in found if column is not None)
+            columns = tuple(column for place in places if (column := schema[place].column) is not None)
         return self.added(self.relation(self.named(f"relation {table.name}"), table, columns), places, columns)
 
     def _changing(self, tree: nodes.Scan) -> OperationRows:

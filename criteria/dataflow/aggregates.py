@@ -63,6 +63,8 @@ LINEAR = ("COUNT", "SUM", "AVG", "VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_P
 ENDS = ("start", "end", "last")
 """The ends of a bucket, in the order in which it has them as columns."""
 _ONE = StateCount(Number(1), Reason.ROWS, Retention.EVER)
+_GROUPS_GO = {Retention.TIME: "A5", Retention.KEY: "K1"}
+"""The propositions by which groups are not kept for ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +133,10 @@ def aggregate(tree: Aggregate, demand: Demand, context: RuleContext) -> Operatio
     if words is not None:
         return without_rule(tree, words)
     keyed = keyed_rows(tree)
-    count = _ONE if not tree.keys else _count(tree, keyed, block, context)
-    states = [_state(tree, "groups", "A1", range(width), Entry.SUMS, count, context)]
-    states += [state for one in of_values for state in _values(tree, one, body, given, context)]
+    count = _ONE if not tree.keys else _count(tree, keyed, block, context, demand.final)
+    proposition = "A1" if count is None else _GROUPS_GO.get(count.retention, "A1")
+    states = [_state(tree, "groups", proposition, range(width), Entry.SUMS, count, context)]
+    states += [state for one in of_values for state in _values(tree, one, body, given, context, demand.final)]
     if body is None or sums is None:
         values = [one.count.closing for one in states if one.entry is Entry.OPEN_VALUES and one.count is not None]
         closing = frozenset(one.place for one in values if one is not None)
@@ -248,8 +251,13 @@ def block_keys(tree: Aggregate) -> tuple[list[Named], list[int | str | None]]:
 # --- counts -----------------------------------------------------------------------------------------------------------
 
 
-def _count(tree: Aggregate, keyed: Project, body: Tree | None, context: RuleContext) -> StateCount | None:
-    """How many groups there are, or values of more columns in them: they go when the key's time is over."""
+def _count(
+    tree: Aggregate, keyed: Project, body: Tree | None, context: RuleContext, final: bool = False
+) -> StateCount | None:
+    """How many groups there are, or values of more columns in them: they go when the key's time is over.
+
+    ``final``: rather groups that go than fewer ones.
+    """
     bucket = tree.input if isinstance(tree.input, Bucket) else None
     if is_session(tree.input):
         view = _sessions(tree, tree.input, context.views.of(keyed), context)
@@ -257,7 +265,10 @@ def _count(tree: Aggregate, keyed: Project, body: Tree | None, context: RuleCont
     given = context.views.of(keyed.input)
     own = [Named(f"c{n}", scalar_of_column(one), alias=True) for n, one in enumerate(given.schema)]
     whole = context.views.of(replace(keyed, items=(*own, *keyed.items)))
-    found = until_key_ends(whole, range(len(own), len(whole.schema)), range(len(own), len(own) + len(tree.keys)))
+    keys = range(len(own), len(own) + len(tree.keys))
+    found = until_key_ends(whole, range(len(own), len(whole.schema)), keys, final)
+    if final and found is not None and found.retention is not Retention.PRESENT:
+        return _at_keys(found, len(own))
     counts = [None if found is None else _at_keys(found, len(own))]
     if body is not None and bucket is None:
         read = read_items(keyed.input, [item for item in keyed.items if isinstance(item, Named)], context, True)
@@ -285,7 +296,7 @@ def _sessions(tree: Aggregate, bucket: Bucket, view: OperatorView, context: Rule
 
 
 def _values(
-    tree: Aggregate, one: Valued, body: Tree | None, given: OperatorView, context: RuleContext
+    tree: Aggregate, one: Valued, body: Tree | None, given: OperatorView, context: RuleContext, final: bool
 ) -> tuple[OperatorState, ...]:
     """The values of an aggregate, by group."""
     below: Tree = tree.input if one.where is None else _filtered(tree, one.where)
@@ -295,7 +306,7 @@ def _values(
     if one.greatest is not None and given.change <= ViewKind.APPEND_ONLY:
         return ()  # the best one is in the group's entry
     counted = None if one.where is not None and isinstance(tree.input, Bucket) else body
-    count = _count(tree, keyed, counted, context)
+    count = _count(tree, keyed, counted, context, final)
     entry = Entry.VALUES
     if one.greatest is not None:
         read = given.read_by(*(key.value for key in tree.keys), one.value, one.where)

@@ -79,12 +79,14 @@ class RuleContext:
 
     def relation(self, tree: nodes.Tree, places: Sequence[int]) -> DeclaredTable | Undecided:
         """A relation that does not change, or what is computed of some: the declared one, or one of these columns."""
-        scan = tree
-        while isinstance(scan, nodes.Alias) and not scan.columns:
+        given, scan = self.views.schema(tree), tree
+        while isinstance(scan, nodes.Alias | nodes.Project):
             scan = scan.input
-        if isinstance(scan, nodes.Scan) and (declared := self.catalog.table(scan.table)) is not None:
+        columns = [given[place].column for place in places]
+        declared = self.catalog.table(scan.table) if isinstance(scan, nodes.Scan) else None
+        if declared is not None and None not in columns and len({*columns}) == len(columns):
             return declared
-        given, syntax = self.views.schema(tree), tree.syntax or exp.Null()
+        syntax = tree.syntax or exp.Null()
         named = [scalar_of(column_of(given[place])) for place in places]
         items = tuple(nodes.Named(f"c{n}", value, alias=True) for n, value in enumerate(named))
         try:

@@ -46,10 +46,18 @@ def different(view: OperatorView, places: Iterable[int], by: Iterable[int] | Non
     return _different(view, frozenset(places), view.every if by is None else frozenset(by))
 
 
-def until_key_ends(view: OperatorView, places: Iterable[int], by: Iterable[int] | None = None) -> StateCount | None:
-    """The same of what goes when no row of its key comes any more: a group, not a row that waits for others."""
+def until_key_ends(
+    view: OperatorView, places: Iterable[int], by: Iterable[int] | None = None, final: bool = False
+) -> StateCount | None:
+    """The same of what goes when no row of its key comes any more: a group, not a row that waits for others.
+
+    ``final``: rather of what goes at some time than of fewer entries that stay.
+    """
     wanted, closing = frozenset(places), view.every if by is None else frozenset(by)
     counts = [_different(view, wanted, closing), *_open_keys(view, wanted, closing)]
+    if final:
+        ending = [*_counts(view, wanted, closing), *_open_keys(view, wanted, closing)]
+        counts = [one for one in ending if one.retention is not Retention.PRESENT] or counts
     return least(count for count in counts if count is not None)
 
 
@@ -291,15 +299,17 @@ def held_keys(view: OperatorView, places: Places) -> Iterator[HeldKey]:
 
 
 def _open_keys(view: OperatorView, wanted: Places, by: Places) -> Iterator[StateCount]:
-    """Columns that hold a key which punctuations end: of each open one values (K1)."""
+    """Columns that hold a key which punctuations end: of each open one values (K1), or the values of all columns."""
     for held in held_keys(view, wanted & by):
-        rest = [(place, view.columns[place].values.size) for place in sorted(wanted - frozenset(held.places))]
-        known = tuple(ColumnCount(place, size) for place, size in rest if size is not None)
-        if held.key.max_open is not None and len(known) == len(rest):
-            missing = any(one.missing for one in view.sources.values())  # rows without a key are a group of theirs
-            size = product([Number(held.key.max_open + missing), *(Number(one.size) for one in known)])
-            why = Combinations(view, (), known)
-            yield StateCount(size, Reason.OPEN_KEYS, Retention.KEY, held=held, why=why)
+        missing = any(one.missing for one in view.sources.values())  # rows without a key are a group of theirs
+        open = None if held.key.max_open is None else held.key.max_open + missing
+        for most, places in ((open, wanted - frozenset(held.places)), (1, wanted)):
+            sizes = [(place, view.columns[place].values.size) for place in sorted(places)]
+            known = tuple(ColumnCount(place, size) for place, size in sizes if size is not None)
+            if most is not None and len(known) == len(sizes):
+                size = product([Number(most), *(Number(one.size) for one in known)])
+                why = Combinations(view, (), known)
+                yield StateCount(size, Reason.OPEN_KEYS, Retention.KEY, held=held, why=why)
 
 
 def _is_attribute(view: OperatorView, place: int, source: str, attribute: str) -> bool:

@@ -20,13 +20,14 @@ class Demand:
     """What is needed of rows: the values of ``columns``.
 
     ``most`` has the greatest values that matter of some columns, and ``ago`` how long ago at most times of rows before
-    matter, which LAG gives. ``once``: duplicates do not matter.
+    matter, which LAG gives. ``once``: duplicates do not matter. ``final``: only rows that do not change any more do.
     """
 
     columns: Places = frozenset()
     most: Mapping[int, int] = field(default_factory=dict)
     ago: Mapping[int, int] = field(default_factory=dict)
     once: bool = False
+    final: bool = False
 
     def reading(self, places: Iterable[int]) -> Demand:
         """The same with the values of more columns."""
@@ -40,6 +41,7 @@ class Demand:
             {places[one]: most for one, most in self.most.items() if one in places},
             {places[one]: most for one, most in self.ago.items() if one in places},
             self.once,
+            self.final,
         )
 
 
@@ -56,7 +58,7 @@ def of_items(tree: Project, given: OperatorView, demand: Demand) -> Demand:
         {place: n for one, n in limits.items() if (place := place_of(items[one], given)) is not None}
         for limits in (demand.most, demand.ago)
     )
-    return Demand(columns, most, ago, demand.once)
+    return Demand(columns, most, ago, demand.once, demand.final)
 
 
 def items_of(tree: Project, given: OperatorView) -> list[exp.Expr]:

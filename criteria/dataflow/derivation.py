@@ -260,35 +260,35 @@ def _nodes_of(tree: Tree, catalog: Catalog, path: tuple[str, ...], made: Mapping
 def _limits(tree: Tree, catalog: Catalog) -> tuple[Tree, list[Json]]:
     """What `ranges_down` does, limit by limit, each of the tree after those before it."""
     found = list[Json]()
-    todo: list[tuple[str, ...]] = [()]
+    todo: list[tuple[tuple[str, ...], Views]] = [((), Views(catalog))]
     while todo:
-        path = todo.pop()
+        path, views = todo.pop()
         here = _at(tree, path)
-        for name, part, column in _limits_of(here, catalog):
+        for name, part, column in _limits_of(here, views):
             registered = _nodes_of(tree, catalog, path, {})
             log, pair = FactLog(registered.numbers), registered.at(pairs_of(_at(tree, path)))
-            log.values(pair, column)
             made: Json = {"rule": "limit", "path": list(path), "side": name, "values": _limit_json(part)}
-            made |= {"facts": log.facts}
+            made |= {"fact": log.values(pair, column), "facts": log.facts}
             found.append(_with_nodes(made, registered.claims))
             changed = filtered(getattr(_at(tree, path), name), part, catalog)
             tree = _with(tree, (*path, name), changed)
-        todo += [(*path, name) for name in reversed(named_inputs(_at(tree, path)))]
+        here = _at(tree, path)
+        inside = views.inside(here) if isinstance(here, nodes.Fixpoint) else views
+        todo += [((*path, name), inside if name == "step" else views) for name in reversed(named_inputs(here))]
     return tree, found
 
 
-def _limits_of(tree: Tree, catalog: Catalog) -> list[tuple[str, exp.Expr, int]]:
+def _limits_of(tree: Tree, views: Views) -> list[tuple[str, exp.Expr, int]]:
     """The limits of a join's sides, with the columns of pairs that they are of."""
-    if not isinstance(tree, nodes.Join) or tree.using or is_block(tree, catalog):
+    if not isinstance(tree, nodes.Join) or tree.using or is_block(tree, views.catalog):
         return []
-    views = Views(catalog)
     left, right, pair = views.of(tree.left), views.of(tree.right), views.of(pairs_of(tree))
     width, found = len(left.schema), list[tuple[str, exp.Expr, int]]()
     if tree.kind in LEFT_MEETS:
-        of_left = limits(tree.left, left, pair.columns[:width], catalog)
+        of_left = limits(tree.left, left, pair.columns[:width], views.catalog)
         found += [("left", part, place) for place, part in of_left]
     if tree.kind in RIGHT_MEETS:
-        of_right = limits(tree.right, right, pair.columns[width:], catalog)
+        of_right = limits(tree.right, right, pair.columns[width:], views.catalog)
         found += [("right", part, place + width) for place, part in of_right]
     return found
 

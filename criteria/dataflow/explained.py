@@ -156,8 +156,12 @@ class FactLog:
         made: Json = {"rule": "recursive", "set": around.view.columns[column].values, "uses": []}
         if key in self._begun:
             self._begun[key].append(made)
-        else:
+        else:  # what is being explained of its step does not say it: it is explained from its base on
+            recursions = {number for tree, number in self.numbers.items() if isinstance(tree, nodes.Fixpoint)}
+            begun = self._begun
+            self._begun = {one: supposing for one, supposing in begun.items() if one[0] in recursions}
             made["uses"] = [self.values(around, column)]
+            self._begun = begun
         return made
 
     def _none(self, node: TreeNode, column: int) -> Json | None:

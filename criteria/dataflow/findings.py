@@ -17,6 +17,8 @@ from streambound.analyzer.algebra.schema_columns import ViewColumn, meant
 from streambound.analyzer.codes import Code
 from streambound.analyzer.findings import Positions
 from streambound.analyzer.spans import Span
+from streambound.criteria.dataflow.aggregates import keyed_rows
+from streambound.criteria.dataflow.counting import held_keys
 from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.state import OperatorState
 from streambound.criteria.dataflow.syntax import conjuncts
@@ -47,6 +49,7 @@ _PARTNERS = (
     "limit how much later a partner may come: T.ts BETWEEN S.ts AND S.ts + INTERVAL 1 HOUR, in one condition of ANDs"
 )
 _ASKED = "limit their time in the subquery's WHERE, as T.ts BETWEEN S.ts - INTERVAL 1 HOUR AND S.ts"
+_OPEN = "add max_open to [[streams.{}.punctuations]]: how many keys are open at most at any time"
 _ROWS = "declare it: rows = … in [relations.{}], or domains of its key"
 
 
@@ -137,7 +140,15 @@ class _Findings:
         view = self.views.of(tree)
         for place in state.key if places is None else places:
             if view.columns[place].values.size is None:
-                yield from (self._violation(state, words, one) for one in written(tree, place, self.views))
+                for one in written(tree, place, self.views):
+                    found = self._violation(state, words, one)
+                    yield replace(found, help=self._without_number(tree, place) or found.help)
+
+    def _without_number(self, tree: nodes.Tree, place: int) -> str:
+        """What would bound a column of groups, or of distinct rows, that is of a key which punctuations end."""
+        rows = self.views.of(keyed_rows(tree) if isinstance(tree, nodes.Aggregate) else tree)
+        keys = (one for one in held_keys(rows, rows.every) if place in one.places and one.key.max_open is None)
+        return next((_OPEN.format(one.key.stream) for one in keys), "")
 
     def _of_side(self, state: OperatorState, tree: nodes.Join) -> Iterator[Violation]:
         """The unbounded columns of a side that waits: in the join's condition, or where they are read above."""

@@ -14,6 +14,7 @@ from streambound.analyzer.algebra.names_apart import with_names_apart
 from streambound.analyzer.algebra.view_facts import ROW_BEFORE
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.emission import EmitMode
 from streambound.analyzer.lower import Lowered, lower
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.work import spend
@@ -100,8 +101,10 @@ def judge_lowered(statement: Statement, lowered: Lowered, catalog: Catalog, join
     operation: Operation | None = None
     named = with_names_apart(lowered.tree, catalog, lowered.positions)
     late = values_in_blocks(late_conditions(named, blocks, catalog), blocks, catalog)
+    asked = statement.other_mode
+    final = asked is not None and asked.mode is EmitMode.FINAL
     for tree in normal_forms(late, catalog):
-        found = context.below(tree, everything(context.views.of(tree)))
+        found = context.below(tree, replace(everything(context.views.of(tree)), final=final))
         operation = found if operation is None else better(operation, found)
         if operation.entries is not None:
             break

@@ -43,7 +43,9 @@ def distinct(tree: nodes.Distinct | nodes.Union, demand: Demand, context: RuleCo
     else:
         below = (_below(tree.input, context),)
     view = context.views.of(tree)
-    states = (_rows(tree, "distinct", "Lemma 1", until_key_ends(view, view.every), view),)
+    count = until_key_ends(view, view.every)
+    proposition = "K2" if count is not None and count.retention is Retention.KEY else "Lemma 1"
+    states = (_rows(tree, "distinct", proposition, count, view),)
     found = Operation(tree, states, below, demand)
     return better(block(tree, everything(view), context), found) if context.is_block(tree) else found
 

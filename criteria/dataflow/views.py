@@ -455,18 +455,23 @@ def values_of(place: int, base: OperatorView, step: OperatorView, made: Operator
         if here in seen:
             continue
         seen.add(here)
-        for view in (base, step):
+        for side, view in enumerate((base, step)):
             own = [name for name in view.origins[here] if RECURSION in name]
             if own and MADE not in view.origins[here] and len(view.origins[here]) == 1:
                 todo.append(int(own[0].rstrip("'").rpartition(RECURSION)[2]))  # a join calls its right side's anew
                 continue
             sources = [view.sources.get(name, RowSource()) for name in view.origins[here]]
-            rows = [one.rows for one in sources if one.table is not None and one.rows is not None]
+            rows = [
+                total([one.rows, Number(1)]) if one.missing else one.rows
+                for one in sources
+                if one.table is not None and one.rows is not None
+            ]
             known = view.columns[here].values
             if len(rows) < len(sources) and known.size is None:
                 return None if size is None else Number(size)
             tables = tuple(one.table.name for one in sources if one.table)
-            column = tables, view.schema[here].column or view.schema[here]
+            missing = any(one.missing for one in sources)
+            column = tables, missing, view.schema[here].column or (side, here)  # a computed one has its own values
             if len(rows) == len(sources):
                 found[column] = product([Number(1), *rows])
                 if any(one.missing for one in sources):

@@ -20,11 +20,13 @@ from streambound.recheck.derivation.claims import ClaimedOperation, NotCheckedEr
 from streambound.recheck.derivation.counts import CountedColumns
 from streambound.recheck.derivation.demand import Needed, require_place
 from streambound.recheck.derivation.operations import OperationChecker
-from streambound.recheck.derivation.states import EVER, OPEN_VALUES, ROWS, SUMS, VALUES, ExpectedState
+from streambound.recheck.derivation.states import EVER, KEY, OPEN_VALUES, ROWS, SUMS, TIME, VALUES, ExpectedState
 from streambound.recheck.derivation.trees import PlanNode, keyed, only_grows, says, session_of, value_of
 
 _LINEAR = ("COUNT", "SUM", "AVG", "VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP")
 _NEWEST = "(newest)"
+_GROUPS_GO = {TIME: "A5", KEY: "K1"}
+"""The propositions by which groups are not kept for ever."""
 
 
 def groups(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) -> None:
@@ -116,7 +118,8 @@ def _groups(
         return [operations.columns(node).items(tree.input, items, True)]
 
     size, reason, retention = operations.counted(claim, 0, CountedColumns(rows, keys, keys), results)
-    return ExpectedState("groups", "A1", tuple(range(width)), SUMS, size, reason, retention)
+    proposition = _GROUPS_GO.get(retention, "A1")
+    return ExpectedState("groups", proposition, tuple(range(width)), SUMS, size, reason, retention)
 
 
 def _values(

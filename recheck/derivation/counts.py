@@ -247,7 +247,10 @@ class Counts:
         )
 
     def _keys(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
-        """K1: columns that hold a key which punctuations end, of rows of that stream alone, and values beside them."""
+        """K1: columns that hold a key which punctuations end, of rows of that stream alone, and values beside them.
+
+        Or the values of all columns, which the key ends, too.
+        """
         changing = [
             name
             for name, one in rows.sources.items()
@@ -263,9 +266,13 @@ class Counts:
         if source.table is None or not is_of or not all(isinstance(below.tree, Scan) for below, _ in found):
             raise RejectedError("columns that hold no key")
         named = tuple(below.schema[column].name for below, column in found)
-        most = next((k.max_open for k in source.table.ending if k.attributes == named and k.max_open is not None), None)
+        numbers = [key.max_open for key in source.table.ending if key.attributes == named]
+        counted = frozenset(one.column for one in claim.columns)
         sizes = [self._values(one, rows, None) for one in claim.columns]
-        if most is None or held | {one.column for one in claim.columns} < rows.wanted:
+        if numbers and rows.wanted <= counted:
+            return product(sizes)
+        most = next((one for one in numbers if one is not None), None)
+        if most is None or not rows.wanted <= held | counted:
             raise RejectedError("columns that hold no key")
         missing = any(one.missing for one in rows.sources.values())  # rows without a key are a group of theirs
         return product([Quantity.number(most + missing), *sizes])
@@ -361,24 +368,30 @@ class Counts:
         for one in claim.columns:
             if one.column == column:
                 return self._values(one, CountedColumns(node, node.every, None), None)
-        found, todo, seen = dict[tuple[str, int], Quantity](), [column], set[int]()
+        found, todo, seen = dict[object, Quantity](), [column], set[int]()
         while todo:
             here = todo.pop()
             seen.add(here)
             for side in ("base", "step"):
-                below, place = traced(node.input(side), here, missing=True)
-                missing = traced(node.input(side), here) != (below, place)
-                table = node.catalog.table(below.tree.table) if isinstance(below.tree, Scan) else None
-                options = [] if table is None or table.kind is Kind.STREAM else self._of_relation(table)
-                around = below.recursion if isinstance(below.tree, Recur) and not missing else None
-                if around is not None and around.same(node):
+                below, place = traced(node.input(side), here)
+                if isinstance(below.tree, Recur) and below.recursion is not None and below.recursion.same(node):
                     todo += {place} - seen
-                elif table is not None and options:
-                    found[table.name, place] = options[0]
-                    found |= {("", 0): Quantity.number(1)} if missing else {}  # NULL, of a row without a partner
-                else:
-                    raise RejectedError("a column of a recursion with any values")
+                    continue
+                way, size = self._of_rows(node.input(side), here)
+                missing = any(sources(node.input(side))[name].missing for name in way)
+                is_read = isinstance(below.tree, Scan) and len(way) == 1
+                found[(below.tree.table, place, missing) if is_read else (side, here)] = size
         return total(found.values())
+
+    def _of_rows(self, node: PlanNode, column: int) -> tuple[frozenset[str], Quantity]:
+        """The values of a column that rows of relations say, of each of these one, and which rows."""
+        mine = sources(node)
+        for way in ways_to_say(node, column):
+            known = [one for name in sorted(way) if not (one := mine[name]).version and not one.is_stream]
+            sizes = [(one, self._of_relation(one.table)) for one in known if one.table is not None]
+            if len(sizes) == len(way) and all(options for _, options in sizes):
+                return way, product(options[0] + Quantity.number(int(one.missing)) for one, options in sizes)
+        raise RejectedError("a column of a recursion with any values")
 
     # --- when rows close ------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from streambound.recheck.derivation.counts import CountedColumns
 from streambound.recheck.derivation.demand import Needed, everything, needed_of
 from streambound.recheck.derivation.fact_log import CheckedFacts
 from streambound.recheck.derivation.operations import OperationChecker
-from streambound.recheck.derivation.states import ROW, ExpectedState
+from streambound.recheck.derivation.states import KEY, ROW, ExpectedState
 from streambound.recheck.derivation.trees import PlanNode, listed, only_grows
 
 
@@ -75,7 +75,8 @@ def _linear(operations: OperationChecker, claim: ClaimedOperation, *below: tuple
 def distinct(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) -> None:
     """The different rows of a view."""
     size, reason, retention = operations.counted(claim, 0, CountedColumns(node, node.every, node.every))
-    state = ExpectedState("distinct", "Lemma 1", tuple(range(node.width)), ROW, size, reason, retention)
+    proposition = "K2" if retention == KEY else "Lemma 1"
+    state = ExpectedState("distinct", proposition, tuple(range(node.width)), ROW, size, reason, retention)
     operations.states(claim, state)
     names = ("left", "right") if isinstance(node.tree, Union) else ("input",)
     operations.inputs(claim, *((below, everything(below)) for below in map(node.input, names)))

@@ -112,12 +112,11 @@ def _not_in(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tre
 def _limited(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tree:
     """D4: ``S ⋈ T  ->  S ⋈ σ_p(T)``, where p is true of all pairs, of a side whose other rows are nothing."""
     tree, both = node.tree, pairs(node)
-    if not isinstance(tree, Join) or tree.using or tree.kind not in _MEET.get(rewrite.side, ()) or not facts.claimed:
+    if not isinstance(tree, Join) or tree.using or tree.kind not in _MEET.get(rewrite.side, ()) or rewrite.fact is None:
         raise RejectedError("a side whose rows are there without a partner")
-    side, last = node.input(rewrite.side), len(facts.claimed) - 1
-    column = facts.claimed[last].column
+    side, column = node.input(rewrite.side), facts.column_of(rewrite.fact)
     place = column - (0 if rewrite.side == "left" else node.input("left").width)
-    known = facts.values(last, both, column)
+    known = facts.values(rewrite.fact, both, column)
     if not 0 <= place < side.width:
         raise RejectedError("a limit of another side")
     kind = side.schema[place].type

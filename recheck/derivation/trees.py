@@ -377,7 +377,11 @@ def ways_to_say(node: PlanNode, column: int) -> Iterator[frozenset[str]]:
     for one in sorted(equals):
         yield says(node, one)
         found = origin(node, one)
-        if found is None or found.column is None:
+        if found is None:
+            continue
+        if found.column is None:
+            read = (ways_to_say(found.node, place) for place in sorted(found.node.read_by(found.expression)))
+            yield from (frozenset[str]().union(*ways) for ways in product(*read))
             continue
         names: Mapping[str, str] = {}
         if isinstance(node.tree, Alias):

@@ -175,12 +175,14 @@ def _of_sides(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode) -> ValueS
     if not isinstance(node.tree, Union | Fixpoint) or len(claim.uses) != 2:
         raise RejectedError("sides of what has none")
     sides = [node.input(name) for name in names]
+    one, other = (facts.values(use, side, claim.column) for use, side in zip(claim.uses, sides, strict=True))
+    if one.only_null or other.only_null:  # which is of any type
+        return one.join(other)
     kinds = [side.schema[claim.column].type for side in sides]
     if kinds[0] is None or kinds[1] is None or kinds[0].family is not kinds[1].family:
         raise NotCheckedError("sides of different types")
     if kinds[0].family is Family.DECIMAL and kinds[0] != kinds[1]:
         raise NotCheckedError("sides of different types")
-    one, other = (facts.values(use, side, claim.column) for use, side in zip(claim.uses, sides, strict=True))
     return one.join(other)
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.blocks import is_block
-from streambound.analyzer.algebra.nodes import Join, JoinKind, Scan, Tree
+from streambound.analyzer.algebra.nodes import Fixpoint, Join, JoinKind, Scan, Tree
 from streambound.analyzer.algebra.value_sets import ValueSet
 from streambound.analyzer.algebra.view_facts import ColumnFacts
 from streambound.analyzer.catalog import Catalog
@@ -30,20 +30,26 @@ RIGHT_MEETS = (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI, Join
 
 def ranges_down(tree: Tree, catalog: Catalog) -> Tree:
     """A tree whose views are limited to what joins above them can meet."""
-    if isinstance(tree, Join) and not tree.using and not is_block(tree, catalog):
-        tree = _limited(tree, catalog)
-    return with_inputs(tree, lambda one: ranges_down(one, catalog))
+    return _down(tree, Views(catalog))
 
 
-def _limited(tree: Join, catalog: Catalog) -> Join:
-    views = Views(catalog)
+def _down(tree: Tree, views: Views) -> Tree:
+    if isinstance(tree, Join) and not tree.using and not is_block(tree, views.catalog):
+        tree = _limited(tree, views)
+    if isinstance(tree, Fixpoint):
+        inside = views.inside(tree)
+        return replace(tree, base=_down(tree.base, views), step=_down(tree.step, inside))
+    return with_inputs(tree, lambda one: _down(one, views))
+
+
+def _limited(tree: Join, views: Views) -> Join:
     left, right = views.of(tree.left), views.of(tree.right)
     pair = views.of(replace(tree, kind=JoinKind.INNER, member=None))
     width = len(left.schema)
     if tree.kind in LEFT_MEETS:
-        tree = replace(tree, left=_narrowed(tree.left, left, pair.columns[:width], catalog))
+        tree = replace(tree, left=_narrowed(tree.left, left, pair.columns[:width], views.catalog))
     if tree.kind in RIGHT_MEETS:
-        tree = replace(tree, right=_narrowed(tree.right, right, pair.columns[width:], catalog))
+        tree = replace(tree, right=_narrowed(tree.right, right, pair.columns[width:], views.catalog))
     return tree
 
 
