@@ -30,31 +30,45 @@ _WORDS: dict[type[nodes.Tree], str] = {
 
 def reported_states(judgement: Judgement) -> tuple[State, ...]:
     """The states, those of lower operators first; what nothing bounds has a size without a number."""
-    found, relations = list[State](), set[str]()
-    for number, one in enumerate(judgement.operation.every(), start=1):
+    found = [*_of_operations(judgement.operation, judgement)]
+    found.extend(_state(one, one.what, (), judgement) for one in judgement.keys)
+    return tuple(found)
+
+
+def _of_operations(operation: Operation, judgement: Judgement) -> Iterator[State]:
+    """The states of an operation and of all below; of a relation that is read several times once."""
+    relations = set[str]()
+    for number, one in enumerate(operation.every(), start=1):
         if isinstance(one.tree, nodes.Scan) and one.states:
             if one.tree.table in relations:
                 continue
             relations.add(one.tree.table)
-        found.extend(_of_operation(one, number, judgement))
-    found.extend(_state(one, one.what, (), judgement) for one in judgement.keys)
-    return tuple(found)
+        if one.each_key is None:
+            yield from _of_operation(one, number, judgement)
+            continue
+        for state, of_one in zip(one.states, _of_operations(one.each_key.operation, judgement), strict=True):
+            yield _state(state, of_one.name, of_one.keys, judgement)
 
 
 def _of_operation(operation: Operation, number: int, judgement: Judgement) -> Iterator[State]:
     sizes = operation.rows.sizes if operation.rows is not None else None
     tables = iter([table.table for table in sizes.tables] if sizes is not None else [])
     for state in operation.states:
-        if state.count is not None and state.count.reason is Reason.BLOCK:
+        if _is_table(state):
             yield _state(state, f"block {number} {next(tables, '')}".rstrip(), (), judgement)
         else:
             name = _name(operation.tree, state, number)
             yield _state(state, name, tuple(_key(state, judgement)), judgement)
 
 
+def _is_table(state: OperatorState) -> bool:
+    """Whether this is a table of a block's synopsis; what only has as many entries as a block has results is none."""
+    return state.count is not None and state.count.reason is Reason.BLOCK and state.count.why is None
+
+
 def _name(tree: nodes.Tree, state: OperatorState, number: int) -> str:
     """What a state is called, such as ``groups 2``, ``groups 2 values`` or ``join 3 left``."""
-    more = "" if state.what in ("groups", "rows", "results", "relation") else f" {state.what}"
+    more = "" if state.what in ("groups", "rows", "results", "relation", "distinct") else f" {state.what}"
     return f"{_called(tree, number)}{more}"
 
 
@@ -91,7 +105,7 @@ def _state(state: OperatorState, name: str, keys: tuple[str, ...], judgement: Ju
     count, span = state.count, operator_span(state.operator, judgement)
     if count is None:
         return State(name, state.proposition, _UNLIMITED, keys, str(Retention.EVER), span)
-    freed = _COMPLETE if count.reason is Reason.BLOCK else str(count.retention)
+    freed = _COMPLETE if _is_table(state) else str(count.retention)
     return State(name, state.proposition, count.size, keys, freed, span)
 
 
