@@ -66,7 +66,7 @@ class Code(StrEnum):
     NEVER_PAST = "SB211", Severity.WARNING, "Rows that wait until the input ends, for a stream that promises nothing."
     TOO_MUCH_WORK = "SB212", Severity.ERROR, "A statement that is too large, or takes more work than one is given."
     UNBOUNDED_PERIODS = "SB213", Severity.ERROR, "Nothing says how many rows with periods are valid at a time."
-    UNBOUNDED_VIEW = "SB214", Severity.ERROR, "Nothing says how many rows an operator above others remembers."
+    UNBOUNDED_VIEW = "SB214", Severity.ERROR, "Nothing says how many rows an operator remembers."
     THEOREM_1 = "SB301", Severity.ERROR, "With --criteria paper: a condition of the paper's Theorem 1 is violated."
     THEOREM_2 = "SB302", Severity.ERROR, "With --criteria paper: a condition of the paper's Theorem 2 is violated."
     PAPER_SILENT = "SB303", Severity.ERROR, "With --criteria paper: the paper does not speak of this query."

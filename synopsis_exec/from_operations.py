@@ -29,7 +29,7 @@ from streambound.criteria.dataflow.each_key import with_one_key
 from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.key_places import key_places
 from streambound.criteria.dataflow.state import DecidedBlock, EachKey, Operation, OperatorState, Undecided
-from streambound.criteria.dataflow.view import OperatorView, place_of
+from streambound.criteria.dataflow.view import BucketEnd, OperatorView, place_of
 from streambound.synopsis_exec.block_parts import BestPart
 from streambound.synopsis_exec.made_operators import MadeOperators, engine_types
 from streambound_runtime.engine.counts import SqlCounts
@@ -354,8 +354,11 @@ Maker = Callable[[Operation, Any, JobOperators], OperationRows]
 """Makes the operators of an operation, of a tree of its kind."""
 
 
-def time_bucket(closing: ClosingTime, place: int) -> TimeBucket:
-    """The bucket of time of a column at a place of an entry."""
+def time_bucket(closing: ClosingTime, place: int, end: BucketEnd | None = None) -> TimeBucket:
+    """The bucket of time of a column at a place of an entry, which may be an ``end`` of one of several that overlap."""
+    if end is not None and end.bucket.kind is nodes.BucketKind.HOPPING and not closing.function:
+        after = {"start": end.bucket.size - 1, "end": -1, "last": 0}[end.which]
+        return TimeBucket(place, end.bucket.size, end.which, closing.wait - after)
     found = bucket_function(closing.function, closing.width)
     assert found is not None, "rows close by functions that jobs know"
     return TimeBucket(place, *found, closing.wait)

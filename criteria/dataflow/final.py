@@ -17,30 +17,32 @@ def never_final(judgement: Judgement) -> Operation | None:
     """The operator whose results are not known to become final; None where all do.
 
     Results that are never taken back are final when they are printed. Groups of a bucket of time that closes (A5), or
-    of a key that a punctuation ends (K1), are final when it is over; what is computed of them is so, too, also with
+    of a key that a punctuation ends (K1, K3), are final when it is over; what is computed of them is so, too, also with
     relations that do not change. Rows that wait for a partner are, when none comes any more (B2).
     """
     return _never_final(judgement.operation, judgement)
 
 
-def _never_final(one: Operation, judgement: Judgement) -> Operation | None:
+def _never_final(one: Operation, judgement: Judgement, key_ends: bool = False) -> Operation | None:
     tree, views = one.tree, judgement.context.views
     if one.each_key is not None:
-        return _never_final(one.each_key.operation, judgement)
+        return _never_final(one.each_key.operation, judgement, key_ends=True)
     if views.of(tree).change <= ViewKind.APPEND_ONLY:
         return None
     match tree:
         case nodes.Filter() | nodes.Project() | nodes.Alias() | nodes.SpjBlock() | nodes.Bucket():
-            return _never_final(one.inputs[0], judgement)
+            return _never_final(one.inputs[0], judgement, key_ends)
         case nodes.Union(distinct=False):
-            return next((open for side in one.inputs if (open := _never_final(side, judgement)) is not None), None)
+            return next(
+                (it for side in one.inputs if (it := _never_final(side, judgement, key_ends)) is not None), None
+            )
         case nodes.Join(kind=kind) if one.rows is not None:
             return None if _waits_end(kind, one.rows) else one
         case nodes.Join(kind=nodes.JoinKind.INNER | nodes.JoinKind.LEFT, right=right) if is_static(
             right, judgement.context.catalog
         ):
-            return _never_final(one.inputs[0], judgement)
-        case nodes.Aggregate() if any(
+            return _never_final(one.inputs[0], judgement, key_ends)
+        case nodes.Aggregate() if key_ends or any(
             state.count is not None and state.count.retention in (Retention.TIME, Retention.KEY) for state in one.states
         ):
             return None

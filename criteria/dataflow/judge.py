@@ -125,8 +125,9 @@ def _open_keys(operation: Operation, catalog: Catalog) -> Iterator[OperatorState
         for one in brings.punctuations if brings is not None else ():
             if one.max_open is not None:
                 count = StateCount(Number(one.max_open), Reason.OPEN_KEYS, Retention.KEY)
+                ended = replace(count, retention=Retention.LAST_ENDED)
                 yield OperatorState(tree, f"open keys of {stream}", "K0", (), Entry.ROW, count)
-                yield OperatorState(tree, f"ended keys of {stream}", "K0", (), Entry.ROW, count)
+                yield OperatorState(tree, f"ended keys of {stream}", "K0", (), Entry.ROW, ended)
 
 
 def decided(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Operation:

@@ -30,15 +30,24 @@ _WORDS: dict[type[nodes.Tree], str] = {
 
 def reported_states(judgement: Judgement) -> tuple[State, ...]:
     """The states, those of lower operators first; what nothing bounds has a size without a number."""
-    found, relations = list[State](), set[str]()
-    for number, one in enumerate(judgement.operation.every(), start=1):
+    found = [*_of_operations(judgement.operation, judgement)]
+    found.extend(_state(one, one.what, (), judgement) for one in judgement.keys)
+    return tuple(found)
+
+
+def _of_operations(operation: Operation, judgement: Judgement) -> Iterator[State]:
+    """The states of an operation and of all below; of a relation that is read several times once."""
+    relations = set[str]()
+    for number, one in enumerate(operation.every(), start=1):
         if isinstance(one.tree, nodes.Scan) and one.states:
             if one.tree.table in relations:
                 continue
             relations.add(one.tree.table)
-        found.extend(_of_operation(one, number, judgement))
-    found.extend(_state(one, one.what, (), judgement) for one in judgement.keys)
-    return tuple(found)
+        if one.each_key is None:
+            yield from _of_operation(one, number, judgement)
+            continue
+        for state, of_one in zip(one.states, _of_operations(one.each_key.operation, judgement), strict=True):
+            yield _state(state, of_one.name, of_one.keys, judgement)
 
 
 def _of_operation(operation: Operation, number: int, judgement: Judgement) -> Iterator[State]:
@@ -54,7 +63,7 @@ def _of_operation(operation: Operation, number: int, judgement: Judgement) -> It
 
 def _name(tree: nodes.Tree, state: OperatorState, number: int) -> str:
     """What a state is called, such as ``groups 2``, ``groups 2 values`` or ``join 3 left``."""
-    more = "" if state.what in ("groups", "rows", "results", "relation") else f" {state.what}"
+    more = "" if state.what in ("groups", "rows", "results", "relation", "distinct") else f" {state.what}"
     return f"{_called(tree, number)}{more}"
 
 

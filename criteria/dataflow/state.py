@@ -47,6 +47,7 @@ class Retention(StrEnum):
     PRESENT = "when its rows are taken back"
     TIME = "when its time is over"
     KEY = "when its key ends"
+    LAST_ENDED = "when as many more have ended"
     EVER = "never"
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import Scalar, Tree
+from streambound.analyzer.algebra.nodes import Bucket, Scalar, Tree
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.schema_columns import Schema, meant
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise, ViewKind, promises
@@ -19,6 +19,17 @@ from streambound.analyzer.catalog import DeclaredTable, Kind
 from streambound.criteria.size import Size
 
 Places = frozenset[int]
+BUCKET_ENDS = ("start", "end", "last")
+"""What a bucket's columns are: its start, its end, and its last microsecond."""
+
+
+@dataclass(frozen=True, slots=True)
+class BucketEnd:
+    """That a column is one of the ``BUCKET_ENDS`` of a bucket of time; ``left``: whether in a join's left side."""
+
+    bucket: Bucket = field(repr=False)
+    which: str
+    left: tuple[bool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,15 @@ from streambound.analyzer.types import DataType, Family
 from streambound.criteria.dataflow.counting import present
 from streambound.criteria.dataflow.state import smaller
 from streambound.criteria.dataflow.syntax import conjuncts, scalar_of_column
-from streambound.criteria.dataflow.view import OperatorView, Places, RowSource, known_of_part, place_of
+from streambound.criteria.dataflow.view import (
+    BUCKET_ENDS,
+    BucketEnd,
+    OperatorView,
+    Places,
+    RowSource,
+    known_of_part,
+    place_of,
+)
 from streambound.criteria.size import Number, Size, Symbol, product, total
 
 RECURSION, MADE = "recursion ", "made of a recursion"
@@ -280,7 +288,7 @@ class Views:
             tree=tree,
             schema=columns,
             origins=(*keys, *calls),
-            keys=_group_keys([self._bucket_of(tree, place) for place in range(len(tree.keys))]),
+            keys=_group_keys([self.bucket_end(tree, place) for place in range(len(tree.keys))]),
             near=(),
             below=None,
         )
@@ -296,26 +304,26 @@ class Views:
         near = tuple((place, replace(one, source=names[one.source])) for place, one in right.near)
         return replace(right, sources=sources, origins=origins, near=near, parts=(), below=None)
 
-    def _bucket_of(self, tree: nodes.Tree, place: int) -> object | None:
-        """The bucket of a row of which a column is an end, as it is; None for another column."""
+    def bucket_end(self, tree: nodes.Tree, place: int) -> BucketEnd | None:
+        """The end of a row's bucket that a column is, as it is; None for another column."""
         match tree:
             case nodes.Bucket(input):
                 width = len(self.of(input).schema)
-                return self._bucket_of(input, place) if place < width else ("bucket", id(tree))
+                return self.bucket_end(input, place) if place < width else BucketEnd(tree, BUCKET_ENDS[place - width])
             case nodes.Filter(input) | nodes.Alias(input) | nodes.SpjBlock(input) | nodes.Distinct(input):
-                return self._bucket_of(input, place)
+                return self.bucket_end(input, place)
             case nodes.Aggregate(input, keys):
                 plain = place_of(parsed(keys[place].value), self.of(input)) if place < len(keys) else None
-                return None if plain is None else self._bucket_of(input, plain)
+                return None if plain is None else self.bucket_end(input, plain)
             case nodes.Project(input, items) if all(isinstance(item, nodes.Named) for item in items):
                 item = items[place]
                 plain = place_of(parsed(item.value), self.of(input)) if isinstance(item, nodes.Named) else None
-                return None if plain is None else self._bucket_of(input, plain)
+                return None if plain is None else self.bucket_end(input, plain)
             case nodes.Join(left=left, right=right, using=()):
                 width = len(self.of(left).schema)
                 side = (left, place) if place < width else (right, place - width)
-                bucket = self._bucket_of(*side)
-                return None if bucket is None else (place < width, bucket)
+                found = self.bucket_end(*side)
+                return None if found is None else replace(found, left=(place < width, *found.left))
         return None
 
     def _join(self, tree: nodes.Join, left: OperatorView, right: OperatorView, columns: Schema) -> OperatorView:
@@ -438,12 +446,12 @@ def _has_number(view: OperatorView, names: Iterable[str]) -> bool:
     return all(view.sources[name].rows is not None for name in names)
 
 
-def _group_keys(buckets: Sequence[object | None]) -> tuple[Places, ...]:
+def _group_keys(ends: Sequence[BucketEnd | None]) -> tuple[Places, ...]:
     """The columns that tell groups apart: of the ends of one bucket of time, which say each other, one."""
-    ends: dict[object, list[int]] = {}
-    for place, bucket in enumerate(buckets):
-        ends.setdefault(place if bucket is None else bucket, []).append(place)
-    return tuple(frozenset(chosen) for chosen in islice(product_of(*ends.values()), _MOST_KEYS))
+    places: dict[object, list[int]] = {}
+    for place, end in enumerate(ends):
+        places.setdefault(place if end is None else (id(end.bucket), end.left), []).append(place)
+    return tuple(frozenset(chosen) for chosen in islice(product_of(*places.values()), _MOST_KEYS))
 
 
 def values_of(place: int, base: OperatorView, step: OperatorView, made: OperatorView) -> Size | None:

@@ -379,8 +379,8 @@ class Counts:
                     continue
                 way, size = self._of_rows(node.input(side), here)
                 missing = any(sources(node.input(side))[name].missing for name in way)
-                is_read = isinstance(below.tree, Scan) and len(way) == 1
-                found[(below.tree.table, place, missing) if is_read else (side, here)] = size
+                table = below.tree.table if isinstance(below.tree, Scan) and len(way) == 1 else ""
+                found[(table, place, missing) if table else (side, here)] = size
         return total(found.values())
 
     def _of_rows(self, node: PlanNode, column: int) -> tuple[frozenset[str], Quantity]:

@@ -43,7 +43,7 @@ from streambound.recheck.derivation.demand import needed_of
 from streambound.recheck.derivation.facts import checked_facts
 from streambound.recheck.derivation.joins import version_of
 from streambound.recheck.derivation.operations import OperationChecker, is_set
-from streambound.recheck.derivation.states import KEY, OPEN_KEYS, ROW, TIME, ExpectedState
+from streambound.recheck.derivation.states import KEY, LAST_ENDED, OPEN_KEYS, ROW, TIME, ExpectedState
 from streambound.recheck.derivation.trees import Places, PlanNode, PlanNodes, origin, pairs
 
 KeyPlaces = tuple[Places, ...]
@@ -117,9 +117,9 @@ def open_keys(node: PlanNode) -> list[ExpectedState]:
     for stream in dict.fromkeys(key.stream for table in tables for key in table.ending):
         brings = node.catalog.table(stream)
         for one in brings.punctuations if brings is not None else ():
-            for what in ("open", "ended") if one.max_open is not None else ():
+            for what, goes in (("open", KEY), ("ended", LAST_ENDED)) if one.max_open is not None else ():
                 size = Quantity.number(one.max_open or 0)
-                found.append(ExpectedState(f"{what} keys of {stream}", "K0", (), ROW, size, OPEN_KEYS, KEY))
+                found.append(ExpectedState(f"{what} keys of {stream}", "K0", (), ROW, size, OPEN_KEYS, goes))
     return found
 
 

@@ -12,6 +12,7 @@ from streambound.recheck.derivation.claims import ClaimedOperatorState, ClaimedS
 NUMBER, SUMS, VALUES, OPEN_VALUES, ROW, SOURCES = "number", "sums", "values", "open values", "row", "rows of sources"
 """What an entry holds beside its key."""
 PRESENT, TIME, EVER, KEY = "when its rows are taken back", "when its time is over", "never", "when its key ends"
+LAST_ENDED = "when as many more have ended"
 """When an entry goes."""
 BLOCK, ROWS, OF_VALUES, OPEN, OPEN_KEYS = (
     "tables of a select-project-join block",

@@ -126,14 +126,17 @@ class _GroupRows(ABC):
         """The bucket of time that a key is, by which groups go; the places of a session's ends among the keys."""
         session = self._session()
         state = next((one for one in self.operation.states if one.what == "groups"), None)
-        keyed = self.job.views.of(keyed_rows(self.tree))
+        rows = keyed_rows(self.tree)
+        keyed = self.job.views.of(rows)
         if session is not None:
             bucket = self.tree.input
             assert isinstance(bucket, nodes.Bucket), "sessions are buckets"
             found = next((one for one in closings(keyed) if one.place == session[1]), None)
             return None if found is None else TimeBucket(session[1], bucket.size, "session", found.wait), session
         closing = self.job.closing_of(keyed, state, range(self.width))
-        return (None if closing is None else time_bucket(closing, closing.place)), None
+        if closing is None:
+            return None, None
+        return time_bucket(closing, closing.place, self.job.views.bucket_end(rows, closing.place)), None
 
     def _ending(self) -> tuple[tuple[int, ...], tuple[str, ...]]:
         """The places of a key by which groups go, and the operator of those that are over."""

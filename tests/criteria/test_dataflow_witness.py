@@ -17,7 +17,7 @@ from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.statements import some_statements
 from streambound.analyzer.work import begin, share
-from streambound.criteria.dataflow.findings import findings
+from streambound.criteria.dataflow.findings import violations
 from streambound.criteria.dataflow.judge import Judgement, judge
 from streambound.criteria.dataflow.state import Operation
 from streambound.criteria.dataflow.visible_rows import Visibility
@@ -154,7 +154,7 @@ def test_nothing_is_found_of_random_bounded_statements() -> None:
 @pytest.mark.parametrize("sql, places", FOUND)
 def test_what_grows_is_told_where_it_is_written(sql: str, places: set[tuple[str, str]]) -> None:
     _, judgement = judged(sql)
-    told = findings(judgement)
+    told = violations(judgement)
     assert {(str(one.code), sql[one.span.start : one.span.end]) for one in told} == places
     assert all(one.message and one.help for one in told)
 
@@ -196,4 +196,4 @@ def test_unbounded_cases_are_proved(case: dict[str, Any]) -> None:
     statement, judgement = judged(case["sql"], catalog)
     assert judgement.entries is None, case["sql"]
     assert prove(statement, catalog, judgement).found, case["sql"]
-    assert findings(judgement), case["sql"]
+    assert violations(judgement), case["sql"]

@@ -27,7 +27,6 @@ from support.profiles import MORE
 FILE = "q.sql"
 TEXT = (CASES / "repairs_beyond_joins.toml").read_text(encoding="utf-8")
 KINDS = {
-    "filter",
     "open keys",
     "not exists",
     "not null",
@@ -103,6 +102,19 @@ def test_every_kind_of_change_has_a_positive_and_a_negative_case() -> None:
     assert len(CHANGES) == len(KINDS) - 1  # one of them offers NOT EXISTS and IS NOT NULL
     assert {case.name.partition(":")[0] for case in CASES_OF_REPAIRS if case.expected != "none"} >= KINDS
     assert {case.name.partition(":")[0] for case in CASES_OF_REPAIRS if case.expected == "none"} >= KINDS - {"order"}
+
+
+@pytest.mark.parametrize(
+    "sql, entries",
+    [
+        ("SELECT a, COUNT(*) AS n FROM S WHERE v > 3 OR b > 3 GROUP BY a HAVING a BETWEEN 4 AND 5", 2),
+        ("SELECT x.a, x.n FROM (SELECT a, COUNT(*) AS n FROM S GROUP BY a) AS x WHERE x.n > 3 AND x.a IN (4, 5)", 2),
+        ("WITH x AS (SELECT a, v, COUNT(*) AS n FROM S GROUP BY a, v) SELECT n FROM x WHERE a = 4 AND v = 1", 1),
+    ],
+)
+def test_a_condition_above_groups_needs_no_repair(sql: str, entries: int) -> None:
+    bound = checked(sql).circuit_bound
+    assert bound is not None and bound.entries.value == entries
 
 
 ROWS = (-1, 0, 3, 9, 12)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from random import Random
 from typing import Any
 
@@ -18,10 +17,8 @@ from streambound.analyzer.statements import split_statements
 from streambound.criteria.check import Checked, check_source
 from streambound.criteria.repairs.offered import with_repairs
 from streambound.criteria.repairs.operators.duplicates import kept_duplicates
-from streambound.criteria.repairs.operators.filters import early_filters
 from streambound.criteria.repairs.operators.rejected import RejectedTree
 from streambound.criteria.repairs.operators.syntax import changed_syntax
-from streambound.criteria.repairs.steps import Change
 from streambound.criteria.vocabulary import Verdict
 
 TABLE = 'columns = { k = "bigint", a = "bigint", ts = "bigint" }\ntimestamp = "ts"\ndomain.k = [0, 3]\n'
@@ -36,38 +33,6 @@ INNER = (
     "SELECT k, COUNT(*) AS a FROM (SELECT DISTINCT k, a FROM S) AS y GROUP BY k",
     "SELECT k, a FROM (SELECT k, a FROM S UNION SELECT k, a FROM T) AS y UNION ALL SELECT k, a FROM T",
     "SELECT DISTINCT k, a FROM S LIMIT 2",
-)
-GROUPED = (
-    "SELECT k, a, COUNT(*) AS n FROM S GROUP BY k, a",
-    "SELECT a AS k, k AS a, COUNT(*) AS n FROM S GROUP BY k, a HAVING k > 0",
-    "SELECT S.k, T.a, MAX(S.a) AS n FROM S LEFT JOIN T ON S.k = T.k GROUP BY S.k, T.a",
-    "SELECT DISTINCT k, a, ts AS n FROM S",
-    "SELECT k, a, 1 AS n FROM S UNION SELECT a, k, 1 FROM T",
-    "SELECT k, a, 1 AS n FROM S EXCEPT SELECT k, a, 1 FROM T WHERE a > 1 OR k IS NULL",
-    "SELECT k, a, 1 AS n FROM S INTERSECT ALL SELECT k, a, 1 FROM T",
-    "SELECT k, a, COUNT(*) OVER (PARTITION BY k) AS n FROM S",
-    "SELECT k, a, COUNT(*) OVER (PARTITION BY k, a) AS n FROM S GROUP BY k, a",
-    "SELECT k, MAX(a) AS a, COUNT(*) AS n FROM S GROUP BY k",
-    "SELECT MAX(k) AS k, MAX(a) AS a, COUNT(*) AS n FROM S",
-    "SELECT k, a, 1 AS n FROM S ORDER BY k, a LIMIT 3",
-)
-FILTERED = (
-    "SELECT x.k, x.a, x.n FROM ({}) AS x WHERE x.a = 1",
-    "SELECT * FROM ({}) AS x WHERE k BETWEEN 1 AND 2 AND n > 1",
-    "SELECT x.k, T.a, x.n FROM ({}) AS x LEFT JOIN T ON x.k = T.k WHERE x.a IN (0, 1) OR x.k IS NULL",
-    "SELECT x.k, T.a, x.n FROM T LEFT JOIN ({}) AS x ON x.k = T.k WHERE x.a IS NULL AND x.k IS NULL",
-    "SELECT x.k, T.a, x.n FROM T JOIN ({}) AS x ON x.k = T.k WHERE NOT x.a = x.k AND T.a > 0",
-    "SELECT x.c FROM ({}) AS x(a, c, k) WHERE x.a = 1",
-    "WITH x AS ({}) SELECT y.k, x.n FROM T AS y JOIN x ON x.k = y.k AND y.a > 0 WHERE x.a = 1",
-    "WITH x AS ({}) SELECT k, n FROM x WHERE a = 1 UNION ALL SELECT k, n FROM x",
-    "WITH x(a, k, n) AS ({}) SELECT x.k, x.n FROM x WHERE x.a = 1",
-    "SELECT DISTINCT x.k FROM ({}) AS x WHERE EXISTS (SELECT 1 FROM T WHERE T.k = x.k) AND x.k > 0",
-)
-HAVING = (
-    "SELECT k, a, COUNT(*) AS n FROM S GROUP BY k, a HAVING a = 1 AND COUNT(*) > 1",
-    "SELECT k, a, COUNT(*) AS n FROM S GROUP BY k, a HAVING k = a OR S.k IS NULL",
-    "SELECT k, MAX(a) AS a FROM S GROUP BY k HAVING a = 1",
-    "SELECT COUNT(*) AS n FROM S HAVING COUNT(*) > 2",
 )
 OUTER = (
     "SELECT MAX(x.a) AS m, MIN(x.k) AS l FROM ({}) AS x",
@@ -89,19 +54,16 @@ OUTER = (
     "SELECT DISTINCT z.k FROM (SELECT x.k, COUNT(*) AS n FROM ({}) AS x GROUP BY x.k) AS z WHERE z.n > 1",
 )
 
-OFFERED = dict(zip((*FILTERED, *HAVING), (8, 10, 8, 0, 8, 0, 8, 0, 0, 10, 1, 0, 0, 0), strict=True))
-"""Of how many statements inside a filter is offered."""
-
 
 def parsed(sql: str) -> RejectedTree:
     (statement,) = split_statements(SourceText("q.sql", sql))
     return RejectedTree(statement, CATALOG, Checked(statement, Verdict.UNKNOWN, ()))
 
 
-def safe(sql: str, changes: Callable[[RejectedTree], Iterator[Change]] = kept_duplicates) -> Iterator[str]:
-    """A statement after each of the safe changes of a kind."""
+def safe(sql: str) -> Iterator[str]:
+    """A statement after each of the changes that keep all results."""
     statement = parsed(sql)
-    for change in changes(statement):
+    for change in kept_duplicates(statement):
         if change.effect is FixKind.SAFE:
             after = changed_syntax(statement.tree, change.steps)
             assert after is not None
@@ -142,26 +104,6 @@ def test_a_distinct_that_is_needed_is_not_left_out() -> None:
     assert [outer for outer, count in counts.items() if count == 2] == [OUTER[i] for i in (0, 2, 5, 7, 8, 9, 11, 13)]
     assert not any(count for outer, count in counts.items() if count != 2)
     assert not [*safe(OUTER[0].format(INNER[-1]))]
-
-
-@pytest.mark.parametrize("outer", [*FILTERED, *HAVING])
-def test_with_an_early_filter_all_results_stay(outer: str, database: duckdb.DuckDBPyConnection) -> None:
-    counts: Counter[bool] = Counter()
-    for inner in GROUPED if "{}" in outer else [""]:
-        sql = outer.format(inner)
-        others = [*safe(sql, early_filters)]
-        counts[bool(others)] += 1
-        for first, *found in prefixes(database, [parsed(sql).tree.sql("duckdb"), *others]):
-            assert all(one == first for one in found), (sql, others)
-    assert counts[True] == OFFERED[outer]
-
-
-def test_a_filter_stays_above_values_that_a_union_converts() -> None:
-    narrower = TABLE.replace('a = "bigint"', 'a = "int"')
-    other = parse_catalog(f"[streams.S]\n{TABLE}\n[streams.T]\n{narrower}")
-    sql = FILTERED[0].format(GROUPED[5])
-    assert len([*early_filters(parsed(sql))]) == 1
-    assert not [*early_filters(replace(parsed(sql), catalog=other))]
 
 
 def test_what_is_offered_is_bounded_and_comes_first() -> None:

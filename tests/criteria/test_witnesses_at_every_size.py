@@ -43,11 +43,15 @@ SOON = (
     "FROM payments) x WHERE ts < pt + INTERVAL {}"
 )
 ROWS = " ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING"
+SECONDS = "unix_timestamp(ts) - unix_timestamp(pt)"
+LAGGED = (
+    "SELECT payment_id FROM (SELECT *, LAG(ts{}) OVER (PARTITION BY card_id ORDER BY ts) AS pt FROM payments) x WHERE "
+)
 NEAR = [
-    SOON.format("LAG(ts)", "", "1 MINUTE"),
-    SOON.format("LAG(ts)", "", "10 SECONDS"),
-    SOON.format("LAG(ts)", "", "1 HOUR"),
-    SOON.format("LAG(ts, 2)", "", "1 MINUTE"),
+    LAGGED.format("") + f"{SECONDS} < 60",
+    LAGGED.format("") + f"{SECONDS} < 10",
+    LAGGED.format(", 2") + f"{SECONDS} BETWEEN 3 AND 3600",
+    LAGGED.format("") + "ts < pt + INTERVAL 1 MINUTE OR pt IS NULL AND card_id = 5",
     SOON.format("MAX(ts)", ROWS, "1 HOUR"),
 ]
 FEW = ["a", "b % 97", "pmod(b, 97)", "b & 63", "CASE WHEN b > 5 THEN 1 ELSE 3 END", "(b DIV 10) % 10", "left(name, 2)"]

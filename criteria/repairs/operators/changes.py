@@ -8,7 +8,6 @@ from streambound.criteria.repairs.changes import ranked
 from streambound.criteria.repairs.operators.as_of import past_relations
 from streambound.criteria.repairs.operators.buckets import time_buckets
 from streambound.criteria.repairs.operators.duplicates import kept_duplicates
-from streambound.criteria.repairs.operators.filters import early_filters
 from streambound.criteria.repairs.operators.not_in import not_exists
 from streambound.criteria.repairs.operators.open_keys import open_keys
 from streambound.criteria.repairs.operators.ranges import value_domains, value_ranges
@@ -17,7 +16,6 @@ from streambound.criteria.repairs.operators.times import partner_orders, partner
 from streambound.criteria.repairs.steps import Change
 
 CHANGES: tuple[Callable[[RejectedTree], Iterator[Change]], ...] = (
-    early_filters,
     open_keys,
     not_exists,
     past_relations,
