@@ -34,6 +34,7 @@ from streambound.analyzer.algebra.nodes import (
     Union,
 )
 from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.algebra.value_sets import of_domain
 from streambound.analyzer.catalog import DeclaredTable, Kind
 from streambound.analyzer.symbols import symbol
 from streambound.analyzer.types import Family
@@ -494,7 +495,12 @@ class Counts:
 
     def _of_relation(self, table: DeclaredTable) -> list[Quantity]:
         if not table.is_fixed:
-            return [] if table.rows is None else [Quantity.number(table.rows)]
+            if table.rows is not None:
+                return [Quantity.number(table.rows)]
+            key = [column for name in (table.changes.key if table.changes else ()) if (column := table.column(name))]
+            sizes = [of_domain(column.domain, column.type, null=True).size for column in key]
+            known = [Quantity.number(size) for size in sizes if size is not None]
+            return [product(known)] if key and len(known) == len(key) else []  # one row for each value of its key
         name = symbol("rows", table.name)
         self.symbols.setdefault(name, Quantity.symbol(name, table.rows))
         return [self.symbols[name]]
