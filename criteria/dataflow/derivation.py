@@ -598,6 +598,7 @@ class _Maker:
         wanted: Sequence[int] = (),
         whole: TreeNode | None = None,
         first_of_whole: int = 0,
+        shown: Mapping[int, int] | None = None,
     ) -> Json:
         why, size = count.why, count.size.text
         if isinstance(why, SumOfCounts | WholeView | Combinations) and why.view.tree not in self.nodes.numbers:
@@ -611,8 +612,10 @@ class _Maker:
                 number = self.nodes.numbers[view.tree]
                 if not below and view.parts:
                     self.nodes.parts(view)
-                around = None if below else whole or self.nodes.at(view.tree)
-                of = [self._count(one, whole=around) for one in counts]
+                if below and view.below is not None:  # by when rows of the whole above the select list change
+                    of = [self._count(one, None, 0, (), whole, first_of_whole, view.below[1]) for one in counts]
+                else:
+                    of = [self._count(one, whole=whole or self.nodes.at(view.tree)) for one in counts]
                 sides = "open" if isinstance(view.tree, nodes.Except | nodes.Intersect) else "parts"
                 return {"rule": "below" if below else sides, "size": size, "node": number, "of": of}
             case WholeView(view, empty):
@@ -636,7 +639,7 @@ class _Maker:
                 return made
             case Combinations():
                 node = node or self.nodes.at(why.view.tree)
-                return self._combinations(count, why, node, first, wanted, whole, first_of_whole)
+                return self._combinations(count, why, node, first, wanted, whole, first_of_whole, shown)
         return {"rule": "unproved", "size": size}
 
     def _values_of_recursion(self, node: TreeNode) -> Iterator[Json]:
@@ -657,7 +660,8 @@ class _Maker:
         first: int,
         wanted: Sequence[int],
         whole: TreeNode | None,
-        first_of_whole: int = 0,
+        first_of_whole: int,
+        shown: Mapping[int, int] | None,
     ) -> Json:
         closing = count.closing
         rule = "apart" if why.apart else "keys" if count.held is not None else "combinations"
@@ -670,7 +674,8 @@ class _Maker:
             "columns": [self._column(one, count, node, first) for one in why.columns],
         }
         if closing is not None:
-            column, around = closing.place + (first if whole is None else first_of_whole), whole or node
+            place = closing.place if whole is None or shown is None else shown.get(closing.place, closing.place)
+            column, around = place + (first if whole is None else first_of_whole), whole or node
             made["closing"] = [self.log.time(around, column, NOW, closing.function), self.log.values(around, column)]
         if isinstance(node.tree, nodes.Join) and wanted:
             made["equal"] = self._equal(why, node, first, wanted)

@@ -349,6 +349,10 @@ def bucket(tree: nodes.Bucket, demand: Demand, context: RuleContext) -> Operatio
     if tree.kind is nodes.BucketKind.SESSION:
         return without_rule(tree, "sessions that no groups are of")
     given = context.views.of(tree.input)
+    place = place_of(parsed(tree.time), given)
+    kind = None if place is None else given.schema[place].type
+    if kind is not None and kind.family is Family.DATE:
+        return without_rule(tree, "a window of a DATE", "make it of the TIMESTAMP that the date is of")
     own = replace(demand, columns=demand.columns & given.every)
     below = context.below(tree.input, own.reading(given.read_by(tree.time, *tree.keys)))
     return Operation(tree, inputs=(below,), demand=demand)

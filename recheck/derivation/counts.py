@@ -80,6 +80,8 @@ class CountedColumns:
     whole: PlanNode | None = None
     first_of_whole: int = 0
     side: PlanNode | None = None
+    shown: Mapping[int, int] | None = None
+    """Of rows below a select list of a part: the columns, by those of the whole that show them."""
     read_only: Places = frozenset()
     """Columns of a join's side that only its condition reads."""
 
@@ -238,14 +240,16 @@ class Counts:
         if rows.by is not None:
             places = {one.column for place, one in enumerate(found) if one is not None and place in rows.by}
             by = frozenset(place for place in places if place is not None)
-        if rows.whole is not None:
-            raise NotCheckedError("rows below a part of a union")
-        below = rows.node.input("input")
+        below = shown.input("input")
         plain = [one.column for place in sorted(rows.wanted) if (one := found[place]) is not None]
         known = frozenset(place for place in plain if place is not None)
-        return self.most(
-            claim.of[0], CountedColumns(below, known if len(known) == len(rows.wanted) else below.every, by)
-        )
+        columns = CountedColumns(below, known if len(known) == len(rows.wanted) else below.every, by)
+        if rows.whole is not None:
+            if rows.shown is not None:
+                raise NotCheckedError("a select list below one of a part of a union")
+            places = {n: one.column for n, one in enumerate(found) if one is not None and one.column is not None}
+            columns = replace(columns, whole=rows.whole, first_of_whole=rows.first_of_whole, side=rows.side, shown=places)
+        return self.most(claim.of[0], columns)
 
     def _keys(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
         """K1: columns that hold a key which punctuations end, of rows of that stream alone, and values beside them.
@@ -403,10 +407,11 @@ class Counts:
         time = self.facts.time(claim.closing[0], node, column)
         if time.source or time.low is None or self.facts.values(claim.closing[1], node, column).null:
             raise RejectedError("a column by which no rows close")
-        place = column - (rows.first if rows.whole is None else rows.first_of_whole)
+        above = column - (rows.first if rows.whole is None else rows.first_of_whole)
+        place = above if rows.shown is None else rows.shown.get(above, -1)
         if not 0 <= place < rows.node.width or (rows.by is not None and place not in rows.by):
             raise RejectedError("rows close by a column that is not theirs")
-        since = time if waiting is None else replace(time, high=self._since(claim, waiting, place, time))
+        since = time if waiting is None else replace(time, high=self._since(claim, waiting, above, time))
         return ClosingFacts(place + rows.first, -time.low, since)
 
     def _since(self, claim: ClaimedStateCount, side: PlanNode, place: int, time: TimeFact) -> int | None:
