@@ -68,6 +68,8 @@ from streambound.criteria.synopsis import Synopsis
 from streambound_runtime.operators.asked_rows import AskedRows
 
 VERSION = 3
+_NO_MORE_ROWS = (nodes.Filter, nodes.Alias, nodes.Project, nodes.SpjBlock, nodes.Over, nodes.Apply, nodes.OrderBy)
+"""Operators that have no more rows than their input."""
 _WHOLE = ("rewrites", "nodes", "facts", "keys", "columns", "key", "numbers", "path", "branches")
 """Members that are there even if they are empty."""
 
@@ -633,6 +635,8 @@ class _Maker:
                     made["of"] = [self._count(replace(count, why=WholeView(view, nothing)), node, first)]
                 elif (count_of_rows := _other_than_all(view)) is not None:
                     made["of"] = [self._count(count_of_rows, node, first)]
+                elif (count_of_rows := self._below(view)) is not None:
+                    made["of"] = [self._count(count_of_rows)]
                 elif isinstance(node.tree, nodes.Fixpoint):
                     columns = list(self._values_of_recursion(node))
                     made |= {"columns": columns} if columns else {}
@@ -641,6 +645,13 @@ class _Maker:
                 node = node or self.nodes.at(why.view.tree)
                 return self._combinations(count, why, node, first, wanted, whole, first_of_whole, shown)
         return {"rule": "unproved", "size": size}
+
+    def _below(self, view: OperatorView) -> StateCount | None:
+        """Why there are so many groups, or different rows, of which a view has no more."""
+        below = self.nodes.at(view.tree)
+        while isinstance(below.tree, _NO_MORE_ROWS):
+            below = below.input("input")
+        return _other_than_all(below.view) if below.view.rows == view.rows else None
 
     def _values_of_recursion(self, node: TreeNode) -> Iterator[Json]:
         """The columns of a recursion that have no more values than their sets say."""

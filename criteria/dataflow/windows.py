@@ -337,6 +337,8 @@ def _reach_of(call: nodes.WindowCall) -> WindowReach:
     start, end = call.frame.start, call.frame.end
     before = 0 if start.side is nodes.Side.CURRENT else start.distance
     after = 0 if end.side is nodes.Side.CURRENT else end.distance
+    if before is None and end.side is nodes.Side.PRECEDING and (call.frame.unit, after) != (nodes.Unit.ROWS, 1):
+        return WindowReach(None, None, call.frame.unit)  # the value so far is not that of rows further back
     before = -before if start.side is nodes.Side.FOLLOWING and before is not None else before
     after = -after if end.side is nodes.Side.PRECEDING and after is not None else after
     return WindowReach(

@@ -62,6 +62,9 @@ from streambound.recheck.derivation.trees import (
     with_said,
 )
 
+_NO_MORE_ROWS = (Filter, Alias, Project, SpjBlock, Distinct, Over, Apply, OrderBy)
+"""Operators that have no more rows than their input."""
+
 
 @dataclass(frozen=True)
 class CountedColumns:
@@ -321,7 +324,10 @@ class Counts:
         if rows.pair is not None:
             raise RejectedError("all rows of what is not counted by itself")
         if len(claim.of) == 1 and not claim.of[0].closing:
-            return self.most(claim.of[0], CountedColumns(rows.node, rows.node.every, None))
+            node, counted = rows.node, self.facts.nodes.at(claim.of[0].node)
+            while isinstance(node.tree, _NO_MORE_ROWS) and not node.same(counted):
+                node = node.input("input")
+            return self.most(claim.of[0], CountedColumns(node, node.every, None))
         return self._all_rows(rows.node, claim)
 
     def all_rows(self, node: PlanNode) -> Quantity:
@@ -337,7 +343,7 @@ class Counts:
                 options = [] if table is None or table.kind is Kind.STREAM else self._of_relation(table)
                 if options:
                     return options[0]
-            case Filter() | Alias() | Project() | SpjBlock() | Distinct() | Over() | Apply() | OrderBy():
+            case tree if isinstance(tree, _NO_MORE_ROWS):
                 return self._all_rows(node.input("input"), claim)
             case Bucket(kind=kind, size=size, slide=slide) if kind is not BucketKind.SESSION:
                 most = Quantity.number(-(-size // slide) if slide else 1)
