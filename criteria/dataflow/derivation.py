@@ -562,13 +562,18 @@ class _Maker:
         side, pair = self.nodes.at(tree).input(state.what), self.nodes.at(pairs_of(tree))
         first = 0 if state.what == "left" else len(self.nodes.at(tree).input("left").view.schema)
         if isinstance(count.why, SumOfCounts):
-            if count.why.below or not count.why.view.parts:
+            number, shown = self.nodes.numbers[pair.tree], count.why.view.below
+            if count.why.below and shown is not None:
+                of = [self._count(one, None, 0, (), pair, first, shown[1]) for one in count.why.counts]
+                of = [self._since(made, count, side) for made in of]
+                return {"rule": "below", "size": count.size.text, "node": number, "of": of}
+            if not count.why.view.parts:
                 return {"rule": "unproved", "size": count.size.text}
             self.nodes.parts(count.why.view)
             of = [
                 self._since(self._count(one, whole=pair, first_of_whole=first), one, side) for one in count.why.counts
             ]
-            return {"rule": "parts", "size": count.size.text, "node": self.nodes.numbers[pair.tree], "of": of}
+            return {"rule": "parts", "size": count.size.text, "node": number, "of": of}
         return self._since(self._count(count, pair, first, state.key), count, side)
 
     def _since(self, made: Json, count: StateCount, side: TreeNode) -> Json:

@@ -237,8 +237,8 @@ class ClaimedKey:
 class ClaimedRewrite:
     """A rewrite of the whole tree, or of the operator at a path, by some facts of the tree before it.
 
-    ``side`` and ``values``: of a limit to what partners of a join's side have, as a ``fact`` of pairs says by its number;
-    ``late``: conditions by their numbers.
+    ``side`` and ``values``: of a limit to what partners of a join's side have, as a ``fact`` of pairs says; ``late``:
+    conditions by their numbers.
     """
 
     rule: str

@@ -236,7 +236,7 @@ class Counts:
         shown = rows.node
         while isinstance(shown.tree, Filter | Alias | Distinct | SpjBlock):
             shown = shown.input("input")
-        if not isinstance(shown.tree, Project) or len(claim.of) != 1 or rows.pair is not None:
+        if not isinstance(shown.tree, Project) or len(claim.of) != 1:
             raise RejectedError("rows below what is no select list")
         found = [origin(shown, place) for place in range(shown.width)]
         by = None
@@ -247,12 +247,17 @@ class Counts:
         plain = [one.column for place in sorted(rows.wanted) if (one := found[place]) is not None]
         known = frozenset(place for place in plain if place is not None)
         columns = CountedColumns(below, known if len(known) == len(rows.wanted) else below.every, by)
+        if rows.shown is not None:
+            raise NotCheckedError("a select list below one of a part of a union, or of a join's side")
+        places = {n: one.column for n, one in enumerate(found) if one is not None and one.column is not None}
         if rows.whole is not None:
-            if rows.shown is not None:
-                raise NotCheckedError("a select list below one of a part of a union")
-            places = {n: one.column for n, one in enumerate(found) if one is not None and one.column is not None}
-            columns = replace(columns, whole=rows.whole, first_of_whole=rows.first_of_whole, side=rows.side, shown=places)
-        return self.most(claim.of[0], columns)
+            around = replace(rows, shown=places)
+        elif rows.pair is not None:
+            around = replace(rows, whole=rows.pair, first_of_whole=rows.first, side=rows.node, shown=places)
+        else:
+            return self.most(claim.of[0], columns)
+        columns = replace(columns, whole=around.whole, first_of_whole=around.first_of_whole)
+        return self.most(claim.of[0], replace(columns, side=around.side, shown=places))
 
     def _keys(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
         """K1: columns that hold a key which punctuations end, of rows of that stream alone, and values beside them.
