@@ -197,8 +197,10 @@ def _of_lowered(
         return Checked(statement, _undecided(errors), errors, catalog=catalog, tree=lowered.tree)
     if found is not None:
         open = None if asked is None else never_final(found.judgement)
-        if asked is None or open is None:
-            return _circuit(statement, found, catalog, lowered, proving)
+        decided = _circuit(statement, found, catalog, lowered, proving) if open is None or found.violations else None
+        if decided is not None and (open is None or decided.verdict is Verdict.UNBOUNDED):
+            return decided
+        assert asked is not None and open is not None, "its results are asked for when they are final"
         refused = _never_final(statement, asked, found.judgement, open)
         return Checked(statement, Verdict.UNSUPPORTED, (refused,), catalog=catalog, tree=lowered.tree)
     if lowered.query is None:

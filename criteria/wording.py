@@ -23,11 +23,14 @@ def bound_help(facts: Facts, attribute: Attribute) -> str:
     """What would bound an attribute, in the query or in the catalog."""
     source = facts.branch.source(attribute.source)
     above, below = facts.bounded_above(attribute), facts.bounded_below(attribute)
-    return limits_help(str(attribute), source.column(attribute.column), source.table, above, below)
+    return limits_help(str(attribute), source.column(attribute.column), f"streams.{source.table}", above, below)
 
 
-def limits_help(name: str, column: Column, table: str, above: bool, below: bool) -> str:
-    """What would bound a column of a stream, which has a limit ``above`` or ``below``, or none."""
+def limits_help(name: str, column: Column, section: str, above: bool, below: bool) -> str:
+    """What would bound a column of a table's rows, which has a limit ``above`` or ``below``, or none.
+
+    ``section`` is the table's in the catalog.
+    """
     if column.expression:
         equal = "let it equal a constant or a relation's column"
         return f"bound {column.name} in WHERE, or what it is computed of; or {equal}"
@@ -35,7 +38,7 @@ def limits_help(name: str, column: Column, table: str, above: bool, below: bool)
     if not column.type.discrete:
         return (
             f"a range does not bound a {column.type.name}: compare {name} for equality with a constant or a "
-            f"relation's column, or list its values as {domain} = {{ values = [...] }} under [streams.{table}] in "
+            f"relation's column, or list its values as {domain} = {{ values = [...] }} under [{section}] in "
             f"the catalog"
         )
     missing = (
@@ -43,5 +46,5 @@ def limits_help(name: str, column: Column, table: str, above: bool, below: bool)
     )
     return (
         f"{name} lacks {missing}: add it to WHERE, join it by = with a relation's column, or declare {domain} = "
-        f"[low, high] under [streams.{table}] in the catalog"
+        f"[low, high] under [{section}] in the catalog"
     )

@@ -35,6 +35,7 @@ def entries(sql: str, tables: dict[str, Any]) -> dict[str, str]:
     """The size of each state of a bounded statement, by its proposition."""
     checked = checked_circuit(sql, tables)
     assert checked.verdict == "bounded", [one.message for one in checked.diagnostics]
+    assert proof_of(checked, certificate_of(checked)).faults == ()
     assert checked.circuit_bound is not None
     found: dict[str, str] = {}
     for state in checked.circuit_bound.states:
@@ -45,13 +46,14 @@ def entries(sql: str, tables: dict[str, Any]) -> dict[str, str]:
 
 
 def test_rows_of_a_relation_bound_the_values_of_a_column_whatever_they_are() -> None:
-    # E1: R itself; F4: 5 values a column; F3: the base; F2: R's rows beside r
-    assert entries(f"{CLOSURE} SELECT x, y FROM w", catalog()) == {"E1": "5", "F4": "25", "F3": "5", "F2": "5"}
+    # E1: R itself; F2: 5 values a column (F4); F3: the base; D4: R's rows beside r
+    assert entries(f"{CLOSURE} SELECT x, y FROM w", catalog()) == {"E1": "5", "F2": "25", "F3": "5", "D4": "5"}
 
 
 def test_a_domain_bounds_them_where_it_has_fewer_values() -> None:
-    assert entries(f"{CLOSURE} SELECT x, y FROM w", catalog(y=[1, 2]))["F4"] == "15"  # 1, 2 and NULL
-    assert entries(f"{CLOSURE} SELECT x, y FROM w", catalog(k=[1, 2], y=[1, 2]))["F2"] == "9, 5"
+    assert entries(f"{CLOSURE} SELECT x, y FROM w", catalog(y=[1, 2]))["F2"] == "15"  # 1, 2 and NULL
+    found = entries(f"{CLOSURE} SELECT x, y FROM w", catalog(k=[1, 2], y=[1, 2]))
+    assert (found["F2"], found["D4"]) == ("9", "5")
 
 
 def test_constants_and_other_relations_add_values() -> None:
@@ -59,17 +61,34 @@ def test_constants_and_other_relations_add_values() -> None:
         "WITH RECURSIVE w(x) AS (SELECT k FROM R UNION SELECT Q.y + 1 FROM w JOIN Q ON w.x = Q.k "
         "UNION SELECT 7 FROM w WHERE w.x = 3) SELECT x FROM w"
     )
-    assert entries(sql.replace(" UNION SELECT 7 FROM w WHERE w.x = 3", ""), catalog())["F4"] == "10"
+    assert entries(sql.replace(" UNION SELECT 7 FROM w WHERE w.x = 3", ""), catalog())["F2"] == "10"
+
+
+def test_what_a_step_computes_of_a_relation_are_values_of_its_own() -> None:
+    sql = "WITH RECURSIVE w(x) AS (SELECT y + 1 AS x FROM R UNION SELECT R.y + 2 AS x FROM w JOIN R ON w.x = R.k)"
+    assert entries(f"{sql} SELECT x FROM w", catalog())["F2"] == "10"
+
+
+def test_a_row_without_a_partner_has_one_value_more() -> None:
+    base = "SELECT E.a, R.y FROM E LEFT JOIN R ON E.a = R.k"
+    sql = f"WITH RECURSIVE w(x, y) AS ({base} UNION SELECT w.x, R.y FROM w JOIN R ON w.x = R.k) SELECT x, y FROM w"
+    assert entries(sql, catalog())["F2"] == "55", "five values of a; those of R.y, those where one may be missing"
 
 
 def test_a_key_with_a_domain_says_how_many_rows_there_are() -> None:
-    assert entries(f"{CLOSURE} SELECT x, y FROM w", catalog(key=True, rows=None, k=[0, 3]))["E1"] == "5"
+    assert entries(f"{CLOSURE} SELECT x, y FROM w", catalog(key=True, rows=None, k=[0, 3])) == {
+        "E1": "5",
+        "D4": "4",
+        "F2": "25",
+        "F3": "5",
+    }
 
 
 def test_without_a_number_of_rows_the_relation_is_blamed() -> None:
     found = checked_circuit(f"{CLOSURE} SELECT x, y FROM w", catalog(rows=None))
     assert found.verdict == "unbounded"
-    assert "nothing says how many rows it has" in found.diagnostics[-1].message
+    assert "nothing says how many rows it has" in found.diagnostics[0].message
+    assert all("[streams.R]" not in one.help for one in found.diagnostics), "it is a relation"
 
 
 def test_a_stream_that_meets_any_value_of_a_relation_is_unbounded() -> None:
@@ -78,17 +97,19 @@ def test_a_stream_that_meets_any_value_of_a_relation_is_unbounded() -> None:
     sql = "WITH RECURSIVE w(x) AS (SELECT k FROM R UNION SELECT E.b FROM w JOIN E ON E.a = w.x) SELECT x FROM w"
     found = checked_circuit(sql, tables)
     assert found.verdict == "unbounded"
-    assert "a recursion must remember" in " ".join(one.message for one in found.diagnostics)
+    assert found.diagnostics[0].message.endswith("every value of E.a must be remembered")
     assert checked_circuit(sql, catalog()).verdict == "bounded"
 
 
 def test_what_is_added_to_a_column_without_a_bounded_domain_is_refused() -> None:
-    step = "SELECT w.x + 1 FROM w JOIN R ON w.x = R.k"
+    step = "SELECT w.x + 1 FROM w JOIN R ON w.x > R.k"
     sql = f"WITH RECURSIVE w(x) AS (SELECT y FROM R UNION {step}) SELECT x FROM w"
     found = checked_circuit(sql, catalog())
     assert found.verdict == "unknown"
     assert found.diagnostics[-1].message.startswith("the values of w.x may grow with each step")
-    assert checked_circuit(sql, catalog(k=[0, 3], y=[0, 3])).verdict == "bounded"
+    assert found.diagnostics[-1].help == "give the step a condition that ends it, as in WHERE depth < 10"
+    assert checked_circuit(sql.replace(">", "<="), catalog(k=[0, 3], y=[0, 3])).verdict == "bounded"
+    assert entries(sql.replace(">", "="), catalog())["F2"] == "10", "w.x + 1 is R.k + 1"
 
 
 # --- outputs ---------------------------------------------------------------------------------------------------------

@@ -70,6 +70,8 @@ from streambound.criteria.synopsis import Synopsis
 from streambound_runtime.operators.asked_rows import AskedRows
 
 VERSION = 3
+_NO_MORE_ROWS = (nodes.Filter, nodes.Alias, nodes.Project, nodes.SpjBlock, nodes.Over, nodes.Apply, nodes.OrderBy)
+"""Operators that have no more rows than their input."""
 _WHOLE = ("rewrites", "nodes", "facts", "keys", "columns", "key", "numbers", "path", "branches")
 """Members that are there even if they are empty."""
 
@@ -582,13 +584,18 @@ class _Maker:
         side, pair = self.nodes.at(tree).input(state.what), self.nodes.at(pairs_of(tree))
         first = 0 if state.what == "left" else len(self.nodes.at(tree).input("left").view.schema)
         if isinstance(count.why, SumOfCounts):
-            if count.why.below or not count.why.view.parts:
+            number, shown = self.nodes.numbers[pair.tree], count.why.view.below
+            if count.why.below and shown is not None:
+                of = [self._count(one, None, 0, (), pair, first, shown[1]) for one in count.why.counts]
+                of = [self._since(made, count, side) for made in of]
+                return {"rule": "below", "size": count.size.text, "node": number, "of": of}
+            if not count.why.view.parts:
                 return {"rule": "unproved", "size": count.size.text}
             self.nodes.parts(count.why.view)
             of = [
                 self._since(self._count(one, whole=pair, first_of_whole=first), one, side) for one in count.why.counts
             ]
-            return {"rule": "parts", "size": count.size.text, "node": self.nodes.numbers[pair.tree], "of": of}
+            return {"rule": "parts", "size": count.size.text, "node": number, "of": of}
         return self._since(self._count(count, pair, first, state.key), count, side)
 
     def _since(self, made: Json, count: StateCount, side: TreeNode) -> Json:
@@ -620,6 +627,7 @@ class _Maker:
         wanted: Sequence[int] = (),
         whole: TreeNode | None = None,
         first_of_whole: int = 0,
+        shown: Mapping[int, int] | None = None,
     ) -> Json:
         why, size = count.why, count.size.text
         if isinstance(why, SumOfCounts | WholeView | Combinations) and why.view.tree not in self.nodes.numbers:
@@ -633,8 +641,10 @@ class _Maker:
                 number = self.nodes.numbers[view.tree]
                 if not below and view.parts:
                     self.nodes.parts(view)
-                around = None if below else whole or self.nodes.at(view.tree)
-                of = [self._count(one, whole=around) for one in counts]
+                if below and view.below is not None:  # by when rows of the whole above the select list change
+                    of = [self._count(one, None, 0, (), whole, first_of_whole, view.below[1]) for one in counts]
+                else:
+                    of = [self._count(one, whole=whole or self.nodes.at(view.tree)) for one in counts]
                 sides = "open" if isinstance(view.tree, nodes.Except | nodes.Intersect) else "parts"
                 return {"rule": "below" if below else sides, "size": size, "node": number, "of": of}
             case WholeView(view, empty):
@@ -650,7 +660,9 @@ class _Maker:
                 elif any(one.values == NOTHING for one in view.columns):
                     nothing = next(place for place, one in enumerate(view.columns) if one.values == NOTHING)
                     made["of"] = [self._count(replace(count, why=WholeView(view, nothing)), node, first)]
-                elif first == 0 and (count_of_rows := _other_than_all(node)) is not None:
+                elif (count_of_rows := _other_than_all(view)) is not None:
+                    made["of"] = [self._count(count_of_rows, node, first)]
+                elif (count_of_rows := self._below(view)) is not None:
                     made["of"] = [self._count(count_of_rows)]
                 elif isinstance(node.tree, nodes.Fixpoint):
                     columns = list(self._values_of_recursion(node))
@@ -658,8 +670,15 @@ class _Maker:
                 return made
             case Combinations():
                 node = node or self.nodes.at(why.view.tree)
-                return self._combinations(count, why, node, first, wanted, whole, first_of_whole)
+                return self._combinations(count, why, node, first, wanted, whole, first_of_whole, shown)
         return {"rule": "unproved", "size": size}
+
+    def _below(self, view: OperatorView) -> StateCount | None:
+        """Why there are so many groups, or different rows, of which a view has no more."""
+        below = self.nodes.at(view.tree)
+        while isinstance(below.tree, _NO_MORE_ROWS):
+            below = below.input("input")
+        return _other_than_all(below.view) if below.view.rows == view.rows else None
 
     def _values_of_recursion(self, node: TreeNode) -> Iterator[Json]:
         """The columns of a recursion that have no more values than their sets say."""
@@ -679,7 +698,8 @@ class _Maker:
         first: int,
         wanted: Sequence[int],
         whole: TreeNode | None,
-        first_of_whole: int = 0,
+        first_of_whole: int,
+        shown: Mapping[int, int] | None,
     ) -> Json:
         closing = count.closing
         rule = "apart" if why.apart else "keys" if count.held is not None else "combinations"
@@ -692,7 +712,8 @@ class _Maker:
             "columns": [self._column(one, count, node, first) for one in why.columns],
         }
         if closing is not None:
-            column, around = closing.place + (first if whole is None else first_of_whole), whole or node
+            place = closing.place if whole is None or shown is None else shown.get(closing.place, closing.place)
+            column, around = place + (first if whole is None else first_of_whole), whole or node
             made["closing"] = [self.log.time(around, column, NOW, closing.function), self.log.values(around, column)]
         if isinstance(node.tree, nodes.Join) and wanted:
             made["equal"] = self._equal(why, node, first, wanted)
@@ -783,11 +804,8 @@ def _at_columns(count: StateCount) -> StateCount:
     return replace(count, closing=closing, held=held)
 
 
-def _other_than_all(node: TreeNode) -> StateCount | None:
+def _other_than_all(view: OperatorView) -> StateCount | None:
     """Why there are so many rows at a time, where that is by sources and values: of groups, and of different rows."""
-    while isinstance(node.tree, nodes.Project | nodes.Alias | nodes.Filter | nodes.SpjBlock):
-        node = node.input("input")
-    view = node.view
     if not isinstance(view.tree, nodes.Aggregate | nodes.Distinct | nodes.Union) or view.rows is None:
         return None
     known = [one for one in present_rows(view, view.every) if one.size == view.rows]

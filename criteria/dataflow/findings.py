@@ -14,6 +14,7 @@ from sqlglot import exp
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.schema import parsed, starred_places
 from streambound.analyzer.algebra.schema_columns import ViewColumn, meant
+from streambound.analyzer.catalog import Kind
 from streambound.analyzer.codes import Code
 from streambound.analyzer.findings import Positions
 from streambound.analyzer.spans import Span
@@ -23,7 +24,7 @@ from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.state import OperatorState
 from streambound.criteria.dataflow.syntax import conjuncts
 from streambound.criteria.dataflow.view import OperatorView
-from streambound.criteria.dataflow.views import Views
+from streambound.criteria.dataflow.views import MADE, Views
 from streambound.criteria.dataflow.witness import states_without_size
 from streambound.criteria.violation import Violation
 from streambound.criteria.wording import limits_help
@@ -49,6 +50,8 @@ _PARTNERS = (
     "limit how much later a partner may come: T.ts BETWEEN S.ts AND S.ts + INTERVAL 1 HOUR, in one condition of ANDs"
 )
 _ASKED = "limit their time in the subquery's WHERE, as T.ts BETWEEN S.ts - INTERVAL 1 HOUR AND S.ts"
+_GROWS = "the values of {} may grow with each step: every one must be remembered"
+_ENDS = "give the step a condition that ends it, as in WHERE depth < 10"
 _OPEN = "add max_open to [[streams.{}.punctuations]]: how many keys are open at most at any time"
 _ROWS = "declare it: rows = … in [relations.{}], or domains of its key"
 
@@ -57,9 +60,13 @@ def violations(judgement: Judgement) -> tuple[Violation, ...]:
     """What is said of the states of a statement that have no size, each once."""
     positions = judgement.context.blocks.positions
     reader = _Findings(positions, judgement.context.views, judgement.operation.tree)
+    states = [one.state for one in states_without_size(judgement.operation)]
+    relations = {one.operator.table: one.operator for one in states if isinstance(one.operator, nodes.Scan)}
     found: dict[object, Violation] = {}
-    for one in states_without_size(judgement.operation):
-        for violation in reader.of(one.state):
+    for state in states:
+        if isinstance(state.operator, nodes.Scan) and state.operator is not relations[state.operator.table]:
+            continue
+        for violation in reader.of(state):
             found.setdefault((violation.code, violation.message, violation.span), violation)
     return tuple(found.values())
 
@@ -119,7 +126,18 @@ class _Findings:
             case nodes.Except() | nodes.Intersect():
                 yield from self._written(state, tree, _COMPARED)
             case nodes.Fixpoint():
-                yield from self._written(state, tree, _RECURSION)
+                growing = list(self._growing(state, tree))
+                yield from growing or self._written(state, tree, _RECURSION)
+
+    def _growing(self, state: OperatorState, tree: nodes.Fixpoint) -> Iterator[Violation]:
+        """The unbounded columns of a recursion that its step computes of its own."""
+        view, inside = self.views.of(tree), self.views.inside(tree)
+        for place in state.key:
+            if view.columns[place].values.size is None and MADE in inside.of(tree.step).origins[place]:
+                for one in written(tree.step, place, inside):
+                    found = self._violation(state, _GROWS, one)
+                    name = f"{tree.name}.{view.schema[place].name}"
+                    yield replace(found, message=_GROWS.format(name), help=_ENDS)
 
     def _operator(self, state: OperatorState) -> Violation:
         """The operator itself."""
@@ -204,7 +222,8 @@ class _Findings:
         if declared is None or len(tables) != 1 or tables[0] is None:
             return ""
         low, high = view.columns[place].values.ends
-        return limits_help(name, declared, tables[0].name, high is not None, low is not None)
+        section = f"{'streams' if tables[0].kind is Kind.STREAM else 'relations'}.{tables[0].name}"
+        return limits_help(name, declared, section, high is not None, low is not None)
 
     def _place(self, node: exp.Expr | None, operator: nodes.Tree) -> Span:
         """Where an expression is written; where it is not, a function of the operator, or the operator."""

@@ -240,8 +240,11 @@ def _longest_ago(given: OperatorView, left: OperatorView) -> dict[int, int]:
 def _relation(tree: nodes.Scan, context: RuleContext) -> OperatorState:
     """The rows of a relation that changes (E1), or as many as its key has values."""
     view = context.views.of(tree)
-    count = None if view.rows is None else StateCount(view.rows, Reason.ROWS)
-    if count is None and view.keys:
+    declared = context.catalog.table(tree.table)
+    count = None
+    if view.rows is not None and declared is not None and declared.rows is not None:
+        count = StateCount(view.rows, Reason.ROWS)
+    elif view.keys:
         count = different(view, view.keys[0])
     words = "" if count is not None else f"{tree.table} changes, and nothing says how many rows it has"
     return OperatorState(tree, "relation", "E1", tuple(sorted(view.every)), Entry.ROW, count, None, words)

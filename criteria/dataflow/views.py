@@ -99,6 +99,9 @@ class Views:
         made = replace(made, parts=tuple(_of_whole(part, padded) for part in self._parts(tree, made)))
         if found.rows == 0:
             return replace(made, rows=Number(0))
+        if isinstance(tree, nodes.Scan) and tree.changes and made.rows is None and made.keys:
+            rows = present(made, made.keys[0])  # as many as its key has values
+            return replace(made, rows=rows, sources={n: replace(one, rows=rows) for n, one in made.sources.items()})
         if isinstance(tree, nodes.Fixpoint):
             return replace(made, rows=self._recursive_rows(tree, made))
         once = isinstance(tree, nodes.Aggregate | nodes.Distinct) or (isinstance(tree, nodes.Union) and tree.distinct)

@@ -337,6 +337,8 @@ def _reach_of(call: nodes.WindowCall) -> WindowReach:
     start, end = call.frame.start, call.frame.end
     before = 0 if start.side is nodes.Side.CURRENT else start.distance
     after = 0 if end.side is nodes.Side.CURRENT else end.distance
+    if before is None and end.side is nodes.Side.PRECEDING and (call.frame.unit, after) != (nodes.Unit.ROWS, 1):
+        return WindowReach(None, None, call.frame.unit)  # the value so far is not that of rows further back
     before = -before if start.side is nodes.Side.FOLLOWING and before is not None else before
     after = -after if end.side is nodes.Side.PRECEDING and after is not None else after
     return WindowReach(
@@ -349,6 +351,10 @@ def bucket(tree: nodes.Bucket, demand: Demand, context: RuleContext) -> Operatio
     if tree.kind is nodes.BucketKind.SESSION:
         return without_rule(tree, "sessions that no groups are of")
     given = context.views.of(tree.input)
+    place = place_of(parsed(tree.time), given)
+    kind = None if place is None else given.schema[place].type
+    if kind is not None and kind.family is Family.DATE:
+        return without_rule(tree, "a window of a DATE", "make it of the TIMESTAMP that the date is of")
     own = replace(demand, columns=demand.columns & given.every)
     below = context.below(tree.input, own.reading(given.read_by(tree.time, *tree.keys)))
     return Operation(tree, inputs=(below,), demand=demand)

@@ -34,6 +34,7 @@ from streambound.analyzer.algebra.nodes import (
     Union,
 )
 from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.algebra.value_sets import of_domain
 from streambound.analyzer.catalog import DeclaredTable, Kind
 from streambound.analyzer.symbols import symbol
 from streambound.analyzer.types import Family
@@ -61,6 +62,9 @@ from streambound.recheck.derivation.trees import (
     with_said,
 )
 
+_NO_MORE_ROWS = (Filter, Alias, Project, SpjBlock, Distinct, Over, Apply, OrderBy)
+"""Operators that have no more rows than their input."""
+
 
 @dataclass(frozen=True)
 class CountedColumns:
@@ -79,6 +83,8 @@ class CountedColumns:
     whole: PlanNode | None = None
     first_of_whole: int = 0
     side: PlanNode | None = None
+    shown: Mapping[int, int] | None = None
+    """Of rows below a select list of a part: the columns, by those of the whole that show them."""
     read_only: Places = frozenset()
     """Columns of a join's side that only its condition reads."""
 
@@ -230,21 +236,28 @@ class Counts:
         shown = rows.node
         while isinstance(shown.tree, Filter | Alias | Distinct | SpjBlock):
             shown = shown.input("input")
-        if not isinstance(shown.tree, Project) or len(claim.of) != 1 or rows.pair is not None:
+        if not isinstance(shown.tree, Project) or len(claim.of) != 1:
             raise RejectedError("rows below what is no select list")
         found = [origin(shown, place) for place in range(shown.width)]
         by = None
         if rows.by is not None:
             places = {one.column for place, one in enumerate(found) if one is not None and place in rows.by}
             by = frozenset(place for place in places if place is not None)
-        if rows.whole is not None:
-            raise NotCheckedError("rows below a part of a union")
-        below = rows.node.input("input")
+        below = shown.input("input")
         plain = [one.column for place in sorted(rows.wanted) if (one := found[place]) is not None]
         known = frozenset(place for place in plain if place is not None)
-        return self.most(
-            claim.of[0], CountedColumns(below, known if len(known) == len(rows.wanted) else below.every, by)
-        )
+        columns = CountedColumns(below, known if len(known) == len(rows.wanted) else below.every, by)
+        if rows.shown is not None:
+            raise NotCheckedError("a select list below one of a part of a union, or of a join's side")
+        places = {n: one.column for n, one in enumerate(found) if one is not None and one.column is not None}
+        if rows.whole is not None:
+            around = replace(rows, shown=places)
+        elif rows.pair is not None:
+            around = replace(rows, whole=rows.pair, first_of_whole=rows.first, side=rows.node, shown=places)
+        else:
+            return self.most(claim.of[0], columns)
+        columns = replace(columns, whole=around.whole, first_of_whole=around.first_of_whole)
+        return self.most(claim.of[0], replace(columns, side=around.side, shown=places))
 
     def _keys(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
         """K1: columns that hold a key which punctuations end, of rows of that stream alone, and values beside them.
@@ -317,10 +330,10 @@ class Counts:
         if rows.pair is not None:
             raise RejectedError("all rows of what is not counted by itself")
         if len(claim.of) == 1 and not claim.of[0].closing:
-            below = rows.node
-            while claim.of[0].rule != "empty" and isinstance(below.tree, Project | Alias | Filter | SpjBlock):
-                below = below.input("input")
-            return self.most(claim.of[0], CountedColumns(below, below.every, None))
+            node, counted = rows.node, self.facts.nodes.at(claim.of[0].node)
+            while isinstance(node.tree, _NO_MORE_ROWS) and not node.same(counted):
+                node = node.input("input")
+            return self.most(claim.of[0], CountedColumns(node, node.every, None))
         return self._all_rows(rows.node, claim)
 
     def all_rows(self, node: PlanNode) -> Quantity:
@@ -336,7 +349,7 @@ class Counts:
                 options = [] if table is None or table.kind is Kind.STREAM else self._of_relation(table)
                 if options:
                     return options[0]
-            case Filter() | Alias() | Project() | SpjBlock() | Distinct() | Over() | Apply() | OrderBy():
+            case tree if isinstance(tree, _NO_MORE_ROWS):
                 return self._all_rows(node.input("input"), claim)
             case Bucket(kind=kind, size=size, slide=slide) if kind is not BucketKind.SESSION:
                 most = Quantity.number(-(-size // slide) if slide else 1)
@@ -406,10 +419,11 @@ class Counts:
         time = self.facts.time(claim.closing[0], node, column)
         if time.source or time.low is None or self.facts.values(claim.closing[1], node, column).null:
             raise RejectedError("a column by which no rows close")
-        place = column - (rows.first if rows.whole is None else rows.first_of_whole)
+        above = column - (rows.first if rows.whole is None else rows.first_of_whole)
+        place = above if rows.shown is None else rows.shown.get(above, -1)
         if not 0 <= place < rows.node.width or (rows.by is not None and place not in rows.by):
             raise RejectedError("rows close by a column that is not theirs")
-        since = time if waiting is None else replace(time, high=self._since(claim, waiting, place, time))
+        since = time if waiting is None else replace(time, high=self._since(claim, waiting, above, time))
         return ClosingFacts(place + rows.first, -time.low, since)
 
     def _since(self, claim: ClaimedStateCount, side: PlanNode, place: int, time: TimeFact) -> int | None:
@@ -500,7 +514,12 @@ class Counts:
 
     def _of_relation(self, table: DeclaredTable) -> list[Quantity]:
         if not table.is_fixed:
-            return [] if table.rows is None else [Quantity.number(table.rows)]
+            if table.rows is not None:
+                return [Quantity.number(table.rows)]
+            key = [column for name in (table.changes.key if table.changes else ()) if (column := table.column(name))]
+            sizes = [of_domain(column.domain, column.type, null=True).size for column in key]
+            known = [Quantity.number(size) for size in sizes if size is not None]
+            return [product(known)] if key and len(known) == len(key) else []  # one row for each value of its key
         name = symbol("rows", table.name)
         self.symbols.setdefault(name, Quantity.symbol(name, table.rows))
         return [self.symbols[name]]

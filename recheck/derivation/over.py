@@ -80,6 +80,9 @@ def _reach(call: WindowCall) -> _Reach:
         (0 if end.side is Side.CURRENT else end.distance, end.side is away)
         for end, away in ((call.frame.start, Side.FOLLOWING), (call.frame.end, Side.PRECEDING))
     ]
+    (before, _), (after, behind) = ends
+    if before is None and behind and (call.frame.unit, after) != (Unit.ROWS, 1):
+        return _Reach(None, None, call.frame.unit)  # the value so far is not that of rows further back
     before, after = (None if n is None else max(0, -n if turned else n) for n, turned in ends)
     return _Reach(before, after, call.frame.unit)
 
