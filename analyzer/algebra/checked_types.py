@@ -36,6 +36,7 @@ from streambound.analyzer.expressions.function import ANY
 from streambound.analyzer.expressions.reading import Refused
 from streambound.analyzer.findings import Positions
 from streambound.analyzer.flatten import written
+from streambound.analyzer.operators_outside import aggregate_refused
 from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.types import NUMERIC
 
@@ -59,9 +60,11 @@ def check_types(tree: Tree, catalog: Catalog, positions: Positions) -> None:
             code = Code.TYPE_MISMATCH if refused.mismatch else Code.UNSUPPORTED
             raise positions.finding(code, str(refused), refused.node, refused.help) from refused
     match tree:
-        case Aggregate(input, _, calls):
-            for call in calls:
+        case Aggregate(input, keys, calls):
+            for call, column in zip(calls, schema(tree, catalog)[len(keys) :], strict=True):
                 _check_numbers(call, schema(input, catalog), positions)
+                if column.type is None and call.function not in _OF_NUMBERS:
+                    raise aggregate_refused(call, positions)
         case Union(left, right) | Except(left, right) | Intersect(left, right):
             _check_alike(tree, schema(left, catalog), schema(right, catalog), positions)
 

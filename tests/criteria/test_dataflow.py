@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.catalog import Catalog, catalog_from_mapping
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import some_statements
+from streambound.criteria.check import check_source
 from streambound.criteria.dataflow.judge import Judgement, judge
 
 _COLUMNS = {"a": "bigint", "b": "bigint", "v": "bigint", "k": "string", "ts": "timestamp"}
@@ -499,9 +501,13 @@ def test_most_public_cases_have_a_size() -> None:
     assert found == {"bounded": 161, "no bound": 76}
 
 
-def test_an_operator_without_a_rule_is_said_with_its_words() -> None:
-    (outside,) = judged("SELECT APPROX_COUNT_DISTINCT(a) FROM S").outside
-    assert outside.words == "the aggregate APPROX_COUNT_DISTINCT"
+def test_an_aggregate_without_a_rule_is_said_with_its_name() -> None:
+    sql = "SELECT APPROX_COUNT_DISTINCT(a) AS n FROM S"
+    (outside,) = judged(sql).outside
+    assert isinstance(outside.operator, nodes.AggregateCall)
+    (told,) = check_source(SourceText("q.sql", sql), CATALOG)[0].diagnostics
+    assert told.message == "the aggregate APPROX_COUNT_DISTINCT is outside the query language"
+    assert sql[told.span.start : told.span.end] == "APPROX_COUNT_DISTINCT(a)"
 
 
 def test_what_is_unbounded_names_the_column() -> None:
