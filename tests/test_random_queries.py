@@ -87,6 +87,8 @@ FOUND = {
         for window in (f"⟦window(ts, '{size} microseconds')‖ts DIV {size}⟧",)
         for end in (f"⟦window(ts, '{size} microseconds').end‖(ts DIV {size}) * {size} + {size}⟧",)
     },
+    "groups of rows that wait, of which only values go": "SELECT MIN(q1.v) AS c1, COUNT(*) AS c2 "
+    "FROM S AS q1 LEFT ANTI JOIN S AS q2 ON q1.ts = q2.ts AND q1.v < q2.v GROUP BY q1.a DIV 2",
     "a correlated NOT IN": "SELECT q1.b AS c1, q1.v AS c2 FROM S AS q1 "
     "WHERE q1.b NOT IN (SELECT q2.a FROM S AS q2 WHERE q2.a = q1.b)",
 }

@@ -42,11 +42,15 @@ def _never_final(one: Operation, judgement: Judgement, key_ends: bool = False) -
             right, judgement.context.catalog
         ):
             return _never_final(one.inputs[0], judgement, key_ends)
-        case nodes.Aggregate() if key_ends or any(
-            state.count is not None and state.count.retention in (Retention.TIME, Retention.KEY) for state in one.states
-        ):
+        case nodes.Aggregate() if key_ends or _groups_end(one):
             return None
     return one
+
+
+def _groups_end(one: Operation) -> bool:
+    """Whether the groups themselves go, and not only values of theirs."""
+    counts = (state.count for state in one.states if state.what == "groups")
+    return any(count is not None and count.retention in (Retention.TIME, Retention.KEY) for count in counts)
 
 
 def _waits_end(kind: nodes.JoinKind, found: DecidedBlock) -> bool:
