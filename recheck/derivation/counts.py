@@ -241,8 +241,8 @@ class Counts:
         found = [origin(shown, place) for place in range(shown.width)]
         by = None
         if rows.by is not None:
-            places = {one.column for place, one in enumerate(found) if one is not None and place in rows.by}
-            by = frozenset(place for place in places if place is not None)
+            closing = {one.column for place, one in enumerate(found) if one is not None and place in rows.by}
+            by = frozenset(place for place in closing if place is not None)
         below = shown.input("input")
         plain = [one.column for place in sorted(rows.wanted) if (one := found[place]) is not None]
         known = frozenset(place for place in plain if place is not None)
