@@ -249,15 +249,13 @@ class Counts:
         columns = CountedColumns(below, known if len(known) == len(rows.wanted) else below.every, by)
         if rows.shown is not None:
             raise NotCheckedError("a select list below one of a part of a union, or of a join's side")
-        places = {n: one.column for n, one in enumerate(found) if one is not None and one.column is not None}
-        if rows.whole is not None:
-            around = replace(rows, shown=places)
-        elif rows.pair is not None:
-            around = replace(rows, whole=rows.pair, first_of_whole=rows.first, side=rows.node, shown=places)
-        else:
-            return self.most(claim.of[0], columns)
-        columns = replace(columns, whole=around.whole, first_of_whole=around.first_of_whole)
-        return self.most(claim.of[0], replace(columns, side=around.side, shown=places))
+        mine = {n: one.column for n, one in enumerate(found) if one is not None and one.column is not None}
+        whole, first, side = rows.whole, rows.first_of_whole, rows.side
+        if rows.pair is not None:
+            whole, first, side = rows.pair, rows.first, rows.node
+        if whole is not None:
+            columns = replace(columns, whole=whole, first_of_whole=first, side=side, shown=mine)
+        return self.most(claim.of[0], columns)
 
     def _keys(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
         """K1: columns that hold a key which punctuations end, of rows of that stream alone, and values beside them.
@@ -391,8 +389,8 @@ class Counts:
                     continue
                 way, size = self._of_rows(node.input(side), here)
                 missing = any(sources(node.input(side))[name].missing for name in way)
-                is_read = isinstance(below.tree, Scan) and len(way) == 1
-                found[(below.tree.table, place, missing) if is_read else (side, here)] = size
+                read = below.tree.table if isinstance(below.tree, Scan) and len(way) == 1 else None
+                found[(side, here) if read is None else (read, place, missing)] = size
         return total(found.values())
 
     def _of_rows(self, node: PlanNode, column: int) -> tuple[frozenset[str], Quantity]:

@@ -501,8 +501,8 @@ def keys(node: PlanNode) -> list[Places]:
         case Over(calls=calls):
             return [*keys(node.input("input")), *_numbered(calls, node.input("input"))]
         case Bucket(kind=kind, size=size, slide=slide) if kind is not BucketKind.SESSION:
-            several = frozenset((node.input("input").width,)) if slide and slide < size else frozenset[int]()
-            return [key | several for key in keys(node.input("input"))]
+            which = frozenset((node.input("input").width,)) if slide and slide < size else frozenset[int]()
+            return [key | which for key in keys(node.input("input"))]
         case Project():
             found = [origin(node, place) for place in range(node.width)]
             shown: dict[int, list[int]] = {}
