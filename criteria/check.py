@@ -241,7 +241,7 @@ def _keeps_matches(decision: Decision) -> bool:
 def _never_final(statement: Statement, asked: Emission, judgement: Judgement, open: Operation) -> Diagnostic:
     """Why results are not known to become final, at the operator that may change them."""
     waits = isinstance(open.tree, Join)
-    name = operator_name(open, judgement)
+    name = f"the {open.tree.kind} join" if isinstance(open.tree, Join) else operator_name(open, judgement)
     message = f"emit final is outside the query language here: {name} may take results back for ever"
     help = "limit how much later a partner may come" if waits else "group by a bucket of time"
     at = operator_span(open.tree, judgement)

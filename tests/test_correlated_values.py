@@ -116,7 +116,7 @@ def test_without_a_window_every_row_waits_for_good() -> None:
     checked = checked_circuit("SELECT p.v, (SELECT MAX(q.v) FROM T AS q WHERE q.a = p.a) AS m FROM S AS p", CATALOG)
     assert checked.verdict == "unbounded" and checked.circuit_witness is not None
     found = checked.diagnostics[0]
-    assert "must be remembered for ever" in found.message and "T.ts BETWEEN" in found.help
+    assert "every value of p.a must be remembered" in found.message and "T.ts BETWEEN" in found.help
     bounded = "SELECT p.b, (SELECT MAX(q.b) FROM T AS q WHERE q.b = p.b) AS m FROM S AS p"
     assert checked_circuit(bounded, CATALOG).verdict == "bounded"
 

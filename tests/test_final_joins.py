@@ -105,7 +105,7 @@ def test_what_may_change_for_ever_is_refused_at_the_operator(sql: str, operator:
 @pytest.mark.parametrize("kind", ["SEMI", "ANTI"])
 def test_rows_that_wait_are_not_kept_as_an_extremum(kind: str) -> None:
     sql = f"SELECT S.a FROM S LEFT {kind} JOIN T ON T.v < S.v AND T.ts <= S.ts + 3"
-    assert checked_circuit(sql, CATALOG).verdict == "unsupported", "each of them would have to be counted"
+    assert checked_circuit(sql, CATALOG).verdict == "unknown", "each of them would have to be counted"
     assert checked_circuit(sql.replace(" + 3", ""), CATALOG).verdict == "bounded"
 
 

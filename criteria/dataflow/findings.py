@@ -61,7 +61,7 @@ def violations(judgement: Judgement) -> tuple[Violation, ...]:
     positions = judgement.context.blocks.positions
     reader = _Findings(positions, judgement.context.views, judgement.operation.tree)
     states = [one.state for one in states_without_size(judgement.operation)]
-    relations = {one.operator.table: one.operator for one in states if isinstance(one.operator, nodes.Scan)}
+    relations = {one.operator.table: one.operator for one in reversed(states) if isinstance(one.operator, nodes.Scan)}
     found: dict[object, Violation] = {}
     for state in states:
         if isinstance(state.operator, nodes.Scan) and state.operator is not relations[state.operator.table]:

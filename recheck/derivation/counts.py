@@ -249,15 +249,13 @@ class Counts:
         columns = CountedColumns(below, known if len(known) == len(rows.wanted) else below.every, by)
         if rows.shown is not None:
             raise NotCheckedError("a select list below one of a part of a union, or of a join's side")
-        places = {n: one.column for n, one in enumerate(found) if one is not None and one.column is not None}
-        if rows.whole is not None:
-            around = replace(rows, shown=places)
-        elif rows.pair is not None:
-            around = replace(rows, whole=rows.pair, first_of_whole=rows.first, side=rows.node, shown=places)
-        else:
-            return self.most(claim.of[0], columns)
-        columns = replace(columns, whole=around.whole, first_of_whole=around.first_of_whole)
-        return self.most(claim.of[0], replace(columns, side=around.side, shown=places))
+        mine = {n: one.column for n, one in enumerate(found) if one is not None and one.column is not None}
+        whole, first, side = rows.whole, rows.first_of_whole, rows.side
+        if rows.pair is not None:
+            whole, first, side = rows.pair, rows.first, rows.node
+        if whole is not None:
+            columns = replace(columns, whole=whole, first_of_whole=first, side=side, shown=mine)
+        return self.most(claim.of[0], columns)
 
     def _keys(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
         """K1: columns that hold a key which punctuations end, of rows of that stream alone, and values beside them.

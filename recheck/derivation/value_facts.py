@@ -101,8 +101,11 @@ def _expression(facts: CheckedFacts, expression: Expression, uses: Sequence[int]
     if is_null(expression, empty):
         return NULL
     expression = _without(expression, empty)
-    if isinstance(expression, Field | Literal):
-        return NULL if isinstance(expression, Literal) and expression.constant.value is None else ANYTHING
+    if isinstance(expression, Literal):
+        constant = expression.constant.value
+        return NULL if constant is None else of_domain(domain(expression, {}), expression.kind, null=False)
+    if isinstance(expression, Field):
+        return ANYTHING
     read = {name: known.get(int(name), ANYTHING) for name in fields(expression)}
     declared = {name: Column(name, below.schema[int(name)].type or ANY, as_domain(one)) for name, one in read.items()}
     null = may_be_null(expression, [known.get(place, ANYTHING).null for place in range(below.width)])
