@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from streambound.analyzer.algebra.monotone import not_monotone
 from streambound.analyzer.algebra.nodes import Fixpoint
 from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.relation_queries import is_static
@@ -17,11 +18,15 @@ from streambound.criteria.dataflow.demand import Demand, everything
 from streambound.criteria.dataflow.state import Entry, Operation, OperatorState, StateCount, without_rule
 from streambound.criteria.dataflow.view import OperatorView
 
+_NOT_MONOTONE = "a recursion that takes rows away from itself, or aggregates them"
+
 
 def fixpoint(tree: Fixpoint, demand: Demand, context: RuleContext) -> Operation:
     """What a recursion remembers."""
     if not tree.distinct:
         return without_rule(tree, "recursion by UNION ALL, which need not end")
+    if (operator := not_monotone(tree.step, tree.name)) is not None:
+        return without_rule(operator, _NOT_MONOTONE, "read it by inner joins, EXISTS and UNION only")
     view = context.views.of(tree)
     own = _state(tree, "recursion", "F2", different(view, view.every), view)
     inside = replace(context, views=context.views.inside(tree))
