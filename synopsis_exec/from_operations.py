@@ -355,8 +355,8 @@ Maker = Callable[[Operation, Any, JobOperators], OperationRows]
 
 
 def time_bucket(closing: ClosingTime, place: int, end: BucketEnd | None = None) -> TimeBucket:
-    """The bucket of time of a column at a place of an entry, which may be an ``end`` of one of several that overlap."""
-    if end is not None and end.bucket.kind is nodes.BucketKind.HOPPING and not closing.function:
+    """The bucket of time of a column at a place of an entry, which may be the ``end`` of a bucket in SQL."""
+    if end is not None and end.bucket.kind is not nodes.BucketKind.SESSION and not closing.function:
         after = {"start": end.bucket.size - 1, "end": -1, "last": 0}[end.which]
         return TimeBucket(place, end.bucket.size, end.which, closing.wait - after)
     found = bucket_function(closing.function, closing.width)

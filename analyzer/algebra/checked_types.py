@@ -63,7 +63,8 @@ def check_types(tree: Tree, catalog: Catalog, positions: Positions) -> None:
         case Aggregate(input, keys, calls):
             for call, column in zip(calls, schema(tree, catalog)[len(keys) :], strict=True):
                 _check_numbers(call, schema(input, catalog), positions)
-                if column.type is None and call.function not in _OF_NUMBERS:
+                typed = all(type_of(parsed(one), schema(input, catalog))[0] is not None for one in call.arguments)
+                if column.type is None and typed and call.function not in _OF_NUMBERS:
                     raise aggregate_refused(call, positions)
         case Union(left, right) | Except(left, right) | Intersect(left, right):
             _check_alike(tree, schema(left, catalog), schema(right, catalog), positions)

@@ -42,6 +42,7 @@ _LATER = "a row of the other side may come later"
 _EQUAL = f"{{1}} joins on an unbounded attribute, and {_LATER}: every value of {{0}} must be remembered"
 _ORDERED = f"the outcome of {{1}} depends on unboundedly many values of {{0}}, and {_LATER}: all must be remembered"
 _LIMITS = "limit the columns that it keeps, in WHERE or by domains in the catalog, or group by a bucket of time"
+_STEP = "limit what its step makes, as WHERE r.n < 100, or the columns that it is made of, by domains in the catalog"
 _FIRST = (
     "keep the first rows of each partition, WHERE n <= 3 above it, or take it over a window of time: "
     "OVER (PARTITION BY window(ts, '1 hour') …)"
@@ -240,6 +241,8 @@ def _way_out(operator: nodes.Tree) -> str:
     match operator:
         case nodes.Over():
             return _FIRST
+        case nodes.Fixpoint():
+            return _STEP
         case nodes.Join(syntax=exp.Join()):
             return _PARTNERS
         case nodes.Join():

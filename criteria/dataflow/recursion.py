@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.monotone import not_monotone
 from streambound.analyzer.algebra.nodes import (
     Alias,
     Distinct,
@@ -33,11 +34,15 @@ from streambound.criteria.dataflow.state import Entry, Operation, OperatorState,
 from streambound.criteria.dataflow.syntax import conjuncts
 from streambound.criteria.dataflow.view import OperatorView, Places, place_of
 
+_NOT_MONOTONE = "a recursion that takes rows away from itself, or aggregates them"
+
 
 def fixpoint(tree: Fixpoint, demand: Demand, context: RuleContext) -> Operation:
     """What a recursion remembers."""
     if not tree.distinct:
         return without_rule(tree, "recursion by UNION ALL, which need not end")
+    if (operator := not_monotone(tree.step, tree.name)) is not None:
+        return without_rule(operator, _NOT_MONOTONE, "read it by inner joins, EXISTS and UNION only")
     view = context.views.of(tree)
     own = _state(tree, "recursion", "F2", different(view, view.every), view)
     inside = replace(context, views=context.views.inside(tree))

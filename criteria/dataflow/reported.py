@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from streambound.analyzer.algebra import nodes
@@ -52,12 +53,16 @@ def _of_operations(operation: Operation, judgement: Judgement) -> Iterator[State
 
 def _of_operation(operation: Operation, number: int, judgement: Judgement) -> Iterator[State]:
     sizes = operation.rows.sizes if operation.rows is not None else None
+    named = Counter[str]()
     tables = iter([table.table for table in sizes.tables] if sizes is not None else [])
     for state in operation.states:
         if state.what == "table":
             yield _state(state, f"block {number} {next(tables, '')}".rstrip(), (), judgement)
         else:
             name = _name(operation.tree, state, number)
+            named[name] += 1
+            if named[name] > 1:  # of several arguments
+                name = f"{name} {named[name]}"
             yield _state(state, name, tuple(_key(state, judgement)), judgement)
 
 

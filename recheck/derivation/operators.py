@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from streambound.analyzer.algebra.monotone import not_monotone
 from streambound.analyzer.algebra.nodes import Bucket, BucketKind, Filter, Fixpoint, Union
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.derivation import atoms
@@ -87,6 +88,8 @@ def fixpoint(operations: OperationChecker, node: PlanNode, claim: ClaimedOperati
     assert isinstance(node.tree, Fixpoint), "its rule"
     if not node.tree.distinct:
         raise RejectedError("a recursion that need not end")
+    if not_monotone(node.tree.step, node.tree.name) is not None:
+        raise RejectedError("a recursion that takes rows away from itself")
     base, step = node.input("base"), node.input("step")
     size, reason, retention = operations.counted(claim, 0, CountedColumns(node, node.every, node.every))
     states = [ExpectedState("recursion", "F2", tuple(range(node.width)), ROW, size, reason, retention)]

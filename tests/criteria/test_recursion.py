@@ -70,7 +70,8 @@ def test_the_verdict_and_the_bound_follow_from_the_columns_domains(
 def test_a_column_that_may_grow_is_named() -> None:
     sql = "WITH RECURSIVE r(n) AS (SELECT a FROM E UNION SELECT r.n + 1 FROM r) SELECT n FROM r"
     *_, problem = checked_circuit(sql, SMALL).diagnostics
-    assert problem.message.startswith("the values of r.n may grow with each step")
+    assert problem.message == "r.n + 1 is unbounded: a recursion must remember every value it has ever returned"
+    assert problem.help.startswith("limit what its step makes")
     assert problem.span is not None and sql[problem.span.column - 1 :].startswith("r.n + 1")
 
 
@@ -80,10 +81,33 @@ def test_union_all_is_refused_in_words() -> None:
     assert "recursion by UNION ALL" in found.diagnostics[0].message
 
 
-def test_a_recursion_through_its_own_negation_is_no_circuit() -> None:
-    step = "SELECT E.b FROM E WHERE NOT EXISTS (SELECT 1 FROM r WHERE r.x = E.a)"
+NOT_MONOTONE = [
+    "SELECT E.b FROM E WHERE NOT EXISTS (SELECT 1 FROM r WHERE r.x = E.a)",
+    "SELECT E.b FROM E WHERE E.a NOT IN (SELECT x FROM r)",
+    "SELECT E.b FROM E LEFT JOIN r ON r.x = E.a",
+    "SELECT E.b FROM E JOIN (SELECT a FROM E EXCEPT SELECT x FROM r) AS q ON q.a = E.a",
+    "SELECT COUNT(*) FROM r GROUP BY x",
+    "SELECT E.b FROM E WHERE E.a > (SELECT COUNT(*) FROM r)",
+]
+MONOTONE = [
+    "SELECT E.b FROM E WHERE E.a IN (SELECT x FROM r)",
+    "SELECT E.b FROM E JOIN (SELECT x FROM r EXCEPT SELECT a FROM E WHERE b = 1) AS q ON q.x = E.a",
+    "SELECT r.x FROM r WHERE NOT EXISTS (SELECT 1 FROM E WHERE r.x = E.a)",
+]
+
+
+@pytest.mark.parametrize("step", NOT_MONOTONE)
+def test_a_recursion_through_its_own_negation_is_refused(step: str) -> None:
     sql = f"WITH RECURSIVE r(x) AS (SELECT a FROM E UNION {step}) SELECT x FROM r"
-    assert checked_circuit(sql, SMALL).verdict == "unsupported"
+    checked = checked_circuit(sql, SMALL)
+    assert checked.verdict == "unsupported"
+    assert "takes rows away from itself, or aggregates them" in checked.diagnostics[0].message
+
+
+@pytest.mark.parametrize("step", MONOTONE)
+def test_a_recursion_may_take_away_what_it_is_not_made_of(step: str) -> None:
+    sql = f"WITH RECURSIVE r(x) AS (SELECT a FROM E UNION {step}) SELECT x FROM r"
+    assert checked_circuit(sql, SMALL).verdict == "bounded"
 
 
 BASES = {1: ("SELECT E.b FROM E WHERE E.a = 1", "SELECT a FROM F"), 2: ("SELECT a, b FROM E", "SELECT b, 1 FROM E")}
