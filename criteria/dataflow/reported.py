@@ -105,7 +105,7 @@ def _state(state: OperatorState, name: str, keys: tuple[str, ...], judgement: Ju
     count, span = state.count, operator_span(state.operator, judgement)
     if count is None:
         return State(name, state.proposition, _UNLIMITED, keys, str(Retention.EVER), span)
-    freed = _COMPLETE if state.what == "table" else str(count.retention)
+    freed = _COMPLETE if state.what == "table" and count.retention is not Retention.KEY else str(count.retention)
     return State(name, state.proposition, count.size, keys, freed, span)
 
 

@@ -472,23 +472,19 @@ def values_of(place: int, base: OperatorView, step: OperatorView, made: Operator
                 todo.append(int(own[0].rstrip("'").rpartition(RECURSION)[2]))  # a join calls its right side's anew
                 continue
             sources = [view.sources.get(name, RowSource()) for name in view.origins[here]]
-            rows = [
-                total([one.rows, Number(1)]) if one.missing else one.rows
-                for one in sources
-                if one.table is not None and one.rows is not None
-            ]
-            known = view.columns[here].values
+            rows = [(one.rows, one.missing) for one in sources if one.table is not None and one.rows is not None]
+            known, column = view.columns[here].values, view.schema[here].column
             if len(rows) < len(sources) and known.size is None:
                 return None if size is None else Number(size)
             tables = tuple(one.table.name for one in sources if one.table)
-            missing = any(one.missing for one in sources)
-            column = tables, missing, view.schema[here].column or (side, here)  # a computed one has its own values
-            if len(rows) == len(sources):
-                found[column] = product([Number(1), *rows])
-                if any(one.missing for one in sources):
+            if len(rows) == len(sources) == 1 and column is not None:
+                found[tables, column] = rows[0][0]
+                if rows[0][1]:
                     found[None] = Number(1)  # NULL, of a row without a partner
+            elif len(rows) == len(sources):  # a computed one has its own values
+                found[side, here] = product([Number(1), *(total([size, Number(int(more))]) for size, more in rows)])
             else:  # two uses of a column may have different values of it
-                found[*column, known] = Number(known.size or 0)
+                found[tables, column or (side, here), known] = Number(known.size or 0)
     values = total(found.values()) if found else Number(1)
     return values if size is None or smaller(values, Number(size)) else Number(size)
 

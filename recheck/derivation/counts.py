@@ -47,6 +47,7 @@ from streambound.recheck.derivation.fact_log import CheckedFacts, TimeFact
 from streambound.recheck.derivation.trees import (
     Places,
     PlanNode,
+    SourceOfRows,
     Sources,
     keys,
     names_in_pairs,
@@ -384,24 +385,29 @@ class Counts:
             here = todo.pop()
             seen.add(here)
             for side in ("base", "step"):
-                below, place = traced(node.input(side), here)
+                mine = node.input(side)
+                below, place = traced(mine, here)
                 if isinstance(below.tree, Recur) and below.recursion is not None and below.recursion.same(node):
                     todo += {place} - seen
                     continue
-                way, size = self._of_rows(node.input(side), here)
-                missing = any(sources(node.input(side))[name].missing for name in way)
-                table = below.tree.table if isinstance(below.tree, Scan) and len(way) == 1 else ""
-                found[(table, place, missing) if table else (side, here)] = size
+                way = self._of_rows(mine, here)
+                sizes = [(self._of_relation(one.table)[0], one.missing) for one in way if one.table is not None]
+                below, place = traced(mine, here, missing=True)
+                if isinstance(below.tree, Scan) and len(sizes) == 1:
+                    ((size, missing),) = sizes
+                    found[below.tree.table, place, str(way[0].table and way[0].table.name)] = size
+                    found |= {None: Quantity.number(1)} if missing else {}  # NULL, of rows without a partner
+                else:  # a computed one has its own values
+                    found[side, here] = product(size + Quantity.number(int(missing)) for size, missing in sizes)
         return total(found.values())
 
-    def _of_rows(self, node: PlanNode, column: int) -> tuple[frozenset[str], Quantity]:
-        """The values of a column that rows of relations say, of each of these one, and which rows."""
+    def _of_rows(self, node: PlanNode, column: int) -> list[SourceOfRows]:
+        """The relations of which rows, of each one, say a column's value."""
         mine = sources(node)
         for way in ways_to_say(node, column):
             known = [one for name in sorted(way) if not (one := mine[name]).version and not one.is_stream]
-            sizes = [(one, self._of_relation(one.table)) for one in known if one.table is not None]
-            if len(sizes) == len(way) and all(options for _, options in sizes):
-                return way, product(options[0] + Quantity.number(int(one.missing)) for one, options in sizes)
+            if len(known) == len(way) and all(one.table is not None and self._of_relation(one.table) for one in known):
+                return known
         raise RejectedError("a column of a recursion with any values")
 
     # --- when rows close ------------------------------------------------------------------------------------------
