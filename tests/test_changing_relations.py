@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from streambound.recheck.oracle.relation_states import RowChange, states
-from support.circuits import by_tick, certificate_of, checked_circuit, proof_of, rounded, run_circuit
+from support.circuits import by_tick, certificate_of, checked_circuit, proof_of, proved, rounded, run_circuit
 from support.prefix_sql import PrefixSql
 from support.profiles import MORE
 
@@ -259,13 +259,26 @@ def test_a_version_of_a_relation_that_does_not_change_is_the_relation() -> None:
     [
         "SELECT S.b FROM S JOIN R FOR SYSTEM_TIME AS OF S.b AS R ON S.a = R.k",
         "SELECT S.b FROM S WHERE EXISTS (SELECT 1 FROM R FOR SYSTEM_TIME AS OF 5 AS x WHERE S.a = x.k)",
-        "SELECT S.b FROM S WHERE S.a NOT IN (SELECT x.k FROM R FOR SYSTEM_TIME AS OF S.ts AS x)",
         "SELECT S.b FROM S JOIN (SELECT x.k FROM R FOR SYSTEM_TIME AS OF 5 AS x) AS q ON S.a = q.k",
         "SELECT S.b FROM S JOIN T ON S.a = T.a AND T.ts > S.ts JOIN R FOR SYSTEM_TIME AS OF S.ts AS R ON S.a = R.k",
     ],
 )
 def test_versions_of_another_time_and_what_is_above_them_are_not_decided(sql: str) -> None:
     assert checked_circuit(sql, catalog()).verdict == "unsupported"
+
+
+def test_not_in_a_version_is_decided_when_a_row_comes() -> None:
+    sql = "SELECT S.b FROM S WHERE S.a NOT IN (SELECT x.k FROM R FOR SYSTEM_TIME AS OF S.ts AS x)"
+    checked, most = proved(sql, catalog())
+    changes = [(1, "insert", 1), (1, "delete", 5), (None, "insert", 8)]
+    rows = [(1, 10, 2), (2, 20, 3), (None, 30, 3), (1, 40, 6), (None, 50, 7), (2, 60, 9)]
+    given = {
+        "R": [{"k": k, "y": 0, "op": op, "ts": ts} for k, op, ts in changes],
+        "S": [{"a": a, "b": b, "v": 0, "ts": ts} for a, b, ts in rows],
+    }
+    found = run_circuit(checked, given, ticks=None)
+    assert found.printed == {(20, 3): 1, (40, 6): 1, (50, 7): 1}, "of no rows a NULL is none, too"
+    assert found.peak <= most
 
 
 def test_groups_of_versions_are_not_bounded_by_what_the_relation_has_now() -> None:
@@ -294,7 +307,7 @@ def test_a_relation_without_a_number_of_rows_has_that_of_its_key() -> None:
     assert checked_circuit(sql, catalog(rows=None)).verdict == "unbounded"
     assert checked_circuit(sql, catalog({"k": [0, 3]}, rows=None)).verdict == "unknown"
     found = checked_circuit(sql, catalog({"k": [0, 3]}, key=True, rows=None)).circuit_bound
-    assert found is not None and found.entries.value == 4 * 5
+    assert found is not None and found.entries.value == 2 * 5 + 2 * 4, "of partners one for each key that is not NULL"
 
 
 def test_a_row_that_says_how_it_changes_needs_a_key() -> None:

@@ -252,7 +252,7 @@ def _as_of(tree: Join, version: AsOf, demand: Demand, context: RuleContext) -> O
     place = place_of(parsed(version.time), left)
     if place is None or not left.columns[place].newest or left.change > ViewKind.APPEND_ONLY:
         return without_rule(version, "a version as of another time than that at which the rows beside it come")
-    mine, theirs = sides_of(tree, demand, left, context.views.of(tree))
+    mine, theirs = sides_of(tree, demand, left, context.views.of(replace(tree, kind=JoinKind.INNER, member=None)))
     rows = context.views.of(version.input).rows
     count = None if rows is None else StateCount(rows, Reason.ROWS)
     state = OperatorState(tree, "right", "E3", tuple(sorted(theirs.columns)), Entry.ROW, count)

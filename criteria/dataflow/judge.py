@@ -13,7 +13,7 @@ from streambound.analyzer.algebra.clock import clocks, scans
 from streambound.analyzer.algebra.names_apart import with_names_apart
 from streambound.analyzer.algebra.view_facts import ROW_BEFORE
 from streambound.analyzer.block_queries import BlockReader
-from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.catalog import Catalog, Kind
 from streambound.analyzer.emission import EmitMode
 from streambound.analyzer.lower import Lowered, lower
 from streambound.analyzer.statement import Statement
@@ -151,7 +151,7 @@ def _of_all_keys(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Oper
         return without_rule(tree, words)
     match tree:
         case nodes.Scan():
-            return Operation(tree, (_relation(tree, context),), demand=demand)
+            return _without_row(tree, context) or Operation(tree, (_relation(tree, context),), demand=demand)
         case nodes.Filter(input, condition):
             given, left = context.views.of(input), context.views.of(tree)
             limited = replace(
@@ -235,6 +235,22 @@ def _longest_ago(given: OperatorView, left: OperatorView) -> dict[int, int]:
         if known:
             found[place] = min(known)
     return found
+
+
+def _without_row(tree: nodes.Scan, context: RuleContext) -> Operation | None:
+    """A relation whose deletes have no inserted row: without a key no column may say when and how it changes."""
+    table = context.catalog.table(tree.table)
+    if table is None or table.changes is None or table.changes.key:
+        return None
+    changes = table.changes
+    named = [one.name for one in (changes.timestamp, changes.op) if table.column(one.name)]
+    if not named:
+        return None
+    help = f'give {table.name} a key: changes = {{ …, key = ["…"] }}'
+    if named[0] != changes.timestamp.name or any(one.kind is Kind.STREAM for one in context.catalog.tables):
+        help += f"; or leave {named[0]} out of its columns"
+    words = f"{table.name}.{named[0]} is of a change, so that no delete has the row that was inserted"
+    return without_rule(tree, words, help)
 
 
 def _relation(tree: nodes.Scan, context: RuleContext) -> OperatorState:
