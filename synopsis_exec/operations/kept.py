@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from streambound.criteria.dataflow.state import Operation, OperatorState
 from streambound.synopsis_exec.synopsis_plan import as_formula
+from streambound_runtime.engine.block import SqlBlock
 from streambound_runtime.engine.plan import EngineOperator, StateBound, states_of
 from streambound_runtime.engine.stream_join import SqlStreamJoin
 from streambound_runtime.operators import formula
@@ -17,6 +18,8 @@ def bounds_of(
     """What is said of the tables of an operator that was made of an operation; a block's are said with its plan."""
     if isinstance(operator, SqlStreamJoin):
         yield from _of_streams(operator, operation, known)
+        return
+    if isinstance(operator, SqlBlock):
         return
     names = [table.name for table in states_of(operator)]
     told = [state for state in operation.states if state.what != "table" and state.count is not None]
