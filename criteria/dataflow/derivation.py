@@ -791,7 +791,8 @@ def _other_than_all(node: TreeNode) -> StateCount | None:
     if not isinstance(view.tree, nodes.Aggregate | nodes.Distinct | nodes.Union) or view.rows is None:
         return None
     known = [one for one in present_rows(view, view.every) if one.size == view.rows]
-    return next((one for one in known if isinstance(one.why, Combinations)), None)
+    found = next((one for one in known if isinstance(one.why, Combinations)), None)
+    return _other_than_all(node.input("input")) if found is None and isinstance(view.tree, nodes.Distinct) else found
 
 
 def _session_of(tree: Tree) -> nodes.Bucket | None:

@@ -130,7 +130,7 @@ class Counts:
         }
         if claim.rule not in rules:
             raise NotCheckedError(f"counts by the rule {claim.rule!r}")
-        if claim.node is None or not self.facts.nodes.at(claim.node).same(rows.facts_of):
+        if not self._is_of(claim, rows.facts_of):
             raise RejectedError("a count of the rows of another node")
         found = rules[claim.rule](claim, rows)
         self.agreed(claim.size, found)
@@ -140,6 +140,10 @@ class Counts:
         """Raises RejectedError where a formula is not the size that was found."""
         if not quantity(formula, self.symbols).same(found):
             raise RejectedError(f"a count says {formula}, which is another number")
+
+    def _is_of(self, claim: ClaimedStateCount, node: PlanNode) -> bool:
+        """Whether a count is of a node's rows."""
+        return claim.node is not None and self.facts.nodes.at(claim.node).same(node)
 
     @staticmethod
     def sum(sizes: Sequence[Quantity]) -> Quantity:
@@ -156,7 +160,7 @@ class Counts:
         time = self.facts.time(claim.closing[0] if claim.closing else -1, node, column)
         if (time.source, time.low, time.high, time.function.name) != ("", 0, 0, "") or not only_grows(node):
             raise RejectedError("rows that do not come with their time")
-        if claim.node is None or not self.facts.nodes.at(claim.node).same(node):
+        if not self._is_of(claim, node):
             raise RejectedError("a count of the rows of another node")
         closing, rows = ClosingFacts(column, timestamps, time), CountedColumns(node, node.every, None)
         found = product(self._rows(one, mine, chosen, rows, closing) for one in claim.sources)
@@ -317,10 +321,12 @@ class Counts:
         if rows.pair is not None:
             raise RejectedError("all rows of what is not counted by itself")
         if len(claim.of) == 1 and not claim.of[0].closing:
-            below = rows.node
-            while claim.of[0].rule != "empty" and isinstance(below.tree, Project | Alias | Filter | SpjBlock):
-                below = below.input("input")
-            return self.most(claim.of[0], CountedColumns(below, below.every, None))
+            (count,), below = claim.of, rows.node
+            while isinstance(below.tree, Project | Alias | Filter | SpjBlock | Distinct) and not self._is_of(
+                count, below
+            ):
+                below = below.input("input")  # of which there are as many rows, or more
+            return self.most(count, CountedColumns(below, below.every, None))
         return self._all_rows(rows.node, claim)
 
     def all_rows(self, node: PlanNode) -> Quantity:
