@@ -73,6 +73,7 @@ _KEYWORDS = {
     "pivots": (TokenType.PIVOT, TokenType.UNPIVOT),
 }
 _CALLED = {
+    "order": "ORDER BY",
     "sort": "SORT BY",
     "cluster": "CLUSTER BY",
     "distribute": "DISTRIBUTE BY",
@@ -489,6 +490,7 @@ class Lowering:
         if not isinstance(body, exp.Union) or _reads(body.this, name):
             message = "a recursive query is a UNION of what it starts with and what it makes of itself"
             raise self.positions.finding(Code.UNSUPPORTED, message, body)
+        self.reject(body, ("this", "expression", "distinct", "with_"))
         inner = self._with(body, cte.scope)
         base = self.windows.whole(self.query(body.this, inner))
         if names := _column_names(cte.node):

@@ -21,16 +21,20 @@ from streambound.analyzer.algebra.nodes import (
     JoinKind,
     Project,
     Recur,
+    Scan,
     Tree,
     Union,
+    inputs,
 )
+from streambound.analyzer.algebra.sql_words import sql_words
 from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.expressions.whole_numbers import whole_number
+from streambound.analyzer.operators_outside import subquery_word
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.dataflow.blocks import RuleContext
 from streambound.criteria.dataflow.counting import different
 from streambound.criteria.dataflow.demand import Demand, everything, items_of
-from streambound.criteria.dataflow.state import Entry, Operation, OperatorState, StateCount, without_rule
+from streambound.criteria.dataflow.state import Entry, Operation, OperatorState, StateCount, Undecided, without_rule
 from streambound.criteria.dataflow.syntax import conjuncts
 from streambound.criteria.dataflow.view import OperatorView, Places, place_of
 
@@ -46,6 +50,8 @@ def fixpoint(tree: Fixpoint, demand: Demand, context: RuleContext) -> Operation:
     view = context.views.of(tree)
     own = _state(tree, "recursion", "F2", different(view, view.every), view)
     inside = replace(context, views=context.views.inside(tree))
+    if (beyond := _beyond_blocks(tree.step, context)) is not None:
+        return Operation(tree, undecided=(Undecided(beyond, f"{_called(beyond)} in the step of a recursion"),))
     words = next((words for one in _operators(tree.step) if (words := _unread(one, inside)) is not None), None)
     if words is not None:
         return without_rule(tree, words)
@@ -62,6 +68,28 @@ def fixpoint(tree: Fixpoint, demand: Demand, context: RuleContext) -> Operation:
 
 
 # --- what a job reads of a step ---------------------------------------------------------------------------------------
+
+
+def _beyond_blocks(tree: Tree, context: RuleContext) -> Tree | None:
+    """The operator of a step that no select-project-join block has, where the recursion is one of its tables."""
+    match tree:
+        case Recur() | Scan():
+            return None
+        case Join(kind=JoinKind.INNER) | Union() | Alias() | Filter() | Project() | Distinct():
+            found = (_beyond_blocks(below, context) for below in inputs(tree))
+            beyond = next((one for one in found if one is not None), None)
+        case _:
+            beyond = tree
+    return None if not _is_recursive(tree) and (is_static(tree, context.catalog) or context.is_block(tree)) else beyond
+
+
+def _is_recursive(tree: Tree) -> bool:
+    return isinstance(tree, Recur) or any(map(_is_recursive, inputs(tree)))
+
+
+def _called(tree: Tree) -> str:
+    asks = isinstance(tree, Join) and isinstance(tree.syntax, exp.In | exp.Exists)
+    return f"{subquery_word(tree.syntax)} over streams" if asks else sql_words(tree)
 
 
 def _operators(tree: Tree) -> Iterator[Project | Filter | Join]:

@@ -12,7 +12,7 @@ from streambound.analyzer.algebra.percentiles import NoPercentileError, percenti
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.syntax import scalar_of
 from streambound.analyzer.columns import Column
-from streambound.analyzer.query import Attribute, Branch, Comparison, Kind, Op, Query, Source, conjunction
+from streambound.analyzer.query import Attribute, Branch, Comparison, Kind, Op, Query, Source, TimeValue, conjunction
 from streambound.preprocess.pipeline import derive
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.quantity import Quantity
@@ -209,9 +209,10 @@ def _block_of_values(
     if call.filter is not None:
         where = scalar_of(parsed(call.filter))
         rows = body.of(Filter(body.tree, where, syntax=body.tree.syntax or tree.syntax))
-    items = _without_buckets(tree, [parsed(key.value) for key in tree.keys])
-    items.append(Named("_v", scalar_of(value_of(call)), alias=True))
-    best = greatest(call)
+    keys, best = _without_buckets(tree, [parsed(key.value) for key in tree.keys]), greatest(call)
+    items = [*keys, Named("_v", scalar_of(value_of(call)), alias=True)]
+    if best is not None and _is_time(operations.columns(body).items(rows.tree, items, not _is_counted(call))):
+        items = [*keys, Named("_v", scalar_of(_where_there_is(value_of(call))), alias=True)]
     if best is not None and claim.block is not None and any(one.proposition == "A3" for one in claim.states):
         query = operations.columns(body).items(rows.tree, items, not _is_counted(call))
         _plain(claim, rows)
@@ -219,6 +220,17 @@ def _block_of_values(
         newest = replace(split, branches=tuple(_beside(one, best) for one in split.branches), distinct=True)
         return operations.tables(claim, [newest], True, "A3", newest=_NEWEST)
     return _tables(operations, body, rows, items, not _is_counted(call), claim, "A4")
+
+
+def _is_time(query: Query) -> bool:
+    """Whether the last column is a time, of which all values would be kept: a computed one has the same values."""
+    values = (branch.outputs[-1].value for branch in query.branches)
+    return any(isinstance(one, TimeValue) and one.minus is None for one in values)
+
+
+def _where_there_is(value: exp.Expr) -> exp.Expr:
+    there = exp.Not(this=exp.Is(this=exp.paren(value.copy()), expression=exp.Null()))
+    return exp.Case(ifs=[exp.If(this=there, true=value.copy())])
 
 
 def _tables(

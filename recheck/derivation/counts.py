@@ -137,7 +137,7 @@ class Counts:
         }
         if claim.rule not in rules:
             raise NotCheckedError(f"counts by the rule {claim.rule!r}")
-        if claim.node is None or not self.facts.nodes.at(claim.node).same(rows.facts_of):
+        if not self._is_of(claim, rows.facts_of):
             raise RejectedError("a count of the rows of another node")
         found = rules[claim.rule](claim, rows)
         self.agreed(claim.size, found)
@@ -147,6 +147,10 @@ class Counts:
         """Raises RejectedError where a formula is not the size that was found."""
         if not quantity(formula, self.symbols).same(found):
             raise RejectedError(f"a count says {formula}, which is another number")
+
+    def _is_of(self, claim: ClaimedStateCount, node: PlanNode) -> bool:
+        """Whether a count is of a node's rows."""
+        return claim.node is not None and self.facts.nodes.at(claim.node).same(node)
 
     @staticmethod
     def sum(sizes: Sequence[Quantity]) -> Quantity:
@@ -163,7 +167,7 @@ class Counts:
         time = self.facts.time(claim.closing[0] if claim.closing else -1, node, column)
         if (time.source, time.low, time.high, time.function.name) != ("", 0, 0, "") or not only_grows(node):
             raise RejectedError("rows that do not come with their time")
-        if claim.node is None or not self.facts.nodes.at(claim.node).same(node):
+        if not self._is_of(claim, node):
             raise RejectedError("a count of the rows of another node")
         closing, rows = ClosingFacts(column, timestamps, time), CountedColumns(node, node.every, None)
         found = product(self._rows(one, mine, chosen, rows, closing) for one in claim.sources)

@@ -499,7 +499,9 @@ def keys(node: PlanNode) -> list[Places]:
             return [every, *(every - ends | {one} for one in ends)] if len(_buckets(node)) == 1 else [every]
         case Except(distinct=distinct) | Intersect(distinct=distinct):
             return [*([node.every] if distinct else []), *keys(node.input("left"))]
-        case Distinct() | Union(distinct=True):
+        case Distinct():
+            return [node.every, *keys(node.input("input"))]
+        case Union(distinct=True):
             return [node.every]
         case Filter() | Alias() | Apply() | SpjBlock() | Bucket(kind=BucketKind.TUMBLING):
             return keys(node.input("input"))

@@ -70,7 +70,7 @@ def test_the_verdict_and_the_bound_follow_from_the_columns_domains(
 def test_a_column_that_may_grow_is_named() -> None:
     sql = "WITH RECURSIVE r(n) AS (SELECT a FROM E UNION SELECT r.n + 1 FROM r) SELECT n FROM r"
     *_, problem = checked_circuit(sql, SMALL).diagnostics
-    assert problem.message == "r.n + 1 is unbounded: a recursion must remember every value it has ever returned"
+    assert problem.message == "the values of r.n may grow with each step: every one must be remembered"
     assert problem.help.startswith("limit what its step makes")
     assert problem.span is not None and sql[problem.span.column - 1 :].startswith("r.n + 1")
 
@@ -79,6 +79,15 @@ def test_union_all_is_refused_in_words() -> None:
     found = checked_circuit(f"{CLOSURE} SELECT x FROM r".replace("UNION", "UNION ALL"), SMALL)
     assert found.verdict == "unsupported"
     assert "recursion by UNION ALL" in found.diagnostics[0].message
+
+
+@pytest.mark.parametrize("clause", ["ORDER BY", "LIMIT"])
+def test_the_rows_of_a_recursion_have_no_order(clause: str) -> None:
+    more = {"ORDER BY": "ORDER BY 1", "LIMIT": "LIMIT 2"}[clause]
+    sql = f"WITH RECURSIVE r(x) AS (SELECT a FROM E UNION SELECT E.b FROM r JOIN E ON r.x = E.a {more}) SELECT x FROM r"
+    found = checked_circuit(sql, SMALL)
+    assert found.verdict == "unsupported"
+    assert found.diagnostics[0].message == f"{clause} is outside the query language"
 
 
 NOT_MONOTONE = [
@@ -107,7 +116,24 @@ def test_a_recursion_through_its_own_negation_is_refused(step: str) -> None:
 @pytest.mark.parametrize("step", MONOTONE)
 def test_a_recursion_may_take_away_what_it_is_not_made_of(step: str) -> None:
     sql = f"WITH RECURSIVE r(x) AS (SELECT a FROM E UNION {step}) SELECT x FROM r"
-    assert checked_circuit(sql, SMALL).verdict == "bounded"
+    (found,) = checked_circuit(sql, SMALL).diagnostics
+    assert found.message.endswith("in the step of a recursion")
+
+
+@pytest.mark.parametrize(
+    "words, step",
+    {
+        "LEFT JOIN": "SELECT r.x FROM r LEFT JOIN E ON E.a = r.x",
+        "SEMI JOIN": "SELECT r.x FROM r LEFT SEMI JOIN E ON E.a = r.x",
+        "EXISTS over streams": "SELECT r.x FROM r WHERE EXISTS (SELECT 1 FROM E WHERE E.a = r.x)",
+        "GROUP BY": "SELECT q.n FROM r JOIN (SELECT a, COUNT(*) AS n FROM E GROUP BY a) AS q ON q.a = r.x",
+        "EXCEPT": "SELECT q.b FROM r JOIN (SELECT a, b FROM E EXCEPT SELECT a, b FROM F) AS q ON q.a = r.x",
+    }.items(),
+)
+def test_a_step_that_is_no_join_has_no_rule(words: str, step: str) -> None:
+    found = checked_circuit(f"WITH RECURSIVE r(x) AS (SELECT a FROM E UNION {step}) SELECT x FROM r", SMALL)
+    assert found.verdict == "unsupported"
+    assert f"{words} in the step of a recursion" in found.diagnostics[0].message
 
 
 BASES = {1: ("SELECT E.b FROM E WHERE E.a = 1", "SELECT a FROM F"), 2: ("SELECT a, b FROM E", "SELECT b, 1 FROM E")}

@@ -33,6 +33,10 @@ CATALOG = catalog_from_mapping(
 GROUPS = "(SELECT b, COUNT(*) AS n FROM T GROUP BY b)"
 BUCKETS = "(SELECT ts DIV 5 AS w, COUNT(*) AS n FROM {} GROUP BY ts DIV 5)"
 MADE = {
+    "the best time of a block": "SELECT MIN(ts) AS c FROM S WHERE v <= a",
+    "different rows of one group": "SELECT DISTINCT n FROM (SELECT b, MAX(v) AS m, COUNT(*) AS n FROM S GROUP BY b) q",
+    "different rows of rows that are each once": "SELECT DISTINCT n FROM (SELECT DISTINCT n, b FROM "
+    "(SELECT b, COUNT(*) AS n FROM S GROUP BY b) q) p",
     "the first rows": "SELECT a, b FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY b ORDER BY v DESC) AS n FROM S) q "
     "WHERE n <= 3",
     "ranks by time": "SELECT a FROM (SELECT *, RANK() OVER (PARTITION BY b ORDER BY ts DESC) AS n FROM S) WHERE n < 3",
