@@ -70,7 +70,9 @@ from streambound.criteria.synopsis import Synopsis
 from streambound_runtime.operators.asked_rows import AskedRows
 
 VERSION = 3
-_NO_MORE_ROWS = (nodes.Filter, nodes.Alias, nodes.Project, nodes.SpjBlock, nodes.Over, nodes.Apply, nodes.OrderBy)
+_NO_MORE_ROWS = (
+    nodes.Filter, nodes.Alias, nodes.Project, nodes.SpjBlock, nodes.Distinct, nodes.Over, nodes.Apply, nodes.OrderBy,
+)  # fmt: skip
 """Operators that have no more rows than their input."""
 _WHOLE = ("rewrites", "nodes", "facts", "keys", "columns", "key", "numbers", "path", "branches")
 """Members that are there even if they are empty."""

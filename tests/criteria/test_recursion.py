@@ -71,7 +71,7 @@ def test_a_column_that_may_grow_is_named() -> None:
     sql = "WITH RECURSIVE r(n) AS (SELECT a FROM E UNION SELECT r.n + 1 FROM r) SELECT n FROM r"
     *_, problem = checked_circuit(sql, SMALL).diagnostics
     assert problem.message == "the values of r.n may grow with each step: every one must be remembered"
-    assert problem.help.startswith("limit what its step makes")
+    assert problem.help.startswith("give the step a condition that ends it")
     assert problem.span is not None and sql[problem.span.column - 1 :].startswith("r.n + 1")
 
 
