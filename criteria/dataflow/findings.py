@@ -6,6 +6,7 @@ any number of values, where these are written; and the operator, where there is 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -54,6 +55,8 @@ _ASKED = "limit their time in the subquery's WHERE, as T.ts BETWEEN S.ts - INTER
 _GROWS = "the values of {} may grow with each step: every one must be remembered"
 _ENDS = "give the step a condition that ends it, as in WHERE depth < 10"
 _OPEN = "add max_open to [[streams.{}.punctuations]]: how many keys are open at most at any time"
+_MADE = re.compile(r"\b_[a-z]+\d+\b")
+"""A name that a pass made, of which the user knows nothing: what has it is said of other columns, too."""
 _ROWS = "declare it: rows = … in [relations.{}], or domains of its key"
 
 
@@ -69,7 +72,7 @@ def violations(judgement: Judgement) -> tuple[Violation, ...]:
             continue
         for violation in reader.of(state):
             found.setdefault((violation.code, violation.message, violation.span), violation)
-    return tuple(found.values())
+    return tuple(one for one in found.values() if not _MADE.search(one.message)) or tuple(found.values())
 
 
 @dataclass(frozen=True, slots=True)
