@@ -785,14 +785,24 @@ def _at_columns(count: StateCount) -> StateCount:
 
 def _other_than_all(node: TreeNode) -> StateCount | None:
     """Why there are so many rows at a time, where that is by sources and values: of groups, and of different rows."""
-    while isinstance(node.tree, nodes.Project | nodes.Alias | nodes.Filter | nodes.SpjBlock):
-        node = node.input("input")
-    view = node.view
-    if not isinstance(view.tree, nodes.Aggregate | nodes.Distinct | nodes.Union) or view.rows is None:
-        return None
-    known = [one for one in present_rows(view, view.every) if one.size == view.rows]
-    found = next((one for one in known if isinstance(one.why, Combinations)), None)
-    return _other_than_all(node.input("input")) if found is None and isinstance(view.tree, nodes.Distinct) else found
+    most, below = node.view.rows, node
+    while most is not None:
+        view = below.view
+        if isinstance(view.tree, nodes.Aggregate | nodes.Distinct | nodes.Union):
+            known = [one for one in present_rows(view, view.every) if one.size == most]
+            found = next((one for one in known if isinstance(one.why, Combinations)), None)
+            if found is not None:
+                return found
+        match view.tree:
+            case nodes.Project() | nodes.Alias() | nodes.Filter() | nodes.SpjBlock() | nodes.Distinct() | nodes.Over():
+                below = below.input("input")
+            case nodes.Join(kind=kind) if kind in nodes.ONE_SIDED:
+                below = below.input("left")
+            case nodes.Except() | nodes.Intersect():
+                below = below.input("left")
+            case _:
+                return None
+    return None
 
 
 def _session_of(tree: Tree) -> nodes.Bucket | None:

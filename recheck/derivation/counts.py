@@ -322,10 +322,8 @@ class Counts:
             raise RejectedError("all rows of what is not counted by itself")
         if len(claim.of) == 1 and not claim.of[0].closing:
             (count,), below = claim.of, rows.node
-            while isinstance(below.tree, Project | Alias | Filter | SpjBlock | Distinct) and not self._is_of(
-                count, below
-            ):
-                below = below.input("input")  # of which there are as many rows, or more
+            while not self._is_of(count, below) and (given := _with_as_many(below)) is not None:
+                below = given
             return self.most(count, CountedColumns(below, below.every, None))
         return self._all_rows(rows.node, claim)
 
@@ -625,3 +623,15 @@ def _is_of_rows(node: PlanNode) -> bool:
         case Join(kind=kind, using=()):
             return kind not in ONE_SIDED and _is_of_rows(node.input("left")) and _is_of_rows(node.input("right"))
     return False
+
+
+def _with_as_many(node: PlanNode) -> PlanNode | None:
+    """The input of which there are as many rows as of the node, or more."""
+    match node.tree:
+        case Project() | Alias() | Filter() | SpjBlock() | Distinct() | Over():
+            return node.input("input")
+        case Join(kind=kind) if kind in ONE_SIDED:
+            return node.input("left")
+        case Except() | Intersect():
+            return node.input("left")
+    return None
