@@ -662,7 +662,7 @@ class _Maker:
                 elif any(one.values == NOTHING for one in view.columns):
                     nothing = next(place for place, one in enumerate(view.columns) if one.values == NOTHING)
                     made["of"] = [self._count(replace(count, why=WholeView(view, nothing)), node, first)]
-                elif (count_of_rows := _other_than_all(view)) is not None:
+                elif (count_of_rows := _other_than_all(view, view.rows)) is not None:
                     made["of"] = [self._count(count_of_rows, node, first)]
                 elif (count_of_rows := self._below(view)) is not None:
                     made["of"] = [self._count(count_of_rows)]
@@ -677,10 +677,12 @@ class _Maker:
 
     def _below(self, view: OperatorView) -> StateCount | None:
         """Why there are so many groups, or different rows, of which a view has no more."""
-        below = self.nodes.at(view.tree)
-        while isinstance(below.tree, _NO_MORE_ROWS):
-            below = below.input("input")
-        return _other_than_all(below.view) if below.view.rows == view.rows else None
+        below = _with_as_many(self.nodes.at(view.tree))
+        while below is not None:
+            if (found := _other_than_all(below.view, view.rows)) is not None:
+                return found
+            below = _with_as_many(below)
+        return None
 
     def _values_of_recursion(self, node: TreeNode) -> Iterator[Json]:
         """The columns of a recursion that have no more values than their sets say."""
@@ -806,12 +808,24 @@ def _at_columns(count: StateCount) -> StateCount:
     return replace(count, closing=closing, held=held)
 
 
-def _other_than_all(view: OperatorView) -> StateCount | None:
+def _other_than_all(view: OperatorView, most: Size | None) -> StateCount | None:
     """Why there are so many rows at a time, where that is by sources and values: of groups, and of different rows."""
-    if not isinstance(view.tree, nodes.Aggregate | nodes.Distinct | nodes.Union) or view.rows is None:
+    if not isinstance(view.tree, nodes.Aggregate | nodes.Distinct | nodes.Union) or most is None:
         return None
-    known = [one for one in present_rows(view, view.every) if one.size == view.rows]
+    known = [one for one in present_rows(view, view.every) if one.size == most]
     return next((one for one in known if isinstance(one.why, Combinations)), None)
+
+
+def _with_as_many(node: TreeNode) -> TreeNode | None:
+    """The input of which an operator has no more rows; None for another operator."""
+    match node.tree:
+        case tree if isinstance(tree, _NO_MORE_ROWS):
+            return node.input("input")
+        case nodes.Join(kind=kind) if kind in nodes.ONE_SIDED:
+            return node.input("left")
+        case nodes.Except() | nodes.Intersect():
+            return node.input("left")
+    return None
 
 
 def _session_of(tree: Tree) -> nodes.Bucket | None:

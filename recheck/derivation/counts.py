@@ -333,10 +333,10 @@ class Counts:
         if rows.pair is not None:
             raise RejectedError("all rows of what is not counted by itself")
         if len(claim.of) == 1 and not claim.of[0].closing:
-            node, counted = rows.node, self.facts.nodes.at(claim.of[0].node)
-            while isinstance(node.tree, _NO_MORE_ROWS) and not node.same(counted):
-                node = node.input("input")
-            return self.most(claim.of[0], CountedColumns(node, node.every, None))
+            (count,), below = claim.of, rows.node
+            while not self._is_of(count, below) and (given := _with_as_many(below)) is not None:
+                below = given
+            return self.most(count, CountedColumns(below, below.every, None))
         return self._all_rows(rows.node, claim)
 
     def all_rows(self, node: PlanNode) -> Quantity:
@@ -646,3 +646,15 @@ def _is_of_rows(node: PlanNode) -> bool:
         case Join(kind=kind, using=()):
             return kind not in ONE_SIDED and _is_of_rows(node.input("left")) and _is_of_rows(node.input("right"))
     return False
+
+
+def _with_as_many(node: PlanNode) -> PlanNode | None:
+    """The input of which there are as many rows as of the node, or more."""
+    match node.tree:
+        case tree if isinstance(tree, _NO_MORE_ROWS):
+            return node.input("input")
+        case Join(kind=kind) if kind in ONE_SIDED:
+            return node.input("left")
+        case Except() | Intersect():
+            return node.input("left")
+    return None

@@ -518,7 +518,9 @@ def keys(node: PlanNode) -> list[Places]:
                     shown.setdefault(one.column, []).append(place)
             below = [key for key in keys(node.input("input")) if key <= shown.keys()]
             return [frozenset(places) for key in below for places in product(*(shown[one] for one in sorted(key)))]
-        case Join(using=(), kind=kind) if kind not in ONE_SIDED:
+        case Join(using=(), kind=kind) if kind in ONE_SIDED:
+            return keys(node.input("left"))
+        case Join(using=()):
             width, side = node.input("left").width, only_partner(node)
             if side == "right":
                 return keys(node.input("left"))

@@ -37,6 +37,7 @@ MADE = {
     "different rows of one group": "SELECT DISTINCT n FROM (SELECT b, MAX(v) AS m, COUNT(*) AS n FROM S GROUP BY b) q",
     "different rows of rows that are each once": "SELECT DISTINCT n FROM (SELECT DISTINCT n, b FROM "
     "(SELECT b, COUNT(*) AS n FROM S GROUP BY b) q) p",
+    "rows of groups without a partner": f"SELECT MIN(q.n) AS m FROM {GROUPS} q LEFT ANTI JOIN {GROUPS} p ON q.n < p.n",
     "the first rows": "SELECT a, b FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY b ORDER BY v DESC) AS n FROM S) q "
     "WHERE n <= 3",
     "ranks by time": "SELECT a FROM (SELECT *, RANK() OVER (PARTITION BY b ORDER BY ts DESC) AS n FROM S) WHERE n < 3",
