@@ -80,18 +80,6 @@ def test_what_is_bounded_has_a_job(name: str) -> None:
     assert plan_of_judgement(found, statement).bound.entries == found.entries
 
 
-def test_rows_without_a_partner_have_one_value_more() -> None:
-    """NULL, of a recursion's column that an outer join makes."""
-    sql = (
-        "WITH RECURSIVE w(x, y) AS (SELECT a AS x, b AS y FROM C UNION "
-        "SELECT w.x, C.b FROM w LEFT JOIN C ON w.y = C.a) SELECT x, y FROM w"
-    )
-    (statement,) = some_statements(SourceText("q.sql", sql), None, CATALOG.models)
-    found = judge(statement, CATALOG)
-    assert found is not None and found.entries is not None
-    assert found.entries.text == "60"
-
-
 @pytest.mark.parametrize("name", UNLIMITED)
 def test_what_has_no_limit_has_none(name: str) -> None:
     (statement,) = some_statements(SourceText("q.sql", UNLIMITED[name]), None, CATALOG.models)
