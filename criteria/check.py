@@ -235,7 +235,9 @@ def _of_lowered(
 
 def _keeps_matches(decision: Decision) -> bool:
     """Whether tables have matches of several streams, of each of which the rows may be fewer than their product."""
-    return decision.bound is not None and any(len(table.layout.streams) > 1 for table in decision.bound.tables)
+    return decision.bound is not None and any(
+        len(table.layout.streams) > 1 and not table.results for table in decision.bound.tables
+    )
 
 
 def _never_final(statement: Statement, asked: Emission, judgement: Judgement, open: Operation) -> Diagnostic:

@@ -110,7 +110,7 @@ def test_what_only_few_values_pass_is_not_unbounded(sql: str, condition: str) ->
     """However far its end is: a witness must be one for any number of elements."""
     table = {**STREAM, "columns": {**STREAM["columns"], "d": "decimal(10,2)"}}
     catalog = {"streams": {"S": table, "T": table}}
-    assert str(checked_circuit(sql.format(condition), catalog).verdict) == "unknown"
+    assert str(checked_circuit(sql.format(condition), catalog).verdict) in ("unknown", "bounded")
     assert str(checked_circuit(sql.format("1 = 1"), catalog).verdict) == "unbounded"
 
 
