@@ -14,6 +14,7 @@ from streambound.analyzer.statements import split_statements
 from streambound.criteria.dataflow.judge import judge
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.operations.plan import plan_of_judgement
+from streambound_runtime.engine.plan import states_of
 from streambound_runtime.operators.formula import value
 from support.choices import Choices
 from support.circuits import encoded_rows, expected, random_rows, reference, run_plan
@@ -78,6 +79,8 @@ def test_a_bounded_case_prints_the_output_and_keeps_at_most_m(case: dict[str, An
     rows = encoded_rows(plan, case["input"])
     relations = {one.name: rows[one.name] for one in plan.inputs if one.timestamp is None}
     assert ran.peak <= (value(job_spec(plan).plan.bound, relations) or 0)
+    told = {(one.operator, one.state) for one in plan.circuit.kept}
+    assert told == {(one.name, table.name) for one in plan.circuit.operators for table in states_of(one)}
 
 
 @pytest.mark.parametrize("name", STATEMENTS)
