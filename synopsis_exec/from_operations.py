@@ -17,8 +17,9 @@ from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.columns import Column
+from streambound.analyzer.constants import BIGINT as BIGINT_TYPE
 from streambound.analyzer.expressions.reading import Refused, read
-from streambound.analyzer.query import Branch, Query
+from streambound.analyzer.query import Attribute, Branch, Constant, Output, Query
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.block_part import BlockPart
 from streambound.criteria.column_types import columns_of
@@ -30,6 +31,8 @@ from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.key_places import key_places
 from streambound.criteria.dataflow.state import DecidedBlock, EachKey, Operation, OperatorState, Undecided
 from streambound.criteria.dataflow.view import BucketEnd, OperatorView, place_of
+from streambound.criteria.least_bound import least_bound
+from streambound.preprocess.pipeline import derive
 from streambound.synopsis_exec.block_parts import BestPart
 from streambound.synopsis_exec.made_operators import MadeOperators, engine_types
 from streambound_runtime.engine.counts import SqlCounts
@@ -175,7 +178,12 @@ class JobOperators(MadeOperators):
         return BlockPart(name, query, _numbered(found.read.split), sizes, columns)
 
     def block_of(self, found: DecidedBlock, sums: tuple[str, ...] = ()) -> tuple[str, tuple[Column, ...]]:
-        """A block's operator, with its columns; ``sums`` are the types of what it adds up."""
+        """A block's operator, with its columns; ``sums`` are the types of what it adds up.
+
+        One of a single stream remembers nothing, and adds nothing up: its rows have the factors after its columns.
+        """
+        if sums and is_of_rows(found):
+            found = _by_rows(found)
         part = self._part(found)
         if sums:
             self.sums[part.name] = sums
@@ -352,6 +360,26 @@ class JobOperators(MadeOperators):
 
 Maker = Callable[[Operation, Any, JobOperators], OperationRows]
 """Makes the operators of an operation, of a tree of its kind."""
+
+
+def is_of_rows(found: DecidedBlock) -> bool:
+    """Whether each row of a block is one of a stream."""
+    return all(len(branch.sources) == 1 for branch in found.read.query.branches)
+
+
+def _by_rows(found: DecidedBlock) -> DecidedBlock:
+    """A block of single streams' rows with the factors of its sums as columns."""
+    query, branches = found.read.query, list[Branch]()
+    for branch in query.branches:
+        (source,) = branch.sources
+        more = tuple(
+            Output(name, Attribute(source.alias, *factor) if factor else Constant(1, BIGINT_TYPE), branch.span)
+            for name, factor in zip(query.sums, source.factors, strict=True)
+        )
+        sources = (replace(source, factors=()),)
+        branches.append(replace(branch, sources=sources, outputs=(*branch.outputs, *more)))
+    read = derive(replace(query, branches=tuple(branches), sums=()))
+    return DecidedBlock(read, least_bound(read, repeats=True))
 
 
 def time_bucket(closing: ClosingTime, place: int, end: BucketEnd | None = None) -> TimeBucket:

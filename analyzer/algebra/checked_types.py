@@ -32,6 +32,7 @@ from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.constants import VOID
 from streambound.analyzer.derived import untyped
+from streambound.analyzer.expressions.expression import fields
 from streambound.analyzer.expressions.function import ANY
 from streambound.analyzer.expressions.reading import Refused
 from streambound.analyzer.findings import Positions
@@ -52,7 +53,8 @@ def check_types(tree: Tree, catalog: Catalog, positions: Positions) -> None:
     for node, given in _expressions(tree, catalog):
         try:
             found = known_expression(node, given)
-            if found is not None and found.kind == ANY:
+            known = found is not None and all(given[int(one)].type is not None for one in fields(found))
+            if found is not None and found.kind == ANY and known:
                 raise untyped(found, node)
         except KeyError:
             continue

@@ -53,11 +53,37 @@ def _groups_end(one: Operation) -> bool:
     return any(count is not None and count.retention in (Retention.TIME, Retention.KEY) for count in counts)
 
 
+def takes_back(judgement: Judgement) -> bool:
+    """Whether results may be taken back: not those of rows that wait for partners which can only have come before."""
+    return _takes_back(judgement.operation, judgement)
+
+
+def _takes_back(one: Operation, judgement: Judgement) -> bool:
+    tree = one.tree
+    if one.each_key is not None:
+        return _takes_back(one.each_key.operation, judgement)
+    if judgement.context.views.of(tree).change <= ViewKind.APPEND_ONLY:
+        return False
+    match tree:
+        case nodes.Filter() | nodes.Project() | nodes.Alias() | nodes.SpjBlock() | nodes.Bucket():
+            return _takes_back(one.inputs[0], judgement)
+        case nodes.Union(distinct=False):
+            return any(_takes_back(side, judgement) for side in one.inputs)
+        case nodes.Join(kind=kind) if one.rows is not None and one.rows.read.split.branches:
+            return any(lag is None or lag > 0 for lag in _lags(kind, one.rows))
+    return True
+
+
+def _lags(kind: nodes.JoinKind, found: DecidedBlock) -> list[int | None]:
+    """How much later a partner may come than each row that waits for one; None for ever."""
+    facts = Facts.of(found.read.split.branches[0])
+    left, right = (source.alias for source in found.read.split.branches[0].sources)
+    waiting = [(left, right)] * (kind in _WAITS_LEFT) + [(right, left)] * (kind in _WAITS_RIGHT)
+    return [facts.lag(partner, row) for row, partner in waiting]
+
+
 def _waits_end(kind: nodes.JoinKind, found: DecidedBlock) -> bool:
     """Whether a row that waits for a partner does so for a bounded time."""
     if not found.read.split.branches:
         return True
-    facts = Facts.of(found.read.split.branches[0])
-    left, right = (source.alias for source in found.read.split.branches[0].sources)
-    waiting = [(left, right)] * (kind in _WAITS_LEFT) + [(right, left)] * (kind in _WAITS_RIGHT)
-    return all(facts.lag(partner, row) is not None for row, partner in waiting)
+    return None not in _lags(kind, found)

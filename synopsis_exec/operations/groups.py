@@ -18,7 +18,7 @@ from streambound.criteria.dataflow.counting import held_keys
 from streambound.criteria.dataflow.state import Entry, Operation, OperatorState, SummedCall
 from streambound.criteria.dataflow.sums import SPREADS
 from streambound.criteria.dataflow.syntax import scalar_of
-from streambound.synopsis_exec.from_operations import JobOperators, NotMade, OperationRows, time_bucket
+from streambound.synopsis_exec.from_operations import JobOperators, NotMade, OperationRows, is_of_rows, time_bucket
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.engine.group import GroupArgument, SqlGroup
 from streambound_runtime.engine.linear import SqlPick
@@ -183,7 +183,7 @@ class _OfBlock(_GroupRows):
         products = len(self.operation.sums.products)
         given, columns = self.job.block_of(block.rows, sums if products else ())
         name, keys = self._spread(given, columns, 0)
-        return name, keys, bool(products)
+        return name, keys, bool(products) and not is_of_rows(block.rows)
 
     def _argument(self, one: Valued, number: int) -> tuple[str, GroupArgument, Column]:
         block = self.operation.inputs[1 + number]

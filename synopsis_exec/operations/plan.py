@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from streambound.analyzer.algebra import nodes
-from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.symbols import symbol
+from streambound.criteria.dataflow.final import takes_back
 from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.reported import reported_states
 from streambound.criteria.dataflow.state import DecidedBlock, Operation
@@ -53,7 +53,7 @@ def plan_of_judgement(
         replace(column, name=shown.name) for column, shown in zip(made.result.columns, view.schema, strict=True)
     )
     bound = CircuitBound(reported_states(judgement), grows)
-    retracts = view.change > ViewKind.APPEND_ONLY and not final
+    retracts = takes_back(judgement) and not final
     plan = plan_of(made, columns, bound, statement, judgement.clocks, ADDED, retracts, final)
     if grows:
         return plan

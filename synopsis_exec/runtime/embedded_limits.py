@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from streambound_runtime.decoding.reasons import shown
@@ -9,6 +10,9 @@ from streambound_runtime.engine.plan import CircuitPlan, ComputedRows, NativeNod
 from streambound_runtime.operators.circuit_plan import MapNode, PeriodNode
 from streambound_runtime.operators.epochs.plan import EpochJoin, EpochMap, EpochPlan, operators_of
 from streambound_runtime.spec import JobSpec
+
+_COLUMN = re.compile(r"`?\bc\d+\b`?")
+"""A column of an operator, which has no name in the query."""
 
 
 def why_not_embedded(job: JobSpec) -> str | None:
@@ -53,4 +57,4 @@ def _of_periods(part: EpochPlan) -> Iterator[str]:
 def _of_results(texts: list[str], engine: list[str]) -> Iterator[str]:
     for place, text in enumerate(texts):
         if text and (len(engine) != len(texts) or not engine[place]):
-            yield f"{shown(text)}, of each result, is computed by Spark only"
+            yield f"{_COLUMN.sub('…', shown(text))}, of each result, is computed by Spark only"

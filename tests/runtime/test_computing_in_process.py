@@ -285,7 +285,7 @@ def test_results_of_several_rows_and_those_of_a_set() -> None:
         ("SELECT soundex(S.s) AS n FROM S", "SOUNDEX(s), of each row of S, is computed by Spark only"),
         ("SELECT sin(S.a + R.k) AS n FROM S, R", "SIN(_1 + _2), of each result, is computed by Spark only"),
         ("SELECT sin(n) AS n FROM (SELECT a, COUNT(*) AS n FROM S GROUP BY a) AS g",
-         "SIN(n), of each result, is computed by Spark only"),
+         "SIN(…), of each result, is computed by Spark only"),
     ],
 )  # fmt: skip
 def test_the_first_expression_that_needs_spark_is_named(sql: str, words: str | None) -> None:
