@@ -94,7 +94,7 @@ def _refusal(one: Undecided, positions: Positions) -> Diagnostic | None:
         return one.finding
     if isinstance(operator, nodes.Apply):
         return _of_subquery(operator, positions)
-    if isinstance(operator, UNDECIDED):
+    if isinstance(operator, UNDECIDED) and not (isinstance(operator, nodes.AsOf) and one.words):
         return refused(operator, positions, False).diagnostic
     if isinstance(operator, nodes.AggregateCall) and not one.words:
         return aggregate_refused(operator, positions).diagnostic

@@ -187,7 +187,7 @@ def _of_all_keys(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Oper
         case nodes.Apply():
             return without_rule(tree, "a subquery over streams inside an expression")
         case nodes.AsOf():
-            return without_rule(tree, "a version of a relation that is joined with nothing")
+            return without_rule(tree, "")
         case nodes.OrderBy() | nodes.FirstRows():
             return without_rule(tree, "rows of streams in an order")
 
