@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.boundedness import Facts
@@ -20,31 +22,54 @@ def never_final(judgement: Judgement) -> Operation | None:
     of a key that a punctuation ends (K1, K3), are final when it is over; what is computed of them is so, too, also with
     relations that do not change. Rows that wait for a partner are, when none comes any more (B2).
     """
-    return _never_final(judgement.operation, judgement)
+    changing = _changing(judgement.operation, judgement)
+    return next((one for one, key_ends in changing if not _settles(one, key_ends)), None)
 
 
-def _never_final(one: Operation, judgement: Judgement, key_ends: bool = False) -> Operation | None:
-    tree, views = one.tree, judgement.context.views
+def takes_back(judgement: Judgement) -> bool:
+    """Whether results may be taken back: not those of rows that wait for partners which can only have come before."""
+    return any(not _never_waits(one) for one, _ in _changing(judgement.operation, judgement))
+
+
+def _changing(one: Operation, judgement: Judgement, key_ends: bool = False) -> Iterator[tuple[Operation, bool]]:
+    """The operators that may take results back, and whether each is of one key that ends.
+
+    What is computed of rows one by one, or of them and relations that do not change, changes as these rows do.
+    """
     if one.each_key is not None:
-        return _never_final(one.each_key.operation, judgement, key_ends=True)
-    if views.of(tree).change <= ViewKind.APPEND_ONLY:
-        return None
-    match tree:
+        yield from _changing(one.each_key.operation, judgement, key_ends=True)
+        return
+    if judgement.context.views.of(one.tree).change <= ViewKind.APPEND_ONLY:
+        return
+    match one.tree:
         case nodes.Filter() | nodes.Project() | nodes.Alias() | nodes.SpjBlock() | nodes.Bucket():
-            return _never_final(one.inputs[0], judgement, key_ends)
+            yield from _changing(one.inputs[0], judgement, key_ends)
         case nodes.Union(distinct=False):
-            return next(
-                (it for side in one.inputs if (it := _never_final(side, judgement, key_ends)) is not None), None
-            )
-        case nodes.Join(kind=kind) if one.rows is not None:
-            return None if _waits_end(kind, one.rows) else one
-        case nodes.Join(kind=nodes.JoinKind.INNER | nodes.JoinKind.LEFT, right=right) if is_static(
+            for side in one.inputs:
+                yield from _changing(side, judgement, key_ends)
+        case nodes.Join(kind=nodes.JoinKind.INNER | nodes.JoinKind.LEFT, right=right) if one.rows is None and is_static(
             right, judgement.context.catalog
         ):
-            return _never_final(one.inputs[0], judgement, key_ends)
-        case nodes.Aggregate() if key_ends or _groups_end(one):
-            return None
-    return one
+            yield from _changing(one.inputs[0], judgement, key_ends)
+        case _:
+            yield one, key_ends
+
+
+def _settles(one: Operation, key_ends: bool) -> bool:
+    """Whether each result of an operator becomes one that does not change any more."""
+    match one.tree:
+        case nodes.Join(kind=kind) if one.rows is not None:
+            return None not in _lags(kind, one.rows)
+        case nodes.Aggregate():
+            return key_ends or _groups_end(one)
+    return False
+
+
+def _never_waits(one: Operation) -> bool:
+    """Whether partners of a row can only have come before it."""
+    if not isinstance(one.tree, nodes.Join) or one.rows is None:
+        return False
+    return all(lag is not None and lag <= 0 for lag in _lags(one.tree.kind, one.rows))
 
 
 def _groups_end(one: Operation) -> bool:
@@ -53,37 +78,14 @@ def _groups_end(one: Operation) -> bool:
     return any(count is not None and count.retention in (Retention.TIME, Retention.KEY) for count in counts)
 
 
-def takes_back(judgement: Judgement) -> bool:
-    """Whether results may be taken back: not those of rows that wait for partners which can only have come before."""
-    return _takes_back(judgement.operation, judgement)
-
-
-def _takes_back(one: Operation, judgement: Judgement) -> bool:
-    tree = one.tree
-    if one.each_key is not None:
-        return _takes_back(one.each_key.operation, judgement)
-    if judgement.context.views.of(tree).change <= ViewKind.APPEND_ONLY:
-        return False
-    match tree:
-        case nodes.Filter() | nodes.Project() | nodes.Alias() | nodes.SpjBlock() | nodes.Bucket():
-            return _takes_back(one.inputs[0], judgement)
-        case nodes.Union(distinct=False):
-            return any(_takes_back(side, judgement) for side in one.inputs)
-        case nodes.Join(kind=kind) if one.rows is not None and one.rows.read.split.branches:
-            return any(lag is None or lag > 0 for lag in _lags(kind, one.rows))
-    return True
-
-
 def _lags(kind: nodes.JoinKind, found: DecidedBlock) -> list[int | None]:
-    """How much later a partner may come than each row that waits for one; None for ever."""
+    """How much later a partner may come than each row that waits for one; None for ever.
+
+    A join without cases matches nothing, so that no row waits.
+    """
+    if not found.read.split.branches:
+        return []
     facts = Facts.of(found.read.split.branches[0])
     left, right = (source.alias for source in found.read.split.branches[0].sources)
     waiting = [(left, right)] * (kind in _WAITS_LEFT) + [(right, left)] * (kind in _WAITS_RIGHT)
     return [facts.lag(partner, row) for row, partner in waiting]
-
-
-def _waits_end(kind: nodes.JoinKind, found: DecidedBlock) -> bool:
-    """Whether a row that waits for a partner does so for a bounded time."""
-    if not found.read.split.branches:
-        return True
-    return None not in _lags(kind, found)
