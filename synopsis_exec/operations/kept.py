@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from streambound.criteria.dataflow.state import Operation, OperatorState
+from streambound.criteria.dataflow.state import Operation
+from streambound.criteria.size import Size
 from streambound.synopsis_exec.synopsis_plan import as_formula
 from streambound_runtime.engine.block import SqlBlock
 from streambound_runtime.engine.plan import EngineOperator, StateBound, states_of
@@ -13,7 +14,7 @@ from streambound_runtime.operators import formula
 
 
 def bounds_of(
-    operator: EngineOperator, operation: Operation, known: Mapping[str, formula.Formula]
+    operator: EngineOperator, operation: Operation, known: dict[str, formula.Formula]
 ) -> Iterator[StateBound]:
     """What is said of the tables of an operator that was made of an operation; a block's are said with its plan."""
     if isinstance(operator, SqlStreamJoin):
@@ -30,25 +31,24 @@ def bounds_of(
         by_name |= dict(zip(numbered, values, strict=True))
     if len(names) == len(told) == 1:
         by_name = {names[0]: told[0]}
-    yield from (_bound(operator, name, by_name[name], known) for name in names if name in by_name)
+    for name in names:
+        state = by_name.get(name)
+        if state is not None and state.size is not None:
+            yield _bound(operator, name, state.size, state.proposition, known)
 
 
 def _bound(
-    operator: EngineOperator, name: str, state: OperatorState, known: Mapping[str, formula.Formula]
+    operator: EngineOperator, table: str, size: Size, proposition: str, known: dict[str, formula.Formula]
 ) -> StateBound:
-    assert state.count is not None, "what is bounded has a number"
-    words = f"at most {state.count.size.text}, by {state.proposition}"
-    return StateBound(operator.name, name, as_formula(state.count.size, dict(known)), words)
+    words = f"at most {size.text}, by {proposition}"
+    return StateBound(operator.name, table, as_formula(size, known), words)
 
 
-def _of_streams(
-    join: SqlStreamJoin, operation: Operation, known: Mapping[str, formula.Formula]
-) -> Iterator[StateBound]:
+def _of_streams(join: SqlStreamJoin, operation: Operation, known: dict[str, formula.Formula]) -> Iterator[StateBound]:
     """The rows of both sides of a join of two streams, as many as the inner join's tables have."""
     sizes = operation.rows.sizes if operation.rows is not None else None
     tables = {} if sizes is None else {one.table: one.size for one in sizes.tables}
-    proposition = operation.states[0].proposition if operation.states else ""
     for name, side in (("left", join.left), ("right", join.right)):
         size = None if side.table is None else tables.get(side.table.name)
         if size is not None:
-            yield StateBound(join.name, name, as_formula(size, dict(known)), f"at most {size.text}, by {proposition}")
+            yield _bound(join, name, size, operation.states[0].proposition, known)
