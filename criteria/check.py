@@ -234,7 +234,7 @@ def _of_lowered(
 
 
 def _keeps_matches(decision: Decision) -> bool:
-    """Whether tables have matches of several streams, of each of which the rows may be fewer than their product."""
+    """Whether a table holds matches of several streams: keeping the rows of each stream may take fewer entries."""
     return decision.bound is not None and any(
         len(table.layout.streams) > 1 and not table.results for table in decision.bound.tables
     )

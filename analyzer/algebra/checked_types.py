@@ -89,7 +89,7 @@ def _expressions(tree: Tree, catalog: Catalog) -> Iterator[tuple[exp.Expr, Schem
 
 
 def _check_numbers(call: AggregateCall, given: Schema, positions: Positions) -> None:
-    """Raise a Finding for a sum, or a percentile, of what is no number."""
+    """Raise a Finding for a sum or a percentile of values that are not numbers."""
     try:
         percentile = percentile_of(call)
     except NoPercentileError:

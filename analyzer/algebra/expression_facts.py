@@ -174,7 +174,7 @@ _UNITS = ("second", "minute", "hour", "day", "month", "quarter", "year")
 
 
 def _is_within(inner: str, outer: str) -> bool:
-    """Whether each period of a unit of DATE_TRUNC is within one of another unit; of what is none, no."""
+    """Whether each period of one DATE_TRUNC unit lies within a period of the other; False if one is no such unit."""
     inner, outer = _NAMES.get(inner, inner), _NAMES.get(outer, outer)
     if "week" in (inner, outer):
         return outer == "week" and inner in (*_UNITS[: _UNITS.index("month")], "week")

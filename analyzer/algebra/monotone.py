@@ -23,7 +23,7 @@ from streambound.analyzer.algebra.nodes import (
 )
 
 _KEEP_LEFT = (JoinKind.INNER, JoinKind.SEMI, JoinKind.LEFT, JoinKind.ANTI, JoinKind.NOT_IN)
-"""Joins of which a row of the left side never takes a result away."""
+"""Joins in which a new row on the left never removes a result."""
 _KEEP_RIGHT = (JoinKind.INNER, JoinKind.SEMI, JoinKind.RIGHT)
 
 

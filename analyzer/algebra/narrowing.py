@@ -309,7 +309,7 @@ def _closed(row: RowFacts) -> RowFacts:
 
 
 def _comes_after_an_end(row: RowFacts) -> bool:
-    """Whether one of the row's sources ends: a time of another one is at most so much before it as that is long."""
+    """Whether the row has several streams and one of them ends, so that the end limits times of the others, too."""
     return len(row.latest or ()) > 1 and any(
         column.values.ends[1] is not None and any(one.source in (row.latest or ()) for one in column.times)
         for column in row.columns

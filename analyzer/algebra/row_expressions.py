@@ -50,7 +50,7 @@ def row_expression(node: exp.Expr, given: Schema) -> Expression | None:
 
 
 def known_expression(node: exp.Expr, given: Schema) -> Expression | None:
-    """The same as it is written; None where it names what is no column, raises Refused where it has no meaning."""
+    """The expression as it is written; None if a name in it is no column. Raises Refused if it has no meaning."""
     holder = exp.Paren(this=node.copy())
     for found in _columns(holder):
         place = meant(found, given)
