@@ -16,6 +16,7 @@ from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog, Kind
 from streambound.analyzer.emission import EmitMode
 from streambound.analyzer.lower import Lowered, lower
+from streambound.analyzer.operators_outside import refused
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.work import spend
 from streambound.criteria.dataflow.aggregates import aggregate
@@ -186,10 +187,9 @@ def _of_all_keys(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Oper
             return Operation(tree, demand=demand)
         case nodes.Apply():
             return without_rule(tree, "a subquery over streams inside an expression")
-        case nodes.AsOf():
-            return without_rule(tree, "")
-        case nodes.OrderBy() | nodes.FirstRows():
-            return without_rule(tree, "rows of streams in an order")
+        case nodes.AsOf() | nodes.OrderBy() | nodes.FirstRows():
+            finding = refused(tree, context.blocks.positions, False).diagnostic
+            return Operation(tree, undecided=(Undecided(tree, finding.message, finding=finding),))
 
 
 def _unread(tree: nodes.Tree, demand: Demand, context: RuleContext) -> str | None:

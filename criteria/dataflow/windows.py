@@ -182,7 +182,8 @@ def _state(
 ) -> OperatorState:
     places = tuple(sorted(given.read_by(*calls[0].partition)))
     blame = None if kept is not None else next((p for p in places if given.columns[p].values.size is None), None)
-    words = "" if kept is not None else "rows of each partition are kept"
+    rows = "rows of each partition" if calls[0].partition else "all rows"
+    words = "" if kept is not None else f"{rows} are kept"
     count, asked = (None, AskedRows()) if kept is None else kept
     return OperatorState(tree, "rows", "OVER", places, Entry.ROW, count, blame, words, WindowRows(calls, asked))
 
