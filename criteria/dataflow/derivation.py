@@ -452,15 +452,16 @@ class _Maker:
             "rule": rule,
             "columns": sorted(demand.columns),
             "most": [{"column": column, "most": most} for column, most in sorted(demand.most.items())],
-            "ago": [],
+            "apart": [],
             "states": [self.state(state, one) for state in one.states],
             "inputs": [self.operation(below) for below in one.inputs],
         }
         if one.inputs and isinstance(tree, nodes.Filter):
-            found["inputs"][0]["ago"] = [self._ago(tree, *limit) for limit in sorted(one.inputs[0].demand.ago.items())]
+            apart = sorted(one.inputs[0].demand.apart.items())
+            found["inputs"][0]["apart"] = [self._apart(tree, pair, most) for pair, most in apart]
         else:
             for below, made in zip(one.inputs, found["inputs"], strict=True):
-                made["ago"] = [{"column": column, "most": most} for column, most in sorted(below.demand.ago.items())]
+                made["apart"] = [_pair(pair, most) for pair, most in sorted(below.demand.apart.items())]
         if tree.at is not None:
             found["span"] = {"line": tree.at.line, "column": tree.at.column}
         if one.each_key is not None:
@@ -485,16 +486,13 @@ class _Maker:
         made: Json = {"rule": "one key", "key": each.key.name, "operation": maker.operation(each.operation)}
         return _with_nodes(made | {"facts": maker.log.facts}, registered.claims)
 
-    def _ago(self, tree: Tree, column: int, most: int) -> Json:
-        """How long ago a time of a row before may be, where the condition is true, by the time at which rows come."""
-        node, made = self.nodes.at(tree), {"column": column, "most": most}
-        below = node.input("input")
-        for place, one in enumerate(below.view.columns):
-            path = self.log.path(node, place, column) if one.newest else None
-            if path is not None and sum(step.most for step in path) <= most:
-                steps = [self.log.step(node, step) for step in path]
-                return made | {"newest": self.log.time(below, place, NOW), "path": steps}
-        return made
+    def _apart(self, tree: Tree, pair: tuple[int, int], most: int) -> Json:
+        """By how much a column is above another one at most, where the condition is true, or as is known from above."""
+        node = self.nodes.at(tree)
+        path = self.log.path(node, *pair)
+        if path is None or sum(step.most for step in path) > most:
+            return _pair(pair, most)
+        return _pair(pair, most) | {"path": [self.log.step(node, step) for step in path]}
 
     def state(self, state: OperatorState, one: Operation | None) -> Json:
         """A state, with the reason for its size."""
@@ -791,6 +789,11 @@ class _Maker:
             covered |= {more[0], more[1]}
             found.append({"column": more[0], "other": more[1], "atom": more[2]})
         return found
+
+
+def _pair(pair: tuple[int, int], most: int) -> Json:
+    """By how much a column is above another one at most, in rows that matter."""
+    return {"column": pair[0], "other": pair[1], "most": most}
 
 
 def _at_columns(count: StateCount) -> StateCount:
