@@ -27,8 +27,6 @@ from streambound.criteria.dataflow.demand import Demand, everything, items_of, o
 from streambound.criteria.dataflow.each_key import for_each_key
 from streambound.criteria.dataflow.joins import join
 from streambound.criteria.dataflow.recursion import fixpoint
-from streambound.criteria.dataflow.rewrites.late_conditions import late_conditions
-from streambound.criteria.dataflow.rewrites.late_values import values_in_blocks
 from streambound.criteria.dataflow.rewrites.pipeline import normal_forms
 from streambound.criteria.dataflow.sets import distinct, set_operation, union
 from streambound.criteria.dataflow.state import (
@@ -46,6 +44,8 @@ from streambound.criteria.dataflow.view import OperatorView, Places
 from streambound.criteria.dataflow.views import Views
 from streambound.criteria.dataflow.windows import bucket, over
 from streambound.criteria.size import Number, Size, total
+from streambound.preprocess.trees.late_conditions import late_conditions
+from streambound.preprocess.trees.late_values import values_in_blocks
 
 _STEPS = 50
 

@@ -248,8 +248,7 @@ class ClaimedKey:
 class ClaimedRewrite:
     """A rewrite of the whole tree, or of the operator at a path, by some facts of the tree before it.
 
-    ``side`` and ``values``: of a limit to what partners of a join's side have, as a ``fact`` of pairs says, by number;
-    ``late``: conditions by their numbers; ``columns`` and ``expressions``: those that a block shows for what is above.
+    ``values``: of a limit to what partners of a join's ``side`` have, as a ``fact`` of pairs says, by its number.
     """
 
     rule: str
@@ -257,9 +256,6 @@ class ClaimedRewrite:
     side: str = ""
     values: ClaimedValues | None = None
     fact: int | None = None
-    late: tuple[int, ...] = ()
-    columns: tuple[int, ...] = ()
-    expressions: tuple[str, ...] = ()
     nodes: tuple[ClaimedNode, ...] = ()
     facts: tuple[ClaimedFact, ...] = ()
 
