@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
 
 from sqlglot import exp
 
@@ -46,19 +47,48 @@ from streambound.analyzer.expressions.dialect import parsed as parsed_text
 from streambound.analyzer.expressions.function import ANY
 from streambound.analyzer.expressions.kinds import common
 from streambound.analyzer.types import DataType
-from streambound.analyzer.work import spend
+from streambound.analyzer.work import cached, spend
 
 _STEPS = 3
 
 
 def schema(tree: Tree, catalog: Catalog, recursive: Schema = ()) -> Schema:
     """The columns of a tree's rows. ``recursive``: those of the relation that a `Fixpoint` around it defines."""
-    found = _schema(tree, catalog, recursive)
-    spend(_STEPS * (1 + len(found)))
+    found, steps = _kept(_Same(tree), _Same(catalog), _Same(recursive))
+    spend(steps)
     return found
 
 
-def _schema(tree: Tree, catalog: Catalog, recursive: Schema) -> Schema:
+@dataclass(frozen=True, eq=False, slots=True)
+class _Same:
+    """An object that is a key as the one that it is: to compare trees takes longer than to find their columns."""
+
+    it: Any
+
+    def __hash__(self) -> int:
+        return id(self.it)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.it is other.it
+
+
+@cached(4096)
+def _kept(tree: _Same, catalog: _Same, recursive: _Same) -> tuple[Schema, int]:
+    """The columns of a tree, and the steps of work that it takes to find them, also where they were found before."""
+    taken = 0
+
+    def below(inner: Tree, defined: Schema = recursive.it) -> Schema:
+        nonlocal taken
+        found, steps = _kept(_Same(inner), catalog, _Same(defined))
+        taken += steps
+        return found
+
+    found = _schema(tree.it, catalog.it, recursive.it, below)
+    return found, taken + _STEPS * (1 + len(found))
+
+
+def _schema(tree: Tree, catalog: Catalog, recursive: Schema, below: Callable[..., Schema]) -> Schema:
+    """The columns of a tree by those ``below`` it: of an input, in which a relation may be defined that it reads."""
     match tree:
         case Scan(table=table, alias=alias):
             declared = catalog.table(table)
@@ -71,47 +101,47 @@ def _schema(tree: Tree, catalog: Catalog, recursive: Schema) -> Schema:
         case Recur(alias=alias):
             return tuple(replace(found, alias=alias) for found in recursive)
         case Alias(input, alias, names):
-            inner = schema(input, catalog, recursive)
+            inner = below(input)
             return tuple(
                 replace(found, alias=alias, name=name)
                 for found, name in zip(inner, names or [found.name for found in inner], strict=False)
             )
         case Project(input, items):
-            return tuple(_listed(items, schema(input, catalog, recursive)))
+            return tuple(_listed(items, below(input)))
         case Aggregate(input, keys, calls):
-            given = schema(input, catalog, recursive)
+            given = below(input)
             return (*grouped(keys, given), *(_computed(call, given, bool(keys)) for call in calls))
         case Over(input, calls):
-            given = schema(input, catalog, recursive)
+            given = below(input)
             return (*given, *(_computed(call, given, grouped=True) for call in calls))
         case Bucket(input=input, time=time, columns=names, alias=alias):
-            given = schema(input, catalog, recursive)
+            given = below(input)
             kind = type_of(parsed(time), given)[0]
             return (*given, *(ViewColumn(alias, name, type=kind, nullable=False) for name in names))
         case Apply(input, subquery, kind, name):
-            asked = schema(subquery, catalog, recursive)
+            asked = below(subquery)
             found = asked[0].type if kind is ApplyKind.SCALAR and asked else BOOLEAN
             nullable = kind is not ApplyKind.EXISTS
-            return (*schema(input, catalog, recursive), ViewColumn("", name, type=found, nullable=nullable))
+            return (*below(input), ViewColumn("", name, type=found, nullable=nullable))
         case Join(kind, left, right, _, using):
-            mine = schema(left, catalog, recursive)
+            mine = below(left)
             if kind in ONE_SIDED:
                 return mine
-            other = schema(right, catalog, recursive)
+            other = below(right)
             mine = _padded(mine) if kind in (JoinKind.RIGHT, JoinKind.FULL) else mine
             other = _padded(other) if kind in (JoinKind.LEFT, JoinKind.FULL) else other
             return joined(mine, other, using)
         case Union(left, right):
-            return combined(schema(left, catalog, recursive), schema(right, catalog, recursive))
+            return combined(below(left), below(right))
         case Except(left, right) | Intersect(left, right):
-            mine, other = schema(left, catalog, recursive), schema(right, catalog, recursive)
+            mine, other = below(left), below(right)
             return tuple(replace(one, type=_common(one, two)) for one, two in zip(mine, other, strict=False))
         case Fixpoint(base=base, step=step):
-            first = schema(base, catalog, recursive)
+            first = below(base)
             open_end = tuple(replace(found, nullable=True) for found in first)
-            return combined(first, schema(step, catalog, open_end))
+            return combined(first, below(step, open_end))
         case AsOf(input) | Filter(input) | Distinct(input) | OrderBy(input) | FirstRows(input) | SpjBlock(input):
-            return schema(input, catalog, recursive)
+            return below(input)
 
 
 def _padded(columns: Schema) -> Schema:
