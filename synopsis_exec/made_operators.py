@@ -13,8 +13,7 @@ from streambound.criteria.block_part import BlockPart
 from streambound.criteria.bound import QueryBound, bound
 from streambound.criteria.dataflow.blocks import NEWEST
 from streambound.synopsis_exec.asked_relations import asked_relations
-from streambound.synopsis_exec.best_values import best_branch
-from streambound.synopsis_exec.block_parts import BestPart, PairPart
+from streambound.synopsis_exec.block_parts import BestPart, PairPart, best_branch
 from streambound.synopsis_exec.branch_plan import BranchLowering, constant
 from streambound.synopsis_exec.changing_relations import changes_input, changes_node
 from streambound.synopsis_exec.plan import asked_input, planned, relation_input

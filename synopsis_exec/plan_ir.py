@@ -14,8 +14,9 @@ from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.values import Value
 from streambound.criteria.bound import QueryBound
 from streambound.criteria.projected_time import Stamp
+from streambound.criteria.synopsis import Synopsis
 from streambound.criteria.tables import SynopsisTable
-from streambound.criteria.ways import Part
+from streambound.criteria.ways import Way
 from streambound.synopsis_exec.filters import ExtremeLimit, Membership
 from streambound.synopsis_exec.kept_results import KeptResults
 from streambound_runtime.promises import (
@@ -91,51 +92,43 @@ class PlanSource:
 
 
 @dataclass(frozen=True, slots=True)
-class AgeCheck:
-    """How old a remembered stream's tuple must be, and may be, when the transition's tuples arrive."""
-
-    stream: str
-    least: int | None
-    greatest: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class PlanTransition:
-    """A transition (`criteria.ways`) and what to check in it: the joins whose two ends first meet there.
-
-    ``groups`` are the groups of relations joined in it; ``output`` says that it completes results.
-    """
-
-    target: tuple[str, ...]
-    arriving: tuple[str, ...]
-    parts: tuple[Part, ...]
-    groups: tuple[tuple[str, ...], ...]
-    checks: tuple[Comparison, ...]
-    ages: tuple[AgeCheck, ...]
-    output: bool
-
-    @property
-    def before(self) -> tuple[str, ...]:
-        """All the streams that are remembered."""
-        return tuple(stream for part in self.parts for stream in part.streams)
-
-
-@dataclass(frozen=True, slots=True)
 class BranchPlan:
-    """One select-project-join branch: sources, joins, tables, transitions and select list.
+    """One select-project-join branch: its synopsis, sources, joins and select list.
 
     ``number`` is its 1-based place among the branches of the split query.
     """
 
     number: int
-    branch: Branch
-    facts: Facts = field(repr=False, compare=False)
+    synopsis: Synopsis = field(repr=False, compare=False)
     sources: tuple[PlanSource, ...]
     joins: tuple[Comparison, ...]
-    groups: tuple[tuple[str, ...], ...]
-    tables: tuple[SynopsisTable, ...]
-    transitions: tuple[PlanTransition, ...]
     outputs: tuple[Output, ...]
+
+    @property
+    def facts(self) -> Facts:
+        """What is known of the branch."""
+        return self.synopsis.facts
+
+    @property
+    def branch(self) -> Branch:
+        """The branch as a query."""
+        return self.facts.branch
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """The relations that are joined with each other."""
+        return self.synopsis.relation_groups
+
+    @property
+    def tables(self) -> tuple[SynopsisTable, ...]:
+        """The tables of partial matches."""
+        return self.synopsis.tables
+
+    @property
+    def ways(self) -> tuple[Way, ...]:
+        """How partial matches grow."""
+        assert self.synopsis.transitions is not None, "a plan has all of them"
+        return self.synopsis.transitions
 
     def source(self, alias: str) -> PlanSource:
         """The source of that alias."""
@@ -149,6 +142,25 @@ class BranchPlan:
     def families(self) -> tuple[SynopsisTable, ...]:
         """The tables that hold all sets of some streams."""
         return tuple(table for table in self.tables if table.members)
+
+    def is_output(self, way: Way) -> bool:
+        """Whether a way completes results."""
+        return set(way.target) == set(self.synopsis.streams)
+
+    def met(self, way: Way) -> tuple[tuple[tuple[str, ...], ...], tuple[Comparison, ...]]:
+        """The groups of relations that are joined in a way, and the joins whose two ends first meet there."""
+        of = self.synopsis.relations_of
+        parts = [frozenset((*part.streams, *of(part.streams))) for part in way.parts]
+        before = frozenset[str]().union(*parts)
+        groups = tuple(g for g in self.groups if g[0] in of(way.target) and g[0] not in before)
+        present = {*way.arriving, *before, *(alias for group in groups for alias in group)}
+
+        def first_meet(join: Comparison) -> bool:
+            ends = {attribute.source for attribute in join.attributes}
+            together = any(ends <= part for part in parts) or any(ends <= set(group) for group in groups)
+            return ends <= present and not together
+
+        return groups, tuple(filter(first_meet, self.joins))
 
 
 @dataclass(frozen=True, slots=True)
