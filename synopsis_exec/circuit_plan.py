@@ -12,14 +12,13 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.endpoints import Sink
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.symbols import symbol
-from streambound.analyzer.types import DataType
 from streambound.criteria.judged import CircuitBound
 from streambound.criteria.periods.parts import JudgedConditions
 from streambound.criteria.rows_apart import kept_apart
 from streambound.synopsis_exec.declared_table import told
 from streambound.synopsis_exec.made_operators import MadeOperators, keys_of
 from streambound.synopsis_exec.period_contracts import contracts_as_of, judged_by
-from streambound.synopsis_exec.plan_ir import Input, Plan
+from streambound.synopsis_exec.plan_ir import Input, Plan, ReadsInputs
 from streambound.synopsis_exec.result_columns import check_columns, refused
 from streambound.synopsis_exec.sql_blocks import types_of
 from streambound.synopsis_exec.synopsis_plan import as_formula, quantities
@@ -40,7 +39,7 @@ from streambound_runtime.promises import KEPT_BY_DEFAULT, PeriodContract, Quaran
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedCircuit:
+class PlannedCircuit(ReadsInputs):
     """Everything that the job of a circuit does: what it reads, and the circuit, of which ``blocks`` are the plans.
 
     ``computed`` are the relations that Spark computes of those that it reads; ``plans`` the operators' blocks, by name.
@@ -81,26 +80,10 @@ class PlannedCircuit:
         return False
 
     @property
-    def streams(self) -> tuple[Input, ...]:
-        """The streams that the job reads."""
-        return tuple(item for item in self.inputs if item.timestamp is not None)
-
-    @property
-    def relations(self) -> tuple[Input, ...]:
-        """The static relations that the job reads."""
-        return tuple(item for item in self.inputs if item.timestamp is None)
-
-    @property
     def periods(self) -> dict[str, PeriodContract]:
         """What a SEQ block asks of its streams and relations, by their names; of another statement nothing."""
         judged = {} if self.circuit.timed else {item.name: item.period for item in self.inputs}
         return {name: period for name, period in judged.items() if period is not None}
-
-    @property
-    def time_type(self) -> DataType:
-        """The type of `_ts`: that of the first stream's timestamps."""
-        first = self.streams[0]
-        return next(column.type for column in first.columns if column.name == first.timestamp)
 
 
 def plan_of(

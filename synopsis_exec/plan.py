@@ -78,18 +78,10 @@ def planned(query: Query, split: Query, sizes: QueryBound, catalog: Catalog, rep
     sink = catalog.sink(query.name)
     tables.sort(key=lambda table: table.name)
     contracts = "\n".join(map(_contract, tables))
-    rest = [
-        contracts,
-        *(f"{table.on_violation} {table.source}" for table in tables),
-        catalog.counters,
-        str(sink),
-        str(catalog.quarantine),
-    ]
     return Plan(
         name=query.name,
         sql=sql,
         query_sha256=sha256(sql.encode()).hexdigest(),
-        catalog_sha256=sha256("\n".join(rest).encode()).hexdigest(),
         contract_sha256=sha256(contracts.encode()).hexdigest(),
         distinct=query.distinct,
         columns=results,

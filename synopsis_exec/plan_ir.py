@@ -64,6 +64,34 @@ class Input:
         return tuple(column for column in self.columns if column.expression)
 
 
+class ReadsInputs:
+    """What a plan says of the streams and relations that its job reads."""
+
+    __slots__ = ()
+    inputs: tuple[Input, ...]
+
+    @property
+    def streams(self) -> tuple[Input, ...]:
+        """The streams that the job reads, and the changes of relations."""
+        return tuple(item for item in self.inputs if item.timestamp is not None)
+
+    @property
+    def relations(self) -> tuple[Input, ...]:
+        """The static relations that the job reads."""
+        return tuple(item for item in self.inputs if item.timestamp is None)
+
+    @property
+    def time_type(self) -> DataType:
+        """The type of `_ts`: that of the first stream's timestamps."""
+        first = self.streams[0]
+        return next(column.type for column in first.columns if column.name == first.timestamp)
+
+    @property
+    def time_family(self) -> Family:
+        """Whether application time is an integer or a timestamp."""
+        return self.time_type.family
+
+
 @dataclass(frozen=True, slots=True)
 class PlanSource:
     """One source of a branch: filters on its rows, and the columns that joins and the select list use.
@@ -164,11 +192,11 @@ class BranchPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(ReadsInputs):
     """Everything the generated job does.
 
-    ``catalog_sha256`` covers the declarations that the query uses, ``contract_sha256`` what of them a saved state
-    depends on: not where rows come from or go, or what becomes of bad ones. ``several`` says that the query was split
+    ``contract_sha256`` covers what of the declarations that the query uses a saved state depends on: not where rows
+    come from or go, or what becomes of bad ones. ``several`` says that the query was split
     into more than one branch, so that tables are named with their branch's number. ``stamp`` says when a set's results
     are forgotten. ``kept`` is of what results are computed. Of a block below an aggregate, results carry ``sums``, or
     the set ``repeats`` what it has returned. ``computed`` are relations that are computed of others.
@@ -177,7 +205,6 @@ class Plan:
     name: str
     sql: str
     query_sha256: str
-    catalog_sha256: str
     contract_sha256: str
     distinct: bool
     columns: tuple[Column, ...]
@@ -215,30 +242,9 @@ class Plan:
         return ends
 
     @property
-    def streams(self) -> tuple[Input, ...]:
-        """The streams that the job reads."""
-        return tuple(item for item in self.inputs if item.kind is not Kind.RELATION)
-
-    @property
-    def relations(self) -> tuple[Input, ...]:
-        """The static relations that the job reads."""
-        return tuple(item for item in self.inputs if item.kind is Kind.RELATION)
-
-    @property
     def static(self) -> tuple[Input, ...]:
         """All static relations: those that the job reads, and those that it computes of these."""
         return (*self.relations, *self.computed)
-
-    @property
-    def time_family(self) -> Family:
-        """Whether application time is an integer or a timestamp."""
-        return self.time_type.family
-
-    @property
-    def time_type(self) -> DataType:
-        """The type of `_ts`: that of the first stream's timestamps."""
-        first = self.streams[0]
-        return next(column.type for column in first.columns if column.name == first.timestamp)
 
     def table_name(self, number: int, table: SynopsisTable) -> str:
         """A table's name, with its branch's 1-based number where there are several branches."""

@@ -1,51 +1,17 @@
-"""What a job's operators are made of that are more than a block: the best values of one, and a join of two streams.
+"""The plan of a block that gives the best values of its keys: that of a set query without its virtual newest stream.
 
-The plan of best values is that of a set query without its virtual newest stream.
+Results are as the block's, but for values that cannot be the best of their keys.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from streambound.analyzer.columns import Column
-from streambound.analyzer.query import Attribute, Comparison, Query
-from streambound.criteria.block_part import BlockPart
-from streambound.criteria.bound import QueryBound
+from streambound.analyzer.query import Attribute, Comparison
 from streambound.criteria.dataflow.blocks import NEWEST
 from streambound.criteria.tables import SynopsisTable
 from streambound.synopsis_exec.plan_ir import BranchPlan
 from streambound_runtime.operators import plan
-
-
-@dataclass(frozen=True, slots=True)
-class BestPart:
-    """A block of keys and a value of which only the best matters: the ``split`` set query has a virtual newest stream.
-
-    Results are as the ``query``'s, but for values that cannot be the best of their keys.
-    """
-
-    name: str
-    query: Query = field(repr=False)
-    split: Query = field(repr=False)
-    bound: QueryBound = field(repr=False)
-    columns: tuple[Column, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PairPart:
-    """A semi, anti or outer join of two streams: the inner join as a block, and each side alone, by its own conditions.
-
-    ``left`` and ``right`` are the aliases that the sides have in the block. Columns are the block's.
-    """
-
-    name: str
-    kind: str
-    joint: BlockPart
-    left: str
-    right: str
-    left_alone: Query = field(repr=False)
-    right_alone: Query = field(repr=False)
-    columns: tuple[Column, ...]
 
 
 def best_branch(branch: BranchPlan, lowered: plan.Subplan) -> plan.Subplan:
