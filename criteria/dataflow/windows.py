@@ -64,8 +64,8 @@ def over(tree: nodes.Over, demand: Demand, context: RuleContext) -> Operation:
         return Operation(tree, demand=demand, undecided=tuple(refused))
     windows: dict[object, list[Limited]] = {}
     for place, call in enumerate(tree.calls, len(given.schema)):
-        limits = demand.most if call.function in RANKS else demand.ago
-        windows.setdefault((call.partition, call.order), []).append((call, limits.get(place)))
+        limit = demand.most.get(place) if call.function in RANKS else _apart(call, place, demand, given)
+        windows.setdefault((call.partition, call.order), []).append((call, limit))
     shown = _shown(tree, demand, given)
     own = [one for call in tree.calls for one in (*call.partition, *(key.value for key in call.order))]
     states = [state for several in windows.values() for state in _of_window(tree, several, given, shown, context)]
@@ -79,7 +79,17 @@ def over(tree: nodes.Over, demand: Demand, context: RuleContext) -> Operation:
 
 
 Limited = tuple[nodes.WindowCall, int | None]
-"""A function, and the greatest rank that matters, or how long ago the time at most that it gives of a row before."""
+"""A function, and the greatest rank that matters, or how far away in time the row is at most that LAG or LEAD gives."""
+
+
+def _apart(call: nodes.WindowCall, place: int, demand: Demand, given: OperatorView) -> int | None:
+    """How far the time that LAG or LEAD gives is from its row's at most in rows that matter; None without a limit."""
+    if call.function not in _BESIDE or len(call.arguments) > 2 or not call.order:
+        return None
+    order = place_of(parsed(call.order[0].value), given)
+    if order is None or not given.columns[order].newest or place_of(parsed(call.arguments[0]), given) != order:
+        return None
+    return demand.apart.get((order, place) if call.function == "LAG" else (place, order))
 
 
 def _needs_rows_that_stay(window: WindowRows) -> bool:
@@ -182,20 +192,27 @@ def _state(
 ) -> OperatorState:
     places = tuple(sorted(given.read_by(*calls[0].partition)))
     blame = None if kept is not None else next((p for p in places if given.columns[p].values.size is None), None)
-    words = "" if kept is not None else "rows of each partition are kept"
+    rows = "rows of each partition" if calls[0].partition else "all rows"
+    words = "" if kept is not None else f"{rows} are kept"
     count, asked = (None, AskedRows()) if kept is None else kept
     return OperatorState(tree, "rows", "OVER", places, Entry.ROW, count, blame, words, WindowRows(calls, asked))
 
 
 def _recent(calls: Sequence[Limited], given: OperatorView) -> list[Kept]:
-    """LAG of which only rows matter whose own row before is so near in time: others are as good as absent."""
-    offsets = [_reach_of(call).before for call, _ in calls]
-    limits = [
-        most for call, most in calls if most is not None and _reach_of(call).before == max(n or 0 for n in offsets)
-    ]
-    if not limits or None in offsets or any(call.function != "LAG" for call, _ in calls):
+    """Functions of which only rows matter whose rows beside them are so near in time: others are as good as absent.
+
+    What a function looks at is no further away than the row that a LAG or LEAD with a limit gives.
+    """
+    reach = _reach([call for call, _ in calls])
+    if reach.unit is not nodes.Unit.ROWS or reach.before is None or reach.after is None:
         return []
-    within = max(0, min(limits))
+    within = 0
+    for function, rows in zip(_BESIDE, (reach.before, reach.after), strict=True):
+        limits = [(_offset(call), most) for call, most in calls if most is not None and call.function == function]
+        near = [most for offset, most in limits if offset is not None and offset >= rows]
+        if rows and not near:
+            return []
+        within += max(0, min(near)) if rows else 0
     return _of_late(given, within)
 
 
@@ -329,9 +346,7 @@ def _reach_of(call: nodes.WindowCall) -> WindowReach:
     if call.function in RANKS:
         return WindowReach(None, 0)
     if call.function in _BESIDE:
-        offset = whole_number(parsed(call.arguments[1])) if len(call.arguments) > 1 else (1, None)
-        number = None if offset is None else offset[0]
-        return WindowReach(number, 0) if call.function == "LAG" else WindowReach(0, number)
+        return WindowReach(_offset(call), 0) if call.function == "LAG" else WindowReach(0, _offset(call))
     if call.frame is None:
         return WindowReach(None, None)
     start, end = call.frame.start, call.frame.end
@@ -344,6 +359,12 @@ def _reach_of(call: nodes.WindowCall) -> WindowReach:
     return WindowReach(
         None if before is None else max(0, before), None if after is None else max(0, after), call.frame.unit
     )
+
+
+def _offset(call: nodes.WindowCall) -> int | None:
+    """How many rows before or after its own the row is that LAG or LEAD gives; None where that is no constant."""
+    offset = whole_number(parsed(call.arguments[1])) if len(call.arguments) > 1 else (1, None)
+    return None if offset is None else offset[0]
 
 
 def bucket(tree: nodes.Bucket, demand: Demand, context: RuleContext) -> Operation:

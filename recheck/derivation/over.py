@@ -233,7 +233,7 @@ class _KeptRows:
     def _of_late(self, count: ClaimedStateCount) -> tuple[Quantity, str, str]:
         """Rows within a length of time: those that frames of values look at, or whose row before is so near."""
         self._newest_order()
-        asked = self._asked_ago() if all(call.function == "LAG" for call in self.calls) else self._asked_range()
+        asked = self._asked_range() if self._reach_of_all().unit is Unit.RANGE else self._asked_beside()
         if count.rule != "window" or count.open is None or count.number is not None:
             raise RejectedError("rows of another length of time")
         return self.operations.counts.recent(count.open, self.below, asked), OPEN, TIME
@@ -244,17 +244,24 @@ class _KeptRows:
             raise RejectedError("functions that look further than a length of time")
         return reach.before + reach.after
 
-    def _asked_ago(self) -> int:
-        """How long ago a row before matters, by the function that looks furthest."""
-        offsets = [_reach(call).before for call in self.calls]
-        furthest = max((one for one in offsets if one is not None), default=0)
-        order = self.below.place_of(parsed(self.first.order[0].value))
-        limits = [
-            self.needed.ago[self.below.width + place]
-            for place, call, offset in zip(self.window.calls, self.calls, offsets, strict=True)
-            if offset == furthest and self.below.width + place in self.needed.ago
-            if len(call.arguments) < 3 and self.below.place_of(parsed(call.arguments[0])) == order
-        ]
-        if None in offsets or not limits:
-            raise RejectedError("rows before that may be of any time")
+    def _asked_beside(self) -> int:
+        """How long rows matter, as that of a LAG or LEAD must be so near which looks as far as any other function."""
+        reach = self._reach_of_all()
+        return self._apart("LAG", reach.before) + self._apart("LEAD", reach.after)
+
+    def _apart(self, function: str, rows: int | None) -> int:
+        """How far in time those of so many rows before, or after, are at most that matter."""
+        if rows == 0:
+            return 0
+        order, limits = self.below.place_of(parsed(self.first.order[0].value)), list[int]()
+        for place, call in zip(self.window.calls, self.calls, strict=True):
+            given, one = self.below.width + place, _reach(call)
+            offset = one.before if function == "LAG" else one.after
+            if rows is None or order is None or offset is None or call.function != function or offset < rows:
+                continue
+            if len(call.arguments) < 3 and self.below.place_of(parsed(call.arguments[0])) == order:
+                pair = (order, given) if function == "LAG" else (given, order)
+                limits += [self.needed.apart[pair]] * (pair in self.needed.apart)
+        if not limits:
+            raise RejectedError("rows beside others that may be of any time")
         return max(0, min(limits))
