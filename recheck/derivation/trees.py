@@ -9,6 +9,7 @@ from itertools import product
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.aggregate_functions import computed_of
 from streambound.analyzer.algebra.nodes import (
     ONE_SIDED,
     Aggregate,
@@ -33,18 +34,17 @@ from streambound.analyzer.algebra.nodes import (
     Recur,
     Scalar,
     Scan,
-    Side,
     SpjBlock,
     Tree,
     Union,
     WindowCall,
     named_inputs,
 )
-from streambound.analyzer.algebra.percentiles import percentile_of
 from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.algebra.schema_columns import Schema, meant, read_by
 from streambound.analyzer.algebra.sources import apart, sources_of
 from streambound.analyzer.algebra.syntax import conjuncts, scalar_of, scalar_of_column
+from streambound.analyzer.algebra.window_functions import looks_back
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
 from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.types import DataType, Family
@@ -440,16 +440,6 @@ def _comes_by(node: PlanNode, column: int) -> bool:
     return is_time and streams == [table]
 
 
-def looks_back(call: WindowCall) -> bool:
-    """Whether a function is of rows that its window's order has no later than its own."""
-    if not call.order or call.order[0].descending:
-        return False
-    if call.frame is None:
-        return call.function in ("ROW_NUMBER", "RANK", "DENSE_RANK", "LAG")
-    end = call.frame.end
-    return end.side is Side.CURRENT or (end.side is Side.PRECEDING and (end.distance or 0) >= 0)
-
-
 def newest_of(node: PlanNode) -> frozenset[str]:
     """The sources of streams' rows of which a row is made that comes with the newest of them, and never goes."""
     match node.tree:
@@ -660,10 +650,9 @@ def filtered(rows: Tree, where: exp.Expr, tree: Aggregate) -> Filter:
 
 def value_of(call: AggregateCall) -> exp.Expr:
     """The value that an aggregate is computed of."""
-    found = percentile_of(call)
-    if found is None and len(call.arguments) != 1:
+    if len(computed_of(call)) != 1:
         raise NotCheckedError("values of several arguments")
-    return parsed(call.arguments[0] if found is None else found.value)
+    return parsed(computed_of(call)[0])
 
 
 @dataclass(frozen=True)

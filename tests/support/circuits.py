@@ -280,7 +280,8 @@ def in_duckdb(sql: str, rows: Rows) -> Counter[tuple[Any, ...]]:
         for name, given in rows.items():
             database.execute(f"CREATE TABLE {name} (a BIGINT, b BIGINT, v BIGINT, ts BIGINT)")
             database.executemany(f"INSERT INTO {name} VALUES (?, ?, ?, ?)", [list(row.values()) for row in given])
-        return Counter(database.execute(sql.replace(" DIV ", " // ")).fetchall())
+        found = database.execute(sql.replace(" DIV ", " // ")).fetchall()
+        return Counter(tuple(map(rounded, row)) for row in found)
 
 
 def rounded(value: Any) -> Any:
