@@ -55,7 +55,7 @@ class Job:
     @property
     def placement(self) -> str:
         """Where its state is: ``driver``, ``buckets``, or ``stateless`` where it has none."""
-        return self.compiled.job.plan.placement
+        return self.compiled.job.placement.where
 
     def write(self, folder: str | Path) -> Path:
         """Write `job.py`, and its runtime beside it, into a directory, which is made if there is none; the file."""

@@ -25,10 +25,10 @@ from streambound_runtime.engine.group import SqlGroup
 from streambound_runtime.engine.join import SqlAsOf, SqlJoin
 from streambound_runtime.engine.linear import SqlBucket, SqlPick, SqlUnion
 from streambound_runtime.engine.over import SqlOver
-from streambound_runtime.engine.plan import CircuitPlan, ComputedRows, EngineOperator, RowsOfStream
+from streambound_runtime.engine.plan import ComputedRows, EngineOperator, RowsOfStream
 from streambound_runtime.engine.running import SqlRunning
 from streambound_runtime.engine.stream_join import SqlStreamJoin
-from streambound_runtime.spec import JobSpec, Stream
+from streambound_runtime.spec import JobSpec, Placement, Stream
 
 _TRIED = 4096
 """Choices of a column of each stream that are tried."""
@@ -63,9 +63,7 @@ def _size(entries: Size) -> str:
 
 
 def _in(job: JobSpec, where: str, because: str, key: tuple[str, ...] = ()) -> JobSpec:
-    assert isinstance(job.plan, CircuitPlan), "this places circuits"
-    buckets = BUCKETS if where == "buckets" else 0
-    return replace(job, plan=replace(job.plan, placement=where, placed=because, key=key, buckets=buckets))
+    return replace(job, placement=Placement(where, because, key, BUCKETS if where == "buckets" else 0))
 
 
 def _key(job: JobSpec, query: PlannedCircuit) -> tuple[Key | None, str]:

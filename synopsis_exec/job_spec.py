@@ -18,9 +18,10 @@ from streambound.synopsis_exec.circuit_placement import placed
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.declared_table import declared_table, tests_of
 from streambound.synopsis_exec.engine_texts import circuit_with_engine, with_engine
+from streambound.synopsis_exec.placement import placement
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.sql_blocks import circuit_of_block, types_of
-from streambound.synopsis_exec.synopsis_plan import synopsis_plan
+from streambound.synopsis_exec.synopsis_plan import sql_reason, synopsis_plan
 from streambound.synopsis_exec.useful import useful, uses
 from streambound_runtime import spec
 from streambound_runtime.decoding.quoting import quoted
@@ -57,20 +58,21 @@ def _synopsis_job(plan: Plan, forced: str | None) -> spec.JobSpec:
         tuple(table for table in tables if isinstance(table, spec.Relation)),
         _columns(plan.columns),
         plan.time_type.name,
-        _operator(plan, forced),
+        _operator(plan),
         spec.Saved(plan.query_sha256, plan.contract_sha256, layout_sha256(plan)),
         _sink(plan),
         _target(plan.sink.quarantine) if plan.sink is not None and plan.sink.quarantine is not None else None,
         None if plan.kept is None else spec.ResultColumns(_columns(plan.kept.columns), plan.kept.expressions),
         queries,
         plan.quarantine,
+        placement(plan, forced),
     )
 
 
-def _operator(plan: Plan, forced: str | None) -> SynopsisPlan | CircuitPlan:
+def _operator(plan: Plan) -> SynopsisPlan | CircuitPlan:
     """The columnar kernel's plan; where it does not run the query, a circuit of one operator."""
-    synopsis = synopsis_plan(plan, forced)
-    if synopsis.kernel == "columns":
+    synopsis = synopsis_plan(plan)
+    if sql_reason(plan) is None:
         return synopsis
     types = tuple(engine_type(column.type.name) for column in plan.kept_columns)
     return circuit_of_block(synopsis, types, types_of((*plan.inputs, *plan.computed)))
