@@ -1,4 +1,4 @@
-"""Aggregates: a job prints what DuckDB and the reference evaluator say of rows in random ticks, and keeps at most M."""
+"""Each aggregate of `analyzer.algebra.aggregate_functions`, of rows that stay and of rows that are taken back.
 
 It is bounded, `recheck` accepts its certificate, and its job prints what the reference evaluator says of every prefix
 of random rows, and DuckDB of all of them, within M.

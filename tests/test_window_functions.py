@@ -1,4 +1,4 @@
-"""Functions over windows: a job prints what the evaluator and DuckDB say of rows in random ticks, in at most M."""
+"""Each function of `analyzer.algebra.window_functions` over windows that end, of rows that stay or are taken back.
 
 It is bounded, `recheck` accepts its certificate, and its job prints what the reference evaluator says of every prefix
 of random rows, and DuckDB of all of them, within M.
