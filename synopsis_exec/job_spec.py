@@ -9,14 +9,13 @@ from hashlib import sha256
 from typing import Any
 
 from streambound.analyzer.columns import Column
-from streambound.analyzer.endpoints import Target
 from streambound.analyzer.version import __version__
 from streambound.criteria.certificate import certificate, to_json
 from streambound.criteria.periods.parts import JudgedConditions, OfRelation
 from streambound.synopsis_exec.asked_relations import asked_relations, over_views
 from streambound.synopsis_exec.circuit_placement import placed
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
-from streambound.synopsis_exec.declared_table import declared_table, tests_of
+from streambound.synopsis_exec.declared_table import declared_table, sink_specs, tests_of
 from streambound.synopsis_exec.engine_texts import circuit_with_engine, with_engine
 from streambound.synopsis_exec.placement import placement
 from streambound.synopsis_exec.plan_ir import Input, Plan
@@ -60,8 +59,7 @@ def job_spec(plan: Plan | PlannedCircuit, forced: str | None = None, tick: str =
         plan.time_type.name,
         runs,
         spec.Saved(plan.query_sha256, plan.contract_sha256, layout),
-        _sink(plan),
-        _target(plan.sink.quarantine) if plan.sink is not None and plan.sink.quarantine is not None else None,
+        *sink_specs(plan.sink),
         computed,
         tuple(_computed(item, declared(item), relations) for item in plan.computed),
         plan.quarantine,
@@ -111,18 +109,6 @@ def _computed(item: Input, table: spec.Stream | spec.Relation, relations: dict[s
 
 def _columns(columns: tuple[Column, ...]) -> tuple[spec.TableColumn, ...]:
     return tuple(spec.TableColumn(column.name, column.type.name) for column in columns)
-
-
-def _sink(plan: Plan | PlannedCircuit) -> spec.SinkSpec | None:
-    if plan.sink is None:
-        return None
-    if plan.sink.call:
-        return spec.SinkSpec(call=plan.sink.call)
-    return None if plan.sink.target is None else _target(plan.sink.target)
-
-
-def _target(target: Target) -> spec.SinkSpec:
-    return spec.SinkSpec(target.format, target.path, target.options)
 
 
 _LAYOUT = ("name", "streams", "relations", "stored", "ages", "deadline")
