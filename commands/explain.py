@@ -39,8 +39,7 @@ _STAGES = (
     "synopses",
 )
 _CIRCUITS = ("circuit", *(f"circuit:{name}" for name in (
-    "translate", "simplify", "consolidate_distinct", "lift", "incrementalise", "chain", "fuse_blocks", "prune_by_time",
-    "share_integrals",
+    "translate", "simplify", "consolidate_distinct", "lift", "incrementalise", "chain",
 )))  # fmt: skip
 _DRAWN = ("graph", "tables", "circuit")
 _DRAWING_FORMATS = ("mermaid", "dot", "svg")
@@ -82,8 +81,7 @@ def explain(
     --emit states        what operators beyond joins keep                  of the streams in --input DIR
     --emit sql           what a tick of them runs
     --emit circuit       the circuit over changes         --emit circuit:PASS   it after a pass: translate, simplify,
-                                                          consolidate_distinct, lift, incrementalise, chain,
-                                                          fuse_blocks, prune_by_time, share_integrals
+                                                          consolidate_distinct, lift, incrementalise, chain
 
     \b
     streambound explain q.sql --emit split --format sql          a query as SQL, not as a tree

@@ -399,16 +399,11 @@ class DelayOp(Declared):
 
 @dataclass(frozen=True, slots=True)
 class IntegrateOp(Declared):
-    """``I``: the sum of all values until now; ``old``: until the tick before, ``z⁻¹I``.
-
-    ``expires``: a column with times, and how long after its time a row is dropped.
-    """
+    """``I``: the sum of all values until now."""
 
     linear: ClassVar[bool] = True
     stateful: ClassVar[bool] = True
     clock: int = 0
-    old: bool = False
-    expires: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Each aggregate of `analyzer.algebra.aggregate_functions` by groups, of rows that stay and of rows that are taken back.
+"""Each aggregate of `analyzer.algebra.aggregate_functions` by groups, of rows that stay, or are taken back.
 
 It is bounded, `recheck` accepts its certificate, and its job prints what the reference evaluator says of every prefix
 of random rows, and DuckDB of all of them, within M.

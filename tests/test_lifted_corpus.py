@@ -33,7 +33,7 @@ def test_every_stage_prints_the_changes(case: dict[str, Any]) -> None:
         if stage.over == "Z-sets":
             changes = recomputed(stage.circuit, given)
         elif stage.over == "changes":
-            changes = evaluate(stage.circuit, given, times)
+            changes = evaluate(stage.circuit, given)
         else:
             continue  # over streams of views: incrementalise has it inside of D and I
         assert printed(stage.circuit, times, changes) == expected(case), stage.name

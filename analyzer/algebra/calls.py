@@ -151,10 +151,42 @@ def window_call(node: exp.Window, name: str, scalar: Reader) -> WindowCall:
     frame = None
     if function_called(found.function).looks is Looks.FRAME:
         frame = _frame(node.args.get("spec"), bool(order))
-    return WindowCall(
-        name, found.function, found.arguments, partition, order, frame, found.distinct, found.filter,
-        found.ignore_nulls, node,
+    return _of_one_row(
+        WindowCall(
+            name, found.function, found.arguments, partition, order, frame, found.distinct, found.filter,
+            found.ignore_nulls, node,
+        )
     )  # fmt: skip
+
+
+def _of_one_row(call: WindowCall) -> WindowCall:
+    """A function of the last row of a frame that ends before its own, or the first of one that begins after it.
+
+    LAST_VALUE(v) OVER (ORDER BY ts ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING)  ->  LAG(v, 1) OVER (ORDER BY ts)
+
+    The greatest value of the order is that of the last row, as NULL comes first.
+    """
+    if call.frame is None or call.frame.unit is not Unit.ROWS or call.distinct or call.filter or call.ignore_nulls:
+        return call
+    start, end = call.frame.start, call.frame.end
+    key = call.order[0] if call.order else None
+    rising = key is not None and not key.descending and key.nulls_first and call.arguments == (key.value,)
+    ends_before = start.side is end.side is Side.PRECEDING and start.distance and end.distance
+    if ends_before and (call.function == "LAST_VALUE" or (call.function == "MAX" and rising)):
+        return _beside(call, "LAG", end.distance) if start.distance >= end.distance else call
+    begins_after = start.side is end.side is Side.FOLLOWING and start.distance
+    if begins_after and call.function == "FIRST_VALUE" and (end.distance is None or end.distance >= start.distance):
+        return _beside(call, "LEAD", start.distance)
+    return call
+
+
+def _beside(call: WindowCall, function: str, rows: int | None) -> WindowCall:
+    """LAG or LEAD by so many rows, of what a function is of, over its partition and order."""
+    if len(call.arguments) != 1:
+        return call
+    offset = exp.Literal.number(rows)
+    arguments = (call.arguments[0], Scalar(offset.sql("spark"), offset))
+    return replace(call, function=function, arguments=arguments, frame=None)
 
 
 def _with_number(call: _Parts) -> _Parts:

@@ -87,6 +87,11 @@ def is_rank(call: WindowCall) -> bool:
     return window_function(call).looks is Looks.SO_FAR
 
 
+def is_beside(call: WindowCall) -> bool:
+    """Whether a function gives the value of a row so many rows away: LAG or LEAD."""
+    return window_function(call).looks in (Looks.BACK, Looks.AHEAD)
+
+
 def number_of(call: WindowCall) -> int:
     """A call's whole number: how many rows LAG and LEAD look away."""
     place = window_function(call).number

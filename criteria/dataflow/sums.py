@@ -18,7 +18,7 @@ from streambound.analyzer.block_queries import Monomial
 from streambound.analyzer.findings import Finding
 from streambound.criteria.dataflow.blocks import RuleContext
 from streambound.criteria.dataflow.state import BlockSums, SummedCall, Undecided
-from streambound.criteria.polynomials import expanded, squared
+from streambound.preprocess.trees.polynomials import expanded, squared
 
 
 def sums_of(calls: Sequence[AggregateCall], body: Tree, context: RuleContext) -> BlockSums | Undecided | None:

@@ -16,6 +16,7 @@ from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.algebra.window_functions import (
     WINDOW_FUNCTIONS,
     Looks,
+    is_beside,
     is_rank,
     number_of,
     operands,
@@ -67,8 +68,8 @@ def over(tree: nodes.Over, demand: Demand, context: RuleContext) -> Operation:
         return Operation(tree, demand=demand, undecided=tuple(refused))
     windows: dict[object, list[Limited]] = {}
     for place, call in enumerate(tree.calls, len(given.schema)):
-        limits = demand.most if is_rank(call) else demand.ago
-        windows.setdefault((call.partition, call.order), []).append((call, limits.get(place)))
+        limit = demand.most.get(place) if is_rank(call) else _apart(call, place, demand, given)
+        windows.setdefault((call.partition, call.order), []).append((call, limit))
     shown = _shown(tree, demand, given)
     own = [one for call in tree.calls for one in (*call.partition, *(key.value for key in call.order))]
     states = [state for several in windows.values() for state in _of_window(tree, several, given, shown, context)]
@@ -82,7 +83,17 @@ def over(tree: nodes.Over, demand: Demand, context: RuleContext) -> Operation:
 
 
 Limited = tuple[nodes.WindowCall, int | None]
-"""A function, and the greatest rank that matters, or how long ago the time at most that it gives of a row before."""
+"""A function, and the greatest rank that matters, or how far away in time the row is at most that LAG or LEAD gives."""
+
+
+def _apart(call: nodes.WindowCall, place: int, demand: Demand, given: OperatorView) -> int | None:
+    """How far the time that LAG or LEAD gives is from its row's at most in rows that matter; None without a limit."""
+    if not is_beside(call) or len(operands(call)) != 1 or not call.order:
+        return None
+    order = place_of(parsed(call.order[0].value), given)
+    if order is None or not given.columns[order].newest or place_of(parsed(operands(call)[0]), given) != order:
+        return None
+    return demand.apart.get((order, place) if window_function(call).looks is Looks.BACK else (place, order))
 
 
 def _needs_rows_that_stay(window: WindowRows) -> bool:
@@ -138,7 +149,7 @@ def _refused(call: nodes.WindowCall, given: OperatorView) -> Undecided | None:
         return Undecided(call, "DISTINCT, FILTER or IGNORE NULLS over a window", _AGGREGATED)
     if not window_function(call).decided:
         return Undecided(call, f"the window function {call.function}", f"those that are decided are {_KNOWN}")
-    given_to, beside = operands(call), window_function(call).looks in (Looks.BACK, Looks.AHEAD)
+    given_to, beside = operands(call), is_beside(call)
     if not beside and len(given_to) > 1:
         return Undecided(call, f"{call.function} of several arguments over a window", _AGGREGATED)
     if beside and len(given_to) > 1:
@@ -186,20 +197,27 @@ def _state(
 ) -> OperatorState:
     places = tuple(sorted(given.read_by(*calls[0].partition)))
     blame = None if kept is not None else next((p for p in places if given.columns[p].values.size is None), None)
-    words = "" if kept is not None else "rows of each partition are kept"
+    rows = "rows of each partition" if calls[0].partition else "all rows"
+    words = "" if kept is not None else f"{rows} are kept"
     count, asked = (None, AskedRows()) if kept is None else kept
     return OperatorState(tree, "rows", "OVER", places, Entry.ROW, count, blame, words, WindowRows(calls, asked))
 
 
 def _recent(calls: Sequence[Limited], given: OperatorView) -> list[Kept]:
-    """LAG of which only rows matter whose own row before is so near in time: others are as good as absent."""
-    offsets = [_reach_of(call).before for call, _ in calls]
-    limits = [
-        most for call, most in calls if most is not None and _reach_of(call).before == max(n or 0 for n in offsets)
-    ]
-    if not limits or None in offsets or any(window_function(call).looks is not Looks.BACK for call, _ in calls):
+    """Functions of which only rows matter whose rows beside them are so near in time: others are as good as absent.
+
+    What a function looks at is no further away than the row that a LAG or LEAD with a limit gives.
+    """
+    reach = _reach([call for call, _ in calls])
+    if reach.unit is not nodes.Unit.ROWS or reach.before is None or reach.after is None:
         return []
-    within = max(0, min(limits))
+    within = 0
+    for looks, rows in ((Looks.BACK, reach.before), (Looks.AHEAD, reach.after)):
+        limits = [(call, most) for call, most in calls if most is not None and window_function(call).looks is looks]
+        near = [most for call, most in limits if number_of(call) >= rows]
+        if rows and not near:
+            return []
+        within += max(0, min(near)) if rows else 0
     return _of_late(given, within)
 
 

@@ -6,7 +6,14 @@ from dataclasses import dataclass
 
 from streambound.analyzer.algebra.nodes import Over, Side, Unit, WindowCall
 from streambound.analyzer.algebra.schema import parsed
-from streambound.analyzer.algebra.window_functions import Looks, is_rank, number_of, operands, window_function
+from streambound.analyzer.algebra.window_functions import (
+    Looks,
+    is_beside,
+    is_rank,
+    number_of,
+    operands,
+    window_function,
+)
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.quantity import Quantity, product
 from streambound.recheck.derivation.claims import ClaimedOperation, ClaimedStateCount, ClaimedWindow, count_of
@@ -49,7 +56,7 @@ def over(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) 
 
 def _refused(call: WindowCall) -> bool:
     function = window_function(call)
-    several = function.looks not in (Looks.BACK, Looks.AHEAD) and len(operands(call)) > 1
+    several = not is_beside(call) and len(operands(call)) > 1
     return call.distinct or call.filter is not None or call.ignore_nulls or several or not function.decided
 
 
@@ -63,11 +70,11 @@ class _Reach:
 
 
 def _reach(call: WindowCall) -> _Reach:
-    looks = window_function(call).looks
-    if looks is Looks.SO_FAR:
+    if is_rank(call):
         return _Reach(None, 0)
-    if looks in (Looks.BACK, Looks.AHEAD):
-        return _Reach(number_of(call), 0) if looks is Looks.BACK else _Reach(0, number_of(call))
+    if is_beside(call):
+        back = window_function(call).looks is Looks.BACK
+        return _Reach(number_of(call), 0) if back else _Reach(0, number_of(call))
     if call.frame is None:
         return _Reach(None, None)
     ends = [
@@ -227,11 +234,7 @@ class _KeptRows:
     def _of_late(self, count: ClaimedStateCount) -> tuple[Quantity, str, str]:
         """Rows within a length of time: those that frames of values look at, or whose row before is so near."""
         self._newest_order()
-        asked = (
-            self._asked_ago()
-            if all(window_function(call).looks is Looks.BACK for call in self.calls)
-            else self._asked_range()
-        )
+        asked = self._asked_range() if self._reach_of_all().unit is Unit.RANGE else self._asked_beside()
         if count.rule != "window" or count.open is None or count.number is not None:
             raise RejectedError("rows of another length of time")
         return self.operations.counts.recent(count.open, self.below, asked), OPEN, TIME
@@ -242,17 +245,23 @@ class _KeptRows:
             raise RejectedError("functions that look further than a length of time")
         return reach.before + reach.after
 
-    def _asked_ago(self) -> int:
-        """How long ago a row before matters, by the function that looks furthest."""
-        offsets = [_reach(call).before for call in self.calls]
-        furthest = max((one for one in offsets if one is not None), default=0)
-        order = self.below.place_of(parsed(self.first.order[0].value))
-        limits = [
-            self.needed.ago[self.below.width + place]
-            for place, call, offset in zip(self.window.calls, self.calls, offsets, strict=True)
-            if offset == furthest and self.below.width + place in self.needed.ago
-            if len(operands(call)) == 1 and self.below.place_of(parsed(operands(call)[0])) == order
-        ]
-        if None in offsets or not limits:
-            raise RejectedError("rows before that may be of any time")
+    def _asked_beside(self) -> int:
+        """How long rows matter, as that of a LAG or LEAD must be so near which looks as far as any other function."""
+        reach = self._reach_of_all()
+        return self._apart(Looks.BACK, reach.before) + self._apart(Looks.AHEAD, reach.after)
+
+    def _apart(self, looks: Looks, rows: int | None) -> int:
+        """How far in time those of so many rows before, or after, are at most that matter."""
+        if rows == 0:
+            return 0
+        order, limits = self.below.place_of(parsed(self.first.order[0].value)), list[int]()
+        for place, call in zip(self.window.calls, self.calls, strict=True):
+            given, of = self.below.width + place, operands(call)
+            if rows is None or order is None or window_function(call).looks is not looks or number_of(call) < rows:
+                continue
+            if len(of) == 1 and self.below.place_of(parsed(of[0])) == order:
+                pair = (order, given) if looks is Looks.BACK else (given, order)
+                limits += [self.needed.apart[pair]] * (pair in self.needed.apart)
+        if not limits:
+            raise RejectedError("rows beside others that may be of any time")
         return max(0, min(limits))

@@ -15,7 +15,7 @@ from streambound.analyzer.algebra.schema import parsed, starred_places
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn, meant
 from streambound.analyzer.algebra.value_sets import ANYTHING, between
 from streambound.analyzer.algebra.view_facts import (
-    ROW_BEFORE,
+    ROW_BESIDE,
     ColumnFacts,
     TimePromise,
     Times,
@@ -23,7 +23,7 @@ from streambound.analyzer.algebra.view_facts import (
     ViewKind,
     added,
 )
-from streambound.analyzer.algebra.window_functions import Gives, Looks, looks_back, operands, window_function
+from streambound.analyzer.algebra.window_functions import Gives, is_beside, looks_back, operands, window_function
 
 
 def projected(tree: Project, given: OperatorInput) -> ViewFacts:
@@ -49,7 +49,7 @@ def over(tree: Over, given: OperatorInput, named: Schema) -> ViewFacts:
         for call, column in zip(tree.calls, named[len(given.schema) :], strict=True)
     ]
     computed = [
-        replace(column, times=_of_row_before(call, number, given))
+        replace(column, times=_of_row_beside(call, number, given))
         for number, (call, column) in enumerate(zip(tree.calls, computed, strict=True))
     ]
     state = 0 if given.is_static else found.rows
@@ -79,12 +79,12 @@ def _settled(tree: Over, given: OperatorInput) -> frozenset[int]:
     return frozenset(place for place in found if place in in_all or not given.columns[place].values.null)
 
 
-def _of_row_before(call: WindowCall, number: int, given: OperatorInput) -> Times:
-    """LAG of the time by which the window is ordered is the time of another row, as of a source of its own."""
-    of = operands(call) if window_function(call).looks is Looks.BACK else ()
+def _of_row_beside(call: WindowCall, number: int, given: OperatorInput) -> Times:
+    """LAG or LEAD of the window's time of arrival is the time of another row, as of a source of its own."""
+    of = operands(call) if is_beside(call) else ()
     column = _column(of[0], given) if of else None
     timed = column is not None and column.newest and bool(call.order) and _column(call.order[0].value, given) == column
-    return (TimePromise(f"{ROW_BEFORE}{number}", 0, 0),) if timed and len(of) == 1 else ()
+    return (TimePromise(f"{ROW_BESIDE}{number}", 0, 0),) if timed and len(of) == 1 else ()
 
 
 def _place(scalar: Scalar, given: OperatorInput) -> int | None:

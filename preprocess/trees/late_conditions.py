@@ -20,7 +20,7 @@ from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.findings import Finding
-from streambound.criteria.dataflow.rewrites.trees import with_inputs
+from streambound.preprocess.trees.with_inputs import with_inputs
 
 _ASKING = (*ONE_SIDED, JoinKind.LEFT)
 """Joins above which a condition of their left side may as well be tested."""

@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from streambound.analyzer.algebra.nodes import Aggregate, Alias, Filter, Named, Project, Tree
 from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.analyzer.algebra.syntax import column_of, scalar_of
 from streambound.analyzer.catalog import Catalog
-from streambound.criteria.dataflow.rewrites.trees import with_inputs
-from streambound.criteria.dataflow.syntax import column_of, scalar_of
+from streambound.preprocess.trees.with_inputs import with_inputs
 
 
 def hidden_keys(tree: Tree, catalog: Catalog) -> Tree:

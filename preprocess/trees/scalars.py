@@ -9,7 +9,7 @@ from streambound.analyzer.algebra.nodes import Aggregate, Alias, Apply, ApplyKin
 from streambound.analyzer.algebra.verify import outer_columns
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.relation_queries import is_static
-from streambound.criteria.dataflow.rewrites.trees import with_inputs
+from streambound.preprocess.trees.with_inputs import with_inputs
 
 
 def scalars_joined(tree: Tree, catalog: Catalog) -> Tree:

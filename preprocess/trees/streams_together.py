@@ -17,11 +17,11 @@ from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.nodes import Join, JoinKind, Tree
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import meant
+from streambound.analyzer.algebra.syntax import conjunction, conjuncts
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.relation_queries import is_static
-from streambound.criteria.dataflow.rewrites.conditions import filtered
-from streambound.criteria.dataflow.rewrites.trees import with_inputs
-from streambound.criteria.dataflow.syntax import conjunction, conjuncts
+from streambound.preprocess.trees.conditions import filtered
+from streambound.preprocess.trees.with_inputs import with_inputs
 
 
 def streams_together(tree: Tree, catalog: Catalog) -> Tree:

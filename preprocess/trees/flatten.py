@@ -15,9 +15,9 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall, Alias, Named, Project, Tree
 from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.algebra.syntax import scalar_of
 from streambound.analyzer.catalog import Catalog
-from streambound.criteria.dataflow.rewrites.trees import with_inputs
-from streambound.criteria.dataflow.syntax import scalar_of
+from streambound.preprocess.trees.with_inputs import with_inputs
 
 _SAME = ("SUM", "MIN", "MAX")
 

@@ -12,9 +12,9 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Filter, Join, Scalar, Tree
 from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.algebra.syntax import scalar_of
 from streambound.analyzer.catalog import Catalog
-from streambound.criteria.dataflow.rewrites.trees import with_inputs
-from streambound.criteria.dataflow.syntax import scalar_of
+from streambound.preprocess.trees.with_inputs import with_inputs
 
 
 def plain_conditions(tree: Tree, catalog: Catalog) -> Tree:

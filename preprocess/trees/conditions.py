@@ -18,10 +18,10 @@ from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.null_conditions import rejects_null
 from streambound.analyzer.algebra.schema import parsed, schema, starred_places
 from streambound.analyzer.algebra.schema_columns import Schema, meant
+from streambound.analyzer.algebra.syntax import column_of, conjunction, conjuncts
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.relation_queries import is_static
-from streambound.criteria.dataflow.rewrites.trees import with_inputs
-from streambound.criteria.dataflow.syntax import column_of, conjunction, conjuncts
+from streambound.preprocess.trees.with_inputs import with_inputs
 
 _LEFT_ALONE = (
     nodes.JoinKind.INNER,

@@ -14,9 +14,9 @@ from sqlglot import exp
 from streambound.analyzer.algebra.nodes import Filter, Join, JoinKind, Tree
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema, meant
+from streambound.analyzer.algebra.syntax import conjunction, conjuncts, scalar_of
 from streambound.analyzer.catalog import Catalog
-from streambound.criteria.dataflow.rewrites.trees import with_inputs
-from streambound.criteria.dataflow.syntax import conjunction, conjuncts, scalar_of
+from streambound.preprocess.trees.with_inputs import with_inputs
 
 
 def padded_rows(tree: Tree, catalog: Catalog) -> Tree:

@@ -16,11 +16,11 @@ from sqlglot import exp
 from streambound.analyzer.algebra.nodes import Filter, Named, Project, Scalar, SpjBlock, Tree
 from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.algebra.schema_columns import Schema, meant
+from streambound.analyzer.algebra.syntax import column_of, scalar_of
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.findings import Finding
-from streambound.criteria.dataflow.rewrites.trees import with_inputs
-from streambound.criteria.dataflow.syntax import column_of, scalar_of
+from streambound.preprocess.trees.with_inputs import with_inputs
 
 
 def values_in_blocks(tree: Tree, blocks: BlockReader, catalog: Catalog) -> Tree:

@@ -13,10 +13,10 @@ from sqlglot import exp
 from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall, Alias, Join, Project, Scalar, Tree
 from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.algebra.schema_columns import Schema, meant
+from streambound.analyzer.algebra.syntax import column_of, scalar_of
 from streambound.analyzer.catalog import Catalog
-from streambound.criteria.dataflow.rewrites.conditions import substituted, values_of
-from streambound.criteria.dataflow.rewrites.trees import with_inputs
-from streambound.criteria.dataflow.syntax import column_of, scalar_of
+from streambound.preprocess.trees.conditions import substituted, values_of
+from streambound.preprocess.trees.with_inputs import with_inputs
 
 
 def arguments_down(tree: Tree, catalog: Catalog) -> Tree:
