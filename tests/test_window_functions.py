@@ -20,6 +20,7 @@ CALLS = (
     "ROW_NUMBER()",
     "RANK()",
     "DENSE_RANK()",
+    "NTILE(3)",
     "LAG(v)",
     "LAG(v, 2, 0)",
     "LEAD(v)",

@@ -65,7 +65,7 @@ WINDOW_FUNCTIONS = {
     "FIRST_VALUE": WindowFunction(Looks.FRAME, Gives.VALUE),
     "LAST_VALUE": WindowFunction(Looks.FRAME, Gives.VALUE),
     "NTH_VALUE": WindowFunction(Looks.FRAME, Gives.VALUE, decided=False),
-    "NTILE": WindowFunction(Looks.ALL, Gives.NUMBER, decided=False),
+    "NTILE": WindowFunction(Looks.ALL, Gives.NUMBER, number=0, least=1),
     "PERCENT_RANK": WindowFunction(Looks.ALL, Gives.AGGREGATE, ties=True, decided=False),
     "CUME_DIST": WindowFunction(Looks.ALL, Gives.AGGREGATE, ties=True, decided=False),
 }
