@@ -37,6 +37,7 @@ from streambound.criteria.dataflow.blocks import RuleContext
 from streambound.criteria.dataflow.counting import present_rows
 from streambound.criteria.dataflow.each_key import with_one_key
 from streambound.criteria.dataflow.explained import FactLog
+from streambound.criteria.dataflow.joins import with_partners
 from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.rewrites.conditions import filtered
 from streambound.criteria.dataflow.rewrites.late_conditions import block_conditions, late_conditions, late_parts
@@ -376,6 +377,8 @@ class _Nodes:
         if isinstance(node.tree, nodes.Join):
             pair = TreeNode(pairs_of(node.tree), node.views, node.recursion)
             self.add(pair, {"path": list(path), "made": "pairs"})
+            asked = TreeNode(with_partners(node.tree), node.views, node.recursion)
+            self.add(asked, {"path": list(path), "made": "partners"})
         if isinstance(node.tree, nodes.Except | nodes.Intersect):
             common = nodes.Intersect(node.tree.left, node.tree.right, node.tree.distinct)
             self.add(TreeNode(common, node.views, node.recursion), {"path": list(path), "made": "common"})
@@ -440,7 +443,7 @@ class _Maker:
         tree, demand = one.tree, one.demand
         rule = "block" if one.rows is not None else "operator"
         if one.is_apart:
-            rule = "rows"
+            rule = "rows" if one.rows is not None else "joined rows"
         elif one.rows is None and is_static(tree, self.nodes.catalog):
             rule = "static"
         elif one.each_key is not None:
