@@ -9,12 +9,12 @@ from pathlib import Path
 
 from streambound.analyzer.errors import NotExecutableError
 from streambound.analyzer.version import __version__
-from streambound.synopsis_exec.circuit_plan import PlannedCircuit, promises_in_words, states_in_words
+from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.emit import Lines
 from streambound.synopsis_exec.job_spec import BATCH, job_spec
-from streambound.synopsis_exec.kernel_choice import kernel_in_words
 from streambound.synopsis_exec.plan_ir import Plan
-from streambound.synopsis_exec.plan_text import derived_in_words, inputs_in_words, tables_in_words
+from streambound.synopsis_exec.plan_text import computed_in_words, kept_in_words, promises_in_words
+from streambound.synopsis_exec.synopsis_plan import kernel_in_words
 from streambound_runtime import promises, spec
 from streambound_runtime.engine import (
     block,
@@ -134,7 +134,7 @@ def job_text(job: JobSpec, query: Plan | PlannedCircuit) -> str:
     for line in query.sql.split("\n"):
         lines.comment(f"    {line}")
     lines.add("#")
-    for sentence in inputs_in_words(query.inputs) if isinstance(query, PlannedCircuit) else derived_in_words(query):
+    for sentence in computed_in_words(query):
         lines.comment(f"Spark computes {sentence}.")
     entries = query.bound.entries.text
     if isinstance(query, PlannedCircuit) and query.bound.grows:
@@ -143,10 +143,9 @@ def job_text(job: JobSpec, query: Plan | PlannedCircuit) -> str:
         lines.comment(f"Memory: no bound; at most {entries} synopsis entries, n_S being the rows of S.")
     else:
         lines.comment(f"Memory: at most M = {entries} synopsis entries between two timestamps.")
-    kept = states_in_words(query.bound) if isinstance(query, PlannedCircuit) else tables_in_words(query)
-    for sentence in kept or ["nothing has to be remembered"]:
+    for sentence in kept_in_words(query) or ["nothing has to be remembered"]:
         lines.comment(f"  {sentence}")
-    for sentence in promises_in_words(query) if isinstance(query, PlannedCircuit) else ():
+    for sentence in promises_in_words(query):
         lines.comment(f"It relies on the promise {sentence}.")
     if not isinstance(query, PlannedCircuit):
         lines.comment(f"Kernel: {kernel_in_words(query)}.")

@@ -1,21 +1,23 @@
-"""A query's job as the runtime runs it: `streambound_runtime.spec.JobSpec`."""
+"""A query's job as the runtime runs it, `streambound_runtime.spec.JobSpec`, and what a saved state of it depends on."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
+from typing import Any
 
 from streambound.analyzer.columns import Column
 from streambound.analyzer.endpoints import Target
 from streambound.analyzer.version import __version__
+from streambound.criteria.certificate import certificate, to_json
 from streambound.criteria.periods.parts import JudgedConditions, OfRelation
 from streambound.synopsis_exec.asked_relations import asked_relations, over_views
 from streambound.synopsis_exec.circuit_placement import placed
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.declared_table import declared_table, tests_of
 from streambound.synopsis_exec.engine_texts import circuit_with_engine, with_engine
-from streambound.synopsis_exec.layout import layout_sha256
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.sql_blocks import circuit_of_block, types_of
 from streambound.synopsis_exec.synopsis_plan import synopsis_plan
@@ -136,3 +138,19 @@ def _sink(plan: Plan | PlannedCircuit) -> spec.SinkSpec | None:
 
 def _target(target: Target) -> spec.SinkSpec:
     return spec.SinkSpec(target.format, target.path, target.options)
+
+
+_LAYOUT = ("name", "streams", "relations", "stored", "ages", "deadline")
+
+
+def layout_sha256(plan: Plan) -> str:
+    """A hash of what the tables store, in which order: a state saved with another one means something else."""
+    found: dict[str, Any] = to_json(certificate(plan.bound, plan.distinct))
+    layout = [[table[key] for key in _LAYOUT] for branch in found["branches"] for table in branch["tables"]]
+    said: list[Any] = [plan.distinct, layout]
+    items = (*plan.inputs, *plan.computed)
+    if derived := [[item.name, c.name, c.expression, c.type.name] for item in items for c in item.derived]:
+        said.append(derived)
+    if plan.computed:
+        said.append([[item.name, item.query] for item in plan.computed])
+    return sha256(json.dumps(said).encode()).hexdigest()

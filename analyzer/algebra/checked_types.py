@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.aggregate_functions import AGGREGATES, aggregate_type, computed_of
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.nodes import (
     Aggregate,
@@ -24,7 +25,6 @@ from streambound.analyzer.algebra.nodes import (
     Union,
     inputs,
 )
-from streambound.analyzer.algebra.percentiles import NoPercentileError, percentile_of
 from streambound.analyzer.algebra.row_expressions import known_expression, type_of
 from streambound.analyzer.algebra.schema import joined, parsed, schema
 from streambound.analyzer.algebra.schema_columns import Schema
@@ -39,9 +39,6 @@ from streambound.analyzer.findings import Positions
 from streambound.analyzer.flatten import written
 from streambound.analyzer.operators_outside import aggregate_refused
 from streambound.analyzer.relation_queries import is_static
-from streambound.analyzer.types import NUMERIC
-
-_OF_NUMBERS = frozenset({"SUM", "AVG", "VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP"})
 
 
 def check_types(tree: Tree, catalog: Catalog, positions: Positions) -> None:
@@ -66,7 +63,7 @@ def check_types(tree: Tree, catalog: Catalog, positions: Positions) -> None:
             for call, column in zip(calls, schema(tree, catalog)[len(keys) :], strict=True):
                 _check_numbers(call, schema(input, catalog), positions)
                 typed = all(type_of(parsed(one), schema(input, catalog))[0] is not None for one in call.arguments)
-                if column.type is None and typed and call.function not in _OF_NUMBERS:
+                if column.type is None and typed and call.function not in AGGREGATES:
                     raise aggregate_refused(call, positions)
         case Union(left, right) | Except(left, right) | Intersect(left, right):
             _check_alike(tree, schema(left, catalog), schema(right, catalog), positions)
@@ -90,14 +87,9 @@ def _expressions(tree: Tree, catalog: Catalog) -> Iterator[tuple[exp.Expr, Schem
 
 def _check_numbers(call: AggregateCall, given: Schema, positions: Positions) -> None:
     """Raise a Finding for a sum or a percentile of values that are not numbers."""
-    try:
-        percentile = percentile_of(call)
-    except NoPercentileError:
-        return
-    arguments = [percentile.value] if percentile is not None else call.arguments
-    for argument in arguments if percentile is not None or call.function in _OF_NUMBERS else ():
+    for argument in computed_of(call):
         kind = type_of(parsed(argument), given)[0]
-        if kind is not None and kind.family not in NUMERIC and kind != VOID:
+        if call.function in AGGREGATES and kind not in (None, VOID) and aggregate_type(call.function, kind) is None:
             message = f"{call.function} is of numbers, and this is {kind.with_article}"
             raise positions.finding(Code.TYPE_MISMATCH, message, parsed(argument), "cast it to the type that is meant")
 

@@ -40,3 +40,9 @@ def meant(column: exp.Column, given: Schema) -> int | None:
     """The place of the column that a name means; None where there is none."""
     spend(3 + len(given) / 2)
     return next((place for place, found in enumerate(given) if found.called(column.name, column.table)), None)
+
+
+def read_by(columns: Schema, *nodes: exp.Expr) -> frozenset[int]:
+    """The places of the columns that expressions read, in their subqueries, too."""
+    named = {(one.name, one.table) for node in nodes for one in node.find_all(exp.Column)}
+    return frozenset(p for p, column in enumerate(columns) if any(column.called(*name) for name in named))

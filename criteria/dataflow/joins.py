@@ -219,7 +219,7 @@ def sides_of(tree: Join, demand: Demand, left: OperatorView, pair: OperatorView)
     read = pair.read_by(tree.condition, tree.member)
     ours = {place: place for place in range(width)}
     others = {} if tree.kind in ONE_SIDED else {place: place - width for place in range(width, len(pair.schema))}
-    mine, theirs = (replace(demand.at(places), most={}, ago={}) for places in (ours, others))
+    mine, theirs = (replace(demand.at(places), most={}, apart={}) for places in (ours, others))
     theirs = replace(theirs, once=tree.kind in ONE_SIDED or theirs.once)
     return mine.reading(read & ours.keys()), theirs.reading(place - width for place in read if place >= width)
 

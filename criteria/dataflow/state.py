@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from streambound.analyzer.algebra.nodes import AggregateCall, Scan, Side, Tree, WindowCall
+from streambound.analyzer.algebra.window_functions import Looks, window_function
 from streambound.analyzer.block_queries import Monomial
 from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.diagnostics import Diagnostic
@@ -189,7 +190,8 @@ class WindowRows:
     @property
     def _looks_ahead(self) -> bool:
         return any(
-            one.function == "LEAD" or (one.frame is not None and one.frame.end.side is Side.FOLLOWING)
+            window_function(one).looks is Looks.AHEAD
+            or (one.frame is not None and one.frame.end.side is Side.FOLLOWING)
             for one in self.calls
         )
 

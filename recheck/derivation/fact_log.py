@@ -117,9 +117,14 @@ class CheckedFacts:
         self.used |= {number} if found else set()
         return found
 
-    def unused(self) -> list[int]:
-        """The facts that nothing uses."""
-        return sorted({*range(len(self.claimed))} - self.used)
+    def is_empty(self, node: PlanNode) -> bool:
+        """Whether a fact says that a column of a node has no value, so that there are no rows."""
+        return any(self.sets[one].size == 0 for column in range(node.width) for one in self.about(node, column))
+
+    def require_used(self) -> None:
+        """Raises RejectedError where nothing uses a fact, or a node."""
+        if len(self.used) < len(self.claimed) or len(self.nodes.used) < len(self.nodes.claimed):
+            raise RejectedError("it says more than it uses")
 
     def path(
         self,

@@ -21,6 +21,7 @@ from streambound.analyzer.algebra.nodes import (
 )
 from streambound.analyzer.algebra.row_expressions import row_expression
 from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.algebra.window_functions import looks_back
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.types import Family
 from streambound.recheck.certificates.claims import RejectedError
@@ -35,7 +36,6 @@ from streambound.recheck.derivation.claims import (
 from streambound.recheck.derivation.fact_log import LEFT, RIGHT, CheckedFacts, TimeFact, moved_up
 from streambound.recheck.derivation.trees import (
     PlanNode,
-    looks_back,
     never_changes,
     newest_of,
     only_adds,

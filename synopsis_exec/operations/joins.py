@@ -21,7 +21,6 @@ from streambound.criteria.dataflow.state import Combinations, DecidedBlock, Oper
 from streambound.criteria.dataflow.syntax import column_of, conjuncts, scalar_of
 from streambound.criteria.dataflow.view import OperatorView
 from streambound.preprocess.pipeline import Derivation
-from streambound.synopsis_exec.block_parts import PairPart
 from streambound.synopsis_exec.from_operations import JobOperators, NotMade, OperationRows, time_bucket
 from streambound.synopsis_exec.made_operators import bound_of, engine_types
 from streambound.synopsis_exec.operations.row_tests import tests_of_values
@@ -61,14 +60,12 @@ def _of_streams(operation: Operation, tree: nodes.Join, found: DecidedBlock, job
         return _without_partners(tree, found.read, alone, places, job)
     query, sizes = found.read.query, found.sizes
     assert sizes is not None, "a join with tables"
-    left, right = (source.alias for source in found.read.split.branches[0].sources)
     columns = _typed(columns_of(query), alone)
     part = BlockPart(job.named("block"), query, found.read.split, sizes, columns)
-    mine, theirs = (one.split for one in alone)
-    if len(mine.branches) != 1 or len(theirs.branches) != 1:
+    sides = [one.split for one in alone]
+    if any(len(side.branches) != 1 for side in sides):
         raise NotMade("a side of several cases")
-    pair = PairPart(job.named(f"{tree.kind} join"), str(tree.kind), part, left, right, mine, theirs, columns)
-    joined = job.stream_join(pair)
+    joined = job.stream_join(job.named(f"{tree.kind} join"), str(tree.kind), part, sides)
     if job.key is not None:
         sources = found.read.split.branches[0].streams
         keys = {one.table: one.one_key.attributes for one in sources if one.one_key is not None}

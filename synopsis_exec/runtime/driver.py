@@ -22,8 +22,7 @@ from streambound_runtime.placement.decoded_chunk import DecodedChunk, decoded_on
 from streambound_runtime.placement.in_buckets import InBuckets
 from streambound_runtime.placement.on_driver import OnDriver
 from streambound_runtime.placement.state_owner import Closed, RunContext, StateOwner
-from streambound_runtime.placement.stateless import Stateless
-from streambound_runtime.placement.stateless_embedded import StatelessEmbedded
+from streambound_runtime.placement.stateless import Stateless, StatelessEmbedded
 from streambound_runtime.progress import set_figures
 from streambound_runtime.quarantine import BadRows, check_limit, json_lines
 from streambound_runtime.reading.batch import Arrived, Batch

@@ -20,8 +20,7 @@ from pyarrow import parquet
 import streambound
 from streambound.recheck.oracle.spark_batch import compare
 from streambound_runtime.driver import Driver
-from streambound_runtime.embedded import needs_spark, run_embedded
-from streambound_runtime.embedded_limits import why_not_embedded
+from streambound_runtime.embedded import needs_spark, run_embedded, why_not_embedded
 from streambound_runtime.errors import JobError
 from streambound_runtime.operators.delta import delta_of
 from streambound_runtime.placement import on_driver, state_owner

@@ -31,7 +31,7 @@ from streambound.criteria.dataflow.final import never_final
 from streambound.criteria.vocabulary import Verdict
 from streambound.incremental.evaluate import evaluate
 from streambound.incremental.feed import SourceChange, ticks
-from streambound.incremental.pipeline import stages, timestamps
+from streambound.incremental.pipeline import stages
 from streambound.incremental.translation.views import Untranslatable
 from streambound.jobs import planned_circuit
 from streambound.recheck.oracle.reference import circuit_of
@@ -138,8 +138,8 @@ class World:
         try:
             circuit = circuit_of(statement, self.catalog)
             times, given = ticks(self._sent(self._read(text)))
-            (found,) = (one.circuit for one in stages(circuit, timestamps(self.catalog)) if one.name == "chain")
-            each = zip(times, evaluate(found, given), strict=True)
+            *_, last = stages(circuit)
+            each = zip(times, evaluate(last.circuit, given), strict=True)
         except (Untranslatable, NotKnown):
             return None
         kinds = [column.kind.family for column in circuit.schema]

@@ -24,9 +24,7 @@ from streambound_runtime.engine.plan import (
 )
 from streambound_runtime.engine.session import KnownStatement, Session, as_decimal, statement, within_types
 from streambound_runtime.engine.tables import HUGEINT, LAST, listed, places
-from streambound_runtime.operators.block import BlockOperator
 from streambound_runtime.operators.by_tick import Ticks
-from streambound_runtime.operators.changing_relation import ChangingRelation
 from streambound_runtime.operators.circuit_plan import (
     BlockNode,
     ChangesNode,
@@ -41,9 +39,10 @@ from streambound_runtime.operators.entries import from_lines_of_json, lines_of_j
 from streambound_runtime.operators.fixpoint import LeastFixpoint
 from streambound_runtime.operators.formula import resolved, value
 from streambound_runtime.operators.periods import Compute, PeriodOperator
+from streambound_runtime.operators.protocol import RejectedRow
 from streambound_runtime.operators.protocol import State as DumpedState
-from streambound_runtime.operators.rejected_row import RejectedRow
-from streambound_runtime.operators.standing_relation import StandingRelation
+from streambound_runtime.operators.relations import ChangingRelation, StandingRelation
+from streambound_runtime.operators.synopsis import BlockOperator
 from streambound_runtime.operators.valid_together import ValidTogether, judged_together
 from streambound_runtime.row_values import Value
 from streambound_runtime.spec import Stream

@@ -13,16 +13,17 @@ from streambound_runtime.lineage.formulas import (
     AND,
     CONSTANT,
     FALSE,
+    NODES,
     NOT,
     TRUE,
     VARIABLE,
+    Budget,
     Formula,
     assigned,
     leaves,
     read_once,
     variables,
 )
-from streambound_runtime.lineage.too_large import NODES, Budget
 
 _FALSE, _TRUE = 0, 1
 

@@ -12,8 +12,10 @@ from streambound_runtime.lineage.diagrams import never_true
 from streambound_runtime.lineage.formulas import (
     AND,
     CONSTANT,
+    NODES,
     NOT,
     VARIABLE,
+    Budget,
     Formula,
     assigned,
     combined,
@@ -21,7 +23,6 @@ from streambound_runtime.lineage.formulas import (
     read_once,
     variables,
 )
-from streambound_runtime.lineage.too_large import NODES, Budget
 
 
 def probability(formula: Formula, nodes: int = NODES) -> float:

@@ -13,7 +13,7 @@ from streambound_runtime.checkpoint.checkpoint import Checkpoint
 from streambound_runtime.decoding.decoder import Decoder
 from streambound_runtime.errors import JobError
 from streambound_runtime.operators.clipping import Ends, clips
-from streambound_runtime.operators.rejected_row import RejectedRow
+from streambound_runtime.operators.protocol import RejectedRow
 from streambound_runtime.placement.decoded_chunk import DecodedChunk
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.reading.computing import decoder_of
