@@ -153,7 +153,7 @@ class SqlOver(SqlWindows):
             return f"CAST({self._ranked(call.function)} AS {kind})"
         value = "1" if call.value is None else f"c{call.value}"
         if call.function == "ntile":
-            return f"CAST(ntile({call.offset}) OVER ({self._by(self._in_order)}) AS {kind})"
+            return f"CAST(ntile({call.offset}) OVER ({self.by(self.in_order())}) AS {kind})"
         if call.function in ("lag", "lead"):
             default = "" if call.default is None else f", c{call.default}"
             return f"{call.function}({value}, {call.offset}{default}) OVER ({self.by(self.in_order())})"
