@@ -23,6 +23,7 @@ from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.engine.counts import SqlCounts
 from streambound_runtime.engine.group import SqlGroup
 from streambound_runtime.engine.join import SqlAsOf, SqlJoin
+from streambound_runtime.engine.join_tree import SqlJoinTree
 from streambound_runtime.engine.linear import SqlBucket, SqlPick, SqlUnion
 from streambound_runtime.engine.over import SqlOver
 from streambound_runtime.engine.plan import ComputedRows, EngineOperator, RowsOfStream
@@ -141,6 +142,11 @@ class _Dividing:
                 return frozenset(place for place in same if place < one.width)
             case SqlJoin() | SqlAsOf():
                 return self._join(one)
+            case SqlJoinTree(inputs=inputs, parts=parts):
+                self.places |= {str(number): self.places[name] for number, name in enumerate(inputs)}
+                for part in parts:
+                    self.places[part.name] = self._of(part)
+                return self.places[parts[-1].name]
         raise _UndividedError(f"{one.name} is one")
 
     def _same(self, names: Sequence[str]) -> Places:

@@ -47,6 +47,8 @@ STATEMENTS = {
     f"{HOPS} GROUP BY window_end + INTERVAL '1' HOUR",
     "buckets of a computed time": "SELECT window.start AS z, MAX(q.n) AS m FROM (SELECT b, window.start AS z, COUNT(*) "
     "AS n FROM S GROUP BY b, window(ts, '4 seconds')) q GROUP BY window(q.z + INTERVAL '1' SECOND, '8 seconds')",
+    "groups of which nothing is read": "SELECT COUNT(*) AS n FROM (SELECT COUNT(DISTINCT T.b) AS m FROM S JOIN T ON "
+    "S.a = T.b AND T.ts BETWEEN S.ts AND S.ts + INTERVAL '2' SECOND) q",
     "LAG with NULL as its default": "SELECT a, LAG(v, 1, NULL) OVER (PARTITION BY b ORDER BY ts, a, v) AS x FROM S",
 }
 UNBOUNDED = {

@@ -11,7 +11,7 @@ from streambound.analyzer.symbols import symbol
 from streambound.criteria.dataflow.decision import JudgedOperators
 from streambound.criteria.dataflow.final import takes_back
 from streambound.criteria.dataflow.reported import reported_states
-from streambound.criteria.dataflow.state import DecidedBlock, Operation
+from streambound.criteria.dataflow.state import Combinations, DecidedBlock, Operation
 from streambound.criteria.judged import CircuitBound
 from streambound.criteria.size import Size
 from streambound.criteria.unlimited import unlimited
@@ -25,6 +25,7 @@ from streambound.synopsis_exec.operations.windows import rows_of_windows
 from streambound.synopsis_exec.result_columns import ADDED, refused
 from streambound.synopsis_exec.synopsis_plan import as_formula
 from streambound_runtime.engine.block import SqlBlock
+from streambound_runtime.engine.join_tree import SqlJoinTree
 from streambound_runtime.engine.plan import EngineOperator, StateBound, states_of
 from streambound_runtime.engine.stream_join import SqlStreamJoin
 from streambound_runtime.operators import formula
@@ -88,6 +89,12 @@ def bounds_of(
     """What is said of the tables of an operator that was made of an operation; a block's are said with its plan."""
     if isinstance(operator, SqlStreamJoin):
         yield from _of_streams(operator, operation, known)
+        return
+    if isinstance(operator, SqlJoinTree):
+        counts = (state.count.why for state in operation.states if state.count is not None)
+        sizes = (one.size for why in counts if isinstance(why, Combinations) for one in why.sources)
+        for table, size in zip(operator.states, sizes, strict=True):
+            yield _bound(operator, table.name, size, operation.states[0].proposition, known)
         return
     if isinstance(operator, SqlBlock):
         return
