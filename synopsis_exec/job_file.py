@@ -3,68 +3,27 @@
 from __future__ import annotations
 
 import ast
-import re
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
 from streambound.analyzer.errors import NotExecutableError
 from streambound.analyzer.version import __version__
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit, promises_in_words, states_in_words
-from streambound.synopsis_exec.emit import Lines
+from streambound.synopsis_exec.emit import WIDTH, Lines
 from streambound.synopsis_exec.job_spec import BATCH, job_spec
 from streambound.synopsis_exec.kernel_choice import kernel_in_words
 from streambound.synopsis_exec.plan_ir import Plan
 from streambound.synopsis_exec.plan_text import derived_in_words, inputs_in_words, tables_in_words
-from streambound_runtime import promises, spec
-from streambound_runtime.engine import (
-    block,
-    block_tables,
-    counts,
-    group,
-    join,
-    linear,
-    over,
-    running,
-    stream_join,
-    stream_sides,
-)
-from streambound_runtime.engine import plan as engine_plan
-from streambound_runtime.operators import asked_rows, circuit_plan, formula, plan
-from streambound_runtime.operators.epochs import plan as epochs
+from streambound_runtime.job import NAMES
 from streambound_runtime.spec import JobSpec
+from streambound_runtime.sql_parts import in_sql
 from streambound_runtime.text import printed, read
 from streambound_runtime.zipped import ZIP, zipped
 
 JOB = "job.py"
 RUNTIME = ZIP
 _ANY_RUNTIME = "streambound_runtime-*.zip"
-_MODULES = {
-    "engine.block": block,
-    "engine.block_tables": block_tables,
-    "engine.counts": counts,
-    "engine.group": group,
-    "engine.join": join,
-    "engine.linear": linear,
-    "engine.over": over,
-    "engine.plan": engine_plan,
-    "engine.running": running,
-    "engine.stream_join": stream_join,
-    "engine.stream_sides": stream_sides,
-    "operators.formula": formula,
-    "operators.plan": plan,
-    "promises": promises,
-    "operators.asked_rows": asked_rows,
-    "operators.circuit_plan": circuit_plan,
-    "operators.epochs.plan": epochs,
-    "spec": spec,
-}
-CLASSES = {
-    name: module
-    for module, found in _MODULES.items()
-    for name, value in vars(found).items()
-    if isinstance(value, type) and value.__module__ == f"streambound_runtime.{module}"
-}
-"""The classes that a job's literal is made of, and the module that each is in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,12 +113,11 @@ def job_text(job: JobSpec, query: Plan | PlannedCircuit) -> str:
     lines.comment(f"It needs streambound_runtime {__version__}: {RUNTIME} beside it or in --py-files, or installed.")
     lines.add("", "import sys", "from pathlib import Path", "")
     lines.add(f'sys.path.insert(0, str(Path(__file__).with_name("{RUNTIME}")))', "")
-    literal = printed(job)
+    literal = printed(job, short=in_sql)
+    names = ", ".join(sorted({*NAMES} & {*map(_called, ast.walk(ast.parse(literal)))}))
+    for line in textwrap.wrap(f"from streambound_runtime.job import ({names})", WIDTH, subsequent_indent="    "):
+        lines.add(line)
     lines.add("from streambound_runtime.main import main")
-    used = {name: module for name, module in CLASSES.items() if re.search(rf"\b{name}\(", literal)}
-    for module in sorted({*used.values()}):
-        names = ", ".join(sorted(name for name in used if used[name] == module))
-        lines.call(f"from streambound_runtime.{module} import (", names.split(", "), ")")
     lines.add("", *f"JOB = {literal}".split("\n"), "")
     lines.add('if __name__ == "__main__":', "    sys.exit(main(JOB))")
     return lines.text
@@ -170,10 +128,15 @@ def job_in(text: str) -> JobSpec | None:
     try:
         body = ast.parse(text).body
         literals = [node.value for node in body if isinstance(node, ast.Assign) and _is_job(node)]
-        found = read(ast.unparse(literals[0]), [vars(_MODULES[module])[name] for name, module in CLASSES.items()])
+        found = read(ast.unparse(literals[0]), NAMES.values())
     except (SyntaxError, ValueError, IndexError):
         return None
     return found if isinstance(found, JobSpec) else None
+
+
+def _called(node: ast.AST) -> str | None:
+    """The name that a node calls, if it is a call."""
+    return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
 
 
 def _is_job(node: ast.Assign) -> bool:
