@@ -173,9 +173,9 @@ def _repeated_stream(branches: list[Branch]) -> str | None:
 
 
 def _of_cause(branch: Branch, violations: tuple[Violation, ...]) -> Iterator[Violation]:
-    """The violations of a SELECT by what grows: the rows that wait, the extrema, and what the query has returned."""
+    """The violations of a SELECT by what grows: the rows that wait, and what the query has returned."""
     for one in violations:
-        yield replace(one, cause=cause_of(one.condition, str(branch.statement)))
+        yield replace(one, cause=cause_of(one, str(branch.statement)))
 
 
 def _diagnostic(query: Query, said: list[Violation], papers: tuple[CriterionResult, ...]) -> Diagnostic:

@@ -47,9 +47,12 @@ class CriterionResult:
     violations: tuple[Violation, ...]
 
 
-def cause_of(condition: str, rows: str) -> str:
-    """What grows where a criterion for joins of rows is violated: what waits, extrema, or what was returned."""
-    return "returned" if condition == "(1)" else f"{'extrema' if condition == '(3)' else 'waiting'} {rows}"
+def cause_of(one: Violation, rows: str) -> str:
+    """What grows where a criterion for joins of rows is violated: what waits, or what was returned; by its code.
+
+    Each code can be accepted by itself, so that none hides another one.
+    """
+    return f"{one.code} returned" if one.condition == "(1)" else f"{one.code} of {rows}"
 
 
 def by_cause(violations: Iterable[Violation]) -> list[list[Violation]]:

@@ -106,14 +106,13 @@ class _Findings:
         yield from found or [self._operator(state)]
 
     def cause(self, state: OperatorState, one: Violation) -> str:
-        """What grows: what a subquery is made into has one cause, as have the functions over one window."""
+        """What grows: what a value by a subquery is made into has one cause, as have the functions over one window."""
         operator = state.operator
         place = str((operator.at or self._place(None, operator)).start)
-        if isinstance(operator.syntax, exp.Subquery | exp.In | exp.Exists):
+        if isinstance(operator.syntax, exp.Subquery):
             return place
-        if state.window is not None:
-            return " ".join((place, *(one.text for one in state.window.calls[0].partition)))
-        return cause_of(one.condition, place)
+        partition = [one.text for one in state.window.calls[0].partition] if state.window is not None else []
+        return cause_of(one, " ".join((place, *partition)))
 
     def _placed(self, one: Violation, operator: nodes.Tree) -> Violation:
         """A violation of a block's criterion, where the column is read above if the block's columns were made up."""
