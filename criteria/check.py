@@ -30,6 +30,7 @@ from streambound.criteria.judged import CircuitBound, Judged
 from streambound.criteria.large_bound import large_bound, large_states
 from streambound.criteria.paper import MOST_STRICT, strict_branches, weak_joins
 from streambound.criteria.verdict import Decision, decide, proved
+from streambound.criteria.violation import Violation, also, by_cause
 from streambound.criteria.vocabulary import Tier, Verdict
 from streambound.criteria.waiting_rows import waiting_rows
 
@@ -192,7 +193,7 @@ def _of_lowered(
         undecided = _undecided(lowered.diagnostics)
         return Checked(statement, undecided, lowered.diagnostics, catalog=catalog, tree=lowered.tree)
     try:
-        decision = decide(lowered.query)
+        decision = decide(lowered.query, proving)
     except TooManyBranchesError as error:
         return Checked(statement, Verdict.UNKNOWN, (_too_many_branches(error),), catalog=catalog, tree=lowered.tree)
     undecided_set = lowered.query.distinct and decision.verdict is Verdict.UNKNOWN
@@ -338,12 +339,18 @@ def _of_states(found: Judged, used: Iterable[tuple[str, Span]], catalog: Catalog
 
 
 def _of_violations(found: Judged, file: str) -> tuple[Diagnostic, ...]:
-    told = {(one.code, one.message, one.span): one for one in reversed(found.violations)}
+    causes = by_cause(one for one in found.violations if one.code is not None)
     return tuple(
-        Diagnostic(one.code, one.message, file, one.span, one.help, f"proposition {one.condition}")
-        for one in dict.fromkeys(told[v.code, v.message, v.span] for v in found.violations)
-        if one.code is not None
+        Diagnostic(
+            first.code, first.message, file, first.span, first.help, _propositions(said), tuple(also(said, file))
+        )
+        for said in causes
+        if (first := said[0]).code is not None
     )
+
+
+def _propositions(said: Sequence[Violation]) -> str:
+    return "; ".join(f"proposition {name}" for name in dict.fromkeys(one.condition for one in said))
 
 
 def _of_blocks(statement: Statement, catalog: Catalog) -> Checked:
