@@ -28,7 +28,6 @@ from streambound.analyzer.workspace import Workspace
 from streambound.criteria.bound import QueryBound
 from streambound.criteria.judged import CircuitBound, Judged
 from streambound.criteria.large_bound import large_bound, large_states
-from streambound.criteria.paper import MOST_STRICT, strict_branches, weak_joins
 from streambound.criteria.verdict import Decision, decide, proved
 from streambound.criteria.violation import Violation, also, by_cause
 from streambound.criteria.vocabulary import Tier, Verdict
@@ -99,7 +98,11 @@ class Checked:
     @cached_property
     def lto_queries(self) -> int | None:
         """The number of LTO queries that it stands for; None where they would have to be enumerated."""
-        return lto_queries(self.decision.derivation.split) if self.decision is not None else None
+        if self.decision is None:
+            return None
+        from streambound.criteria.paper import lto_queries
+
+        return lto_queries(self.decision.derivation.split)
 
     @property
     def source(self) -> SourceText:
@@ -411,21 +414,6 @@ def _undecided(diagnostics: Sequence[Diagnostic]) -> Verdict:
 def _too_many_branches(error: TooManyBranchesError) -> Diagnostic:
     message = f"this condition, with those beside it, splits into more than {error.most:,} cases: too many to decide"
     return Diagnostic(Code.TOO_MANY_BRANCHES, message, error.file, error.span, error.remedy)
-
-
-def lto_queries(split: Query) -> int | None:
-    """The number of LTO queries that a split query stands for; None where they would have to be enumerated."""
-    if 2 ** max((len(weak_joins(branch)) for branch in split.branches), default=0) > MOST_STRICT:
-        return None
-    from streambound.preprocess.count_lto import count_lto
-
-    total = 0
-    for branch in strict_branches(split):
-        counted = count_lto(branch)
-        if counted is None:
-            return None
-        total += counted
-    return total
 
 
 def find_statement(
