@@ -3,79 +3,28 @@
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Iterable, Mapping
+import textwrap
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 
 from streambound.analyzer.errors import NotExecutableError
 from streambound.analyzer.version import __version__
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
-from streambound.synopsis_exec.emit import Lines
+from streambound.synopsis_exec.emit import WIDTH, Lines
 from streambound.synopsis_exec.job_spec import BATCH, job_spec
 from streambound.synopsis_exec.plan_ir import Plan
 from streambound.synopsis_exec.plan_text import computed_in_words, kept_in_words, promises_in_words
 from streambound.synopsis_exec.synopsis_plan import kernel_in_words
-from streambound_runtime import promises, spec
-from streambound_runtime.engine import (
-    block,
-    block_tables,
-    counts,
-    group,
-    join,
-    join_tree,
-    linear,
-    over,
-    running,
-    stream_join,
-    stream_sides,
-)
-from streambound_runtime.engine import plan as engine_plan
-from streambound_runtime.operators import asked_rows, circuit_plan, formula, plan
-from streambound_runtime.operators.epochs import plan as epochs
+from streambound_runtime.job import NAMES
 from streambound_runtime.spec import JobSpec
+from streambound_runtime.sql_parts import in_sql
 from streambound_runtime.text import printed, read
 from streambound_runtime.zipped import ZIP, zipped
 
 JOB = "job.py"
 RUNTIME = ZIP
 _ANY_RUNTIME = "streambound_runtime-*.zip"
-_MODULES = {
-    "engine.block": block,
-    "engine.block_tables": block_tables,
-    "engine.counts": counts,
-    "engine.group": group,
-    "engine.join": join,
-    "engine.join_tree": join_tree,
-    "engine.linear": linear,
-    "engine.over": over,
-    "engine.plan": engine_plan,
-    "engine.running": running,
-    "engine.stream_join": stream_join,
-    "engine.stream_sides": stream_sides,
-    "operators.formula": formula,
-    "operators.plan": plan,
-    "promises": promises,
-    "operators.asked_rows": asked_rows,
-    "operators.circuit_plan": circuit_plan,
-    "operators.epochs.plan": epochs,
-    "spec": spec,
-}
-
-
-def classes_in(modules: Mapping[str, ModuleType]) -> dict[str, str]:
-    """The classes of some modules of the runtime, each with the name of its module."""
-    return {
-        name: module
-        for module, found in modules.items()
-        for name, value in vars(found).items()
-        if isinstance(value, type) and value.__module__ == f"streambound_runtime.{module}"
-    }
-
-
-CLASSES = classes_in(_MODULES)
-"""The classes that a job's literal is made of, and the module that each is in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,11 +102,22 @@ def job_text(job: JobSpec, query: Plan | PlannedCircuit) -> str:
         f"Placement: {job.placement.where}, because {job.placement.because}.",
     ]
     title = f"{query.name}: a Spark Structured Streaming job {needs} ({what})."
-    return script(title, query.sql, sentences, job, CLASSES, "main")
+    return script(title, query.sql, sentences, job, dict.fromkeys(NAMES, "job"), "main", in_sql)
 
 
-def script(title: str, sql: str, sentences: Iterable[str], job: object, classes: Mapping[str, str], main: str) -> str:
-    """A `job.py`: a title, the SQL and some sentences as a comment, and a job of some classes for a ``main`` module."""
+def script(
+    title: str,
+    sql: str,
+    sentences: Iterable[str],
+    job: object,
+    names: Mapping[str, str],
+    main: str,
+    short: Callable[[object], str | None] | None = None,
+) -> str:
+    """A `job.py`: a title, the SQL and some sentences as a comment, and a job of some classes for a ``main`` module.
+
+    ``names`` are those that the job's literal may call, each with its module; ``short`` writes parts of it in fewer.
+    """
     lines = Lines()
     lines.comment(title)
     lines.add("#")
@@ -171,11 +131,14 @@ def script(title: str, sql: str, sentences: Iterable[str], job: object, classes:
     lines.comment(f"It needs streambound_runtime {__version__}: {RUNTIME} beside it or in --py-files, or installed.")
     lines.add("", "import sys", "from pathlib import Path", "")
     lines.add(f'sys.path.insert(0, str(Path(__file__).with_name("{RUNTIME}")))', "")
-    literal = printed(job)
+    literal = printed(job, short=short)
+    called = {*map(_called, ast.walk(ast.parse(literal)))}
     lines.add(f"from streambound_runtime.{main} import main")
-    used = {name: module for name, module in classes.items() if re.search(rf"\b{name}\(", literal)}
+    used = {name: module for name, module in names.items() if name in called}
     for module in sorted({*used.values()}):
-        lines.call(f"from streambound_runtime.{module} import (", sorted(n for n in used if used[n] == module), ")")
+        found = ", ".join(sorted(name for name in used if used[name] == module))
+        text = f"from streambound_runtime.{module} import ({found})"
+        lines.add(*textwrap.wrap(text, WIDTH, subsequent_indent="    "))
     lines.add("", *f"JOB = {literal}".split("\n"), "")
     lines.add('if __name__ == "__main__":', "    sys.exit(main(JOB))")
     return lines.text
@@ -186,10 +149,15 @@ def job_in(text: str) -> JobSpec | None:
     try:
         body = ast.parse(text).body
         literals = [node.value for node in body if isinstance(node, ast.Assign) and _is_job(node)]
-        found = read(ast.unparse(literals[0]), [vars(_MODULES[module])[name] for name, module in CLASSES.items()])
+        found = read(ast.unparse(literals[0]), NAMES.values())
     except (SyntaxError, ValueError, IndexError):
         return None
     return found if isinstance(found, JobSpec) else None
+
+
+def _called(node: ast.AST) -> str | None:
+    """The name that a node calls, if it is a call."""
+    return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
 
 
 def _is_job(node: ast.Assign) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from streambound.analyzer.catalog import Catalog, DeclaredTable, OnViolation
 from streambound.analyzer.version import __version__
 from streambound.synopsis_exec.declared_table import declared_domain, sink_specs, source_spec
-from streambound.synopsis_exec.job_file import classes_in, script, write_job
+from streambound.synopsis_exec.job_file import script, write_job
 from streambound.temporal.lineage import LineageBlock
 from streambound.temporal.plan_text import rewriting_text
 from streambound.temporal.statement import SeqStatement
@@ -18,7 +18,12 @@ from streambound_runtime.periods import plan
 from streambound_runtime.tp import plan as lineages
 
 MODULES = {"periods.job": periods, "periods.plan": plan, "promises": promises, "spec": spec, "tp.plan": lineages}
-CLASSES = classes_in(MODULES)
+CLASSES = {
+    name: module
+    for module, found in MODULES.items()
+    for name, value in vars(found).items()
+    if isinstance(value, type) and value.__module__ == f"streambound_runtime.{module}"
+}
 """The classes that a job's literal is made of, and the module that each is in."""
 
 
