@@ -15,9 +15,9 @@ import pytest
 
 from streambound.analyzer.errors import UsageError
 from streambound.synopsis_exec.job_spec import job_spec
-from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.placement.executors import hashed
+from streambound_runtime.spec import Placement
 from support.circuits import Circuit, checked_once, circuit_plan, rows_of
 from support.profiles import MORE
 
@@ -72,17 +72,15 @@ CHAINS = [
 """Streams whose rows are kept apart."""
 
 
-def placement(sql: str, catalog: dict[str, Any], forced: str | None = None) -> CircuitPlan | None:
-    """The plan of a bounded statement's job; None where it has none."""
+def placement(sql: str, catalog: dict[str, Any], forced: str | None = None) -> Placement | None:
+    """The placement of a bounded statement's job; None where it has none."""
     checked = checked_once(sql, catalog)
     if checked.circuit is None or str(checked.verdict) != "bounded" or checked.catalog is None:
         return None
-    plan = job_spec(circuit_plan(checked), forced).plan
-    assert isinstance(plan, CircuitPlan)
-    return plan
+    return job_spec(circuit_plan(checked), forced).placement
 
 
-def of_bucket(circuit: Circuit, deltas: dict[str, Delta], plan: CircuitPlan, bucket: int) -> dict[str, Delta]:
+def of_bucket(circuit: Circuit, deltas: dict[str, Delta], plan: Placement, bucket: int) -> dict[str, Delta]:
     found = {}
     for stream, key in zip(circuit.job.streams, plan.key, strict=True):
         delta = deltas[stream.name]
@@ -91,7 +89,7 @@ def of_bucket(circuit: Circuit, deltas: dict[str, Delta], plan: CircuitPlan, buc
     return found
 
 
-def printed(circuit: Circuit, cuts: list[list[int]], plan: CircuitPlan | None) -> tuple[Counter[Any], list[int]]:
+def printed(circuit: Circuit, cuts: list[list[int]], plan: Placement | None) -> tuple[Counter[Any], list[int]]:
     """What is printed, and the entries after each step, by one circuit, or by those of a plan's buckets together."""
     operators = [circuit.operator() for _ in range(plan.buckets if plan else 1)]
     found: Counter[Any] = Counter()
@@ -176,12 +174,12 @@ def test_where_a_circuit_is_placed(sql: str, key: tuple[str, ...] | None) -> Non
     """M has the rates of the streams in it, so that it is no number; what cannot be divided is on the driver."""
     plan = placement(sql, STREAMS)
     assert plan is not None
-    assert (plan.placement, plan.key or None) == ("driver" if key is None else "buckets", key)
+    assert (plan.where, plan.key or None) == ("driver" if key is None else "buckets", key)
     with_domain = {"streams": {n: {**s, "domain": {"k": [0, 9], "v": [0, 9]}, "max_per_timestamp": 9}
                                for n, s in STREAMS["streams"].items()}}  # fmt: skip
     small = placement(sql, with_domain)
     assert small is not None
-    assert small.placement == "driver"
+    assert small.where == "driver"
     assert placement(sql, with_domain, "driver") is not None
     if key is None:
         with pytest.raises(UsageError, match="cannot be placed in buckets"):

@@ -171,16 +171,16 @@ def _of_one_row(call: WindowCall) -> WindowCall:
     start, end = call.frame.start, call.frame.end
     key = call.order[0] if call.order else None
     rising = key is not None and not key.descending and key.nulls_first and call.arguments == (key.value,)
-    ends_before = start.side is end.side is Side.PRECEDING and start.distance and end.distance
-    if ends_before and (call.function == "LAST_VALUE" or (call.function == "MAX" and rising)):
-        return _beside(call, "LAG", end.distance) if start.distance >= end.distance else call
-    begins_after = start.side is end.side is Side.FOLLOWING and start.distance
-    if begins_after and call.function == "FIRST_VALUE" and (end.distance is None or end.distance >= start.distance):
-        return _beside(call, "LEAD", start.distance)
+    if start.side is end.side is Side.PRECEDING and start.distance and end.distance:
+        last = call.function == "LAST_VALUE" or (call.function == "MAX" and rising)
+        return _beside(call, "LAG", end.distance) if last and start.distance >= end.distance else call
+    if start.side is end.side is Side.FOLLOWING and start.distance and call.function == "FIRST_VALUE":
+        there = end.distance is None or end.distance >= start.distance
+        return _beside(call, "LEAD", start.distance) if there else call
     return call
 
 
-def _beside(call: WindowCall, function: str, rows: int | None) -> WindowCall:
+def _beside(call: WindowCall, function: str, rows: int) -> WindowCall:
     """LAG or LEAD by so many rows, of what a function is of, over its partition and order."""
     if len(call.arguments) != 1:
         return call

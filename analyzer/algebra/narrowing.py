@@ -182,8 +182,8 @@ def _compared(left: Expression, op: str, right: Expression, row: RowFacts) -> Ro
     for one, its, other in ((left, op, right), (right, _FLIPPED[op], left)):
         if (place := _moved(one)) is not None and isinstance(other, Literal):
             return _with_constant(place, its, other, row)
-        if isinstance(other, Literal) and (moved := _difference(one)) is not None:
-            return _with_distance(*moved, its, other, row)
+        if isinstance(other, Literal) and (sides := _difference(one)) is not None:
+            return _with_distance(*sides, its, other, row)
     first, second = _moved(left), _moved(right)
     if first is not None and second is not None and _comparable(left.kind, right.kind):
         row = _with_column(first, op, second, row)

@@ -35,6 +35,7 @@ from streambound.criteria.dataflow.blocks import RuleContext
 from streambound.criteria.dataflow.counting import present_rows
 from streambound.criteria.dataflow.each_key import with_one_key
 from streambound.criteria.dataflow.explained import FactLog
+from streambound.criteria.dataflow.joins import with_partners
 from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.rewrites.not_in import anti_joins, without_not_in
 from streambound.criteria.dataflow.rewrites.pipeline import FORMS, Pass
@@ -338,6 +339,8 @@ class _Nodes:
         if isinstance(node.tree, nodes.Join):
             pair = TreeNode(pairs_of(node.tree), node.views, node.recursion)
             self.add(pair, {"path": list(path), "made": "pairs"})
+            asked = TreeNode(with_partners(node.tree), node.views, node.recursion)
+            self.add(asked, {"path": list(path), "made": "partners"})
         if isinstance(node.tree, nodes.Except | nodes.Intersect):
             common = nodes.Intersect(node.tree.left, node.tree.right, node.tree.distinct)
             self.add(TreeNode(common, node.views, node.recursion), {"path": list(path), "made": "common"})
@@ -402,7 +405,7 @@ class _Maker:
         tree, demand = one.tree, one.demand
         rule = "block" if one.rows is not None else "operator"
         if one.is_apart:
-            rule = "rows"
+            rule = "rows" if one.rows is not None else "joined rows"
         elif one.rows is None and is_static(tree, self.nodes.catalog):
             rule = "static"
         elif one.each_key is not None:

@@ -217,7 +217,10 @@ _Limited = TypeVar("_Limited", int, tuple[int, int])
 
 def _lower(known: Mapping[_Limited, int], more: Mapping[_Limited, int]) -> dict[_Limited, int]:
     """The lower of two limits of each column, or pair of columns."""
-    return {place: min(limits[place] for limits in (known, more) if place in limits) for place in {*known, *more}}
+    found = dict(known)
+    for one, most in more.items():
+        found[one] = min(most, found.get(one, most))
+    return found
 
 
 def _greatest(given: OperatorView, left: OperatorView) -> dict[int, int]:

@@ -17,7 +17,7 @@ from streambound.criteria.dataflow.closing import ClosingTime
 from streambound.criteria.dataflow.demand import Demand
 from streambound.criteria.dataflow.view import OperatorView
 from streambound.criteria.rows_apart import kept_apart
-from streambound.criteria.size import Number, Size, fewer, total
+from streambound.criteria.size import Number, Size, fewer, slower, total
 from streambound.criteria.violation import Violation
 from streambound.preprocess.pipeline import Derivation
 from streambound_runtime.operators.asked_rows import AskedRows
@@ -357,7 +357,7 @@ def better(one: Operation, other: Operation) -> Operation:
         if (mine is None) is not (theirs is None):
             return one if theirs is None else other
         return one if len(one.outside) <= len(other.outside) else other
-    return other if smaller(theirs, mine) else one
+    return other if smaller(theirs, mine) or slower(theirs, mine) else one
 
 
 def smaller(one: Size, other: Size) -> bool:

@@ -1,4 +1,4 @@
-"""OVER: columns that are computed over the ordered rows of a partition; and the first rows of a query."""
+"""Windows: buckets of time, columns that are computed over the ordered rows of a partition, and the first rows."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import (
     AggregateCall,
+    Bucket,
+    BucketKind,
     FirstRows,
     Frame,
     FrameEnd,
@@ -25,7 +27,7 @@ from streambound.analyzer.algebra.nodes import (
 )
 from streambound.analyzer.algebra.window_functions import Gives, number_of, operands, window_function
 from streambound.analyzer.constants import INT
-from streambound.incremental.operators import GroupOp
+from streambound.incremental.operators import BucketsOp, GroupOp, SessionsOfGroup
 from streambound.incremental.translation.aggregates import aggregate_of
 from streambound.incremental.translation.lists import listed
 from streambound.incremental.translation.subqueries import with_subqueries
@@ -156,3 +158,24 @@ def _number(node: exp.Expr) -> int:
     if not isinstance(node, exp.Literal) or node.is_string or not str(node.this).isdigit():
         raise Untranslatable("a number of rows is wanted here", node)
     return int(node.this)
+
+
+def bucket(to: Translator, tree: Tree, around: Around) -> BoundView:
+    """Tumbling and hopping windows are a flatmap, which is linear; sessions a function of the rows that share keys."""
+    assert isinstance(tree, Bucket)
+    view = to.view(tree.input, around)
+    syntaxes = [to.scalar(tree.time), *map(to.scalar, tree.keys)]
+    view = to.reaching(view, around, syntaxes)
+    view, replaced = with_subqueries(to, view, syntaxes, around, to.place(tree))
+    time = bind(to.scalar(tree.time), view, replaced)
+    ends = len(tree.columns)
+    columns = (*view.columns, *(NamedColumn(tree.alias, name, time.kind) for name in tree.columns))
+    if tree.kind is BucketKind.SESSION:
+        keys = (
+            *(view.column(at) for at in range(view.prefix)),
+            *(bind(to.scalar(k), view, replaced) for k in tree.keys),
+        )
+        op: BucketsOp | GroupOp = GroupOp(keys, SessionsOfGroup(time, tree.size, ends))
+    else:
+        op = BucketsOp(time, tree.size, tree.slide or tree.size, tree.offset, ends)
+    return replace(view, node=to.add(op, (view.node,), columns, to.place(tree)), columns=columns)

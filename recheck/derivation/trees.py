@@ -548,6 +548,23 @@ def pairs(node: PlanNode) -> PlanNode:
     return node.of(replace(node.tree, kind=JoinKind.INNER, member=None))
 
 
+def with_partners(node: PlanNode) -> PlanNode:
+    """The rows of a join, of a semi or anti join with those that it asks for."""
+    if not isinstance(node.tree, Join):
+        raise RejectedError("partners of what is no join")
+    asks = node.tree.kind in (JoinKind.SEMI, JoinKind.ANTI)
+    return node.of(replace(node.tree, kind=JoinKind.LEFT)) if asks else node
+
+
+def with_conditions(node: PlanNode) -> PlanNode:
+    """An inner join with the condition that stands above it; another node as it is."""
+    join = node.input("input").tree if isinstance(node.tree, Filter) else None
+    if not isinstance(node.tree, Filter) or not isinstance(join, Join) or join.kind is not JoinKind.INNER:
+        return node
+    parts = [parsed(one) for one in (join.condition, node.tree.condition) if one is not None]
+    return node.input("input").of(replace(join, condition=scalar_of(exp.and_(*parts))))
+
+
 def keyed(node: PlanNode, call: int | None = None, own: bool = True) -> PlanNode:
     """The rows below groups with their keys, and with the value of one of the aggregates for its rows.
 
@@ -691,6 +708,8 @@ class PlanNodes:
                 return node
             case "pairs":
                 return pairs(node)
+            case "partners":
+                return with_partners(node)
             case "keyed":
                 return keyed(node, claim.call)
             case "session":

@@ -13,12 +13,12 @@ import pytest
 from streambound.analyzer.types import Family
 from streambound.incremental.circuit import Circuit
 from streambound.incremental.evaluate import evaluate
-from streambound.incremental.feed import recomputed
 from streambound.incremental.zset import Value, ZSet
 from support.any_queries import CATALOG, any_query, any_rows
 from support.choices import Choices
 from support.lifted import fed, stages_of
 from support.prefix_sql import PrefixSql, Results
+from support.prefixes import recomputed
 from support.profiles import MORE
 
 SEEDS, PARTS = 20 * MORE, 4
