@@ -78,6 +78,9 @@ def outer_chain_query(choices: Choices) -> str:
     sources = [choices.pick("ABC") for _ in names]
     joined = f"{sources[0]} AS s0"
     for place in range(1, number):
+        if place == number - 1 and choices.chance(25):
+            partner = choices.pick(range(place))
+            joined += f" {choices.pick(('LEFT', 'LEFT', 'INNER'))} JOIN R ON R.a {choices.pick('=<')} s{partner}.a"
         kind = choices.pick(("LEFT", "LEFT", "LEFT", "RIGHT", "FULL", "INNER"))
         joined += f" {kind} JOIN {sources[place]} AS s{place} ON {_near(choices, place, range(place))}"
     if choices.chance(25):
