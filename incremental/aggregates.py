@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -202,10 +203,19 @@ def _discrete(values: Weighted, parameter: Fraction | None) -> Value:
     return _at(values, max(math.ceil(number * (parameter or 0)) - 1, 0))
 
 
+def _most_frequent(values: Weighted, parameter: Fraction | None) -> Value:
+    """The first, in order, of the values that are there most often."""
+    found = Counter[tuple[Fraction, bytes, str]]()
+    for value, weight in values:
+        found[value] += weight
+    return _plain(max(found, key=found.__getitem__), _is_text(values))
+
+
 _GENERAL: dict[str, Callable[[Weighted, Fraction | None], Value]] = {
     "min": _least,
     "max": _greatest,
     "median": _continuous,
+    "mode": _most_frequent,
     "percentile": _continuous,
     "percentile_cont": _continuous,
     "percentile_disc": _discrete,

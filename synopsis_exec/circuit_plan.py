@@ -114,7 +114,6 @@ def plan_of(
         as_formula(bound.entries, known),
         final=final,
         most=catalog.counters.most,
-        because="its operators are more than joins",
         retracts=retracts,
         watched=watched,
         timed="_ts" in added,

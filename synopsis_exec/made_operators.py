@@ -19,7 +19,7 @@ from streambound.synopsis_exec.changing_relations import changes_input, changes_
 from streambound.synopsis_exec.plan import asked_input, planned, relation_input
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.sql_blocks import Types, sql_block, types_of
-from streambound.synopsis_exec.synopsis_plan import synopsis_plan
+from streambound.synopsis_exec.synopsis_plan import sql_reason, synopsis_plan
 from streambound_runtime.engine.block import SqlBlock
 from streambound_runtime.engine.linear import SqlPick
 from streambound_runtime.engine.over import SqlOver
@@ -78,7 +78,7 @@ class MadeOperators:
         name = part.name if plan.kept is None else f"{part.name} rows"
         self.plans[name] = plan
         block: EngineOperator
-        if synopsis.kernel == "sql":
+        if best or sql_reason(plan) is not None:
             block = self.sql_block(name, plan, synopsis, types)
         elif is_scan(synopsis):
             block = self.scan(name, types_of(plan.inputs), synopsis.branches[0])
@@ -93,15 +93,13 @@ class MadeOperators:
         """A block's plan, its synopsis, and the types of what that has."""
         repeats = best or part.query.distinct
         plan = planned(replace(part.query, name=part.name), part.split, part.bound, self.catalog, repeats=repeats)
-        synopsis = synopsis_plan(plan, "driver")
+        synopsis = synopsis_plan(plan)
         types = engine_types(part.columns if plan.kept is None else plan.kept.columns)
         if best:  # the set query without its virtual stream: what completes a match of all others is a result
             branches = tuple(map(best_branch, plan.branches, synopsis.branches))
             texts = tuple(place for place, column in enumerate(part.columns) if column.type.family is Family.STRING)
             names = names_of(part.columns)
-            synopsis = replace(
-                synopsis, columns=names, branches=branches, texts=texts, kernel="sql", because="of extrema"
-            )
+            synopsis = replace(synopsis, columns=names, branches=branches, texts=texts)
             plan = replace(plan, inputs=tuple(one for one in plan.inputs if one.name != NEWEST))
         elif synopsis.sums:
             types += self.sums[part.name]
@@ -197,7 +195,7 @@ class MadeOperators:
         """
         query = replace(part.query, name=part.name)
         plan = planned(query, part.split, part.bound, self.catalog, repeats=query.distinct)
-        joint = synopsis_plan(plan, "driver").branches[0]
+        joint = synopsis_plan(plan).branches[0]
         assert len(joint.scans) == 2 and not joint.relations, "the sides are streams"
         assert not joint.families, "there are two sets of streams at most"
         lowering = BranchLowering(plan, plan.branches[0])

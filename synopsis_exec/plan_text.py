@@ -18,13 +18,13 @@ _RESULTS = "results: those already returned"
 def plan_text(plan: Plan | PlannedCircuit) -> str:
     """The plan, as a job has it: what is computed, kept and relied on, where it is, and the operators that run."""
     kind = "circuit" if isinstance(plan, PlannedCircuit) else "set" if plan.distinct else "bag"
-    tree = job_spec(plan).plan
+    job = job_spec(plan)
     lines = [f"plan of {plan.name}: {kind}, M = {plan.bound.entries.text}"]
     lines += [f"  compute {sentence}" for sentence in computed_in_words(plan)]
     lines += [f"  keep {sentence}" for sentence in kept_in_words(plan) or ["nothing"]]
     lines += [f"  rely on the promise {sentence}" for sentence in promises_in_words(plan)]
     lines += [f"  kernel: {kernel_in_words(plan)}"] if isinstance(plan, Plan) else []
-    lines += [f"  placement: {tree.placement}, because {tree.placed}", "", printed(tree)]
+    lines += [f"  placement: {job.placement.where}, because {job.placement.because}", "", printed(job.plan)]
     return "\n".join(lines)
 
 

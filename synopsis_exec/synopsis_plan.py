@@ -12,14 +12,12 @@ from streambound.criteria.size import Addition, Maximum, Minimum, Number, Size, 
 from streambound.synopsis_exec.apart_plan import rows_apart
 from streambound.synopsis_exec.branch_plan import BranchLowering
 from streambound.synopsis_exec.family_plan import FamilyLowering
-from streambound.synopsis_exec.placement import BUCKETS, placement
 from streambound.synopsis_exec.plan_ir import BranchPlan, Plan
 from streambound_runtime.operators import formula, plan
 
 
-def synopsis_plan(query: Plan, forced: str | None = None) -> plan.SynopsisPlan:
-    """The synopsis of a bounded query as data; raises UsageError for a ``forced`` placement that it cannot have."""
-    reason, placed = sql_reason(query), placement(query, forced)
+def synopsis_plan(query: Plan) -> plan.SynopsisPlan:
+    """The synopsis of a bounded query as data."""
     return plan.SynopsisPlan(
         tuple(column.name for column in query.kept_columns),
         _branches(query),
@@ -27,12 +25,6 @@ def synopsis_plan(query: Plan, forced: str | None = None) -> plan.SynopsisPlan:
         query.distinct,
         tuple(place for place, column in enumerate(query.kept_columns) if column.type.family is Family.STRING),
         query.counters.most,
-        "sql" if reason else "columns",
-        reason or "",
-        placed.where,
-        placed.because,
-        placed.key,
-        BUCKETS if placed.where == "buckets" else 0,
         _forgetting(query),
         query.sums,
         query.repeats,

@@ -1,4 +1,4 @@
-"""Each aggregate of `analyzer.algebra.aggregate_functions`, of rows that stay and of rows that are taken back.
+"""Each aggregate of `analyzer.algebra.aggregate_functions` by groups, of rows that stay, or are taken back.
 
 It is bounded, `recheck` accepts its certificate, and its job prints what the reference evaluator says of every prefix
 of random rows, and DuckDB of all of them, within M.
@@ -31,6 +31,8 @@ CALLS = {
     "MEDIAN(b)": "",
     "PERCENTILE(b, 0.25)": "QUANTILE_CONT(CAST(b AS DOUBLE), 0.25)",
     "PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY b DESC)": "",
+    "MODE() WITHIN GROUP (ORDER BY b)": "",
+    "MODE() WITHIN GROUP (ORDER BY b DESC)": "",
     "PERCENTILE_DISC(0.3) WITHIN GROUP (ORDER BY b DESC)": "",
 }
 """Calls of the value b, in DuckDB's words where these differ."""
@@ -53,6 +55,6 @@ def test_a_job_prints_what_the_reference_and_duckdb_say(call: str, form: str) ->
     prints_as_duckdb(form.format(call), CATALOG, 24, form.format(CALLS[call] or call), every_prefix=True)
 
 
-@pytest.mark.parametrize("call", [call for call in CALLS if call.startswith(("COUNT(D", "SUM(D", "MED", "PERC"))])
+@pytest.mark.parametrize("call", [one for one in CALLS if one.startswith(("COUNT(D", "SUM(D", "ME", "PERC", "MODE"))])
 def test_values_without_bounds_are_not_accepted(call: str) -> None:
     assert checked_circuit(f"SELECT {call.replace('b', 'v')} AS m FROM S", CATALOG).verdict != "bounded"

@@ -1,4 +1,4 @@
-"""Each function of `analyzer.algebra.window_functions` over windows that end, of rows that stay or are taken back.
+"""Each function of `analyzer.algebra.window_functions` over windows that end, of rows that stay, or are taken back.
 
 It is bounded, `recheck` accepts its certificate, and its job prints what the reference evaluator says of every prefix
 of random rows, and DuckDB of all of them, within M.
@@ -20,6 +20,7 @@ CALLS = (
     "ROW_NUMBER()",
     "RANK()",
     "DENSE_RANK()",
+    "NTILE(3)",
     "LAG(v)",
     "LAG(v, 2, 0)",
     "LEAD(v)",

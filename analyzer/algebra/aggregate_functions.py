@@ -194,6 +194,14 @@ def _at(
     return KeptValues(value, greatest, greatest is None and not call.distinct, part, descending)
 
 
+def _mode(call: AggregateCall) -> KeptValues | NoAggregate:
+    """``MODE() WITHIN GROUP (ORDER BY x DESC)``: of the most frequent values the first one in order."""
+    if call.arguments or call.distinct or len(call.order) != 1:
+        words = "MODE() WITHIN GROUP (ORDER BY x) is the first of the most frequent values; MODE(x) may be any of them"
+        return NoAggregate(words, refused=True)
+    return KeptValues(call.order[0].value, counted=True, descending=call.order[0].descending)
+
+
 def _part(given: Scalar) -> float | None:
     node = parsed(given.text).unnest()
     if isinstance(node, exp.Cast) and node.is_type("double"):
@@ -216,6 +224,7 @@ AGGREGATES = {
     "PERCENTILE": AggregateFunction(GroupKeeps.VALUES, _double, _of_part),
     "PERCENTILE_CONT": AggregateFunction(GroupKeeps.VALUES, _double, _within_group),
     "PERCENTILE_DISC": AggregateFunction(GroupKeeps.VALUES, _double, _within_group),
+    "MODE": AggregateFunction(GroupKeeps.VALUES, _same, _mode),
     "ANY_VALUE": AggregateFunction(None, _same),
     "FIRST": AggregateFunction(None, _same),
     "LAST": AggregateFunction(None, _same),

@@ -5,7 +5,7 @@ Those inside a select-project-join block are read with it (`analyzer.block_queri
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from sqlglot import exp
 
@@ -16,6 +16,7 @@ from streambound.analyzer.algebra.nodes import (
     AggregateCall,
     Except,
     Filter,
+    Fixpoint,
     Intersect,
     Join,
     Named,
@@ -41,13 +42,21 @@ from streambound.analyzer.operators_outside import aggregate_refused
 from streambound.analyzer.relation_queries import is_static
 
 
-def check_types(tree: Tree, catalog: Catalog, positions: Positions) -> None:
-    """Raises Finding for the first operator, from the bottom of the tree, that gets values of a wrong type."""
+def check_types(tree: Tree, catalog: Catalog, positions: Positions, recursive: Schema = ()) -> None:
+    """Raises Finding for the first operator, from the bottom of the tree, that gets values of a wrong type.
+
+    ``recursive`` are the columns of the relation that a `Fixpoint` around it defines.
+    """
     if is_static(tree, catalog) or is_block(tree, catalog):
         return
     for below in inputs(tree):
-        check_types(below, catalog, positions)
-    for node, given in _expressions(tree, catalog):
+        around = schema(tree.base, catalog) if isinstance(tree, Fixpoint) and below is tree.step else recursive
+        check_types(below, catalog, positions, around)
+
+    def columns(tree: Tree) -> Schema:
+        return schema(tree, catalog, recursive)
+
+    for node, given in _expressions(tree, columns):
         try:
             found = known_expression(node, given)
             known = found is not None and all(given[int(one)].type is not None for one in fields(found))
@@ -60,29 +69,30 @@ def check_types(tree: Tree, catalog: Catalog, positions: Positions) -> None:
             raise positions.finding(code, str(refused), refused.node, refused.help) from refused
     match tree:
         case Aggregate(input, keys, calls):
-            for call, column in zip(calls, schema(tree, catalog)[len(keys) :], strict=True):
-                _check_numbers(call, schema(input, catalog), positions)
-                typed = all(type_of(parsed(one), schema(input, catalog))[0] is not None for one in call.arguments)
+            given = columns(input)
+            for call, column in zip(calls, columns(tree)[len(keys) :], strict=True):
+                _check_numbers(call, given, positions)
+                typed = all(type_of(parsed(one), given)[0] is not None for one in call.arguments)
                 if column.type is None and typed and call.function not in AGGREGATES:
                     raise aggregate_refused(call, positions)
         case Union(left, right) | Except(left, right) | Intersect(left, right):
-            _check_alike(tree, schema(left, catalog), schema(right, catalog), positions)
+            _check_alike(tree, columns(left), columns(right), positions)
 
 
-def _expressions(tree: Tree, catalog: Catalog) -> Iterator[tuple[exp.Expr, Schema]]:
+def _expressions(tree: Tree, columns: Callable[[Tree], Schema]) -> Iterator[tuple[exp.Expr, Schema]]:
     """What an operator computes of each of its rows, with their columns."""
     match tree:
         case Filter(input, condition):
-            yield parsed(condition), schema(input, catalog)
+            yield parsed(condition), columns(input)
         case Project(input, items):
-            given = schema(input, catalog)
+            given = columns(input)
             yield from ((parsed(item.value), given) for item in items if isinstance(item, Named))
         case Aggregate(input, keys, calls):
-            given = schema(input, catalog)
+            given = columns(input)
             yield from ((parsed(key.value), given) for key in keys)
             yield from ((parsed(one), given) for call in calls for one in call.arguments)
         case Join(left=left, right=right, condition=Scalar() as condition):
-            yield parsed(condition), joined(schema(left, catalog), schema(right, catalog), tree.using)
+            yield parsed(condition), joined(columns(left), columns(right), tree.using)
 
 
 def _check_numbers(call: AggregateCall, given: Schema, positions: Positions) -> None:

@@ -65,7 +65,7 @@ WINDOW_FUNCTIONS = {
     "FIRST_VALUE": WindowFunction(Looks.FRAME, Gives.VALUE),
     "LAST_VALUE": WindowFunction(Looks.FRAME, Gives.VALUE),
     "NTH_VALUE": WindowFunction(Looks.FRAME, Gives.VALUE, decided=False),
-    "NTILE": WindowFunction(Looks.ALL, Gives.NUMBER, decided=False),
+    "NTILE": WindowFunction(Looks.ALL, Gives.NUMBER, number=0, least=1),
     "PERCENT_RANK": WindowFunction(Looks.ALL, Gives.AGGREGATE, ties=True, decided=False),
     "CUME_DIST": WindowFunction(Looks.ALL, Gives.AGGREGATE, ties=True, decided=False),
 }
@@ -85,6 +85,11 @@ def window_function(call: WindowCall) -> WindowFunction:
 def is_rank(call: WindowCall) -> bool:
     """Whether a function numbers rows in order, so that a condition on it asks for the first ones."""
     return window_function(call).looks is Looks.SO_FAR
+
+
+def is_beside(call: WindowCall) -> bool:
+    """Whether a function gives the value of a row so many rows away: LAG or LEAD."""
+    return window_function(call).looks in (Looks.BACK, Looks.AHEAD)
 
 
 def number_of(call: WindowCall) -> int:

@@ -16,6 +16,7 @@ from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.algebra.window_functions import (
     WINDOW_FUNCTIONS,
     Looks,
+    is_beside,
     is_rank,
     number_of,
     operands,
@@ -87,13 +88,12 @@ Limited = tuple[nodes.WindowCall, int | None]
 
 def _apart(call: nodes.WindowCall, place: int, demand: Demand, given: OperatorView) -> int | None:
     """How far the time that LAG or LEAD gives is from its row's at most in rows that matter; None without a limit."""
-    looks, of = window_function(call).looks, operands(call)
-    if looks not in (Looks.BACK, Looks.AHEAD) or len(of) > 1 or not call.order:
+    if not is_beside(call) or len(operands(call)) != 1 or not call.order:
         return None
     order = place_of(parsed(call.order[0].value), given)
-    if order is None or not given.columns[order].newest or place_of(parsed(of[0]), given) != order:
+    if order is None or not given.columns[order].newest or place_of(parsed(operands(call)[0]), given) != order:
         return None
-    return demand.apart.get((order, place) if looks is Looks.BACK else (place, order))
+    return demand.apart.get((order, place) if window_function(call).looks is Looks.BACK else (place, order))
 
 
 def _needs_rows_that_stay(window: WindowRows) -> bool:
@@ -149,7 +149,7 @@ def _refused(call: nodes.WindowCall, given: OperatorView) -> Undecided | None:
         return Undecided(call, "DISTINCT, FILTER or IGNORE NULLS over a window", _AGGREGATED)
     if not window_function(call).decided:
         return Undecided(call, f"the window function {call.function}", f"those that are decided are {_KNOWN}")
-    given_to, beside = operands(call), window_function(call).looks in (Looks.BACK, Looks.AHEAD)
+    given_to, beside = operands(call), is_beside(call)
     if not beside and len(given_to) > 1:
         return Undecided(call, f"{call.function} of several arguments over a window", _AGGREGATED)
     if beside and len(given_to) > 1:

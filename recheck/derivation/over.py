@@ -6,7 +6,14 @@ from dataclasses import dataclass
 
 from streambound.analyzer.algebra.nodes import Over, Side, Unit, WindowCall
 from streambound.analyzer.algebra.schema import parsed
-from streambound.analyzer.algebra.window_functions import Looks, is_rank, number_of, operands, window_function
+from streambound.analyzer.algebra.window_functions import (
+    Looks,
+    is_beside,
+    is_rank,
+    number_of,
+    operands,
+    window_function,
+)
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.quantity import Quantity, product
 from streambound.recheck.derivation.claims import ClaimedOperation, ClaimedStateCount, ClaimedWindow, count_of
@@ -49,7 +56,7 @@ def over(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) 
 
 def _refused(call: WindowCall) -> bool:
     function = window_function(call)
-    several = function.looks not in (Looks.BACK, Looks.AHEAD) and len(operands(call)) > 1
+    several = not is_beside(call) and len(operands(call)) > 1
     return call.distinct or call.filter is not None or call.ignore_nulls or several or not function.decided
 
 
@@ -63,11 +70,11 @@ class _Reach:
 
 
 def _reach(call: WindowCall) -> _Reach:
-    looks = window_function(call).looks
-    if looks is Looks.SO_FAR:
+    if is_rank(call):
         return _Reach(None, 0)
-    if looks in (Looks.BACK, Looks.AHEAD):
-        return _Reach(number_of(call), 0) if looks is Looks.BACK else _Reach(0, number_of(call))
+    if is_beside(call):
+        back = window_function(call).looks is Looks.BACK
+        return _Reach(number_of(call), 0) if back else _Reach(0, number_of(call))
     if call.frame is None:
         return _Reach(None, None)
     ends = [
@@ -249,7 +256,7 @@ class _KeptRows:
             return 0
         order, limits = self.below.place_of(parsed(self.first.order[0].value)), list[int]()
         for place, call in zip(self.window.calls, self.calls, strict=True):
-            of, given = operands(call), self.below.width + place
+            given, of = self.below.width + place, operands(call)
             if rows is None or order is None or window_function(call).looks is not looks or number_of(call) < rows:
                 continue
             if len(of) == 1 and self.below.place_of(parsed(of[0])) == order:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.symbols import symbol
+from streambound.criteria.dataflow.decision import JudgedOperators
 from streambound.criteria.dataflow.final import takes_back
-from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.reported import reported_states
 from streambound.criteria.dataflow.state import Combinations, DecidedBlock, Operation
 from streambound.criteria.judged import CircuitBound
@@ -43,12 +43,14 @@ MAKERS: dict[type[nodes.Tree], Maker] = {
 """What makes the operators of each kind of tree that keeps something. To add one: its file, and a line here."""
 
 
-def plan_of_judgement(
-    judgement: Judgement, statement: Statement, final: bool = False, grows: bool = False
+def plan_of_operators(
+    judged: JudgedOperators, statement: Statement, final: bool = False, grows: bool = False
 ) -> PlannedCircuit:
     """The plan of a bounded statement, or of one that ``grows``, without M; raises NotExecutableError."""
+    judgement, states = judged.judgement, judged.states
     if grows:
         judgement = replace(judgement, operation=_with_tables(judgement.operation))
+        states = reported_states(judgement)
     try:
         made = JobOperators(judgement, MAKERS, final, grows)
     except NotMade as error:
@@ -58,7 +60,7 @@ def plan_of_judgement(
     columns = tuple(
         replace(column, name=shown.name) for column, shown in zip(made.result.columns, view.schema, strict=True)
     )
-    bound = CircuitBound(reported_states(judgement), grows)
+    bound = CircuitBound(states, grows)
     retracts = takes_back(judgement) and not final
     plan = plan_of(made, columns, bound, statement, judgement.clocks, ADDED, retracts, final)
     if grows:

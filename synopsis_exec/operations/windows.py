@@ -59,13 +59,9 @@ def _window(
         place = closing.place - width + own if closing.place >= width else rows.places.index(closing.place)
         bucket = time_bucket(closing, place)
     below, types = job.made[mapped.operator], tuple(engine_type(kind.name) for kind in kinds)
-    windows = (job.named("over"), below.name, below.types, own, partition, order, found, types)
-    ending, keys = _ending(state, tree, rows, own, job)
-    operator = (
-        SqlRunning(*windows, bucket, ending, keys)
-        if window.asked is None
-        else SqlOver(*windows, window.asked, bucket, ending, keys)
-    )
+    ending = _ending(state, tree, rows, own, job)
+    windows = (job.named("over"), below.name, below.types, own, partition, order, found, types, bucket, *ending)
+    operator = SqlRunning(*windows) if window.asked is None else SqlOver(*windows, window.asked)
     places = tuple(width + next(n for n, one in enumerate(tree.calls) if one is call) for call in calls)
     columns = (*rows.columns, *(Column("", kind) for kind in kinds))
     return job.added(operator, (*rows.places, *places), columns)

@@ -91,7 +91,7 @@ class Driver:
         self.checkpoint.claim(job, settings, relations.rows, self.sinks.check_new)
         self.context = RunContext(spark, job, settings, self.checkpoint, self.sinks, relations.rows, relations.views)
         placements = PLACEMENTS if spark is not None else EMBEDDED
-        self.owner: StateOwner = placements[job.plan.placement](self.context)
+        self.owner: StateOwner = placements[job.placement.where](self.context)
         last = self.checkpoint.committed() if spark is not None else self.checkpoint.newest()
         self.restart(*(last or (None, None)))
 

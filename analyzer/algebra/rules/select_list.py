@@ -23,7 +23,7 @@ from streambound.analyzer.algebra.view_facts import (
     ViewKind,
     added,
 )
-from streambound.analyzer.algebra.window_functions import Gives, Looks, looks_back, operands, window_function
+from streambound.analyzer.algebra.window_functions import Gives, is_beside, looks_back, operands, window_function
 
 
 def projected(tree: Project, given: OperatorInput) -> ViewFacts:
@@ -81,7 +81,7 @@ def _settled(tree: Over, given: OperatorInput) -> frozenset[int]:
 
 def _of_row_beside(call: WindowCall, number: int, given: OperatorInput) -> Times:
     """LAG or LEAD of the window's time of arrival is the time of another row, as of a source of its own."""
-    of = operands(call) if window_function(call).looks in (Looks.BACK, Looks.AHEAD) else ()
+    of = operands(call) if is_beside(call) else ()
     column = _column(of[0], given) if of else None
     timed = column is not None and column.newest and bool(call.order) and _column(call.order[0].value, given) == column
     return (TimePromise(f"{ROW_BESIDE}{number}", 0, 0),) if timed and len(of) == 1 else ()
@@ -129,7 +129,7 @@ def _columns(items: tuple[Item, ...], given: OperatorInput) -> Iterator[ColumnFa
 def value(node: exp.Expr, given: OperatorInput) -> ColumnFacts:
     """The facts of an expression over a row."""
     found = row_expression(node, given.schema)
-    return ColumnFacts() if found is None else facts_of(found, given.columns, given.row.kinds)
+    return ColumnFacts() if found is None else facts_of(found, given.columns, given.schema)
 
 
 def _keys(items: tuple[Item, ...], given: OperatorInput) -> tuple[frozenset[str], ...]:

@@ -42,7 +42,7 @@ from streambound_runtime.operators.periods import Compute, PeriodOperator
 from streambound_runtime.operators.protocol import RejectedRow
 from streambound_runtime.operators.protocol import State as DumpedState
 from streambound_runtime.operators.relations import ChangingRelation, StandingRelation
-from streambound_runtime.operators.synopsis import BlockOperator
+from streambound_runtime.operators.synopsis import SynopsisJoin
 from streambound_runtime.operators.valid_together import ValidTogether, judged_together
 from streambound_runtime.row_values import Value
 from streambound_runtime.spec import Stream
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Relations = Mapping[str, list[dict[str, Value]]]
-NativeOperator = BlockOperator | ChangingRelation | StandingRelation | LeastFixpoint | PeriodOperator
+NativeOperator = SynopsisJoin | ChangingRelation | StandingRelation | LeastFixpoint | PeriodOperator
 
 _TOGETHER = "valid together"
 _NEVER = 2**63 - 1
@@ -180,8 +180,10 @@ class Engine:
 
     def _native(self, one: NativeNode, deltas: Mapping[str, Delta], ticks: Ticks) -> Delta:
         native = self.natives[one.name]
-        if isinstance(native, BlockOperator):
-            return native.step_of({**deltas, **end_before(ticks.until)})
+        if isinstance(native, SynopsisJoin):  # of what has no name only the timestamps count, which are closed
+            read = {scan.table for branch in native.plan.branches for scan in branch.scans}
+            mine = {name: delta for name, delta in deltas.items() if name in read}
+            return native.step({**mine, **end_before(ticks.until)})
         if isinstance(native, ChangingRelation):
             found = native.step_of(deltas, ticks)
             self.rejected += native.rejected
@@ -315,7 +317,7 @@ def _only(delta: Delta, columns: Sequence[str]) -> Delta:
 def _native(one: NativeNode, relations: Relations, compute: Compute) -> NativeOperator:
     match one.node:
         case BlockNode() as node:
-            return BlockOperator(node, relations)
+            return SynopsisJoin(node.synopsis, relations)
         case ChangesNode() as node:
             return ChangingRelation(node)
         case RelationNode() as node:

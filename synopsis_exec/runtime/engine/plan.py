@@ -155,12 +155,6 @@ class CircuitPlan:
     by_timestamp: bool = False
     final: bool = False
     most: int = 2**63 - 1
-    kernel: str = "engine"
-    because: str = ""
-    placement: str = "driver"
-    placed: str = ""
-    key: tuple[str, ...] = ()
-    buckets: int = 0
     distinct: bool = False
     retracts: bool = False
     watched: tuple[EndedKeysNode, ...] = ()

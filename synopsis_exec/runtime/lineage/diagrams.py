@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from streambound_runtime.lineage.deep import deep
 from streambound_runtime.lineage.formulas import (
     AND,
     CONSTANT,
@@ -20,6 +19,7 @@ from streambound_runtime.lineage.formulas import (
     Budget,
     Formula,
     assigned,
+    deep,
     leaves,
     read_once,
     variables,

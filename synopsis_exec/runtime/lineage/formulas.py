@@ -8,7 +8,9 @@ texts are; formulas of different texts may still be the same function, see `stre
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import NamedTuple
 
 VARIABLE, NOT, AND, OR, CONSTANT = "var", "!", "&", "|", "const"
@@ -213,3 +215,17 @@ def without(row: Formula, others: Iterable[Formula]) -> Formula:
         any_of = Formula(OR, args, " | ".join(map(_text, args)))
         missing = Formula(NOT, (any_of,), f"!({any_of.text})", none)
     return Formula(AND, (row, missing), f"{row.text} & {missing.text}", row.p * none)
+
+
+_DEPTH = 1_000_000
+
+
+@contextmanager
+def deep() -> Iterator[None]:
+    """Functions may call themselves more often than Python lets them; such calls take no C stack since Python 3.11."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _DEPTH))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)

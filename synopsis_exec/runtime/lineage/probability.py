@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable
 
 from streambound_runtime.lineage.absorption import absorbed
-from streambound_runtime.lineage.deep import deep
 from streambound_runtime.lineage.diagrams import never_true
 from streambound_runtime.lineage.formulas import (
     AND,
@@ -19,6 +18,7 @@ from streambound_runtime.lineage.formulas import (
     Formula,
     assigned,
     combined,
+    deep,
     leaves,
     read_once,
     variables,

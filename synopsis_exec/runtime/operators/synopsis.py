@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from streambound_runtime.arrays import Integers, Mask, Values
-from streambound_runtime.operators.circuit_plan import BlockNode
 from streambound_runtime.operators.delta import Delta, Times
 from streambound_runtime.operators.dictionary import Dictionary, usable
 from streambound_runtime.operators.entries import arrow_of_frame, column_of, frame_of_arrow, frame_of_pairs
@@ -210,28 +209,3 @@ def check_positive(deltas: Mapping[str, Delta]) -> None:
 def names_of(table: Table) -> tuple[str, ...]:
     """The columns of a table's entries."""
     return (*table.columns, *(age(stream) for stream, *_ in table.ages))
-
-
-class BlockOperator:
-    """The synopsis of a block; it reads streams. Of what has no name only the timestamps count, which are closed."""
-
-    def __init__(self, plan: BlockNode, relations: Mapping[str, list[dict[str, Value]]]) -> None:
-        self.synopsis = SynopsisJoin(plan.synopsis, relations)
-        self.streams = {scan.table for branch in plan.synopsis.branches for scan in branch.scans}
-
-    def step_of(self, deltas: Mapping[str, Delta]) -> Delta:
-        """Close timestamps of the streams' rows."""
-        mine = {name: delta for name, delta in deltas.items() if name in self.streams or not name}
-        return self.synopsis.step(mine)
-
-    def entries(self) -> int:
-        """Those of the synopsis."""
-        return self.synopsis.entries()
-
-    def dump(self) -> State:
-        """The synopsis' tables."""
-        return self.synopsis.dump()
-
-    def load(self, state: State) -> None:
-        """Take over what `dump` returned."""
-        self.synopsis.load(state)

@@ -110,7 +110,7 @@ class OnDriver:
         results, closed, highest = 0, 0, self.operator.entries()
         refused = list[RejectedRow]()
         with self.run.checkpoint.store.lines(self._part(batch)) as file:
-            for deltas in () if until is None else self.open.closed(until, AT_ONCE[self.job.plan.kernel]):
+            for deltas in () if until is None else self.open.closed(until, AT_ONCE[type(self.job.plan)]):
                 before = self.operator.remembered() if self.job.computed and self.job.plan.distinct else None
                 found = self.operator.step(deltas)
                 results += self._write(file, found, before)

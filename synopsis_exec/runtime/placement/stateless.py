@@ -95,7 +95,7 @@ def _results(
                 continue
             now = Pending(job.streams)
             now.add(stream.name, [chunk.good])
-            for deltas in now.closed(None, AT_ONCE[job.plan.kernel]):
+            for deltas in now.closed(None, AT_ONCE[type(job.plan)]):
                 found = operator.step(deltas)
                 if found.size:
                     yield batch_of(job, found)
@@ -121,7 +121,7 @@ class StatelessEmbedded(OnDriver):
         """Make the batch's results."""
         self.add_arrived()
         plan = of_plan(self.job)
-        made = map(self.operator.step, self.open.closed(None, AT_ONCE[self.job.plan.kernel]))
+        made = map(self.operator.step, self.open.closed(None, AT_ONCE[type(self.job.plan)]))
         batches = [batch_of(plan, delta) for delta in (empty_results(plan), *made)]
         results = results_in_process(self.job, batches)
         self.run.checkpoint.store.write(self._part(batch), packed({}, {_RESULTS: results}))
