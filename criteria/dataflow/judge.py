@@ -148,7 +148,28 @@ def _of_all_keys(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Oper
         and not isinstance(tree, nodes.Distinct)
         and not (isinstance(tree, nodes.Union) and tree.distinct)
     ):
-        return block(tree, demand, context)
+        found = block(tree, demand, context)
+        # Sides of a union may keep the rows of their streams, as a block of them all does not.
+        other = _of_operator(tree, demand, context) if _has_sides(tree) and _keeps_matches(found) else None
+        return found if other is None else better(found, other)
+    return _of_operator(tree, demand, context)
+
+
+def _has_sides(tree: nodes.Tree) -> bool:
+    """Whether rows are those of a union, one by one."""
+    while isinstance(tree, nodes.Project | nodes.Alias | nodes.Filter):
+        tree = tree.input
+    return isinstance(tree, nodes.Union)
+
+
+def _keeps_matches(found: Operation) -> bool:
+    """Whether a table of a block holds matches of several streams."""
+    tables = found.rows.sizes.tables if found.rows is not None and found.rows.sizes is not None else ()
+    return any(len(one.layout.streams) > 1 for one in tables)
+
+
+def _of_operator(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Operation:
+    """What one operator remembers, and all below it."""
     if (words := _unread(tree, demand, context)) is not None:
         return without_rule(tree, words)
     match tree:
