@@ -12,7 +12,7 @@ from streambound.analyzer.algebra.clock import scans
 from streambound.analyzer.algebra.nodes import Join, Tree
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
-from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.diagnostics import Diagnostic, Repairs
 from streambound.analyzer.emission import Emission, EmitMode
 from streambound.analyzer.errors import InputError, TooManyBranchesError, UsageError
 from streambound.analyzer.findings import Positions
@@ -44,7 +44,6 @@ from streambound.preprocess.count_lto import count_lto
 from streambound.temporal.statement import SeqStatement, read_statement
 
 if TYPE_CHECKING:
-    from streambound.criteria.repairs.repair import Repairs
     from streambound.criteria.witnesses.executed import Executed
     from streambound.criteria.witnesses.witness import CircuitWitness
 
