@@ -3,68 +3,28 @@
 from __future__ import annotations
 
 import ast
-import re
+import textwrap
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from streambound.analyzer.errors import NotExecutableError
 from streambound.analyzer.version import __version__
-from streambound.synopsis_exec.circuit_plan import PlannedCircuit, promises_in_words, states_in_words
-from streambound.synopsis_exec.emit import Lines
+from streambound.synopsis_exec.circuit_plan import PlannedCircuit
+from streambound.synopsis_exec.emit import WIDTH, Lines
 from streambound.synopsis_exec.job_spec import BATCH, job_spec
-from streambound.synopsis_exec.kernel_choice import kernel_in_words
 from streambound.synopsis_exec.plan_ir import Plan
-from streambound.synopsis_exec.plan_text import derived_in_words, inputs_in_words, tables_in_words
-from streambound_runtime import promises, spec
-from streambound_runtime.engine import (
-    block,
-    block_tables,
-    counts,
-    group,
-    join,
-    linear,
-    over,
-    running,
-    stream_join,
-    stream_sides,
-)
-from streambound_runtime.engine import plan as engine_plan
-from streambound_runtime.operators import asked_rows, circuit_plan, formula, plan
-from streambound_runtime.operators.epochs import plan as epochs
+from streambound.synopsis_exec.plan_text import computed_in_words, kept_in_words, promises_in_words
+from streambound.synopsis_exec.synopsis_plan import kernel_in_words
+from streambound_runtime.job import NAMES
 from streambound_runtime.spec import JobSpec
+from streambound_runtime.sql_parts import in_sql
 from streambound_runtime.text import printed, read
 from streambound_runtime.zipped import ZIP, zipped
 
 JOB = "job.py"
 RUNTIME = ZIP
 _ANY_RUNTIME = "streambound_runtime-*.zip"
-_MODULES = {
-    "engine.block": block,
-    "engine.block_tables": block_tables,
-    "engine.counts": counts,
-    "engine.group": group,
-    "engine.join": join,
-    "engine.linear": linear,
-    "engine.over": over,
-    "engine.plan": engine_plan,
-    "engine.running": running,
-    "engine.stream_join": stream_join,
-    "engine.stream_sides": stream_sides,
-    "operators.formula": formula,
-    "operators.plan": plan,
-    "promises": promises,
-    "operators.asked_rows": asked_rows,
-    "operators.circuit_plan": circuit_plan,
-    "operators.epochs.plan": epochs,
-    "spec": spec,
-}
-CLASSES = {
-    name: module
-    for module, found in _MODULES.items()
-    for name, value in vars(found).items()
-    if isinstance(value, type) and value.__module__ == f"streambound_runtime.{module}"
-}
-"""The classes that a job's literal is made of, and the module that each is in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,42 +84,61 @@ def compiled(plan: Plan | PlannedCircuit, forced: str | None = None, tick: str =
 
 def job_text(job: JobSpec, query: Plan | PlannedCircuit) -> str:
     """`job.py`: the SQL, the tables in words, and the job as one literal. The same job gives the same text."""
-    lines = Lines()
     what = "each result once" if query.distinct else "results with their multiplicities"
     needs = "whose memory grows with its input" if query.bound.grows else "that needs constant memory"
-    lines.comment(f"{query.name}: a Spark Structured Streaming job {needs} ({what}).")
-    lines.add("#")
-    for line in query.sql.split("\n"):
-        lines.comment(f"    {line}")
-    lines.add("#")
-    for sentence in inputs_in_words(query.inputs) if isinstance(query, PlannedCircuit) else derived_in_words(query):
-        lines.comment(f"Spark computes {sentence}.")
     entries = query.bound.entries.text
     if isinstance(query, PlannedCircuit) and query.bound.grows:
-        lines.comment("Memory: no bound.")
+        memory = "Memory: no bound."
     elif query.bound.grows:
-        lines.comment(f"Memory: no bound; at most {entries} synopsis entries, n_S being the rows of S.")
+        memory = f"Memory: no bound; at most {entries} synopsis entries, n_S being the rows of S."
     else:
-        lines.comment(f"Memory: at most M = {entries} synopsis entries between two timestamps.")
-    kept = states_in_words(query.bound) if isinstance(query, PlannedCircuit) else tables_in_words(query)
-    for sentence in kept or ["nothing has to be remembered"]:
-        lines.comment(f"  {sentence}")
-    for sentence in promises_in_words(query) if isinstance(query, PlannedCircuit) else ():
-        lines.comment(f"It relies on the promise {sentence}.")
-    if not isinstance(query, PlannedCircuit):
-        lines.comment(f"Kernel: {kernel_in_words(query)}.")
-    lines.comment(f"Placement: {job.plan.placement}, because {job.plan.placed}.")
+        memory = f"Memory: at most M = {entries} synopsis entries between two timestamps."
+    sentences = [
+        *(f"Spark computes {sentence}." for sentence in computed_in_words(query)),
+        memory,
+        *(f"  {sentence}" for sentence in kept_in_words(query) or ["nothing has to be remembered"]),
+        *(f"It relies on the promise {sentence}." for sentence in promises_in_words(query)),
+        *([f"Kernel: {kernel_in_words(query)}."] if isinstance(query, Plan) else []),
+        f"Placement: {job.placement.where}, because {job.placement.because}.",
+    ]
+    title = f"{query.name}: a Spark Structured Streaming job {needs} ({what})."
+    return script(title, query.sql, sentences, job, dict.fromkeys(NAMES, "job"), "main", in_sql)
+
+
+def script(
+    title: str,
+    sql: str,
+    sentences: Iterable[str],
+    job: object,
+    names: Mapping[str, str],
+    main: str,
+    short: Callable[[object], str | None] | None = None,
+) -> str:
+    """A `job.py`: a title, the SQL and some sentences as a comment, and a job of some classes for a ``main`` module.
+
+    ``names`` are those that the job's literal may call, each with its module; ``short`` writes parts of it in fewer.
+    """
+    lines = Lines()
+    lines.comment(title)
+    lines.add("#")
+    for line in sql.split("\n"):
+        lines.comment(f"    {line}")
+    lines.add("#")
+    for sentence in sentences:
+        lines.comment(sentence)
     lines.add("#")
     lines.comment(f"Generated by streambound {__version__}; change the query and compile again rather than this file.")
     lines.comment(f"It needs streambound_runtime {__version__}: {RUNTIME} beside it or in --py-files, or installed.")
     lines.add("", "import sys", "from pathlib import Path", "")
     lines.add(f'sys.path.insert(0, str(Path(__file__).with_name("{RUNTIME}")))', "")
-    literal = printed(job)
-    lines.add("from streambound_runtime.main import main")
-    used = {name: module for name, module in CLASSES.items() if re.search(rf"\b{name}\(", literal)}
+    literal = printed(job, short=short)
+    called = {*map(_called, ast.walk(ast.parse(literal)))}
+    lines.add(f"from streambound_runtime.{main} import main")
+    used = {name: module for name, module in names.items() if name in called}
     for module in sorted({*used.values()}):
-        names = ", ".join(sorted(name for name in used if used[name] == module))
-        lines.call(f"from streambound_runtime.{module} import (", names.split(", "), ")")
+        found = ", ".join(sorted(name for name in used if used[name] == module))
+        text = f"from streambound_runtime.{module} import ({found})"
+        lines.add(*textwrap.wrap(text, WIDTH, subsequent_indent="    "))
     lines.add("", *f"JOB = {literal}".split("\n"), "")
     lines.add('if __name__ == "__main__":', "    sys.exit(main(JOB))")
     return lines.text
@@ -170,10 +149,15 @@ def job_in(text: str) -> JobSpec | None:
     try:
         body = ast.parse(text).body
         literals = [node.value for node in body if isinstance(node, ast.Assign) and _is_job(node)]
-        found = read(ast.unparse(literals[0]), [vars(_MODULES[module])[name] for name, module in CLASSES.items()])
+        found = read(ast.unparse(literals[0]), NAMES.values())
     except (SyntaxError, ValueError, IndexError):
         return None
     return found if isinstance(found, JobSpec) else None
+
+
+def _called(node: ast.AST) -> str | None:
+    """The name that a node calls, if it is a call."""
+    return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
 
 
 def _is_job(node: ast.Assign) -> bool:

@@ -18,11 +18,9 @@ from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.names_apart import with_names_apart
 from streambound.analyzer.algebra.nodes import Tree, named_inputs
-from streambound.analyzer.algebra.schema import parsed, schema
-from streambound.analyzer.algebra.schema_columns import meant
+from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.value_sets import NOTHING
 from streambound.analyzer.algebra.view_facts import NOW
-from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.lower import lower
@@ -37,15 +35,13 @@ from streambound.criteria.dataflow.blocks import RuleContext
 from streambound.criteria.dataflow.counting import present_rows
 from streambound.criteria.dataflow.each_key import with_one_key
 from streambound.criteria.dataflow.explained import FactLog
+from streambound.criteria.dataflow.joins import with_partners
 from streambound.criteria.dataflow.judge import Judgement
-from streambound.criteria.dataflow.rewrites.conditions import filtered
-from streambound.criteria.dataflow.rewrites.late_conditions import block_conditions, late_conditions, late_parts
-from streambound.criteria.dataflow.rewrites.late_values import values_in_block
-from streambound.criteria.dataflow.rewrites.not_in import anti_joins, compared, without_not_in
+from streambound.criteria.dataflow.rewrites.not_in import anti_joins, without_not_in
 from streambound.criteria.dataflow.rewrites.pipeline import FORMS, Pass
 from streambound.criteria.dataflow.rewrites.ranges import LEFT_MEETS, RIGHT_MEETS, limits, ranges_down
 from streambound.criteria.dataflow.rewrites.sums import above_groups, sums_down
-from streambound.criteria.dataflow.rewrites.unions import disjoint_unions, in_both, one_selection
+from streambound.criteria.dataflow.rewrites.unions import disjoint_unions, is_disjoint
 from streambound.criteria.dataflow.state import (
     BlockResults,
     ColumnCount,
@@ -67,6 +63,11 @@ from streambound.criteria.dataflow.view import OperatorView, place_of
 from streambound.criteria.dataflow.views import Views, equalities, values_of
 from streambound.criteria.size import Number, Size, total
 from streambound.criteria.synopsis import Synopsis
+from streambound.preprocess.trees.conditions import filtered
+from streambound.preprocess.trees.late_conditions import late_conditions
+from streambound.preprocess.trees.late_values import values_in_blocks
+from streambound.preprocess.trees.not_in import compared
+from streambound.preprocess.trees.unions import in_both, one_selection
 from streambound_runtime.operators.asked_rows import AskedRows
 
 VERSION = 3
@@ -122,10 +123,11 @@ def _with_nodes(document: Json, claims: Sequence[Json]) -> Json:
 
 def _rewrites(tree: Tree, judgement: Judgement, catalog: Catalog) -> Iterator[Json]:
     """The passes that change the tree, of some each change with the facts that it is by."""
-    tree, late = _late(tree, judgement.context.blocks, catalog)
-    yield from late
-    tree, valued = _values_in_blocks(tree, judgement.context.blocks, catalog)
-    yield from valued
+    for one in (late_conditions, values_in_blocks):
+        changed = one(tree, judgement.context.blocks, catalog)
+        if changed is not tree:
+            yield {"rule": one.__name__}
+        tree = changed
     for passes in FORMS:
         found, rewrites = _after(tree, passes, catalog)
         if _same(found, judgement.operation.tree):
@@ -153,43 +155,6 @@ def _same(one: Tree, other: Tree) -> bool:
     return one == other and _places(one) == _places(other)
 
 
-def _late(tree: Tree, blocks: BlockReader, catalog: Catalog) -> tuple[Tree, list[Json]]:
-    """What `late_conditions` does, block by block."""
-    found, todo = list[Json](), list[tuple[str, ...]]([()])
-    while todo:
-        path = todo.pop()
-        here = _at(tree, path)
-        late = late_parts(here, blocks, catalog)
-        if late:
-            known = [id(one) for one in block_conditions(here)]
-            found.append(
-                {"rule": "late_conditions", "path": list(path), "late": [known.index(id(one)) for one in late]}
-            )
-            tree = _with(tree, path, late_conditions(here, blocks, catalog))
-        else:
-            todo += [(*path, name) for name in named_inputs(here)]
-    return tree, found
-
-
-def _values_in_blocks(tree: Tree, blocks: BlockReader, catalog: Catalog) -> tuple[Tree, list[Json]]:
-    """What `values_in_blocks` does, block by block: the columns and the expressions that a block shows then."""
-    found = list[Json]()
-    for path in _upwards(tree):
-        here = _at(tree, path)
-        changed = values_in_block(here, blocks, catalog)
-        if changed is here:
-            continue
-        shown = _at(changed, ("input", "input", "input"))
-        given = schema(_at(here, ("input", "input")), catalog)
-        assert isinstance(shown, nodes.Project), "a block shows the values"
-        items = [parsed(item.value) for item in shown.items if isinstance(item, nodes.Named)]
-        columns = [meant(one, given) for one in items if isinstance(one, exp.Column)]
-        texts = [one.sql("spark") for one in items if not isinstance(one, exp.Column)]
-        found.append({"rule": "values_in_blocks", "path": list(path), "columns": columns, "expressions": texts})
-        tree = _with(tree, path, changed)
-    return tree, found
-
-
 def _upwards(tree: Tree, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """The paths of a tree, those below an operator first."""
     for name, one in named_inputs(tree).items():
@@ -202,18 +167,16 @@ def _selections(tree: Tree, catalog: Catalog) -> tuple[Tree, list[Json]]:
     found = list[Json]()
     for path in _upwards(tree):
         here = _at(tree, path)
-        changed = one_selection(here, catalog)
-        if changed is here:
+        both = in_both(here) if is_disjoint(here, catalog) else None
+        if both is None:
             continue
-        both = in_both(here)
-        assert both is not None, "it is a union of selections"
         registered = _nodes_of(tree, catalog, path, {"both": both})
         log, node = FactLog(registered.numbers), registered.at(both)
         empty = next(place for place, column in enumerate(node.view.columns) if column.values.size == 0)
         log.values(node, empty)
         made: Json = {"rule": "disjoint_unions", "path": list(path), "facts": log.facts}
         found.append(_with_nodes(made, registered.claims))
-        tree = _with(tree, path, changed)
+        tree = _with(tree, path, one_selection(here))
     return tree, found
 
 
@@ -222,18 +185,18 @@ def _not_in(tree: Tree, catalog: Catalog) -> tuple[Tree, list[Json]]:
     found = list[Json]()
     for path in _upwards(tree):
         here = _at(tree, path)
-        changed = without_not_in(here, catalog)
-        if changed is here or not isinstance(here, nodes.Join):
+        compared_values = compared(here)
+        if compared_values is None:
             continue
-        sides = dict(zip(("member", "values"), compared(here), strict=True))
+        sides = dict(zip(("member", "values"), compared_values, strict=True))
         registered = _nodes_of(tree, catalog, path, sides)
         log = FactLog(registered.numbers)
         for node in map(registered.at, sides.values()):
-            if not is_static(here.left, catalog) and not node.view.columns[0].values.null:
+            if not node.view.columns[0].values.null:
                 log.values(node, 0)
         made: Json = {"rule": "anti_joins", "path": list(path), "facts": log.facts}
         found.append(_with_nodes(made, registered.claims))
-        tree = _with(tree, path, changed)
+        tree = _with(tree, path, without_not_in(here, catalog))
     return tree, found
 
 
@@ -243,10 +206,10 @@ def _sums(tree: Tree, catalog: Catalog) -> tuple[Tree, list[Json]]:
     while todo:
         path = todo.pop()
         here = _at(tree, path)
-        pushed = above_groups(here, catalog) if isinstance(here, nodes.Project) else None
+        pushed = above_groups(here, catalog)
         if pushed is not None:
-            below, changed = pushed
-            found.append({"rule": "sums_down", "path": list(path), "side": "left" if below.is_left else "right"})
+            is_left, changed = pushed
+            found.append({"rule": "sums_down", "path": list(path), "side": "left" if is_left else "right"})
             tree = _with(tree, path, changed)
         todo += [(*path, name) for name in reversed(named_inputs(_at(tree, path)))]
     return tree, found
@@ -376,6 +339,8 @@ class _Nodes:
         if isinstance(node.tree, nodes.Join):
             pair = TreeNode(pairs_of(node.tree), node.views, node.recursion)
             self.add(pair, {"path": list(path), "made": "pairs"})
+            asked = TreeNode(with_partners(node.tree), node.views, node.recursion)
+            self.add(asked, {"path": list(path), "made": "partners"})
         if isinstance(node.tree, nodes.Except | nodes.Intersect):
             common = nodes.Intersect(node.tree.left, node.tree.right, node.tree.distinct)
             self.add(TreeNode(common, node.views, node.recursion), {"path": list(path), "made": "common"})
@@ -440,7 +405,7 @@ class _Maker:
         tree, demand = one.tree, one.demand
         rule = "block" if one.rows is not None else "operator"
         if one.is_apart:
-            rule = "rows"
+            rule = "rows" if one.rows is not None else "joined rows"
         elif one.rows is None and is_static(tree, self.nodes.catalog):
             rule = "static"
         elif one.each_key is not None:
@@ -452,15 +417,16 @@ class _Maker:
             "rule": rule,
             "columns": sorted(demand.columns),
             "most": [{"column": column, "most": most} for column, most in sorted(demand.most.items())],
-            "ago": [],
+            "apart": [],
             "states": [self.state(state, one) for state in one.states],
             "inputs": [self.operation(below) for below in one.inputs],
         }
         if one.inputs and isinstance(tree, nodes.Filter):
-            found["inputs"][0]["ago"] = [self._ago(tree, *limit) for limit in sorted(one.inputs[0].demand.ago.items())]
+            apart = sorted(one.inputs[0].demand.apart.items())
+            found["inputs"][0]["apart"] = [self._apart(tree, pair, most) for pair, most in apart]
         else:
             for below, made in zip(one.inputs, found["inputs"], strict=True):
-                made["ago"] = [{"column": column, "most": most} for column, most in sorted(below.demand.ago.items())]
+                made["apart"] = [_pair(pair, most) for pair, most in sorted(below.demand.apart.items())]
         if tree.at is not None:
             found["span"] = {"line": tree.at.line, "column": tree.at.column}
         if one.each_key is not None:
@@ -485,16 +451,13 @@ class _Maker:
         made: Json = {"rule": "one key", "key": each.key.name, "operation": maker.operation(each.operation)}
         return _with_nodes(made | {"facts": maker.log.facts}, registered.claims)
 
-    def _ago(self, tree: Tree, column: int, most: int) -> Json:
-        """How long ago a time of a row before may be, where the condition is true, by the time at which rows come."""
-        node, made = self.nodes.at(tree), {"column": column, "most": most}
-        below = node.input("input")
-        for place, one in enumerate(below.view.columns):
-            path = self.log.path(node, place, column) if one.newest else None
-            if path is not None and sum(step.most for step in path) <= most:
-                steps = [self.log.step(node, step) for step in path]
-                return made | {"newest": self.log.time(below, place, NOW), "path": steps}
-        return made
+    def _apart(self, tree: Tree, pair: tuple[int, int], most: int) -> Json:
+        """By how much a column is above another one at most, where the condition is true, or as is known from above."""
+        node = self.nodes.at(tree)
+        path = self.log.path(node, *pair)
+        if path is None or sum(step.most for step in path) > most:
+            return _pair(pair, most)
+        return _pair(pair, most) | {"path": [self.log.step(node, step) for step in path]}
 
     def state(self, state: OperatorState, one: Operation | None) -> Json:
         """A state, with the reason for its size."""
@@ -791,6 +754,11 @@ class _Maker:
             covered |= {more[0], more[1]}
             found.append({"column": more[0], "other": more[1], "atom": more[2]})
         return found
+
+
+def _pair(pair: tuple[int, int], most: int) -> Json:
+    """By how much a column is above another one at most, in rows that matter."""
+    return {"column": pair[0], "other": pair[1], "most": most}
 
 
 def _at_columns(count: StateCount) -> StateCount:

@@ -15,6 +15,7 @@ from sqlglot import exp
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.schema import parsed, starred_places
 from streambound.analyzer.algebra.schema_columns import ViewColumn, meant
+from streambound.analyzer.algebra.window_functions import is_rank
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.codes import Code
 from streambound.analyzer.findings import Positions
@@ -26,7 +27,6 @@ from streambound.criteria.dataflow.state import OperatorState
 from streambound.criteria.dataflow.syntax import conjuncts
 from streambound.criteria.dataflow.view import OperatorView
 from streambound.criteria.dataflow.views import MADE, Views
-from streambound.criteria.dataflow.windows import RANKS
 from streambound.criteria.dataflow.witness import states_without_size
 from streambound.criteria.violation import Violation, cause_of
 from streambound.criteria.wording import limits_help
@@ -259,7 +259,7 @@ def _way_out(operator: nodes.Tree) -> str:
     """What to do about an operator that nothing bounds."""
     match operator:
         case nodes.Over(calls=calls):
-            ranked = any(call.function in RANKS for call in calls)
+            ranked = any(map(is_rank, calls))
             return f"{_FIRST if ranked else _IN_ORDER}, or {_WINDOW}"
         case nodes.Fixpoint():
             return _STEP

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.aggregate_functions import KeptValues, NoAggregate, values_of
 from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall, Bucket, Filter, Named, Project
-from streambound.analyzer.algebra.percentiles import NoPercentileError, percentile_of
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.syntax import scalar_of
 from streambound.analyzer.columns import Column
@@ -23,7 +23,6 @@ from streambound.recheck.derivation.operations import OperationChecker
 from streambound.recheck.derivation.states import EVER, KEY, OPEN_VALUES, ROWS, SUMS, TIME, VALUES, ExpectedState
 from streambound.recheck.derivation.trees import PlanNode, keyed, only_grows, says, session_of, value_of
 
-_LINEAR = ("COUNT", "SUM", "AVG", "VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP")
 _NEWEST = "(newest)"
 _GROUPS_GO = {TIME: "A5", KEY: "K1"}
 """The propositions by which groups are not kept for ever."""
@@ -57,28 +56,22 @@ def groups(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation
 
 def is_valued(call: AggregateCall) -> bool:
     """Whether an aggregate is computed of values; raises NotCheckedError for one of which nothing is known."""
-    try:
-        if percentile_of(call) is not None:
-            return True
-    except NoPercentileError as error:
-        raise NotCheckedError(str(error)) from error
-    if call.function in ("MIN", "MAX") and len(call.arguments) == 1:
-        return True
-    if call.function not in _LINEAR or call.order or (call.distinct and len(call.arguments) != 1):
-        raise NotCheckedError(f"the aggregate {call.function}")
-    return call.distinct
+    found = values_of(call)
+    if isinstance(found, NoAggregate):
+        raise NotCheckedError(found.words or f"the aggregate {call.function}")
+    return found is not None
 
 
 def greatest(call: AggregateCall) -> bool | None:
     """Whether the greatest value alone matters, or the least one alone; None where others do."""
-    found = percentile_of(call)
-    extreme = call.function if found is None else found.extreme
-    return None if extreme not in ("MIN", "MAX") else extreme == "MAX"
+    found = values_of(call)
+    return found.greatest if isinstance(found, KeptValues) else None
 
 
 def _is_counted(call: AggregateCall) -> bool:
     """Whether it matters how often a value is there."""
-    return percentile_of(call) is not None and greatest(call) is None and not call.distinct
+    found = values_of(call)
+    return isinstance(found, KeptValues) and found.counted
 
 
 def _rows_below(node: PlanNode) -> PlanNode:

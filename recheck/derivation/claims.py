@@ -190,11 +190,22 @@ class ClaimedBlockTables:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedGreatest:
-    """The greatest value that matters of a column, or how long ago; of that a fact of the newest time, and a path."""
+    """The greatest value that matters of a column."""
 
     column: int
     most: int
-    newest: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedApart:
+    """By how much a column is above another one at most in rows that matter, and the path of a condition that says so.
+
+    Without a path the operators above say so.
+    """
+
+    column: int
+    other: int
+    most: int
     path: tuple[ClaimedStep, ...] = ()
 
 
@@ -214,7 +225,7 @@ class ClaimedOperation:
     rule: str
     columns: tuple[int, ...]
     most: tuple[ClaimedGreatest, ...] = ()
-    ago: tuple[ClaimedGreatest, ...] = ()
+    apart: tuple[ClaimedApart, ...] = ()
     states: tuple[ClaimedOperatorState, ...] = ()
     inputs: tuple[ClaimedOperation, ...] = ()
     block: ClaimedBlockTables | None = None
@@ -237,8 +248,7 @@ class ClaimedKey:
 class ClaimedRewrite:
     """A rewrite of the whole tree, or of the operator at a path, by some facts of the tree before it.
 
-    ``side`` and ``values``: of a limit to what partners of a join's side have, as a ``fact`` of pairs says, by number;
-    ``late``: conditions by their numbers; ``columns`` and ``expressions``: those that a block shows for what is above.
+    ``values``: of a limit to what partners of a join's ``side`` have, as a ``fact`` of pairs says, by its number.
     """
 
     rule: str
@@ -246,9 +256,6 @@ class ClaimedRewrite:
     side: str = ""
     values: ClaimedValues | None = None
     fact: int | None = None
-    late: tuple[int, ...] = ()
-    columns: tuple[int, ...] = ()
-    expressions: tuple[str, ...] = ()
     nodes: tuple[ClaimedNode, ...] = ()
     facts: tuple[ClaimedFact, ...] = ()
 

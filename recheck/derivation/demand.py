@@ -12,11 +12,17 @@ from streambound.recheck.derivation.trees import Places, PlanNode
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """At least this is needed of rows; of some columns no greater values than ``most``, nor times so long ``ago``."""
+    """At least this is needed of rows: of some columns no greater values than ``most``, or so far ``apart``."""
 
     columns: Places
     most: Mapping[int, int] = field(default_factory=dict)
-    ago: dict[int, int] = field(default_factory=dict)
+    apart: Mapping[tuple[int, int], int] = field(default_factory=dict)
+
+    def at(self, places: Mapping[int, int]) -> Needed:
+        """The limits of columns that are at other places, and of no others."""
+        most = {places[one]: most for one, most in self.most.items() if one in places}
+        pairs = ((one, other, most) for (one, other), most in self.apart.items() if one in places and other in places)
+        return Needed(frozenset(), most, {(places[one], places[other]): most for one, other, most in pairs})
 
     def reading(self, places: Iterable[int]) -> Needed:
         """The same with the values of more columns."""
@@ -30,8 +36,9 @@ def everything(node: PlanNode) -> Needed:
 
 def needed_of(claim: ClaimedOperation) -> Needed:
     """What an operation says is needed of its rows."""
-    limits = ({one.column: one.most for one in several} for several in (claim.most, claim.ago))
-    return Needed(frozenset(claim.columns), *limits)
+    most = {one.column: one.most for one in claim.most}
+    apart = {(one.column, one.other): one.most for one in claim.apart}
+    return Needed(frozenset(claim.columns), most, apart)
 
 
 def require(needed: Needed, claim: ClaimedOperation, node: PlanNode) -> None:
@@ -41,9 +48,10 @@ def require(needed: Needed, claim: ClaimedOperation, node: PlanNode) -> None:
         raise RejectedError("columns that are none are needed")
     if not needed.columns <= given.columns:
         raise RejectedError("columns that are needed are not said to be")
-    for limits, known in ((given.most, needed.most), (given.ago, needed.ago)):
-        if any(column not in known or known[column] > most for column, most in limits.items()):
-            raise RejectedError("greater values are needed, or earlier ones")
+    if any(column not in needed.most or needed.most[column] > most for column, most in given.most.items()):
+        raise RejectedError("greater values are needed")
+    if any(pair not in needed.apart or needed.apart[pair] > most for pair, most in given.apart.items()):
+        raise RejectedError("values are needed that are further apart")
 
 
 def require_place(claim: ClaimedOperation, node: PlanNode) -> None:

@@ -74,8 +74,7 @@ def of_each_key(operations: OperationChecker, node: PlanNode, claim: ClaimedOper
     inner.sizes, inner.relations = {}, set()
     key_places(inner, one, len(key.attributes))
     inner.check(one, needed_of(claim), claim.each.operation)
-    if facts.unused() or len(facts.nodes.used) < len(claim.each.nodes):
-        raise RejectedError("it says more than it uses")
+    facts.require_used()
     if inner.relations & operations.relations:
         raise NotCheckedError("a relation that is read beside keys that end, and for each")
     operations.relations |= inner.relations

@@ -117,9 +117,14 @@ class CheckedFacts:
         self.used |= {number} if found else set()
         return found
 
-    def unused(self) -> list[int]:
-        """The facts that nothing uses."""
-        return sorted({*range(len(self.claimed))} - self.used)
+    def is_empty(self, node: PlanNode) -> bool:
+        """Whether a fact says that a column of a node has no value, so that there are no rows."""
+        return any(self.sets[one].size == 0 for column in range(node.width) for one in self.about(node, column))
+
+    def require_used(self) -> None:
+        """Raises RejectedError where nothing uses a fact, or a node."""
+        if len(self.used) < len(self.claimed) or len(self.nodes.used) < len(self.nodes.claimed):
+            raise RejectedError("it says more than it uses")
 
     def path(
         self,
@@ -128,8 +133,9 @@ class CheckedFacts:
         last: ClaimedPoint,
         node: PlanNode,
         there: Sequence[int],
+        beside: bool = False,
     ) -> int:
-        """The sum of a path: the most by which its first point is above its last one.
+        """The sum of a path: the most by which its first point is above its last one; ``beside``: where that is there.
 
         Points between must be there: sources without which no row is, and columns that are not NULL, as a part of the
         condition says, a fact of the path, or one of those that say what is ``there``.
@@ -141,7 +147,7 @@ class CheckedFacts:
         for point in [step.above for step in steps[1:]]:
             self.require_there(point, steps, node, there)
         for step in steps:
-            self._step(step, node)
+            self._step(step, node, beside)
         return sum(step.most for step in steps)
 
     def require_there(
@@ -161,7 +167,7 @@ class CheckedFacts:
             if all(self.of_row(one, node, point.column).null for one in mine):
                 raise RejectedError("a path by a column that may be NULL")
 
-    def _step(self, step: ClaimedStep, node: PlanNode) -> None:
+    def _step(self, step: ClaimedStep, node: PlanNode, beside: bool) -> None:
         above, below = step.above, step.below
         if step.atom is not None and step.fact is None:
             part = self.atom(node, step.atom)
@@ -178,7 +184,7 @@ class CheckedFacts:
         column, other = (above, below) if above.column is not None else (below, above)
         if column.column is None or other.column is not None:
             raise RejectedError("a step between no column and another point")
-        low, high = self._ends(step.fact, column.column, other, node)
+        low, high = self._ends(step.fact, column.column, other, node, beside)
         most = high if column is above else None if low is None else -low
         if most is None or most > step.most:
             raise RejectedError(f"fact {step.fact} does not say so")
@@ -196,7 +202,9 @@ class CheckedFacts:
             return None if high is None else floor(high)
         return None if low is None else -ceil(low)
 
-    def _ends(self, fact: int, column: int, other: ClaimedPoint, node: PlanNode) -> tuple[int | None, int | None]:
+    def _ends(
+        self, fact: int, column: int, other: ClaimedPoint, node: PlanNode, beside: bool
+    ) -> tuple[int | None, int | None]:
         """How far a column is from 0, or from a source's time, as a fact about a row of the condition says."""
         kind = node.row[column].type
         if kind is None or not kind.discrete:
@@ -208,7 +216,7 @@ class CheckedFacts:
             time = self.time(fact, node, column)
         else:
             below = below_condition(node, column)
-            time = moved_up(self.time(fact, *below), node, below[0])
+            time = moved_up(self.time(fact, *below, beside), node, below[0])
         if time.source != other.source or time.function.name:
             raise RejectedError(f"fact {fact} is about another time")
         return time.low, time.high

@@ -21,11 +21,29 @@ from streambound.analyzer.query import Query
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.derivation.claims import ClaimedBest, ClaimedOperation, NotCheckedError, count_of
 from streambound.recheck.derivation.counts import CountedColumns
-from streambound.recheck.derivation.demand import Needed, needed_of
+from streambound.recheck.derivation.demand import Needed, needed_of, require, require_place
 from streambound.recheck.derivation.operations import OperationChecker
 from streambound.recheck.derivation.relations import all_rows
-from streambound.recheck.derivation.states import EVER, NUMBER, ROW, ROWS, ExpectedState
-from streambound.recheck.derivation.trees import Places, PlanNode, only_grows, pairs
+from streambound.recheck.derivation.states import (
+    EVER,
+    NUMBER,
+    ROW,
+    ROWS,
+    SOURCES,
+    ExpectedState,
+    reason_of,
+    retention_of,
+)
+from streambound.recheck.derivation.trees import (
+    Places,
+    PlanNode,
+    listed,
+    only_grows,
+    pairs,
+    sources,
+    with_conditions,
+    with_partners,
+)
 
 
 def join(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) -> None:
@@ -37,6 +55,8 @@ def join(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) 
     left, right = node.input("left"), node.input("right")
     version = version_of(right)
     mine, theirs = _sides(node, tree, claim, left)
+    if claim.rule == "joined rows":
+        return _rows_apart(operations, node, claim)
     if version is not None:
         return _as_of(operations, node, tree, version, (mine, theirs), claim)
     states = list[ExpectedState]()
@@ -126,6 +146,52 @@ def _moved(node: exp.Expr, both: PlanNode) -> int | None:
     while isinstance(node, exp.Add | exp.Sub) and not both.read_by(node.expression):
         node = node.this.unnest()
     return both.place_of(node)
+
+
+def _rows_apart(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) -> None:
+    """The rows of the streams that joins are of, as long as a result that they are part of may change.
+
+    Of the joins between nothing is kept: they are made again of these rows, and so is which rows have partners.
+    """
+    count = count_of(claim, 0)
+    if count.rule != "apart":
+        raise RejectedError("rows that are not kept apart")
+    size = operations.counts.most(count, CountedColumns(with_partners(node), frozenset(), None))
+    state = ExpectedState("rows", "Lemma 1", (), SOURCES, size, reason_of(count), retention_of(count))
+    operations.states(claim, state)
+    _made_again(operations, node, claim, root=True)
+
+
+def _made_again(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation, root: bool = False) -> None:
+    """Rows of joins without a state of their own, down to those that are each one of a stream."""
+    node = with_conditions(node)
+    require_place(claim, node)
+    if claim.block is not None or (claim.states and not root):
+        raise RejectedError("states of rows that are made again")
+    match node.tree:
+        case Join(kind=kind, using=(), member=None) as tree if root or kind not in ONE_SIDED:
+            left, right = node.input("left"), node.input("right")
+            below = list(zip((left, right), _sides(node, tree, claim, left), strict=True))
+        case Alias():
+            below = [(node.input("input"), needed_of(claim))]
+        case Project():
+            given, items = node.input("input"), listed(node)
+            places = [given.place_of(items[place]) for place in needed_of(claim).columns]
+            if None in places:
+                raise RejectedError("rows that are made again are not computed with")
+            below = [(given, Needed(frozenset(place for place in places if place is not None)))]
+        case _:
+            raise RejectedError("rows that are not of streams")
+    if len(claim.inputs) != len(below):
+        raise RejectedError(f"a {claim.operator} of {len(claim.inputs)} inputs, not {len(below)}")
+    for (given, needed), one in zip(below, claim.inputs, strict=True):
+        if one.rule != "block":
+            require(needed, one, given)
+            _made_again(operations, given, one)
+            continue
+        operations.check(given, needed, one)
+        if one.states or [source.is_stream for source in sources(given).values()] != [True]:
+            raise RejectedError("rows that are not those of one stream")
 
 
 def _as_of(

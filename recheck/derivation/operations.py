@@ -78,11 +78,13 @@ class OperationChecker:
                 self._rows_apart(node, claim)
             case "each key":
                 self.each_key(self, node, claim)
-            case "operator" | "sums":
+            case "operator" | "sums" | "joined rows":
                 if node.is_static or claim.block is not None:
                     raise RejectedError("a rule for what does not change, or for a block")
                 if claim.rule == "sums" and not isinstance(node.tree, Aggregate):
                     raise RejectedError("sums of what has no groups")
+                if claim.rule == "joined rows" and not isinstance(node.tree, Join):
+                    raise RejectedError("joined rows of what is no join")
                 rule = self.rules.get(type(node.tree))
                 if rule is None:
                     raise NotCheckedError(f"the operator {claim.operator}")

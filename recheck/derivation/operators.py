@@ -6,7 +6,7 @@ from streambound.analyzer.algebra.monotone import not_monotone
 from streambound.analyzer.algebra.nodes import Bucket, BucketKind, Filter, Fixpoint, Union
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.derivation import atoms
-from streambound.recheck.derivation.claims import ClaimedGreatest, ClaimedOperation, ClaimedPoint, NotCheckedError
+from streambound.recheck.derivation.claims import ClaimedApart, ClaimedOperation, ClaimedPoint, NotCheckedError
 from streambound.recheck.derivation.counts import CountedColumns
 from streambound.recheck.derivation.demand import Needed, everything, needed_of
 from streambound.recheck.derivation.fact_log import CheckedFacts
@@ -19,10 +19,12 @@ def filtered_rows(operations: OperationChecker, node: PlanNode, claim: ClaimedOp
     """The rows for which a condition is true: it is read, and says which values are enough."""
     assert isinstance(node.tree, Filter), "its rule"
     needed, below = needed_of(claim), node.input("input")
-    limited = Needed(needed.columns, {**needed.most, **_limits(node, needed)}, dict(needed.ago))
-    for one in claim.inputs[0].ago if claim.inputs else ():
-        if limited.ago.get(one.column, one.most + 1) > one.most:
-            limited.ago[one.column] = _ago(operations.counts.facts, node, one)
+    apart = dict(needed.apart)
+    for one in claim.inputs[0].apart if claim.inputs else ():
+        if one.path:
+            most, pair = _apart(operations.counts.facts, node, one), (one.column, one.other)
+            apart[pair] = min(most, apart.get(pair, most))
+    limited = Needed(needed.columns, {**needed.most, **_limits(node, needed)}, apart)
     _linear(operations, claim, (below, limited.reading(below.read_by(node.tree.condition))))
 
 
@@ -30,11 +32,8 @@ def select_list(operations: OperationChecker, node: PlanNode, claim: ClaimedOper
     """The columns of a select list: those that are read are needed, and what their expressions read."""
     needed, below, items = needed_of(claim), node.input("input"), listed(node)
     columns = frozenset[int]().union(*(below.read_by(items[place]) for place in needed.columns))
-    limits = (
-        {place: n for one, n in known.items() if (place := below.place_of(items[one])) is not None}
-        for known in (needed.most, needed.ago)
-    )
-    _linear(operations, claim, (below, Needed(columns, *limits)))
+    places = {one: place for one, item in enumerate(items) if (place := below.place_of(item)) is not None}
+    _linear(operations, claim, (below, needed.at(places).reading(columns)))
 
 
 def same_rows(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) -> None:
@@ -62,9 +61,8 @@ def bucket(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation
     if node.tree.kind is BucketKind.SESSION:
         raise NotCheckedError("sessions")
     needed, below = needed_of(claim), node.input("input")
-    limits = ({p: n for p, n in known.items() if p in below.every} for known in (needed.most, needed.ago))
-    own = Needed(needed.columns & below.every, *limits)
-    _linear(operations, claim, (below, own.reading(below.read_by(node.tree.time, *node.tree.keys))))
+    read = (needed.columns & below.every) | below.read_by(node.tree.time, *node.tree.keys)
+    _linear(operations, claim, (below, needed.at({place: place for place in below.every}).reading(read)))
 
 
 def _linear(operations: OperationChecker, claim: ClaimedOperation, *below: tuple[PlanNode, Needed]) -> None:
@@ -100,15 +98,13 @@ def fixpoint(operations: OperationChecker, node: PlanNode, claim: ClaimedOperati
     operations.inputs(claim, (base, everything(base)), (step, everything(step)))
 
 
-def _ago(facts: CheckedFacts, node: PlanNode, claim: ClaimedGreatest) -> int:
-    """How long before the time of a row one that it is compared with may be, where the condition is true."""
-    below, column = node.input("input"), -1 if claim.newest is None else facts.column_of(claim.newest)
-    time = facts.time(-1 if claim.newest is None else claim.newest, below, column)
-    if (time.source, time.low, time.high, time.function.name) != ("", 0, 0, ""):
-        raise RejectedError("a time at which rows do not come")
-    if not any(claim.column in atoms.present(one, node.row) for one in node.conditions):
-        raise RejectedError("a row before that need not be there")
-    return facts.path(claim.path, ClaimedPoint(column=column), ClaimedPoint(column=claim.column), node, ())
+def _apart(facts: CheckedFacts, node: PlanNode, claim: ClaimedApart) -> int:
+    """By how much a column is above another one at most where a condition is true, which wants both."""
+    pair = claim.column, claim.other
+    if any(all(place not in atoms.present(one, node.row) for one in node.conditions) for place in pair):
+        raise RejectedError("a row beside that need not be there")
+    first, last = (ClaimedPoint(column=place) for place in pair)
+    return facts.path(claim.path, first, last, node, ())
 
 
 def _limits(node: PlanNode, needed: Needed) -> dict[int, int]:

@@ -21,6 +21,7 @@ from streambound.analyzer.algebra.nodes import (
 )
 from streambound.analyzer.algebra.row_expressions import row_expression
 from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.algebra.window_functions import looks_back
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.types import Family
 from streambound.recheck.certificates.claims import RejectedError
@@ -35,7 +36,6 @@ from streambound.recheck.derivation.claims import (
 from streambound.recheck.derivation.fact_log import LEFT, RIGHT, CheckedFacts, TimeFact, moved_up
 from streambound.recheck.derivation.trees import (
     PlanNode,
-    looks_back,
     never_changes,
     newest_of,
     only_adds,
@@ -132,9 +132,9 @@ def _near(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode, time: Claimed
     kind = node.schema[claim.column].type
     if not isinstance(node.tree, Filter | Join) or kind is None or kind.family not in _FAMILIES or not time.source:
         raise RejectedError("a path in what has no condition, or of what is no time")
-    high = facts.path(claim.high, mine, source, node, claim.present) if claim.high else None
-    low = facts.path(claim.low, source, mine, node, claim.present) if claim.low else None
-    return TimeFact(time.source, None if low is None else -low, high, FunctionOfTime())
+    high = facts.path(claim.high, mine, source, node, claim.present, time.beside) if claim.high else None
+    low = facts.path(claim.low, source, mine, node, claim.present, time.beside) if claim.low else None
+    return TimeFact(time.source, None if low is None else -low, high, FunctionOfTime(), time.beside)
 
 
 def _side(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
@@ -213,7 +213,8 @@ def _paired_time(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode, time: 
     if time.beside:
         if not _is_pair_beside(node, claim.column, time.source):
             raise RejectedError("rows without a partner are no pairs")
-        return replace(facts.time(claim.uses[0] if claim.uses else -1, pairs(node), claim.column), beside=True)
+        fact = facts.time(claim.uses[0] if claim.uses else -1, pairs(node), claim.column, beside=True)
+        return replace(fact, beside=True)
     is_padded(node, claim.column)
     fact = facts.time(claim.uses[0] if claim.uses else -1, pairs(node), claim.column)
     if fact.source in (LEFT, RIGHT):

@@ -9,6 +9,7 @@ from itertools import product
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.aggregate_functions import computed_of
 from streambound.analyzer.algebra.nodes import (
     ONE_SIDED,
     Aggregate,
@@ -33,22 +34,23 @@ from streambound.analyzer.algebra.nodes import (
     Recur,
     Scalar,
     Scan,
-    Side,
     SpjBlock,
-    Star,
     Tree,
     Union,
     WindowCall,
     named_inputs,
 )
-from streambound.analyzer.algebra.percentiles import percentile_of
-from streambound.analyzer.algebra.schema import parsed, schema, starred_places
-from streambound.analyzer.algebra.schema_columns import Schema, meant
+from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.analyzer.algebra.schema_columns import Schema, meant, read_by
 from streambound.analyzer.algebra.sources import apart, sources_of
-from streambound.analyzer.algebra.syntax import conjunction, conjuncts, scalar_of, scalar_of_column
+from streambound.analyzer.algebra.syntax import conjuncts, scalar_of, scalar_of_column
+from streambound.analyzer.algebra.window_functions import looks_back
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
 from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.types import DataType, Family
+from streambound.preprocess.trees.conditions import values_of
+from streambound.preprocess.trees.not_in import compared
+from streambound.preprocess.trees.unions import in_both
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.derivation.atoms import equal
 from streambound.recheck.derivation.claims import ClaimedNode, NotCheckedError
@@ -130,8 +132,7 @@ class PlanNode:
     def read_by(self, *expressions: exp.Expr | Scalar | None) -> Places:
         """The places of the columns that expressions read, in their subqueries, too."""
         syntax = [parsed(one) if isinstance(one, Scalar) else one for one in expressions if one is not None]
-        named = {(c.name, c.table) for node in syntax for c in node.find_all(exp.Column)}
-        return frozenset(p for p, c in enumerate(self.schema) if any(c.called(*name) for name in named))
+        return read_by(self.schema, *syntax)
 
     def place_of(self, node: exp.Expr) -> int | None:
         """The place of the column that an expression is; None for another one."""
@@ -186,13 +187,7 @@ def _of_expression(below: PlanNode, node: exp.Expr) -> Origin:
 def listed(node: PlanNode) -> list[exp.Expr]:
     """The items of a select list: expressions, for a ``*`` the columns that it stands for."""
     assert isinstance(node.tree, Project)
-    given, found = node.input("input").schema, list[exp.Expr]()
-    for item in node.tree.items:
-        if isinstance(item, Star):
-            found += [parsed(scalar_of_column(given[place])) for place in starred_places(item, given)]
-        else:
-            found.append(parsed(item.value))
-    return found
+    return values_of(node.tree.items, node.input("input").schema)
 
 
 # --- what rows are made of --------------------------------------------------------------------------------------------
@@ -445,16 +440,6 @@ def _comes_by(node: PlanNode, column: int) -> bool:
     return is_time and streams == [table]
 
 
-def looks_back(call: WindowCall) -> bool:
-    """Whether a function is of rows that its window's order has no later than its own."""
-    if not call.order or call.order[0].descending:
-        return False
-    if call.frame is None:
-        return call.function in ("ROW_NUMBER", "RANK", "DENSE_RANK", "LAG")
-    end = call.frame.end
-    return end.side is Side.CURRENT or (end.side is Side.PRECEDING and (end.distance or 0) >= 0)
-
-
 def newest_of(node: PlanNode) -> frozenset[str]:
     """The sources of streams' rows of which a row is made that comes with the newest of them, and never goes."""
     match node.tree:
@@ -563,6 +548,23 @@ def pairs(node: PlanNode) -> PlanNode:
     return node.of(replace(node.tree, kind=JoinKind.INNER, member=None))
 
 
+def with_partners(node: PlanNode) -> PlanNode:
+    """The rows of a join, of a semi or anti join with those that it asks for."""
+    if not isinstance(node.tree, Join):
+        raise RejectedError("partners of what is no join")
+    asks = node.tree.kind in (JoinKind.SEMI, JoinKind.ANTI)
+    return node.of(replace(node.tree, kind=JoinKind.LEFT)) if asks else node
+
+
+def with_conditions(node: PlanNode) -> PlanNode:
+    """An inner join with the condition that stands above it; another node as it is."""
+    join = node.input("input").tree if isinstance(node.tree, Filter) else None
+    if not isinstance(node.tree, Filter) or not isinstance(join, Join) or join.kind is not JoinKind.INNER:
+        return node
+    parts = [parsed(one) for one in (join.condition, node.tree.condition) if one is not None]
+    return node.input("input").of(replace(join, condition=scalar_of(exp.and_(*parts))))
+
+
 def keyed(node: PlanNode, call: int | None = None, own: bool = True) -> PlanNode:
     """The rows below groups with their keys, and with the value of one of the aggregates for its rows.
 
@@ -586,34 +588,20 @@ def keyed(node: PlanNode, call: int | None = None, own: bool = True) -> PlanNode
     return node.of(Project(rows, tuple(items), syntax=tree.syntax))
 
 
-def selections(node: PlanNode) -> tuple[Filter, Filter]:
-    """The selections of the same rows, shown by the same select list, that a UNION ALL is of."""
-    sides = [node.input("left").tree, node.input("right").tree]
-    shown = [side.items if isinstance(side, Project) else None for side in sides]
-    left, right = (side.input if isinstance(side, Project) else side for side in sides)
-    if not isinstance(node.tree, Union) or node.tree.distinct or shown[0] != shown[1]:
-        raise RejectedError("no union of selections")
-    if not isinstance(left, Filter) or not isinstance(right, Filter) or left.input != right.input:
-        raise RejectedError("no union of selections")
-    return left, right
-
-
-def in_both(node: PlanNode) -> PlanNode:
+def both_selections(node: PlanNode) -> PlanNode:
     """The rows that both selections of a union have."""
-    left, right = selections(node)
-    both = conjunction([parsed(left.condition), parsed(right.condition)])
-    assert both is not None, "two parts"
-    return node.of(Filter(left.input, both, syntax=left.input.syntax))
+    both = in_both(node.tree)
+    if both is None:
+        raise RejectedError("no union of selections")
+    return node.of(both)
 
 
-def compared(node: PlanNode, side: str) -> PlanNode:
+def compared_values(node: PlanNode, side: str) -> PlanNode:
     """What NOT IN compares: its member, of the left rows, or the values beside it, of pairs."""
-    tree = node.tree
-    member = parsed(tree.member).unnest() if isinstance(tree, Join) and tree.member is not None else None
-    if not isinstance(member, exp.EQ):
+    sides = compared(node.tree)
+    if sides is None:
         raise RejectedError("no NOT IN")
-    rows, value = (node.input("left"), member.left) if side == "member" else (pairs(node), member.right)
-    return node.of(Project(rows.tree, (Named("_v", scalar_of(value), alias=True),)))
+    return node.of(sides[side == "values"])
 
 
 def partitions(node: PlanNode, call: int | None, columns: tuple[int, ...] = (), whole: bool = False) -> PlanNode:
@@ -679,10 +667,9 @@ def filtered(rows: Tree, where: exp.Expr, tree: Aggregate) -> Filter:
 
 def value_of(call: AggregateCall) -> exp.Expr:
     """The value that an aggregate is computed of."""
-    found = percentile_of(call)
-    if found is None and len(call.arguments) != 1:
+    if len(computed_of(call)) != 1:
         raise NotCheckedError("values of several arguments")
-    return parsed(call.arguments[0] if found is None else found.value)
+    return parsed(computed_of(call)[0])
 
 
 @dataclass(frozen=True)
@@ -721,6 +708,8 @@ class PlanNodes:
                 return node
             case "pairs":
                 return pairs(node)
+            case "partners":
+                return with_partners(node)
             case "keyed":
                 return keyed(node, claim.call)
             case "session":
@@ -730,9 +719,9 @@ class PlanNodes:
             case "partitions" | "partitioned":
                 return partitions(node, claim.call, claim.columns, claim.made == "partitioned")
             case "both":
-                return in_both(node)
+                return both_selections(node)
             case "member" | "values":
-                return compared(node, claim.made)
+                return compared_values(node, claim.made)
             case "common":
                 assert isinstance(node.tree, Except | Intersect), "a set operation"
                 return node.of(Intersect(node.tree.left, node.tree.right, node.tree.distinct))

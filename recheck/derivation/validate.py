@@ -47,13 +47,12 @@ def proved(statement: Statement, catalog: Catalog, document: Any) -> Proof:
 
 
 def _proved(claim: ClaimedDerivation, tree: Tree, blocks: BlockReader, catalog: Catalog) -> Proof:
-    root = rewritten(PlanNode(tree, catalog), claim.rewrites)
+    root = rewritten(PlanNode(tree, catalog), claim.rewrites, blocks)
     symbols: dict[str, Quantity] = {}
     facts = checked_facts(PlanNodes(root, claim.nodes), claim.facts)
     operations = OperationChecker(RULES, of_each_key, blocks, Counts(facts, symbols), Blocks(symbols))
     operations.check(root, everything(root), claim.operation)
-    if facts.unused() or len(facts.nodes.used) < len(claim.nodes):
-        raise RejectedError("it says more than it uses")
+    facts.require_used()
     keys = open_keys(root) if any(state.retention == KEY for state in states_of(claim.operation)) else []
     if len(keys) != len(claim.keys):
         raise RejectedError("other keys end than it says")

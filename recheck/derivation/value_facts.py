@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from types import MappingProxyType
 
+from streambound.analyzer.algebra.aggregate_functions import AGGREGATES, computed_of
 from streambound.analyzer.algebra.nodes import (
     Aggregate,
     AggregateCall,
@@ -32,6 +33,7 @@ from streambound.analyzer.algebra.nodes import (
 from streambound.analyzer.algebra.row_expressions import is_null, may_be_null, row_expression
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.value_sets import ANYTHING, NULL, ValueSet, as_domain, between, of_domain
+from streambound.analyzer.algebra.window_functions import Gives, window_function
 from streambound.analyzer.columns import Column
 from streambound.analyzer.constants import Folded
 from streambound.analyzer.expressions.evident import domain
@@ -56,7 +58,6 @@ from streambound.recheck.derivation.trees import (
 
 _FIRST = {Family.INTEGER: 0, Family.DATE: -719_162, Family.TIMESTAMP: -62_135_596_800_000_000}
 """Where time starts: integers at 0, dates and timestamps at 0001-01-01, in days and in microseconds."""
-_RANKS = ("ROW_NUMBER", "RANK", "DENSE_RANK")
 
 
 def _declared(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode) -> ValueSet:
@@ -236,9 +237,9 @@ def _of_function(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode) -> Val
     anything = replace(ANYTHING, null=node.schema[claim.column].nullable)
     match node.tree:
         case Over(calls=calls) if claim.column >= node.input("input").width:
-            function = calls[claim.column - node.input("input").width].function
-            known = function in (*_RANKS, "COUNT")
-            return between(1 if function in _RANKS else 0, None, anything.null) if known else anything
+            call = calls[claim.column - node.input("input").width]
+            numbers = window_function(call).gives is Gives.NUMBER
+            return between(int(numbers), None, null=False) if numbers or call.function == "COUNT" else anything
         case Aggregate(keys=keys, calls=calls) if claim.column >= len(keys):
             return _aggregated(facts, claim, node, calls[claim.column - len(keys)], bool(keys))
         case Bucket() if claim.column >= node.input("input").width:
@@ -251,13 +252,14 @@ def _aggregated(
 ) -> ValueSet:
     """The values of an aggregate; if it is ``grouped``, there is a row, which a filter may not let pass."""
     below, column = node.input("input"), node.schema[claim.column]
-    found = [row_expression(parsed(one), below.schema) for one in call.arguments]
+    found = [row_expression(parsed(one), below.schema) for one in computed_of(call)]
     values = [ANYTHING if one is None or one.kind == ANY else _argument(facts, one, claim.uses, below) for one in found]
     there = grouped and call.filter is None and not any(one.null for one in values)
     if call.function == "COUNT":
         return between(int(there), None, null=False)
-    null = column.nullable and not there
-    if len(values) == 1 and call.function in ("MAX", "MIN", "ANY_VALUE", "FIRST", "LAST"):
+    function = AGGREGATES.get(call.function)
+    null = column.nullable and not (there and function is not None and function.of_one_value)
+    if len(values) == 1 and function is not None and function.picks:
         return replace(values[0], null=null)
     low, high = values[0].ends if len(values) == 1 else (None, None)
     exact = found and found[0] is not None and found[0].kind.family in (Family.INTEGER, Family.DECIMAL)
