@@ -12,7 +12,7 @@ from streambound.analyzer.algebra.clock import scans
 from streambound.analyzer.algebra.nodes import Join, Tree
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
-from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.diagnostics import Diagnostic, Repairs
 from streambound.analyzer.emission import Emission, EmitMode
 from streambound.analyzer.errors import InputError, TooManyBranchesError, UsageError
 from streambound.analyzer.findings import Positions
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from streambound.criteria.dataflow.state import Operation
     from streambound.criteria.periods.decide import JudgedPeriods
     from streambound.criteria.periods.endless import PeriodWitness
-    from streambound.criteria.repairs.repair import Repairs
     from streambound.criteria.witnesses.executed import Executed
     from streambound.criteria.witnesses.witness import CircuitWitness
     from streambound.temporal.statement import SeqStatement
