@@ -20,7 +20,7 @@ from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.dataflow.rewrites.trees import with_inputs
 from streambound.criteria.dataflow.syntax import conjunction, conjuncts, scalar_of
-from streambound.criteria.dataflow.views import Views
+from streambound.criteria.dataflow.views import views_of
 
 
 def anti_joins(tree: Tree, catalog: Catalog) -> Tree:
@@ -55,7 +55,7 @@ def _split(tree: Join, member: exp.EQ, catalog: Catalog) -> Tree:
         partner = exp.or_(member.copy(), _null(x), _null(y))
         return replace(anti, condition=conjunction([*conjuncts(tree.condition), partner]))
     equal = conjunction([*conjuncts(tree.condition), member])
-    null_x, null_y = (Views(catalog).of(one).columns[0].values.null for one in compared(tree))
+    null_x, null_y = (views_of(catalog).of(one).columns[0].values.null for one in compared(tree))
     apart = null_x and not is_static(tree.right, catalog)
     found = replace(anti, condition=equal, left=_where(tree.left, x, False) if apart else tree.left)
     if null_y:

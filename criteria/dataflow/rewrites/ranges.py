@@ -22,7 +22,7 @@ from streambound.criteria.dataflow.rewrites.conditions import filtered
 from streambound.criteria.dataflow.rewrites.trees import with_inputs
 from streambound.criteria.dataflow.syntax import column_of
 from streambound.criteria.dataflow.view import OperatorView
-from streambound.criteria.dataflow.views import Views
+from streambound.criteria.dataflow.views import Views, views_of
 
 LEFT_MEETS = (JoinKind.INNER, JoinKind.RIGHT, JoinKind.SEMI)
 RIGHT_MEETS = (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI, JoinKind.NOT_IN)
@@ -30,7 +30,7 @@ RIGHT_MEETS = (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI, Join
 
 def ranges_down(tree: Tree, catalog: Catalog) -> Tree:
     """A tree whose views are limited to what joins above them can meet."""
-    return _down(tree, Views(catalog))
+    return _down(tree, views_of(catalog))
 
 
 def _down(tree: Tree, views: Views) -> Tree:

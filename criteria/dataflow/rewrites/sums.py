@@ -35,7 +35,7 @@ from streambound.analyzer.types import NUMERIC, Family
 from streambound.criteria.dataflow.rewrites.conditions import substituted
 from streambound.criteria.dataflow.rewrites.trees import with_inputs
 from streambound.criteria.dataflow.view import OperatorView
-from streambound.criteria.dataflow.views import Views
+from streambound.criteria.dataflow.views import Views, views_of
 from streambound.criteria.polynomials import as_double, expanded, guarded, times
 
 _SIDE = "_sums"
@@ -62,7 +62,7 @@ def above_groups(tree: Project, catalog: Catalog) -> tuple[PushedSums, Project] 
         below = below.input
     if not isinstance(below, Aggregate) or any(isinstance(item, Star) for item in tree.items):
         return None
-    views = Views(catalog)
+    views = views_of(catalog)
     pushed = _pushed(below, catalog, views)
     if pushed is None:
         return None

@@ -16,7 +16,7 @@ from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.dataflow.rewrites.trees import with_inputs
 from streambound.criteria.dataflow.syntax import conjunction, scalar_of
-from streambound.criteria.dataflow.views import Views
+from streambound.criteria.dataflow.views import views_of
 
 
 @dataclass(frozen=True)
@@ -71,4 +71,4 @@ def _is_empty(both: Filter, catalog: Catalog) -> bool:
     """Whether no row satisfies a condition."""
     if parsed(both.condition).find(exp.Query):
         return False
-    return any(column.values.size == 0 for column in Views(catalog).of(both).columns)
+    return any(column.values.size == 0 for column in views_of(catalog).of(both).columns)
