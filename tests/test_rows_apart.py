@@ -191,6 +191,17 @@ def test_each_side_of_a_union_keeps_the_rows_of_its_streams(around: str) -> None
     assert sum(ran.printed.values()) == 8 and ran.peak <= (checked.circuit_bound.entries.value or 0)
 
 
+def test_groups_of_a_union_keep_the_rows_of_streams() -> None:
+    chain = f"SELECT i.ad, i.ts AS seen, v.amount {FOLLOWS}"
+    rows = f"({chain} UNION ALL {chain} WHERE v.amount > 8)"
+    checked = checked_circuit(f"SELECT u.seen, COUNT(*) AS n, SUM(u.amount) AS t FROM {rows} u GROUP BY u.seen", CHAIN)
+    assert checked.circuit_bound is not None
+    assert checked.circuit_bound.entries.text == "14*c_clicks + 24*c_impressions + 12"
+    assert proof_of(checked, certificate_of(checked)).faults == ()
+    ran = run_circuit(checked, {name: [*rows] for name, rows in SEEN.items()}, 1)
+    assert ran.prints({(1, 2, 16, 3): 1, (1, 2, 16, 10): -1, (1, 6, 52, 10): 1})
+
+
 def test_sums_of_a_chain_whose_rows_all_have_partners() -> None:
     either = FOLLOWS_IF.replace("v.click = c.id", "v.click = c.id AND (v.amount = 9 OR i.ad = v.amount)")
     checked = checked_circuit(

@@ -21,7 +21,7 @@ from streambound.analyzer.operators_outside import refused
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.work import spend
 from streambound.criteria.dataflow.aggregates import aggregate
-from streambound.criteria.dataflow.blocks import RuleContext, block, unread
+from streambound.criteria.dataflow.blocks import RuleContext, block, has_sides, keeps_matches, unread
 from streambound.criteria.dataflow.counting import different
 from streambound.criteria.dataflow.demand import Demand, everything, items_of, of_items
 from streambound.criteria.dataflow.each_key import for_each_key
@@ -150,22 +150,9 @@ def _of_all_keys(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Oper
     ):
         found = block(tree, demand, context)
         # Sides of a union may keep the rows of their streams, as a block of them all does not.
-        other = _of_operator(tree, demand, context) if _has_sides(tree) and _keeps_matches(found) else None
+        other = _of_operator(tree, demand, context) if has_sides(tree) and keeps_matches(found) else None
         return found if other is None else better(found, other)
     return _of_operator(tree, demand, context)
-
-
-def _has_sides(tree: nodes.Tree) -> bool:
-    """Whether rows are those of a union, one by one."""
-    while isinstance(tree, nodes.Project | nodes.Alias | nodes.Filter):
-        tree = tree.input
-    return isinstance(tree, nodes.Union)
-
-
-def _keeps_matches(found: Operation) -> bool:
-    """Whether a table of a block holds matches of several streams."""
-    tables = found.rows.sizes.tables if found.rows is not None and found.rows.sizes is not None else ()
-    return any(len(one.layout.streams) > 1 for one in tables)
 
 
 def _of_operator(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Operation:
