@@ -42,6 +42,10 @@ def _laid_out(node: _Node, width: int, indent: int, filled: bool, before: int = 
     if len(node.flat) + indent + before <= width or not node.items:
         return node.flat
     opening, closing = node.brackets
+    if filled and len(node.items) == 1:
+        ((prefix, item),) = node.items
+        begun, end = opening + prefix, "," * (opening == "(") + closing
+        return begun + _laid_out(item, width - len(end), indent, filled, before + len(begun)) + end
     inner, lines = indent + 4, [opening]
     room = width - indent - before - len(opening) if filled and opening != "(" else 0
     for prefix, item in node.items:
@@ -56,7 +60,7 @@ def _laid_out(node: _Node, width: int, indent: int, filled: bool, before: int = 
         room = width - len(lines[-1]) if filled and "\n" not in text else 0
     if not filled:
         return "\n".join([*lines, " " * indent + closing])
-    return "\n".join(lines)[:-1] + ("," if opening == "(" and len(node.items) == 1 else "") + closing
+    return "\n".join(lines)[:-1] + closing
 
 
 def _node(tree: object, short: Callable[[object], str | None] | None) -> _Node:
