@@ -60,7 +60,7 @@ from streambound.criteria.dataflow.state import (
 )
 from streambound.criteria.dataflow.tree_nodes import Json, TreeNode, conditions_of, pairs_of, row_schema
 from streambound.criteria.dataflow.view import OperatorView, place_of
-from streambound.criteria.dataflow.views import Views, equalities, values_of
+from streambound.criteria.dataflow.views import Views, equalities, values_of, views_of
 from streambound.criteria.size import Number, Size, total
 from streambound.criteria.synopsis import Synopsis
 from streambound.preprocess.trees.conditions import filtered
@@ -86,7 +86,7 @@ def derivation(judgement: Judgement, statement: Statement, catalog: Catalog) -> 
     assert entries is not None and lowered.tree is not None and lowered.positions is not None, "it is bounded"
     tree = with_names_apart(lowered.tree, catalog, lowered.positions)
     registered = _Nodes(catalog)
-    registered.tree(TreeNode(judgement.operation.tree, Views(catalog)), ())
+    registered.tree(TreeNode(judgement.operation.tree, views_of(catalog)), ())
     registered.operations(judgement.operation)
     maker = _Maker(registered, FactLog(registered.numbers), judgement.context)
     operation = maker.operation(judgement.operation)
@@ -217,7 +217,7 @@ def _sums(tree: Tree, catalog: Catalog) -> tuple[Tree, list[Json]]:
 
 def _nodes_of(tree: Tree, catalog: Catalog, path: tuple[str, ...], made: Mapping[str, Tree]) -> _Nodes:
     """The nodes of a tree, with those that a rewrite makes at a path."""
-    registered, views = _Nodes(catalog), Views(catalog)
+    registered, views = _Nodes(catalog), views_of(catalog)
     registered.tree(TreeNode(tree, views), ())
     for name, one in made.items():
         registered.add(TreeNode(one, views), {"path": list(path), "made": name})
@@ -227,7 +227,7 @@ def _nodes_of(tree: Tree, catalog: Catalog, path: tuple[str, ...], made: Mapping
 def _limits(tree: Tree, catalog: Catalog) -> tuple[Tree, list[Json]]:
     """What `ranges_down` does, limit by limit, each of the tree after those before it."""
     found = list[Json]()
-    todo: list[tuple[tuple[str, ...], Views]] = [((), Views(catalog))]
+    todo: list[tuple[tuple[str, ...], Views]] = [((), views_of(catalog))]
     while todo:
         path, views = todo.pop()
         here = _at(tree, path)
