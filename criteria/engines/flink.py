@@ -7,27 +7,31 @@ join if it compares both ends of two windows, else a regular join, which keeps b
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.durations import UNITS
+from streambound.analyzer.engine_profiles import Micros
 from streambound.criteria.engines.flow import (
     EngineModel,
+    EqualKey,
     EventMark,
     Flow,
     FlowColumn,
+    TimeWindow,
     equal_keys,
     hull_fix,
     join_parts,
     output_places,
-    rows_of,
     side_name,
     struct_keys,
     windows_open,
 )
 from streambound.criteria.engines.linear import (
+    Near,
     between,
     column_at,
     compared,
@@ -43,9 +47,8 @@ from streambound.criteria.engines.profile import (
     EngineFix,
     EngineState,
     GoesBy,
-    Kept,
-    Micros,
     Phase,
+    StateClass,
     length_text,
 )
 
@@ -88,11 +91,11 @@ class FlinkModel(EngineModel):
         self.hints = outer
         return flow
 
-    def time_of_window(self, bucket: nodes.Bucket, time: exp.Expr, flow: Flow) -> tuple[EventMark | None, object]:
+    def time_of_window(self, bucket: nodes.Bucket, time: exp.Expr, flow: Flow) -> tuple[EventMark | None, Near | None]:
         """Windows are of time attributes only."""
         mark, at = super().time_of_window(bucket, time, flow)
         if mark is None and flow.streaming:
-            why = "windows are of a time attribute: a column with a watermark that no regular join or group has passed on"
+            why = "windows are of a time attribute: a column with a watermark, which regular joins and groups lose"
             self.refuse(Phase.ANALYSIS, why, bucket, "The window function requires the timecol is a time attribute")
         return mark, at
 
@@ -109,15 +112,15 @@ class FlinkModel(EngineModel):
         span = self.span(tree)
         if values is not None:
             words = f"{values} {'key' if values == 1 else 'keys'}"
-            return EngineState(operator, Kept.CONSTANT, GoesBy.NEVER, span, side, source, rows=values, formula=words)
-        if ttl is not None:
-            note = "the time since a row was last written, by the clock: results change"
-            words = f"what was written in the last {length_text(ttl)}"
             return EngineState(
-                operator, Kept.WINDOW, GoesBy.TTL, span, side, source, formula=words, notes=(note,)
+                operator, StateClass.CONSTANT, GoesBy.NEVER, span, side, source, rows=values, formula=words
             )
+        if ttl is not None:
+            notes = ("the time since a row was last written, by the clock: results change",)
+            words = f"what was written in the last {length_text(ttl)}"
+            return EngineState(operator, StateClass.WINDOW, GoesBy.TTL, span, side, source, formula=words, notes=notes)
         return EngineState(
-            operator, Kept.GROWS, GoesBy.NEVER, span, side, source, formula=formula, why=why, fix=fix
+            operator, StateClass.GROWS, GoesBy.NEVER, span, side, source, formula=formula, why=why, fix=fix
         )
 
     # --- joins --------------------------------------------------------------------------------------------------------
@@ -160,49 +163,31 @@ class FlinkModel(EngineModel):
         keys = equal_keys(parts, width)
         windows = [struct_keys([key[side] for key in keys], columns, strict=False) for side in (0, 1)]
         if all(windows):
-            return self._window_join(tree, flows, names, windows, out)
+            covered = [windows_open(self.delay, next(iter(one.values())))[0] for one in windows]
+            self._both(tree, "window join", GoesBy.WINDOW, flows, covered)
+            return out
         bounds = self._bounds(parts, columns, width)
         if [len(one) for one in bounds] == [1, 1]:
-            return self._interval_join(tree, flows, names, (bounds[0][0], bounds[1][0]), out)
+            reach = [max(0, bounds[1][0]), max(0, -bounds[0][0])]
+            self._both(tree, "interval join", GoesBy.VALUE, flows, [self.delay + one for one in reach])
+            return out
         self._regular_join(tree, flows, names, read, parts, bounds, keys)
         return lost
 
-    def _window_join(
-        self, tree: nodes.Join, flows: tuple[Flow, ...], names: tuple[str, ...], windows: list[dict[int, object]],
-        out: Flow,
-    ) -> Flow:  # fmt: skip
-        for word, name, flow, found in zip(_SIDES, names, flows, windows, strict=True):
-            window = next(iter(found.values()))
-            covered, _ = windows_open(self.delay, window)  # type: ignore[arg-type]
-            words = f"rows of {name} in {length_text(covered)}"
-            rows = rows_of(flow.rate, covered)
-            self.states.append(
-                EngineState(
-                    "window join", Kept.WINDOW, GoesBy.WINDOW, self.span(tree), word, name, covered, rows, words
-                )
-            )
-        return out
-
-    def _interval_join(
-        self, tree: nodes.Join, flows: tuple[Flow, ...], names: tuple[str, ...], apart: tuple[Micros, Micros], out: Flow
-    ) -> Flow:
+    def _both(
+        self, tree: nodes.Join, operator: str, by: GoesBy, flows: Sequence[Flow], lifetimes: Sequence[Micros]
+    ) -> None:
+        """Both sides of a join that forgets."""
         notes = ("the hint STATE_TTL does nothing here",) if self.hints else ()
-        for place, (name, flow, reach) in enumerate(zip(names, flows, (apart[1], -apart[0]), strict=True)):
-            lifetime = self.delay + max(0, reach)
-            words = f"rows of {name} in {length_text(lifetime)}"
-            rows = rows_of(flow.rate, lifetime)
-            self.states.append(
-                EngineState(
-                    "interval join", Kept.WINDOW, GoesBy.VALUE, self.span(tree), _SIDES[place], name, lifetime, rows,
-                    words, notes=notes,
-                )  # fmt: skip
-            )
-        return out
+        for word, one, flow, lifetime in zip(_SIDES, (tree.left, tree.right), flows, lifetimes, strict=True):
+            name = side_name(one, word)
+            state = self.open_state(operator, tree, by, lifetime, flow.rate, f"rows of {name}", word, name)
+            self.states.append(replace(state, notes=notes))
 
     def _bounds(
         self, parts: list[exp.Expr], columns: tuple[FlowColumn, ...], width: int
     ) -> tuple[list[Micros], list[Micros]]:
-        """The lower and upper bounds of how much later the right side's time attribute is, as the planner reads them."""
+        """The lower and upper bounds of how much later the right side's time is, as the planner reads them."""
         lower, upper = list[Micros](), list[Micros]()
         for part in parts:
             if part.find(exp.Anonymous) is not None:
@@ -213,6 +198,8 @@ class FlinkModel(EngineModel):
             for pair in pairs:
                 sides = [linear(one) for one in pair] if pair is not None else []
                 if len(sides) != 2 or sides[0] is None or sides[1] is None:
+                    continue
+                if len(sides[0].terms) != 1 or len(sides[1].terms) != 1:
                     continue
                 more = sides[1].plus(sides[0], -1)
                 signs = {place: count for place, count in more.terms if 0 <= place < len(columns)}
@@ -227,10 +214,9 @@ class FlinkModel(EngineModel):
 
     def _regular_join(
         self, tree: nodes.Join, flows: tuple[Flow, ...], names: tuple[str, ...], read: frozenset[int],
-        parts: list[exp.Expr], bounds: tuple[list[Micros], list[Micros]], keys: list[tuple[exp.Expr, exp.Expr]],
+        parts: list[exp.Expr], bounds: tuple[list[Micros], list[Micros]], keys: list[EqualKey],
     ) -> None:  # fmt: skip
         """A join that keeps both sides: each distinct row of what is read of them, with how often it came."""
-        columns, width = (*flows[0].columns, *flows[1].columns), len(flows[0].columns)
         why, fix = self._not_interval(flows, names, parts, bounds, keys)
         by = 0
         for word, name, flow in zip(_SIDES, names, flows, strict=True):
@@ -238,12 +224,11 @@ class FlinkModel(EngineModel):
             words = "one row a key" if flow.keyed else f"all rows of {name}"
             ttl = self._ttl(name)
             self.states.append(self._state("join", tree, values, why, fix, ttl, word, name, words))
-            by = width
-        assert len(columns) >= width, "the columns of both sides"
+            by = len(flow.columns)
 
     def _not_interval(
         self, flows: tuple[Flow, ...], names: tuple[str, ...], parts: list[exp.Expr],
-        bounds: tuple[list[Micros], list[Micros]], keys: list[tuple[exp.Expr, exp.Expr]],
+        bounds: tuple[list[Micros], list[Micros]], keys: list[EqualKey],
     ) -> tuple[str, EngineFix]:  # fmt: skip
         """Why a join is a regular one, and what makes it another one."""
         columns = (*flows[0].columns, *flows[1].columns)
@@ -263,10 +248,9 @@ class FlinkModel(EngineModel):
             name = names[times.index(None)]
             both = ", and bound their distance" if not any(bounds) else ""
             return f"{name} has no time attribute", EngineFix(f"declare a watermark of {name}{both}", False)
-        near = [next(one.near.source for one in flow.columns if one.mark and one.near) for flow in flows]
-        apart = distance(exp.and_(*parts, copy=True), *near, lambda p: columns[p].near if p >= 0 else None) if parts else (
-            None, None,
-        )  # fmt: skip
+        first, second = (next(one.near.source for one in flow.columns if one.mark and one.near) for flow in flows)
+        condition = exp.and_(*parts, exp.true(), copy=True)
+        apart = distance(condition, first, second, lambda place: columns[place].near if place >= 0 else None)
         fix = hull_fix(apart, flows[0], flows[1])
         if fix is not None:
             return "the planner reads no two bounds on time attributes in the condition", fix
@@ -296,9 +280,7 @@ class FlinkModel(EngineModel):
         windows = struct_keys([column_at(place) for place in keys], flow.columns, strict=False)
         return self._groups(tree, flow, list(windows.values()), 1, operator)
 
-    def _groups(
-        self, tree: nodes.Tree, flow: Flow, windows: list[object], more: int | None, operator: str
-    ) -> Flow:
+    def _groups(self, tree: nodes.Tree, flow: Flow, windows: list[TimeWindow], more: int | None, operator: str) -> Flow:
         if not flow.streaming:
             return flow
         plain = [one for one in flow.columns if one.mark is None or one.mark.window not in windows]
@@ -317,14 +299,9 @@ class FlinkModel(EngineModel):
         return replace(flow, columns=columns, rate=None, changing=True, keyed=True)
 
     def _windowed(
-        self, operator: str, tree: nodes.Tree, flow: Flow, window: object, values: int | None
+        self, operator: str, tree: nodes.Tree, flow: Flow, window: TimeWindow, values: int | None
     ) -> EngineState:
-        covered, count = windows_open(self.delay, window)  # type: ignore[arg-type]
-        words = f"about {count} windows{'' if values == 1 else ' × keys'}"
-        rows = count * values if values is not None else rows_of(flow.rate, covered)
-        return EngineState(
-            operator, Kept.WINDOW, GoesBy.WINDOW, self.span(tree), lifetime=covered, rows=rows, formula=words
-        )
+        return self.window_groups(operator, tree, flow.rate, self.delay, window, values)
 
     def _names(self, tree: nodes.Tree) -> list[str]:
         """What hints call the input of an operator."""
@@ -350,14 +327,7 @@ class FlinkModel(EngineModel):
                 if flow.streaming and (mark is None or not mark.is_time or keys[0].descending):
                     self.refuse(Phase.ANALYSIS, "rows are put in order by a time attribute first", tree, _SORT)
                 elif flow.streaming:
-                    words = f"rows in {length_text(self.delay)}"
-                    rows = rows_of(flow.rate, self.delay)
-                    self.states.append(
-                        EngineState(
-                            "sort", Kept.WINDOW, GoesBy.WINDOW, self.span(tree), lifetime=self.delay, rows=rows,
-                            formula=words,
-                        )  # fmt: skip
-                    )
+                    self.states.append(self.open_state("sort", tree, GoesBy.WINDOW, self.delay, flow.rate))
                 return flow
             case nodes.AsOf(input):
                 return self.all_of(input)
@@ -376,10 +346,10 @@ class FlinkModel(EngineModel):
         if flow.streaming:
             number = int(count.text) if count is not None and count.text.isdigit() else None
             words = "the first rows" if number is None else f"{number} rows"
-            state = EngineState(
-                operator, Kept.CONSTANT, GoesBy.NEVER, self.span(tree), rows=number, formula=words
+            span = self.span(tree)
+            self.states.append(
+                EngineState(operator, StateClass.CONSTANT, GoesBy.NEVER, span, rows=number, formula=words)
             )
-            self.states.append(state)
         return replace(flow, rate=None, changing=flow.changing or operator == "sort limit")
 
     def _over(self, tree: nodes.Over, pending: tuple[exp.Expr, ...]) -> Flow:
@@ -420,11 +390,7 @@ class FlinkModel(EngineModel):
         ranged = frame is not None and frame.unit is nodes.Unit.RANGE and frame.start.distance is not None
         if timed and ranged and frame is not None:
             lifetime = self.delay + (frame.start.distance or 0)
-            rows = rows_of(flow.rate, lifetime)
-            words = f"rows in {length_text(lifetime)}"
-            return EngineState(
-                operator, Kept.WINDOW, GoesBy.WINDOW, self.span(tree), lifetime=lifetime, rows=rows, formula=words
-            )
+            return self.open_state(operator, tree, GoesBy.WINDOW, lifetime, flow.rate)
         why = "every key is kept" if timed else "rows in an order that is not of time are all kept"
         return self._state(operator, tree, values if timed else None, why, ttl=self._ttl())
 

@@ -11,12 +11,14 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from sqlglot import exp
+from sqlglot.tokenizer_core import TokenType
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.schema import schema, starred_places
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.catalog import Catalog, DeclaredTable
 from streambound.analyzer.columns import Column
+from streambound.analyzer.engine_profiles import EngineProfile, Micros
 from streambound.analyzer.findings import Positions
 from streambound.analyzer.spans import Span
 from streambound.analyzer.types import Family
@@ -33,13 +35,13 @@ from streambound.criteria.engines.linear import (
 )
 from streambound.criteria.engines.profile import (
     EngineFix,
-    EngineProfile,
     EngineReading,
     EngineState,
-    Micros,
+    GoesBy,
     Phase,
     Refusal,
     SilentDrop,
+    StateClass,
     length_text,
 )
 
@@ -112,15 +114,9 @@ class Flow:
             found *= values
         return found
 
-    def event_time(self, source: int | None = None) -> str | None:
-        """What SQL calls the event time of a source, or the first one, that the engine takes for one."""
-        return next(
-            (
-                one.name for one in self.columns
-                if one.mark is not None and one.mark.is_time and (source is None or (one.near is not None and one.near.source == source))
-            ),
-            None,
-        )  # fmt: skip
+    def event_time(self) -> str | None:
+        """What SQL calls the first column that the engine takes for an event time."""
+        return next((one.name for one in self.columns if one.mark is not None and one.mark.is_time), None)
 
 
 @dataclass
@@ -171,6 +167,9 @@ class EngineModel(ABC):
             tree = nodes.inputs(tree)[0]
         if tree.at is not None:
             return tree.at
+        if isinstance(tree.syntax, exp.Join):
+            entry = self.positions.of(tree.syntax.this)
+            return self.positions.keyword_before(entry.start, TokenType.JOIN, TokenType.COMMA) or entry
         return self.positions.of(tree.syntax) if tree.syntax is not None else self.positions.of(exp.Select())
 
     def refuse(self, when: Phase, why: str, tree: nodes.Tree, error: str = "", fix: EngineFix | None = None) -> None:
@@ -182,6 +181,26 @@ class EngineModel(ABC):
         if isinstance(tree, nodes.Scan):
             return tree.changes or self._delay_of(tree) is not NO_STREAM
         return any(map(self.is_streaming, nodes.inputs(tree)))
+
+    def open_state(
+        self, operator: str, tree: nodes.Tree, by: GoesBy, lifetime: Micros, rate: Fraction | None,
+        what: str = "rows", side: str = "", source: str = "",
+    ) -> EngineState:  # fmt: skip
+        """What an operator keeps that has rows of a length of event time."""
+        rows, words = rows_of(rate, lifetime), f"{what} in {length_text(lifetime)}" if lifetime else f"no {what}"
+        return EngineState(operator, StateClass.WINDOW, by, self.span(tree), side, source, lifetime, rows, words)
+
+    def window_groups(
+        self, operator: str, tree: nodes.Tree, rate: Fraction | None, delay: Micros, window: TimeWindow,
+        values: int | None,
+    ) -> EngineState:  # fmt: skip
+        """The groups of open windows, of ``values`` keys each; ``rate``: of rows, each in all of its windows."""
+        covered, count = windows_open(delay, window)
+        once = rate and rate * Fraction(window.slide, window.size)
+        each = "" if values == 1 else " × keys" if values is None else f" × {values} keys"
+        words = f"about {count} {'window' if count == 1 else 'windows'}{each}"
+        state = self.open_state(operator, tree, GoesBy.WINDOW, covered, once)
+        return replace(state, formula=words, rows=state.rows if values is None else count * values)
 
     # --- operators that are alike in all engines ----------------------------------------------------------------------
 
@@ -425,7 +444,11 @@ def output_places(tree: nodes.Join, given: tuple[Schema, Schema]) -> list[int]:
     return [*once, *(p for p, one in enumerate(both) if not any(one.called(name) for name in tree.using))]
 
 
-def equal_keys(parts: Iterable[exp.Expr], width: int) -> list[tuple[exp.Expr, exp.Expr]]:
+EqualKey = tuple[exp.Expr, exp.Expr]
+"""What an equality compares of the left side, and of the right one."""
+
+
+def equal_keys(parts: Iterable[exp.Expr], width: int) -> list[EqualKey]:
     """The equalities of an expression of the left side with one of the right side."""
     found = []
     for part in parts:

@@ -2,52 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 from streambound.analyzer.durations import UNITS
+from streambound.analyzer.engine_profiles import Micros, StreamEngine
 from streambound.analyzer.spans import Span
 
-Micros = int
-"""A length of time in microseconds."""
 
-
-class Engine(StrEnum):
-    """An engine that there is a model of."""
-
-    SPARK = "spark"
-    FLINK = "flink"
-
-    @property
-    def version(self) -> str:
-        """The version whose operators were measured."""
-        return {Engine.SPARK: "Spark 4.3", Engine.FLINK: "Flink SQL 2.3"}[self]
-
-
-class OutputMode(StrEnum):
-    """What a Spark query writes at each batch: final rows, changed rows, or the whole result."""
-
-    APPEND = "append"
-    UPDATE = "update"
-    COMPLETE = "complete"
-
-
-@dataclass(frozen=True, slots=True)
-class EngineProfile:
-    """An engine, and how a query is run on it.
-
-    ``delays`` has the watermark's delay of each stream, by its name in small letters; None: it has no watermark.
-    A stream that it does not name has the lateness of the catalog. ``ttl`` is Flink's `table.exec.state.ttl`.
-    """
-
-    engine: Engine
-    mode: OutputMode = OutputMode.APPEND
-    delays: Mapping[str, Micros | None] = field(default_factory=dict)
-    ttl: Micros | None = None
-
-
-class Kept(StrEnum):
+class StateClass(StrEnum):
     """How what an operator keeps behaves over time, the worst last."""
 
     CONSTANT = "constant"
@@ -89,7 +52,7 @@ class EngineState:
     """
 
     operator: str
-    kept: Kept
+    kept: StateClass
     by: GoesBy
     span: Span
     side: str = ""
@@ -135,7 +98,7 @@ class Refusal:
 class EngineReading:
     """What a model says of a query; ``unread`` says why it says nothing."""
 
-    engine: Engine
+    engine: StreamEngine
     states: tuple[EngineState, ...] = ()
     drops: tuple[SilentDrop, ...] = ()
     refusals: tuple[Refusal, ...] = ()
@@ -143,10 +106,23 @@ class EngineReading:
     unread: str = ""
 
     @property
-    def kept(self) -> Kept | None:
+    def kept(self) -> StateClass | None:
         """The worst of its states; None where nothing is kept."""
-        order = list(Kept)
+        order = list(StateClass)
         return max((state.kept for state in self.states), key=order.index, default=None)
+
+
+def together(states: tuple[EngineState, ...]) -> list[list[EngineState]]:
+    """States, and both sides of a join that are alike as one."""
+    found: list[list[EngineState]] = []
+    for state in states:
+        last = found[-1][-1] if found else None
+        alike = last is not None and last.side == "left" and state.side == "right" and last.span == state.span
+        if alike and last is not None and (last.kept, last.by, last.why) == (state.kept, state.by, state.why):
+            found[-1].append(state)
+        else:
+            found.append([state])
+    return found
 
 
 def length_text(length: Micros) -> str:

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
+from streambound.analyzer.engine_profiles import Micros, OutputMode
 from streambound.analyzer.types import Family
 from streambound.criteria.engines.flow import (
     EngineModel,
+    EqualKey,
     EventMark,
     Flow,
     FlowColumn,
@@ -28,7 +29,6 @@ from streambound.criteria.engines.flow import (
     rows_of,
     side_name,
     struct_keys,
-    windows_open,
 )
 from streambound.criteria.engines.linear import (
     ABSOLUTE,
@@ -50,12 +50,10 @@ from streambound.criteria.engines.profile import (
     EngineFix,
     EngineState,
     GoesBy,
-    Kept,
-    Micros,
-    OutputMode,
     Phase,
     Refusal,
     SilentDrop,
+    StateClass,
     length_text,
 )
 
@@ -77,7 +75,7 @@ GROWING_ROWS = frozenset({
 
 
 @dataclass
-class _Side:
+class _JoinSide:
     """One side of a join: its rows, the columns that the join reads of them, and the bounds on these."""
 
     flow: Flow
@@ -117,7 +115,7 @@ class _PairColumns:
         own = min(places(self.made[place - self.total])) if place >= self.total else place
         return int(own >= self.width)
 
-    def column(self, place: int, sides: tuple[_Side, ...]) -> FlowColumn | None:
+    def column(self, place: int, sides: tuple[_JoinSide, ...]) -> FlowColumn | None:
         """The column of a side; None for one that was made."""
         if place >= self.total:
             return None
@@ -189,7 +187,7 @@ class SparkModel(EngineModel):
             fix = EngineFix("make the windows in a subquery of each side", True)
             self.refuse(Phase.ANALYSIS, "a window in the condition of a join means nothing", tree, _NAME, fix)
         sides = tuple(
-            _Side(
+            _JoinSide(
                 flow,
                 place,
                 side_name(one, _WORDS[place]),
@@ -200,7 +198,7 @@ class SparkModel(EngineModel):
         return self._of_streams(tree, sides, kept, pair, parts, out)
 
     def _of_streams(
-        self, tree: nodes.Join, sides: tuple[_Side, ...], kept: list[exp.Expr], pair: _PairColumns,
+        self, tree: nodes.Join, sides: tuple[_JoinSide, ...], kept: list[exp.Expr], pair: _PairColumns,
         parts: list[exp.Expr], out: tuple[FlowColumn, ...],
     ) -> Flow:  # fmt: skip
         columns = (*sides[0].flow.columns, *sides[1].flow.columns)
@@ -235,15 +233,12 @@ class SparkModel(EngineModel):
         self.states += states
         self._padded_rows(tree, sides, states)
         ends = [
-            state.lifetime - self.delay - side.flow.lag for state, side in zip(states, sides, strict=True)
+            state.lifetime - self.delay - _lag(sides) for state in states
             if state.by is GoesBy.VALUE and state.lifetime is not None
         ]  # fmt: skip
-        lag = max((side.flow.lag for side in sides), default=0) + max([0, *ends])
-        return Flow(out, True, None, lag)
+        return Flow(out, True, None, _lag(sides) + max([0, *ends]))
 
-    def _key(
-        self, keys: list[tuple[exp.Expr, exp.Expr]], columns: tuple[FlowColumn, ...]
-    ) -> tuple[_KeyTime, _KeyTime] | None:
+    def _key(self, keys: list[EqualKey], columns: tuple[FlowColumn, ...]) -> tuple[_KeyTime, _KeyTime] | None:
         """The key by which both sides go: the first that is a bare event time, or a window, on either side."""
         whole = [struct_keys([key[side] for key in keys], columns, strict=True) for side in (0, 1)]
         for pair in keys:
@@ -257,7 +252,7 @@ class SparkModel(EngineModel):
         return None
 
     def _bound(
-        self, part: exp.Expr, sides: tuple[_Side, ...], pair: _PairColumns, known: Callable[[int], Near | None]
+        self, part: exp.Expr, sides: tuple[_JoinSide, ...], pair: _PairColumns, known: Callable[[int], Near | None]
     ) -> None:
         """Take down what a part of a condition says, if Spark reads it."""
         ordered = compared(part)
@@ -276,7 +271,7 @@ class SparkModel(EngineModel):
                 return
         sides[own].bounds.append(_Bound(known(plus[0]), -more.spark, bool(minus)))
 
-    def _key_state(self, tree: nodes.Join, side: _Side, key: _KeyTime, sides: tuple[_Side, ...]) -> EngineState:
+    def _key_state(self, tree: nodes.Join, side: _JoinSide, key: _KeyTime, sides: tuple[_JoinSide, ...]) -> EngineState:
         """A side that goes by its key."""
         window, at = key.window, key.near
         delay = 0 if window is not None and window.prompt else self.delay
@@ -284,11 +279,11 @@ class SparkModel(EngineModel):
         if window is not None and window.number in side.flow.final:
             lifetime = 0
         elif at is not None:
-            lifetime = max(0, delay + side.flow.lag + at.high)
+            lifetime = max(0, delay + _lag(sides) + at.high)
             self._late_key(tree, side, at, sides)
-        return self._state(tree, side, Kept.WINDOW, GoesBy.KEY, lifetime)
+        return self._state(tree, side, StateClass.WINDOW, GoesBy.KEY, lifetime)
 
-    def _late_key(self, tree: nodes.Join, side: _Side, at: Near, sides: tuple[_Side, ...]) -> None:
+    def _late_key(self, tree: nodes.Join, side: _JoinSide, at: Near, sides: tuple[_JoinSide, ...]) -> None:
         """A key that is less than the row's event time: its partners are gone when the row comes."""
         if at.low >= 0:
             return
@@ -300,14 +295,14 @@ class SparkModel(EngineModel):
         self.drops.append(SilentDrop(message, self.span(tree), fix, -at.low > self.delay))
 
     def _value_state(
-        self, tree: nodes.Join, side: _Side, other: _Side, apart: Distance, keys: list[tuple[exp.Expr, exp.Expr]],
+        self, tree: nodes.Join, side: _JoinSide, other: _JoinSide, apart: Distance, keys: list[EqualKey],
         columns: tuple[FlowColumn, ...],
     ) -> EngineState:  # fmt: skip
         """A side that goes by its event time, or never."""
         moving = [one for one in side.bounds if one.moving]
         if not side.marked or not other.marked or not moving or len(moving) < len(side.bounds):
             why, fix = self._never(side, other, apart, keys, columns)
-            return replace(self._state(tree, side, Kept.GROWS, GoesBy.NEVER, None), why=why, fix=fix)
+            return replace(self._state(tree, side, StateClass.GROWS, GoesBy.NEVER, None), why=why, fix=fix)
         reach = max(-one.length for one in moving)
         needed = [
             None if one.near is None or one.near.source != side.source else one.near.high - one.length
@@ -316,10 +311,12 @@ class SparkModel(EngineModel):
         longest = min((one for one in needed if one is not None), default=None)
         if longest is None or longest > reach:
             self._wrong_time(tree, side, None if longest is None else longest - reach, apart, other)
-        lifetime = max(0, self.delay + side.flow.lag + reach)
-        return self._state(tree, side, Kept.WINDOW, GoesBy.VALUE, lifetime)
+        lifetime = max(0, self.delay + _lag((side, other)) + reach)
+        return self._state(tree, side, StateClass.WINDOW, GoesBy.VALUE, lifetime)
 
-    def _wrong_time(self, tree: nodes.Join, side: _Side, excess: Micros | None, apart: Distance, other: _Side) -> None:
+    def _wrong_time(
+        self, tree: nodes.Join, side: _JoinSide, excess: Micros | None, apart: Distance, other: _JoinSide
+    ) -> None:
         """The bound is solved for another column, and applied to the event time: rows go too early."""
         name = side.marked[0].name
         more = "" if excess is None else f" up to {length_text(excess)}"
@@ -328,7 +325,7 @@ class SparkModel(EngineModel):
         fix = self._hull(apart, side, other)
         self.drops.append(SilentDrop(message, self.span(tree), fix, excess is None or excess > self.delay))
 
-    def _padded_rows(self, tree: nodes.Join, sides: tuple[_Side, ...], states: list[EngineState]) -> None:
+    def _padded_rows(self, tree: nodes.Join, sides: tuple[_JoinSide, ...], states: list[EngineState]) -> None:
         """Rows without a partner come when their state goes: never, where it does not."""
         preserved = {nodes.JoinKind.LEFT: (0,), nodes.JoinKind.RIGHT: (1,), nodes.JoinKind.FULL: (0, 1)}
         for place in preserved.get(tree.kind, ()):
@@ -338,9 +335,7 @@ class SparkModel(EngineModel):
                 self.drops.append(SilentDrop(message, self.span(tree), fix))
                 return
 
-    def _refusals(
-        self, tree: nodes.Join, sides: tuple[_Side, ...], keys: list[tuple[exp.Expr, exp.Expr]], key: object
-    ) -> None:
+    def _refusals(self, tree: nodes.Join, sides: tuple[_JoinSide, ...], keys: list[EqualKey], key: object) -> None:
         """What Spark does not run of a join of two streams."""
         kind, mode = tree.kind, self.profile.mode
         if mode is OutputMode.COMPLETE:
@@ -374,7 +369,7 @@ class SparkModel(EngineModel):
     # --- why a side of a join does not go -----------------------------------------------------------------------------
 
     def _never(
-        self, side: _Side, other: _Side, apart: Distance, keys: list[tuple[exp.Expr, exp.Expr]],
+        self, side: _JoinSide, other: _JoinSide, apart: Distance, keys: list[EqualKey],
         columns: tuple[FlowColumn, ...],
     ) -> tuple[str, EngineFix]:  # fmt: skip
         fix = self._hull(apart, side, other)
@@ -403,12 +398,14 @@ class SparkModel(EngineModel):
             f"add {names[0]} >= {names[1]} - INTERVAL …", False
         )
 
-    def _hull(self, apart: Distance, side: _Side, other: _Side) -> EngineFix | None:
+    def _hull(self, apart: Distance, side: _JoinSide, other: _JoinSide) -> EngineFix | None:
         """The bounds that follow of the condition, written so that Spark reads them; None where one is missing."""
         first, second = (side, other) if side.place == 0 else (other, side)
         return hull_fix(apart, first.flow, second.flow)
 
-    def _state(self, tree: nodes.Join, side: _Side, kept: Kept, by: GoesBy, lifetime: Micros | None) -> EngineState:
+    def _state(
+        self, tree: nodes.Join, side: _JoinSide, kept: StateClass, by: GoesBy, lifetime: Micros | None
+    ) -> EngineState:
         rows = rows_of(side.flow.rate, lifetime)
         formula = "" if lifetime is None else f"rows of {side.name} in {length_text(lifetime)}"
         return EngineState("join", kept, by, self.span(tree), _WORDS[side.place], side.name, lifetime, rows, formula)
@@ -463,7 +460,7 @@ class SparkModel(EngineModel):
         else:
             state = self._windowed(tree, operator, flow, last, values, marked)
         growing = sorted({call.function for call in calls if call.function in GROWING_ROWS})
-        if growing and state.kept is not Kept.GROWS:
+        if growing and state.kept is not StateClass.GROWS:
             note = f"a group is one row, and {' and '.join(growing)} makes it longer with every row of the group"
             state = replace(state, notes=(*state.notes, note))
         self.states.append(state)
@@ -506,52 +503,41 @@ class SparkModel(EngineModel):
         span = self.span(tree)
         if values is not None:
             words = f"{values} {'group' if values == 1 else 'groups'}"
-            return EngineState(operator, Kept.CONSTANT, GoesBy.NEVER, span, rows=values, formula=words)
+            return EngineState(operator, StateClass.CONSTANT, GoesBy.NEVER, span, rows=values, formula=words)
         if self.profile.mode is OutputMode.COMPLETE:
             why, fix = "complete mode keeps every group", EngineFix("write in append or update mode", False)
         else:
             why, fix = "no column of the group is an event time with a watermark", self._window_fix(tree, columns)
-        return EngineState(operator, Kept.GROWS, GoesBy.NEVER, span, why=why, fix=fix)
+        return EngineState(operator, StateClass.GROWS, GoesBy.NEVER, span, why=why, fix=fix)
 
     def _windowed(
         self, tree: nodes.Tree, operator: str, flow: Flow, window: TimeWindow | None, values: int | None,
         marked: list[int],
     ) -> EngineState:  # fmt: skip
         """Groups that go when the watermark passes them."""
-        span, by = self.span(tree), GoesBy.WINDOW if window is not None else GoesBy.KEY
+        by = GoesBy.WINDOW if window is not None else GoesBy.KEY
         delay = self.delay + flow.lag
         if window is None:
-            rows = rows_of(flow.rate, delay)
-            return EngineState(
-                operator, Kept.WINDOW, by, span, lifetime=delay, rows=rows, formula=f"keys in {length_text(delay)}"
-            )
+            return self.open_state(operator, tree, by, delay, flow.rate, "keys")
         if window.number in flow.final:
-            return EngineState(operator, Kept.WINDOW, by, span, lifetime=0, rows=0, formula="no rows")
+            return self.open_state(operator, tree, by, 0, flow.rate, "groups")
         delay = 0 if window.prompt else delay
         if window.session:
             return self._sessions(tree, operator, flow, window, delay, values)
-        covered, count = windows_open(delay, window)
-        once = flow.rate and flow.rate * Fraction(window.slide, window.size)
-        rows = count * values if values is not None else rows_of(once, covered)
-        each = "" if values == 1 else " × keys" if values is None else f" × {values} keys"
-        formula = f"about {count} {'window' if count == 1 else 'windows'}{each}"
-        return EngineState(operator, Kept.WINDOW, by, span, lifetime=covered, rows=rows, formula=formula)
+        return self.window_groups(operator, tree, flow.rate, delay, window, values)
 
     def _sessions(
         self, tree: nodes.Tree, operator: str, flow: Flow, window: TimeWindow, delay: Micros, values: int | None
     ) -> EngineState:
-        lifetime, span = delay + window.size, self.span(tree)
         note = f"a session closes only if no row of its key comes for {length_text(window.size)}"
-        state = EngineState(
-            operator, Kept.WINDOW, GoesBy.WINDOW, span, lifetime=lifetime, rows=rows_of(flow.rate, lifetime),
-            formula=f"sessions in {length_text(lifetime)}", notes=(note,),
-        )  # fmt: skip
+        state = self.open_state(operator, tree, GoesBy.WINDOW, delay + window.size, flow.rate, "sessions")
+        state = replace(state, notes=(note,))
         if values is None or flow.rate is None or flow.rate * window.size / values < 1:
             return state
         note = f"with {values} keys at this rate, rows of a key come closer than {length_text(window.size)}: sessions "
         note += "do not close, and no result comes"
         words = f"{values} open sessions"
-        return replace(state, kept=Kept.CONSTANT, lifetime=None, rows=values, formula=words, notes=(note,))
+        return replace(state, kept=StateClass.CONSTANT, lifetime=None, rows=values, formula=words, notes=(note,))
 
     def _window_fix(self, tree: nodes.Tree, columns: tuple[FlowColumn, ...]) -> EngineFix:
         """The change that dates groups: a window in the place of what stands for one, else another key."""
@@ -614,7 +600,7 @@ class SparkModel(EngineModel):
             self.refuse(Phase.START, "LIMIT is not computed in update mode", tree, LEGACY)
         elif mode is OutputMode.APPEND:
             state = EngineState(
-                "limit", Kept.CONSTANT, GoesBy.NEVER, self.span(tree), rows=1, formula="the number of rows so far"
+                "limit", StateClass.CONSTANT, GoesBy.NEVER, self.span(tree), rows=1, formula="the number of rows so far"
             )
             self.states.append(state)
         return replace(flow, rate=None)
@@ -633,7 +619,7 @@ class SparkModel(EngineModel):
                 why = f"a watermark is on a column of type timestamp, and {scan.alias}.{time.name} is {time.type.name}"
                 self.refuse(Phase.ANALYSIS, why, scan, "EVENT_TIME_IS_NOT_ON_TIMESTAMP_TYPE")
         watermarked = dict.fromkeys(name for name, delay in self.sources if delay is not None)
-        if len(watermarked) > 1 and any(state.kept is Kept.WINDOW for state in self.states):
+        if len(watermarked) > 1 and any(state.kept is StateClass.WINDOW for state in self.states):
             note = f"the watermark is the least of those of {' and '.join(watermarked)}: while one of them brings no "
             self.notes.append(f"{note}rows, or a filter leaves none, nothing goes")
 
@@ -675,6 +661,11 @@ class _KeyTime:
 
     near: Near | None
     window: TimeWindow | None = None
+
+
+def _lag(sides: tuple[_JoinSide, ...]) -> Micros:
+    """How far the watermark of an operator is behind that of the query."""
+    return max(side.flow.lag for side in sides)
 
 
 def _nears(columns: tuple[FlowColumn, ...]) -> Callable[[int], Near | None]:

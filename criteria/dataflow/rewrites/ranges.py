@@ -20,7 +20,7 @@ from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.types import Family
 from streambound.criteria.dataflow.syntax import column_of
 from streambound.criteria.dataflow.view import OperatorView
-from streambound.criteria.dataflow.views import views_of
+from streambound.criteria.dataflow.views import Views, views_of
 from streambound.preprocess.trees.conditions import filtered
 from streambound.preprocess.trees.with_inputs import with_inputs
 
