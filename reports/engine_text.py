@@ -42,7 +42,7 @@ def _line(states: list[EngineState]) -> str:
 
 
 def _amount(state: EngineState) -> str:
-    number = f"about {state.rows:,} rows" if state.rows is not None and state.kept is StateClass.WINDOW else ""
+    number = f"about {state.rows:,} rows" if state.rows and state.kept is StateClass.WINDOW else ""
     return f"{number} ({state.formula})" if number and state.formula else state.formula or number
 
 

@@ -183,11 +183,12 @@ class EngineModel(ABC):
         return any(map(self.is_streaming, nodes.inputs(tree)))
 
     def open_state(
-        self, operator: str, tree: nodes.Tree, by: GoesBy, lifetime: Micros, rate: Fraction | None,
+        self, operator: str, tree: nodes.Tree, by: GoesBy, lifetime: Micros | None, rate: Fraction | None,
         what: str = "rows", side: str = "", source: str = "",
     ) -> EngineState:  # fmt: skip
         """What an operator keeps that has rows of a length of event time."""
-        rows, words = rows_of(rate, lifetime), f"{what} in {length_text(lifetime)}" if lifetime else f"no {what}"
+        rows, words = rows_of(rate, lifetime), f"no {what}" if lifetime == 0 else what
+        words += f" in {length_text(lifetime)}" if lifetime else ""
         return EngineState(operator, StateClass.WINDOW, by, self.span(tree), side, source, lifetime, rows, words)
 
     def window_groups(

@@ -26,7 +26,6 @@ from streambound.criteria.engines.flow import (
     hull_fix,
     join_parts,
     output_places,
-    rows_of,
     side_name,
     struct_keys,
 )
@@ -281,7 +280,7 @@ class SparkModel(EngineModel):
         elif at is not None:
             lifetime = max(0, delay + _lag(sides) + at.high)
             self._late_key(tree, side, at, sides)
-        return self._state(tree, side, StateClass.WINDOW, GoesBy.KEY, lifetime)
+        return self._goes(tree, side, GoesBy.KEY, lifetime)
 
     def _late_key(self, tree: nodes.Join, side: _JoinSide, at: Near, sides: tuple[_JoinSide, ...]) -> None:
         """A key that is less than the row's event time: its partners are gone when the row comes."""
@@ -302,7 +301,8 @@ class SparkModel(EngineModel):
         moving = [one for one in side.bounds if one.moving]
         if not side.marked or not other.marked or not moving or len(moving) < len(side.bounds):
             why, fix = self._never(side, other, apart, keys, columns)
-            return replace(self._state(tree, side, StateClass.GROWS, GoesBy.NEVER, None), why=why, fix=fix)
+            place, span = _WORDS[side.place], self.span(tree)
+            return EngineState("join", StateClass.GROWS, GoesBy.NEVER, span, place, side.name, why=why, fix=fix)
         reach = max(-one.length for one in moving)
         needed = [
             None if one.near is None or one.near.source != side.source else one.near.high - one.length
@@ -312,7 +312,7 @@ class SparkModel(EngineModel):
         if longest is None or longest > reach:
             self._wrong_time(tree, side, None if longest is None else longest - reach, apart, other)
         lifetime = max(0, self.delay + _lag((side, other)) + reach)
-        return self._state(tree, side, StateClass.WINDOW, GoesBy.VALUE, lifetime)
+        return self._goes(tree, side, GoesBy.VALUE, lifetime)
 
     def _wrong_time(
         self, tree: nodes.Join, side: _JoinSide, excess: Micros | None, apart: Distance, other: _JoinSide
@@ -403,12 +403,9 @@ class SparkModel(EngineModel):
         first, second = (side, other) if side.place == 0 else (other, side)
         return hull_fix(apart, first.flow, second.flow)
 
-    def _state(
-        self, tree: nodes.Join, side: _JoinSide, kept: StateClass, by: GoesBy, lifetime: Micros | None
-    ) -> EngineState:
-        rows = rows_of(side.flow.rate, lifetime)
-        formula = "" if lifetime is None else f"rows of {side.name} in {length_text(lifetime)}"
-        return EngineState("join", kept, by, self.span(tree), _WORDS[side.place], side.name, lifetime, rows, formula)
+    def _goes(self, tree: nodes.Join, side: _JoinSide, by: GoesBy, lifetime: Micros | None) -> EngineState:
+        rows = f"rows of {side.name}"
+        return self.open_state("join", tree, by, lifetime, side.flow.rate, rows, _WORDS[side.place], side.name)
 
     # --- groups -------------------------------------------------------------------------------------------------------
 
