@@ -57,7 +57,7 @@ from streambound.criteria.dataflow.state import (
     WindowCount,
     WindowRows,
 )
-from streambound.criteria.dataflow.tree_nodes import Json, TreeNode, conditions_of, pairs_of, row_schema
+from streambound.criteria.dataflow.tree_nodes import Json, TreeNode, conditions_of, pairs_of, path_of, row_schema
 from streambound.criteria.dataflow.view import OperatorView, place_of
 from streambound.criteria.dataflow.views import Views, equalities, values_of
 from streambound.criteria.size import Number, Size, total
@@ -87,7 +87,7 @@ def derivation(judgement: Judgement, statement: Statement, catalog: Catalog) -> 
     registered = _Nodes(catalog)
     registered.tree(TreeNode(judgement.operation.tree, Views(catalog)), ())
     registered.operations(judgement.operation)
-    maker = _Maker(registered, FactLog(registered.numbers), judgement.context)
+    maker = _Maker(registered, FactLog(registered.number), judgement.context)
     operation = maker.operation(judgement.operation)
     document = {
         "version": VERSION,
@@ -109,7 +109,7 @@ def _with_nodes(document: Json, claims: Sequence[Json]) -> Json:
     def numbered(value: Any) -> Any:
         if isinstance(value, list):
             return [numbered(one) for one in value]
-        if not isinstance(value, dict) or "tables" in value or ("rule" in value and "nodes" in value):
+        if not isinstance(value, dict) or "tables" in value or (value is not document and "nodes" in value):
             return value
         found = {name: numbered(one) for name, one in value.items() if one != [] or name in _WHOLE}
         if "node" in found:
@@ -170,7 +170,7 @@ def _selections(tree: Tree, catalog: Catalog) -> tuple[Tree, list[Json]]:
         if both is None:
             continue
         registered = _nodes_of(tree, catalog, path, {"both": both})
-        log, node = FactLog(registered.numbers), registered.at(both)
+        log, node = FactLog(registered.number), registered.at(both)
         empty = next(place for place, column in enumerate(node.view.columns) if column.values.size == 0)
         log.values(node, empty)
         made: Json = {"rule": "disjoint_unions", "path": list(path), "facts": log.facts}
@@ -189,7 +189,7 @@ def _not_in(tree: Tree, catalog: Catalog) -> tuple[Tree, list[Json]]:
             continue
         sides = dict(zip(("member", "values"), compared_values, strict=True))
         registered = _nodes_of(tree, catalog, path, sides)
-        log = FactLog(registered.numbers)
+        log = FactLog(registered.number)
         for node in map(registered.at, sides.values()):
             if not node.view.columns[0].values.null:
                 log.values(node, 0)
@@ -232,7 +232,7 @@ def _limits(tree: Tree, catalog: Catalog) -> tuple[Tree, list[Json]]:
         here = _at(tree, path)
         for name, part, column in _limits_of(here, views):
             registered = _nodes_of(tree, catalog, path, {})
-            log, pair = FactLog(registered.numbers), registered.at(pairs_of(_at(tree, path)))
+            log, pair = FactLog(registered.number), registered.at(pairs_of(_at(tree, path)))
             made: Json = {"rule": "limit", "path": list(path), "side": name, "values": _limit_json(part)}
             made |= {"fact": log.values(pair, column), "facts": log.facts}
             found.append(_with_nodes(made, registered.claims))
@@ -306,20 +306,23 @@ class _Nodes:
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
-        self.numbers: dict[Tree, int] = {}
+        self.numbers: dict[tuple[Tree, Tree | None], int] = {}
+        self.first: dict[Tree, int] = {}
         self.known: list[TreeNode] = []
         self.claims: list[Json] = []
 
     def add(self, node: TreeNode, claim: Json) -> None:
         """A node, which is the first of those that are equal."""
-        if node.tree not in self.numbers:
-            self.numbers[node.tree] = len(self.known)
+        around = None if node.recursion is None else node.recursion.tree
+        if (node.tree, around) not in self.numbers:
+            self.numbers[node.tree, around] = len(self.known)
+            self.first.setdefault(node.tree, len(self.known))
             self.known.append(node)
             self.claims.append(claim)
 
     def parts(self, view: OperatorView) -> None:
         """The parts of a union, or of an operator above one, and all below them."""
-        around, claim = self.at(view.tree), self.claims[self.numbers[view.tree]]
+        around, claim = self.at(view.tree), self.claims[self.first[view.tree]]
         for number, part in enumerate(view.parts if "part" not in claim else ()):
             self._part(TreeNode(part.tree, around.views, around.recursion), claim | {"part": number}, ())
 
@@ -328,9 +331,13 @@ class _Nodes:
         for name in named_inputs(node.tree):
             self._part(node.input(name), claim, (*below, name))
 
+    def number(self, node: TreeNode) -> int:
+        """The number of a node: what is in one recursion is no row of another one."""
+        return self.numbers[node.tree, None if node.recursion is None else node.recursion.tree]
+
     def at(self, tree: Tree) -> TreeNode:
         """The node of a tree."""
-        return self.known[self.numbers[tree]]
+        return self.known[self.first[tree]]
 
     def tree(self, node: TreeNode, path: tuple[str, ...]) -> None:
         """A node and all below it."""
@@ -348,12 +355,12 @@ class _Nodes:
         """The rows with keys that groups are counted by, and those of windows."""
         for one in operation.every():
             tree = one.tree
-            if isinstance(tree, nodes.Over) and tree in self.numbers:
+            if isinstance(tree, nodes.Over) and tree in self.first:
                 self._windows(tree, one.states)
-            if not isinstance(tree, nodes.Aggregate) or tree not in self.numbers:
+            if not isinstance(tree, nodes.Aggregate) or tree not in self.first:
                 continue
             around, width = self.at(tree), len(tree.keys)
-            path = self.claims[self.numbers[tree]]["path"]
+            path = self.claims[self.first[tree]]["path"]
             for state in one.states:
                 for view in _views_of(state.count):
                     made = TreeNode(view, around.views, around.recursion)
@@ -365,7 +372,7 @@ class _Nodes:
     def _windows(self, tree: nodes.Over, states: Iterable[OperatorState]) -> None:
         """The partitions that rows of windows are counted by."""
         around = self.at(tree)
-        below, path = around.input("input").view, self.claims[self.numbers[tree]]["path"]
+        below, path = around.input("input").view, self.claims[self.first[tree]]["path"]
         for state in states:
             for view in _views_of(state.count):
                 assert state.window is not None, "rows are of a window"
@@ -443,8 +450,8 @@ class _Maker:
         registered = _Nodes(context.catalog)
         registered.tree(TreeNode(one.tree, context.views, around.recursion), ())
         registered.operations(each.operation)
-        maker = _Maker(registered, FactLog(registered.numbers), context)
-        made: Json = {"rule": "one key", "key": each.key.name, "operation": maker.operation(each.operation)}
+        maker = _Maker(registered, FactLog(registered.number), context)
+        made: Json = {"key": each.key.name, "operation": maker.operation(each.operation)}
         return _with_nodes(made | {"facts": maker.log.facts}, registered.claims)
 
     def _ago(self, tree: Tree, column: int, most: int) -> Json:
@@ -465,11 +472,7 @@ class _Maker:
         made: Json = {
             "what": state.what,
             "proposition": state.proposition,
-            "key": list(state.key),
-            "entry": state.entry.value,
             "size": _amount(count.size),
-            "reason": count.reason.value,
-            "retention": count.retention.value,
         }
         if state.what != "table" and one is not None and one.each_key is None:
             made["count"] = self._why(state, count, one)
@@ -531,9 +534,12 @@ class _Maker:
                 sides = [self.nodes.at(tree).input(name) for name in ("left", "right")]
                 views = [one.view for one in sides]
                 rows = [StateCount(one.rows, Reason.ROWS, why=WholeView(one)) for one in views if one.rows is not None]
-                return {"rule": "rows", "size": count.size.text, "of": [self._count(one) for one in rows]}
-            rule = "one" if isinstance(tree, nodes.Aggregate) and not tree.keys else "rows"
-            made: Json = {"rule": rule if count.reason is Reason.ROWS else "unproved", "size": count.size.text}
+                return self._at(tree, "whole", count) | {"of": [self._count(one) for one in rows]}
+            if isinstance(tree, nodes.Aggregate) and not tree.keys:
+                return {"rule": "one", "size": count.size.text}
+            rows_of = tree if isinstance(tree, nodes.Scan) else named_inputs(tree).get(state.what, tree)
+            rows_of = _relation_of(tree).input if state.proposition == "E3" else rows_of
+            made = self._at(rows_of, "whole" if count.reason is Reason.ROWS else "unproved", count)
             if state.proposition == "E3":
                 made["closing"] = self._as_of(tree)
             return made
@@ -548,7 +554,7 @@ class _Maker:
         side, pair = self.nodes.at(tree).input(state.what), self.nodes.at(pairs_of(tree))
         first = 0 if state.what == "left" else len(self.nodes.at(tree).input("left").view.schema)
         if isinstance(count.why, SumOfCounts):
-            number, shown = self.nodes.numbers[pair.tree], count.why.view.below
+            number, shown = self.nodes.number(pair), count.why.view.below
             if count.why.below and shown is not None:
                 of = [self._count(one, None, 0, (), pair, first, shown[1]) for one in count.why.counts]
                 of = [self._since(made, count, side) for made in of]
@@ -570,14 +576,15 @@ class _Maker:
                 made["closing"].append(self.log.time(side, place, NOW, function))
         return made
 
+    def _at(self, tree: Tree, rule: str, count: StateCount) -> Json:
+        """A count of a node's rows."""
+        return {"rule": rule, "size": count.size.text, "node": self.nodes.first[tree]}
+
     def _as_of(self, tree: Tree) -> list[int]:
         """The fact that a version is as of the time at which the row beside it comes."""
         assert isinstance(tree, nodes.Join), "a version is joined"
         left = self.nodes.at(tree).input("left")
-        version = tree.right
-        while not isinstance(version, nodes.AsOf):
-            version = named_inputs(version)["input"]
-        place = place_of(parsed(version.time), left.view)
+        place = place_of(parsed(_relation_of(tree).time), left.view)
         assert place is not None, "it is a column"
         return [self.log.time(left, place, NOW)]
 
@@ -594,7 +601,7 @@ class _Maker:
         shown: Mapping[int, int] | None = None,
     ) -> Json:
         why, size = count.why, count.size.text
-        if isinstance(why, SumOfCounts | WholeView | Combinations) and why.view.tree not in self.nodes.numbers:
+        if isinstance(why, SumOfCounts | WholeView | Combinations) and why.view.tree not in self.nodes.first:
             return {"rule": "unproved", "size": size}
         match why:
             case WindowCount():
@@ -602,25 +609,24 @@ class _Maker:
             case BlockResults(queries, by_values):
                 return {"rule": "results", "size": size, "branches": to_json(_results(queries, by_values))}
             case SumOfCounts(view, counts, below):
-                number = self.nodes.numbers[view.tree]
+                number = self.nodes.first[view.tree]
                 if not below and view.parts:
                     self.nodes.parts(view)
                 if below and view.below is not None:  # by when rows of the whole above the select list change
                     of = [self._count(one, None, 0, (), whole, first_of_whole, view.below[1]) for one in counts]
                 else:
                     of = [self._count(one, whole=whole or self.nodes.at(view.tree)) for one in counts]
-                sides = "open" if isinstance(view.tree, nodes.Except | nodes.Intersect) else "parts"
-                return {"rule": "below" if below else sides, "size": size, "node": number, "of": of}
+                return {"rule": "below" if below else "parts", "size": size, "node": number, "of": of}
             case WholeView(view, empty):
                 node = node or self.nodes.at(view.tree)
-                made: Json = {"rule": "whole", "size": size, "node": self.nodes.numbers[node.tree]}
+                made: Json = {"rule": "whole", "size": size, "node": self.nodes.number(node)}
                 if empty is not None:
                     fact = self.log.values(node, empty + first)
                     values = self.log.claimed(fact)
                     if values is None or values.size != 0:
                         return {"rule": "unproved", "size": size}
                     column = {"column": empty, "size": 0, "rule": "set", "facts": [fact]}
-                    made |= {"rule": "empty", "columns": [column]}
+                    made |= {"rule": "combinations", "columns": [column]}
                 elif any(one.values == NOTHING for one in view.columns):
                     nothing = next(place for place, one in enumerate(view.columns) if one.values == NOTHING)
                     made["of"] = [self._count(replace(count, why=WholeView(view, nothing)), node, first)]
@@ -672,7 +678,7 @@ class _Maker:
         made: Json = {
             "rule": rule if _session_of(node.tree) is None or closing is None else "sessions",
             "size": count.size.text,
-            "node": self.nodes.numbers[node.tree],
+            "node": self.nodes.number(node),
             "key": [] if count.held is None else list(count.held.places),
             "sources": [self._source(one, count, node, first) for one in why.sources],
             "columns": [self._column(one, count, node, first) for one in why.columns],
@@ -686,8 +692,12 @@ class _Maker:
         return {name: one for name, one in made.items() if one != []}
 
     def _source(self, one: SourceCount, count: StateCount, node: TreeNode, first: int) -> Json:
-        made: Json = {"source": one.source, "size": one.size.text}
         assert isinstance(count.why, Combinations), "it is of such a count"
+        session = _rows_of_sessions(node)
+        name = path_of(session or node, one.source)
+        if count.why.view.tree != node.tree:  # of a side, in pairs
+            name = name.partition(".")[2]
+        made: Json = {"source": name, "size": one.size.text}
         if one.fan:
             return made
         if count.why.view.sources[one.source].every is not None:
@@ -696,11 +706,10 @@ class _Maker:
             column = one.lifetime + first
             facts = [self.log.values(node, column), self.log.time(node, column, one.source)]
             return made | {"timestamps": one.timestamps, "facts": facts}
-        if one.timestamps is not None and (session := _session_of(node.tree)) is not None:
-            below = node.input("input")
-            rows = (below.input("input") if isinstance(below.tree, nodes.Filter) else below).input("input")
-            time = place_of(parsed(session.time), rows.view)
-            return made | {"timestamps": one.timestamps, "facts": [self.log.time(rows, time or 0, one.source)]}
+        bucket = _session_of(node.tree)
+        if one.timestamps is not None and session is not None and bucket is not None:
+            time = place_of(parsed(bucket.time), session.view)
+            return made | {"timestamps": one.timestamps, "facts": [self.log.time(session, time or 0, one.source)]}
         if one.timestamps is not None and count.closing is not None:
             column = count.closing.place + first
             fact = self.log.beside(node, column, one.source, count.closing.function)
@@ -733,7 +742,7 @@ class _Maker:
             if column in places:
                 yield from (self.log.values(node, other) for other in sorted(places - {column}))
 
-    def _equal(self, why: Combinations, node: TreeNode, first: int, wanted: Sequence[int]) -> list[Json]:
+    def _equal(self, why: Combinations, node: TreeNode, first: int, wanted: Sequence[int]) -> list[int]:
         """The atoms by which columns of pairs equal those that are counted."""
         chosen = {one.source for one in why.sources}
         covered = {one.place + first for one in why.columns}
@@ -745,14 +754,21 @@ class _Maker:
                 x, y = place_of(one.left, node.view), place_of(one.right, node.view)
                 if x is not None and y is not None and given[x].type == given[y].type:
                     atoms.append((x, y, number))
-        found = list[Json]()
+        found = list[int]()
         while rest - covered:
             more = next(((x, y, n) for x, y, n in atoms if len({x, y} & covered) == 1), None)
             if more is None:
                 break
             covered |= {more[0], more[1]}
-            found.append({"column": more[0], "other": more[1], "atom": more[2]})
+            found.append(more[2])
         return found
+
+
+def _relation_of(tree: Tree) -> nodes.AsOf:
+    """The relation as of a time that a join is with."""
+    while not isinstance(tree, nodes.AsOf):
+        tree = tree.right if isinstance(tree, nodes.Join) else named_inputs(tree)["input"]
+    return tree
 
 
 def _at_columns(count: StateCount) -> StateCount:
@@ -795,6 +811,14 @@ def _session_of(tree: Tree) -> nodes.Bucket | None:
     below = tree.input if isinstance(tree, nodes.Project) else None
     below = below.input if isinstance(below, nodes.Filter) else below
     return below if isinstance(below, nodes.Bucket) and below.kind is nodes.BucketKind.SESSION else None
+
+
+def _rows_of_sessions(node: TreeNode) -> TreeNode | None:
+    """The rows that are in the sessions whose keys a select list has."""
+    if _session_of(node.tree) is None:
+        return None
+    below = node.input("input")
+    return (below.input("input") if isinstance(below.tree, nodes.Filter) else below).input("input")
 
 
 def _results(queries: Sequence[Query], by_values: bool) -> Any:

@@ -5,16 +5,17 @@ A comparison that is true has no NULL on either side, so that its columns are *p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from math import ceil, floor
 
 from sqlglot import exp
 
 from streambound.analyzer.algebra.row_expressions import row_expression
 from streambound.analyzer.algebra.schema_columns import Schema
-from streambound.analyzer.algebra.value_sets import ANYTHING, NULL, ValueSet, between, of_values
+from streambound.analyzer.algebra.value_sets import ANYTHING, NOTHING, NULL, ValueSet, between, of_values
 from streambound.analyzer.constants import Folded, is_interval
 from streambound.analyzer.expressions.evident import encoded
 from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal
@@ -40,35 +41,47 @@ def present(part: exp.Expr, given: Schema) -> frozenset[int]:
     return frozenset[int]().union(*map(_present, _comparisons(part, given)))
 
 
-def values(part: exp.Expr, given: Schema, column: int, known: ValueSet = ANYTHING) -> ValueSet:
-    """The values that a part of a condition leaves of a column, which has some ``known`` ones."""
+Sets = Mapping[int, ValueSet]
+"""What is known of some columns."""
+
+
+def values(part: exp.Expr, given: Schema, column: int) -> ValueSet:
+    """The values that a part of a condition leaves of a column."""
+    return left_of(part, given, {column: ANYTHING})[column]
+
+
+def left_of(part: exp.Expr, given: Schema, known: Sets) -> Sets:
+    """The values that a part of a condition leaves of some columns, of known ones; none where it cannot be true."""
     expression = row_expression(part, given)
-    return known if expression is None else _left(expression, True, given, column, known)
+    left = known if expression is None else _left(expression, True, given, known)
+    return dict.fromkeys(known, NOTHING) if left is None else left
 
 
-def _left(expression: Expression, wanted: bool, given: Schema, column: int, known: ValueSet) -> ValueSet:
-    """The values that a true expression leaves: what all parts of AND do, and any one of OR; or a false one."""
+def _left(expression: Expression, wanted: bool, given: Schema, known: Sets) -> Sets | None:
+    """What a true expression leaves: what all parts of AND do, and any one of OR that can be; or a false one."""
     match expression:
         case Call(function, (one,)) if function.name == "not":
-            return _left(one, not wanted, given, column, known)
-        case Call(function, arguments) if function.name in ("and", "or") and (function.name == "and") is wanted:
-            for one in arguments:
-                known = _left(one, wanted, given, column, known)
-            return known
+            return _left(one, not wanted, given, known)
         case Call(function, arguments) if function.name in ("and", "or"):
-            first, *others = (_left(one, wanted, given, column, known) for one in arguments)
-            for other in others:
-                first = first.join(other)
-            return first
-        case Literal(constant) if constant.value != Fraction(wanted):
-            return ValueSet(listed=frozenset(), null=False)
-        case Field(name) if int(name) == column and expression.kind.family is Family.BOOLEAN:
-            return known.meet(of_values((int(wanted),), null=False))
+            if (function.name == "and") is not wanted:
+                ways = [way for one in arguments if (way := _left(one, wanted, given, known)) is not None]
+                return {c: reduce(ValueSet.join, (way[c] for way in ways)) for c in known} if ways else None
+            left: Sets | None = known
+            for one in arguments:
+                left = None if left is None else _left(one, wanted, given, left)
+            return left
+        case Literal(constant):
+            return known if constant.value == Fraction(wanted) else None
+        case Field(name) if int(name) in known and expression.kind.family is Family.BOOLEAN:
+            found = {**known, int(name): known[int(name)].meet(of_values((int(wanted),), null=False))}
         case Call(function, arguments):
             atom = _atom(function.name, arguments, wanted)
-            found = _values(atom, given, column, known)
-            return found.not_null() if column in _present(atom) else found
-    return known
+            there = _present(atom)
+            found = {c: _values(atom, given, c, one) for c, one in known.items()}
+            found = {c: one.not_null() if c in there else one for c, one in found.items()}
+        case _:
+            return known
+    return None if any(one.size == 0 for one in found.values()) else found
 
 
 def _atom(name: str, arguments: tuple[Expression, ...], wanted: bool) -> Atom:

@@ -22,18 +22,18 @@ from streambound.preprocess.trees.flatten import flat_aggregates
 from streambound.preprocess.trees.hidden_keys import hidden_keys
 from streambound.preprocess.trees.late_conditions import late_conditions
 from streambound.preprocess.trees.late_values import values_in_blocks
-from streambound.preprocess.trees.not_in import split
+from streambound.preprocess.trees.not_in import compared, split
 from streambound.preprocess.trees.padding import padded_rows
 from streambound.preprocess.trees.plain_conditions import plain_conditions
 from streambound.preprocess.trees.scalars import scalars_joined
 from streambound.preprocess.trees.streams_together import streams_together
 from streambound.preprocess.trees.sums import sums_below
-from streambound.preprocess.trees.unions import one_selection
+from streambound.preprocess.trees.unions import in_both, one_selection
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.derivation.claims import ClaimedRewrite, ClaimedValues, NotCheckedError
-from streambound.recheck.derivation.fact_log import CheckedFacts
-from streambound.recheck.derivation.facts import checked_facts
-from streambound.recheck.derivation.trees import PlanNode, PlanNodes, both_selections, compared_values, pairs
+from streambound.recheck.derivation.facts import CheckedFacts
+from streambound.recheck.derivation.log import checked_facts
+from streambound.recheck.derivation.plan import PlanNode, PlanNodes, pairs
 
 _MEET = {
     "left": (JoinKind.INNER, JoinKind.RIGHT, JoinKind.SEMI),
@@ -65,30 +65,33 @@ def rewritten(root: PlanNode, rewrites: Sequence[ClaimedRewrite], blocks: BlockR
             facts = checked_facts(PlanNodes(root, one.nodes), one.facts)
             changed = _STEPS[one.rule](root.along(one.path), one, facts)
             facts.require_used()
-            root = root.of(_with(root.tree, one.path, changed))
+            root = root.of(with_at(root.tree, one.path, changed))
         else:
             raise NotCheckedError(f"the rewrite {one.rule!r}")
     return root
 
 
-def _with(tree: Tree, path: tuple[str, ...], changed: Tree) -> Tree:
+def with_at(tree: Tree, path: tuple[str, ...], changed: Tree) -> Tree:
     """A tree with another one at a path."""
     if not path:
         return changed
-    return replace(tree, **{path[0]: _with(named_inputs(tree)[path[0]], path[1:], changed)})  # type: ignore[arg-type]
+    return replace(tree, **{path[0]: with_at(named_inputs(tree)[path[0]], path[1:], changed)})  # type: ignore[arg-type]
 
 
 def _selection(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tree:
     """Selections of the same rows as one: a column of the rows that are in both has no value."""
-    if not facts.is_empty(both_selections(node)):
+    both = in_both(node.tree)
+    if both is None or not facts.is_empty(node.of(both)):
         raise RejectedError("a row may satisfy both conditions")
     return one_selection(node.tree)
 
 
 def _not_in(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tree:
     """B5: NOT IN as anti joins; a fact says of each side that it is not NULL."""
-    sides = [compared_values(node, name) for name in ("member", "values")]
-    member, values = (all(facts.sets[one].null for one in facts.about(side, 0)) for side in sides)
+    sides = compared(node.tree)
+    if sides is None:
+        raise RejectedError("no NOT IN")
+    member, values = (all(facts.sets[one].null for one in facts.about(node.of(side), 0)) for side in sides)
     return split(node.tree, member, values, node.catalog)
 
 
@@ -106,7 +109,7 @@ def _limited(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tr
     part, true = _condition(column_of(side.schema[place]), rewrite.values, None if kind is None else kind.family)
     if not known.within(true):
         raise RejectedError(f"{part.sql('spark')} need not be true of pairs")
-    return _with(tree, (rewrite.side,), filtered(side.tree, part, node.catalog))
+    return with_at(tree, (rewrite.side,), filtered(side.tree, part, node.catalog))
 
 
 def _sums(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tree:

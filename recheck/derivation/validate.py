@@ -18,14 +18,12 @@ from streambound.recheck.certificates.validate import Proof, amount_faults
 from streambound.recheck.derivation.blocks import Blocks
 from streambound.recheck.derivation.claims import ClaimedDerivation, NotCheckedError
 from streambound.recheck.derivation.counts import Counts
-from streambound.recheck.derivation.demand import everything
-from streambound.recheck.derivation.each_key import of_each_key, open_keys, states_of
-from streambound.recheck.derivation.facts import checked_facts
-from streambound.recheck.derivation.operations import OperationChecker
+from streambound.recheck.derivation.each_key import goes_by_keys, open_keys
+from streambound.recheck.derivation.log import checked_facts
+from streambound.recheck.derivation.operations import Needed, OperationChecker
+from streambound.recheck.derivation.plan import PlanNode, PlanNodes
 from streambound.recheck.derivation.rewrites import rewritten
 from streambound.recheck.derivation.rules import RULES
-from streambound.recheck.derivation.states import KEY, check_state
-from streambound.recheck.derivation.trees import PlanNode, PlanNodes
 
 
 def proved(statement: Statement, catalog: Catalog, document: Any) -> Proof:
@@ -50,13 +48,13 @@ def _proved(claim: ClaimedDerivation, tree: Tree, blocks: BlockReader, catalog: 
     root = rewritten(PlanNode(tree, catalog), claim.rewrites, blocks)
     symbols: dict[str, Quantity] = {}
     facts = checked_facts(PlanNodes(root, claim.nodes), claim.facts)
-    operations = OperationChecker(RULES, of_each_key, blocks, Counts(facts, symbols), Blocks(symbols))
-    operations.check(root, everything(root), claim.operation)
+    operations = OperationChecker(RULES, blocks, Counts(facts, symbols), Blocks(symbols))
+    operations.check(root, Needed(root.every), claim.operation)
     facts.require_used()
-    keys = open_keys(root) if any(state.retention == KEY for state in states_of(claim.operation)) else []
+    keys = open_keys(root) if goes_by_keys(claim.operation) else []
     if len(keys) != len(claim.keys):
         raise RejectedError("other keys end than it says")
-    sizes = [check_state(one, state, symbols) for one, state in zip(claim.keys, keys, strict=True)]
+    sizes = [state.check(one, symbols) for one, state in zip(claim.keys, keys, strict=True)]
     every = total([*operations.sizes.values(), *sizes])
     wrong = tuple(amount_faults("M", claim.entries, every, symbols))
     return Proof(wrong, None if wrong else every)

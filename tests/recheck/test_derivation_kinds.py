@@ -134,7 +134,7 @@ def test_each_rewrite_and_each_window_is_of_some_statement() -> None:
     assert {value for member, value in every if member == "rule"} >= REWRITES
     assert {value for member, value in every if member == "keeps"} == {"all", "first", "last", "running", "within"}
     assert {value for member, value in every if member == "rule"} >= {
-        "combinations", "closed", "near", "finer", "clipped", "set", "recent", "window", "sessions", "keys", "parts",
+        "combinations", "closed", "path", "finer", "clipped", "set", "recent", "window", "sessions", "keys", "parts",
         "whole", "results", "each key", "static", "block", "sums", "operator",
     }  # fmt: skip
 
