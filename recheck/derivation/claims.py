@@ -156,22 +156,17 @@ class ClaimedWindow:
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimedBest:
-    """A column of which the greatest or least value is enough, by the others of an entry."""
-
-    column: int
-    greatest: bool
-
-
-@dataclass(frozen=True, slots=True)
 class ClaimedOperatorState:
-    """What an operator remembers, by which proposition, how many entries, and why; of windows which rows."""
+    """What an operator remembers, by which proposition, how many entries, and why; of windows which rows.
+
+    ``best``: a column of which the greatest or least value is enough, by the others of an entry.
+    """
 
     what: str
     proposition: str
     size: ClaimedAmount
     count: ClaimedStateCount | None = None
-    best: ClaimedBest | None = None
+    best: int | None = None
     window: ClaimedWindow | None = None
 
 
@@ -194,16 +189,8 @@ class ClaimedGreatest:
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimedSpan:
-    """Where an operator stands."""
-
-    line: int
-    column: int
-
-
-@dataclass(frozen=True, slots=True)
 class ClaimedOperation:
-    """An operator with its rule, what is needed of its rows, its states and what it reads."""
+    """An operator at a line and a column, its rule, what is needed of its rows, its states and what it reads."""
 
     operator: str
     rule: str
@@ -214,7 +201,7 @@ class ClaimedOperation:
     inputs: tuple[ClaimedOperation, ...] = ()
     block: ClaimedBlockTables | None = None
     each: ClaimedKey | None = None
-    span: ClaimedSpan | None = None
+    at: tuple[int, ...] = ()
 
     def count(self, place: int) -> ClaimedStateCount:
         """Why a state of it has at most so many entries."""
@@ -245,13 +232,13 @@ class ClaimedKey:
 class ClaimedRewrite:
     """A rewrite of the whole tree, or of the operator at a path, by some facts of the tree before it.
 
-    ``values``: of a limit to what partners of a join's ``side`` have, as a ``fact`` of pairs says, by its number.
+    ``condition``: what partners of a join's ``side`` satisfy, as a ``fact`` of pairs says, by its number.
     """
 
     rule: str
     path: tuple[str, ...] = ()
     side: str = ""
-    values: ClaimedValues | None = None
+    condition: str = ""
     fact: int | None = None
     nodes: tuple[ClaimedNode, ...] = ()
     facts: tuple[ClaimedFact, ...] = ()

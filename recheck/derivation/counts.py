@@ -23,7 +23,7 @@ from streambound.recheck.derivation.whole import WholeRows, stream_rows, with_as
 
 
 @dataclass(frozen=True)
-class Known:
+class FactsAbout:
     """Where facts about rows are: at a node, by the places that the rows' columns have there."""
 
     node: PlanNode
@@ -36,9 +36,9 @@ class Known:
         return next((place for place, at in self.at.items() if at == column), -1)
 
 
-def known_at(node: PlanNode) -> Known:
+def known_at(node: PlanNode) -> FactsAbout:
     """Facts about rows themselves."""
-    return Known(node, {place: place for place in range(node.width)})
+    return FactsAbout(node, {place: place for place in range(node.width)})
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,9 @@ class CountedColumns:
     node: PlanNode
     wanted: Places
     by: Places | None
-    facts: Known
-    closing: Known | None = None
-    since: Known | None = None
+    facts: FactsAbout
+    closing: FactsAbout | None = None
+    since: FactsAbout | None = None
     compared: Places = frozenset()
 
 
@@ -168,7 +168,7 @@ class Counts:
         wanted = plain if len(plain) == len(rows.wanted) else shown.below.every
         whole = rows.closing or (None if rows.since is None else rows.facts)
 
-        def above(known: Known | None) -> Known | None:
+        def above(known: FactsAbout | None) -> FactsAbout | None:
             at = {one.column or 0: known.at[p] for p, one in found.items() if p in known.at} if known else {}
             return known and replace(known, at=at)
 

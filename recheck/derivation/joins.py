@@ -7,8 +7,8 @@ from sqlglot import exp
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.nodes import JoinKind, Tree
 from streambound.recheck.certificates.claims import RejectedError
-from streambound.recheck.derivation.claims import ClaimedBest, ClaimedOperation, NotCheckedError
-from streambound.recheck.derivation.counts import CountedColumns, Known, known_at
+from streambound.recheck.derivation.claims import ClaimedOperation, NotCheckedError
+from streambound.recheck.derivation.counts import CountedColumns, FactsAbout, known_at
 from streambound.recheck.derivation.operations import ExpectedState, Needed, OperationChecker
 from streambound.recheck.derivation.operators import all_rows
 from streambound.recheck.derivation.plan import Places, PlanNode, pairs
@@ -53,14 +53,14 @@ def _side(
     left_out = frozenset[int]() if best is None else _best(node, tree, what, best)
     asked = tree.member is not None or (tree.kind in nodes.ONE_SIDED and what == "right")
     compared = frozenset[int]() if asked else needed - {one - first for one in claim.columns}
-    at = Known(pairs(node), {place: place + first for place in range(side.width)}, f"{what}.")
+    at = FactsAbout(pairs(node), {place: place + first for place in range(side.width)}, f"{what}.")
     rows = CountedColumns(side, needed - left_out, None, at, since=known_at(side), compared=compared)
     results = [operations.columns(side).block(side.tree, needed, True)] if operations.is_block(side) else None
     size = operations.counted(claim, place, rows, results)
     return ExpectedState(what, "E2" if isinstance(other.tree, nodes.Scan) and other.tree.changes else "D4", size)
 
 
-def _best(node: PlanNode, tree: nodes.Join, what: str, best: ClaimedBest) -> Places:
+def _best(node: PlanNode, tree: nodes.Join, what: str, column: int) -> Places:
     """B1: the column of which the best value is enough by the others, of rows whose existence alone is asked.
 
     Nothing takes these rows back, and the other side is compared with the column in one direction.
@@ -68,13 +68,13 @@ def _best(node: PlanNode, tree: nodes.Join, what: str, best: ClaimedBest) -> Pla
     left, right, both = node.input("left"), node.input("right"), pairs(node)
     if what != "right" or tree.kind not in (JoinKind.SEMI, JoinKind.ANTI) or not only_grows(right):
         raise RejectedError("the best of what is more than asked for existence, or is taken back")
-    place = best.column + left.width
+    place = column + left.width
     parts = [one for one in both.conditions if place in both.read_by(one)]
-    if not 0 <= best.column < right.width or not parts or tree.member is not None:
-        raise RejectedError("the best of a column that nothing is compared with")
-    if any(_wants_greatest(one, both, place, left.width) is not best.greatest for one in parts):
-        raise RejectedError("the best of a column that is not compared in one direction")
-    return frozenset((best.column,))
+    if not 0 <= column < right.width or tree.member is not None:
+        raise RejectedError("the best of what is no column")
+    if {_wants_greatest(one, both, place, left.width) for one in parts} not in ({True}, {False}):
+        raise RejectedError("the best of a column that is not compared, in one direction")
+    return frozenset((column,))
 
 
 def _wants_greatest(part: exp.Expr, both: PlanNode, place: int, width: int) -> bool | None:

@@ -46,9 +46,8 @@ def needed_of(claim: ClaimedOperation) -> Needed:
 
 def require(needed: Needed, claim: ClaimedOperation, node: PlanNode) -> None:
     """Raises RejectedError where an operation gives less than is needed, or is not that of a node."""
-    given, at, said = needed_of(claim), node.tree.at, claim.span
-    place = None if said is None else (said.line, said.column)
-    if claim.operator != type(node.tree).__name__ or place != (None if at is None else (at.line, at.column)):
+    given, at = needed_of(claim), node.tree.at
+    if claim.operator != type(node.tree).__name__ or claim.at != (() if at is None else (at.line, at.column)):
         raise RejectedError(f"a {claim.operator}, where the statement has a {type(node.tree).__name__}")
     if not needed.columns <= given.columns <= node.every:
         raise RejectedError("columns that are needed are not said to be, or are none")
