@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 from streambound.analyzer.errors import NotExecutableError
 from streambound.analyzer.version import __version__
-from streambound.synopsis_exec.circuit_plan import PlannedCircuit, promises_in_words, states_in_words
+from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.emit import Lines
 from streambound.synopsis_exec.job_spec import BATCH, job_spec
-from streambound.synopsis_exec.kernel_choice import kernel_in_words
 from streambound.synopsis_exec.plan_ir import Plan
-from streambound.synopsis_exec.plan_text import derived_in_words, inputs_in_words, tables_in_words
+from streambound.synopsis_exec.plan_text import computed_in_words, kept_in_words, promises_in_words
+from streambound.synopsis_exec.synopsis_plan import kernel_in_words
 from streambound_runtime import promises, spec
 from streambound_runtime.engine import (
     block,
@@ -22,6 +24,7 @@ from streambound_runtime.engine import (
     counts,
     group,
     join,
+    join_tree,
     linear,
     over,
     running,
@@ -44,6 +47,7 @@ _MODULES = {
     "engine.counts": counts,
     "engine.group": group,
     "engine.join": join,
+    "engine.join_tree": join_tree,
     "engine.linear": linear,
     "engine.over": over,
     "engine.plan": engine_plan,
@@ -58,12 +62,19 @@ _MODULES = {
     "operators.epochs.plan": epochs,
     "spec": spec,
 }
-CLASSES = {
-    name: module
-    for module, found in _MODULES.items()
-    for name, value in vars(found).items()
-    if isinstance(value, type) and value.__module__ == f"streambound_runtime.{module}"
-}
+
+
+def classes_in(modules: Mapping[str, ModuleType]) -> dict[str, str]:
+    """The classes of some modules of the runtime, each with the name of its module."""
+    return {
+        name: module
+        for module, found in modules.items()
+        for name, value in vars(found).items()
+        if isinstance(value, type) and value.__module__ == f"streambound_runtime.{module}"
+    }
+
+
+CLASSES = classes_in(_MODULES)
 """The classes that a job's literal is made of, and the module that each is in."""
 
 
@@ -124,42 +135,47 @@ def compiled(plan: Plan | PlannedCircuit, forced: str | None = None, tick: str =
 
 def job_text(job: JobSpec, query: Plan | PlannedCircuit) -> str:
     """`job.py`: the SQL, the tables in words, and the job as one literal. The same job gives the same text."""
-    lines = Lines()
     what = "each result once" if query.distinct else "results with their multiplicities"
     needs = "whose memory grows with its input" if query.bound.grows else "that needs constant memory"
-    lines.comment(f"{query.name}: a Spark Structured Streaming job {needs} ({what}).")
-    lines.add("#")
-    for line in query.sql.split("\n"):
-        lines.comment(f"    {line}")
-    lines.add("#")
-    for sentence in inputs_in_words(query.inputs) if isinstance(query, PlannedCircuit) else derived_in_words(query):
-        lines.comment(f"Spark computes {sentence}.")
     entries = query.bound.entries.text
     if isinstance(query, PlannedCircuit) and query.bound.grows:
-        lines.comment("Memory: no bound.")
+        memory = "Memory: no bound."
     elif query.bound.grows:
-        lines.comment(f"Memory: no bound; at most {entries} synopsis entries, n_S being the rows of S.")
+        memory = f"Memory: no bound; at most {entries} synopsis entries, n_S being the rows of S."
     else:
-        lines.comment(f"Memory: at most M = {entries} synopsis entries between two timestamps.")
-    kept = states_in_words(query.bound) if isinstance(query, PlannedCircuit) else tables_in_words(query)
-    for sentence in kept or ["nothing has to be remembered"]:
-        lines.comment(f"  {sentence}")
-    for sentence in promises_in_words(query) if isinstance(query, PlannedCircuit) else ():
-        lines.comment(f"It relies on the promise {sentence}.")
-    if not isinstance(query, PlannedCircuit):
-        lines.comment(f"Kernel: {kernel_in_words(query)}.")
-    lines.comment(f"Placement: {job.plan.placement}, because {job.plan.placed}.")
+        memory = f"Memory: at most M = {entries} synopsis entries between two timestamps."
+    sentences = [
+        *(f"Spark computes {sentence}." for sentence in computed_in_words(query)),
+        memory,
+        *(f"  {sentence}" for sentence in kept_in_words(query) or ["nothing has to be remembered"]),
+        *(f"It relies on the promise {sentence}." for sentence in promises_in_words(query)),
+        *([f"Kernel: {kernel_in_words(query)}."] if isinstance(query, Plan) else []),
+        f"Placement: {job.placement.where}, because {job.placement.because}.",
+    ]
+    title = f"{query.name}: a Spark Structured Streaming job {needs} ({what})."
+    return script(title, query.sql, sentences, job, CLASSES, "main")
+
+
+def script(title: str, sql: str, sentences: Iterable[str], job: object, classes: Mapping[str, str], main: str) -> str:
+    """A `job.py`: a title, the SQL and some sentences as a comment, and a job of some classes for a ``main`` module."""
+    lines = Lines()
+    lines.comment(title)
+    lines.add("#")
+    for line in sql.split("\n"):
+        lines.comment(f"    {line}")
+    lines.add("#")
+    for sentence in sentences:
+        lines.comment(sentence)
     lines.add("#")
     lines.comment(f"Generated by streambound {__version__}; change the query and compile again rather than this file.")
     lines.comment(f"It needs streambound_runtime {__version__}: {RUNTIME} beside it or in --py-files, or installed.")
     lines.add("", "import sys", "from pathlib import Path", "")
     lines.add(f'sys.path.insert(0, str(Path(__file__).with_name("{RUNTIME}")))', "")
     literal = printed(job)
-    lines.add("from streambound_runtime.main import main")
-    used = {name: module for name, module in CLASSES.items() if re.search(rf"\b{name}\(", literal)}
+    lines.add(f"from streambound_runtime.{main} import main")
+    used = {name: module for name, module in classes.items() if re.search(rf"\b{name}\(", literal)}
     for module in sorted({*used.values()}):
-        names = ", ".join(sorted(name for name in used if used[name] == module))
-        lines.call(f"from streambound_runtime.{module} import (", names.split(", "), ")")
+        lines.call(f"from streambound_runtime.{module} import (", sorted(n for n in used if used[n] == module), ")")
     lines.add("", *f"JOB = {literal}".split("\n"), "")
     lines.add('if __name__ == "__main__":', "    sys.exit(main(JOB))")
     return lines.text

@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from streambound.analyzer.catalog import Kind
@@ -16,21 +15,13 @@ from streambound.analyzer.closure import Closure
 from streambound.analyzer.errors import UsageError
 from streambound.analyzer.query import Attribute
 from streambound.synopsis_exec.plan_ir import BranchPlan, Plan
+from streambound_runtime.spec import Placement
 
 PLACEMENTS = ("driver", "buckets", "stateless")
 LARGE = 1_000_000
 """Entries from which on a synopsis is better not on the driver."""
 BUCKETS = 16
 """Into so many parts a synopsis is split. A checkpoint has them, so that the number stays what it was."""
-
-
-@dataclass(frozen=True, slots=True)
-class Placement:
-    """Where, and why; in buckets with the column of each stream that says which one a row is in."""
-
-    where: str
-    because: str
-    key: tuple[str, ...] = ()
 
 
 def placement(plan: Plan, forced: str | None = None) -> Placement:
@@ -51,9 +42,9 @@ def placement(plan: Plan, forced: str | None = None) -> Placement:
         "driver": f"{no_state}; {no_key or size}",
     }
     where = "stateless" if not no_state else "buckets" if much and not no_key else "driver"
-    if forced and forced != where:
-        return Placement(forced, "--placement says so", key if forced == "buckets" else ())
-    return Placement(where, because[where], key if where == "buckets" else ())
+    why = because[where] if forced in (None, where) else "--placement says so"
+    where = forced or where
+    return Placement(where, why, key, BUCKETS) if where == "buckets" else Placement(where, why)
 
 
 def _refused(forced: str, why: str) -> UsageError:

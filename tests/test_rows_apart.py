@@ -14,11 +14,12 @@ from streambound.analyzer.errors import StreamboundError
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import split_statements
 from streambound.criteria.dataflow import aggregates, blocks
+from streambound.criteria.dataflow.decision import of_judgement
 from streambound.criteria.dataflow.judge import Judgement, judge
 from streambound.criteria.dataflow.state import Operation, better
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.job_spec import job_spec
-from streambound.synopsis_exec.operations.plan import plan_of_judgement
+from streambound.synopsis_exec.operations.plan import plan_of_operators
 from streambound_runtime.engine.block import SqlBlock
 from streambound_runtime.operators.formula import value
 from support.chains import CATALOG, LAST, Prefixes, Rows, chain_query, chain_rows
@@ -76,7 +77,7 @@ def planned(sql: str, catalog: dict[str, Any] = CATALOG) -> tuple[Judgement, Pla
     if judgement is None or judgement.entries is None:
         return None
     try:
-        return judgement, plan_of_judgement(judgement, statement)
+        return judgement, plan_of_operators(of_judgement(judgement), statement)
     except StreamboundError:
         return None
 

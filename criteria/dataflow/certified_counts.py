@@ -61,7 +61,7 @@ class CertifiedCounts:
                 sides = [self.nodes.at(tree).input(name) for name in ("left", "right")]
                 views = [one.view for one in sides]
                 rows = [StateCount(one.rows, Reason.ROWS, why=WholeView(one)) for one in views if one.rows is not None]
-                return self._at(tree, "whole", count) | {"of": [self._count(one) for one in rows]}
+                return self._at(tree, "parts", count) | {"of": [self._count(one) for one in rows]}
             if isinstance(tree, nodes.Aggregate) and not tree.keys:
                 return {"rule": "one", "size": count.size.text}
             rows_of = tree if isinstance(tree, nodes.Scan) else named_inputs(tree).get(state.what, tree)

@@ -9,6 +9,7 @@ from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.nodes import Tree, named_inputs
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.catalog import Catalog
+from streambound.criteria.dataflow.joins import with_partners
 from streambound.criteria.dataflow.state import (
     Combinations,
     Operation,
@@ -97,6 +98,8 @@ class CertifiedNodes:
         if isinstance(node.tree, nodes.Join):
             pair = TreeNode(pairs_of(node.tree), node.views, node.recursion)
             self.add(pair, {"path": list(path), "made": "pairs"})
+            asked = TreeNode(with_partners(node.tree), node.views, node.recursion)
+            self.add(asked, {"path": list(path), "made": "partners"})
         if isinstance(node.tree, nodes.Except | nodes.Intersect):
             common = nodes.Intersect(node.tree.left, node.tree.right, node.tree.distinct)
             self.add(TreeNode(common, node.views, node.recursion), {"path": list(path), "made": "common"})

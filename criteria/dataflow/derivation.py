@@ -78,7 +78,7 @@ class _Maker:
         tree, demand = one.tree, one.demand
         rule = "block" if one.rows is not None else "operator"
         if one.is_apart:
-            rule = "rows"
+            rule = "rows" if one.rows is not None else "joined rows"
         elif one.rows is None and is_static(tree, self.nodes.catalog):
             rule = "static"
         elif one.each_key is not None:
@@ -89,16 +89,12 @@ class _Maker:
             "operator": type(tree).__name__,
             "rule": rule,
             "columns": sorted(demand.columns),
-            "most": [{"column": column, "most": most} for column, most in sorted(demand.most.items())],
-            "ago": [],
+            "limits": [{"column": column, "most": most} for column, most in sorted(demand.most.items())],
             "states": [self.state(state, one) for state in one.states],
             "inputs": [self.operation(below) for below in one.inputs],
         }
-        if one.inputs and isinstance(tree, nodes.Filter):
-            found["inputs"][0]["ago"] = [self._ago(tree, *limit) for limit in sorted(one.inputs[0].demand.ago.items())]
-        else:
-            for below, made in zip(one.inputs, found["inputs"], strict=True):
-                made["ago"] = [{"column": column, "most": most} for column, most in sorted(below.demand.ago.items())]
+        for below, made in zip(one.inputs, found["inputs"], strict=True):
+            made["limits"] += [self._apart(tree, *limit) for limit in sorted(below.demand.apart.items())]
         if tree.at is not None:
             found["at"] = [tree.at.line, tree.at.column]
         if one.each_key is not None:
@@ -123,16 +119,14 @@ class _Maker:
         made: Json = {"key": each.key.name, "operation": maker.operation(each.operation)}
         return with_nodes(made | {"facts": maker.log.facts}, registered.claims)
 
-    def _ago(self, tree: Tree, column: int, most: int) -> Json:
-        """How long ago a time of a row before may be, where the condition is true, by the time at which rows come."""
-        node, made = self.nodes.at(tree), {"column": column, "most": most}
-        below = node.input("input")
-        for place, one in enumerate(below.view.columns):
-            path = self.log.path(node, place, column) if one.newest else None
-            if path is not None and sum(step.most for step in path) <= most:
-                steps = [self.log.step(node, step) for step in path]
-                return made | {"newest": self.log.time(below, place, NOW), "path": steps}
-        return made
+    def _apart(self, tree: Tree, pair: tuple[int, int], most: int) -> Json:
+        """By how much a column is above another one at most, where a condition is true, or as is known from above."""
+        made: Json = {"column": pair[0], "other": pair[1], "most": most}
+        node = self.nodes.at(tree)
+        path = self.log.path(node, *pair) if isinstance(tree, nodes.Filter) else None
+        if path is None or sum(step.most for step in path) > most:
+            return made
+        return made | {"path": [self.log.step(node, step) for step in path]}
 
     def state(self, state: OperatorState, one: Operation | None) -> Json:
         """A state, with the reason for its size."""

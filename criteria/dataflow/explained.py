@@ -316,15 +316,30 @@ class FactLog:
             of_right = source in called_above(node, node.input("right")).values()
             in_right = column >= len(node.input("left").view.schema)
             is_pair = node.tree.kind not in nodes.ONE_SIDED and in_pairs_only(node.tree.kind, of_right, in_right)
-            if own is not None and own.within(promise) and is_pair:
-                return {"rule": "paired", "uses": [self.time(pair, column, source, function)]}
+            if is_pair and (own is None or own.within(promise)):
+                return {"rule": "paired", "uses": [self.beside(pair, column, source, function)]}
         found = row_of(node, column) if isinstance(node.tree, nodes.Join) else origin(node, column)
         if found is None or found[1] is None:
             return {"rule": "unproved"}
-        return {
-            "rule": "passed",
-            "uses": [self.beside(found[0], found[1], named_below(node, found[0], source), function)],
-        }
+        rows, place, below = found[0], found[1], named_below(node, found[0], source)
+        if isinstance(node.tree, nodes.Join) and not _is_near(rows, place, below):
+            return self._by_another(node, column, promise)
+        return {"rule": "passed", "uses": [self.beside(rows, place, below, function)]}
+
+    def _by_another(self, node: TreeNode, column: int, promise: TimePromise) -> Json:
+        """A path to a column that is there, and near the source, and from there to that."""
+        for place, one in node.view.near:
+            rows, own = row_of(node, place)
+            below, path = named_below(node, rows, one.source), self.path(node, column, place)
+            missing = node.view.columns[place].values.null or one.source != promise.source
+            if missing or path is None or one.high is None or promise.high is None or not _is_near(rows, own, below):
+                continue
+            if sum(step.most for step in path) + one.high <= promise.high:
+                last: Json = {"to": point_json(one.source, node), "most": floor(one.high)}
+                steps = [*(self.step(node, step) for step in path), last | {"fact": self.beside(rows, own, below)}]
+                there = [] if is_by_condition(node, place) else [self.values(rows, own)]
+                return {"rule": "path", "high": steps, "present": [*self._there(node, path), *there]}
+        return {"rule": "unproved"}
 
     def _time(self, node: TreeNode, column: int, promise: TimePromise) -> Json:
         source, function = promise.source, promise.function
@@ -564,3 +579,9 @@ class FactLog:
 
 def _furthest(promise: TimePromise) -> tuple[bool, int]:
     return promise.high is None, promise.high or 0
+
+
+def _is_near(node: TreeNode, column: int, source: str) -> bool:
+    """Whether a column says how far it is from a source, where there is a row of it."""
+    near = ((place, one.source) for place, one in node.view.near)
+    return node.view.columns[column].time(source) is not None or (column, source) in near

@@ -15,6 +15,7 @@ from sqlglot import exp
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.schema import parsed, starred_places
 from streambound.analyzer.algebra.schema_columns import ViewColumn, meant
+from streambound.analyzer.algebra.window_functions import is_rank
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.codes import Code
 from streambound.analyzer.findings import Positions
@@ -44,10 +45,9 @@ _EQUAL = f"{{1}} joins on an unbounded attribute, and {_LATER}: every value of {
 _ORDERED = f"the outcome of {{1}} depends on unboundedly many values of {{0}}, and {_LATER}: all must be remembered"
 _LIMITS = "limit the columns that it keeps, in WHERE or by domains in the catalog, or group by a bucket of time"
 _STEP = "limit what its step makes, as WHERE r.n < 100, or the columns that it is made of, by domains in the catalog"
-_FIRST = (
-    "keep the first rows of each partition, WHERE n <= 3 above it, or take it over a window of time: "
-    "OVER (PARTITION BY window(ts, '1 hour') …)"
-)
+_FIRST = "keep the first rows, WHERE n <= 3 above it"
+_IN_ORDER = "order it by time"
+_WINDOW = "take it over a window of time: OVER (PARTITION BY window(ts, '1 hour') …)"
 _PARTNERS = (
     "limit how much later a partner may come: T.ts BETWEEN S.ts AND S.ts + INTERVAL 1 HOUR, in one condition of ANDs"
 )
@@ -242,8 +242,9 @@ class _Findings:
 def _way_out(operator: nodes.Tree) -> str:
     """What to do about an operator that nothing bounds."""
     match operator:
-        case nodes.Over():
-            return _FIRST
+        case nodes.Over(calls=calls):
+            ranked = any(map(is_rank, calls))
+            return f"{_FIRST if ranked else _IN_ORDER}, or {_WINDOW}"
         case nodes.Fixpoint():
             return _STEP
         case nodes.Join(syntax=exp.Join()):

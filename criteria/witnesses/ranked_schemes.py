@@ -20,14 +20,13 @@ from random import Random
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.aggregate_functions import KeptValues, values_of
 from streambound.analyzer.algebra.nodes import Aggregate, Over, Scalar, Tree, WindowCall, inputs
-from streambound.analyzer.algebra.percentiles import Percentile, percentile_of
 from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.algebra.window_functions import window_function
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.criteria.witnesses.schemes import ElementValue, Ground, RowScheme, Scheme, draw_row
 
-TIED = ("RANK", "DENSE_RANK")
-"""Functions that are alike for rows which the order leaves equal."""
 DRAWS = 40
 """Rows of a table that are tried: all columns but the argument are constants."""
 _MOST_ROWS = 64
@@ -45,7 +44,7 @@ def ranked(ground: Ground, tree: Tree) -> Iterator[Scheme]:
             yield _of_one_rank(ground, random, table, call, better)
     for asked in _percentiles(tree):
         node, part = parsed(asked.value).unnest(), Fraction(str(asked.part))
-        if not isinstance(node, exp.Column) or part.denominator > _FINEST or asked.extreme is not None:
+        if not isinstance(node, exp.Column) or part.denominator > _FINEST:
             continue
         for table in ground.sent:
             if any(one.name.lower() == node.name.lower() and one.domain is None for one in table.columns):
@@ -87,13 +86,15 @@ def _columns(scalars: Iterable[Scalar]) -> list[str]:
 
 def _ranks(tree: Tree) -> Iterator[WindowCall]:
     if isinstance(tree, Over):
-        yield from (call for call in tree.calls if call.function in TIED and call.order)
+        yield from (call for call in tree.calls if window_function(call).ties and call.order)
     for below in inputs(tree):
         yield from _ranks(below)
 
 
-def _percentiles(tree: Tree) -> Iterator[Percentile]:
+def _percentiles(tree: Tree) -> Iterator[KeptValues]:
+    """Those within the values."""
     if isinstance(tree, Aggregate):
-        yield from (found for found in map(percentile_of, tree.calls) if found is not None)
+        kept = (found for found in map(values_of, tree.calls) if isinstance(found, KeptValues))
+        yield from (one for one in kept if one.greatest is None and one.part is not None)
     for below in inputs(tree):
         yield from _percentiles(below)

@@ -8,8 +8,8 @@ from dataclasses import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.aggregate_functions import KeptValues, NoAggregate, values_of
 from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall, Bucket, Named
-from streambound.analyzer.algebra.percentiles import NoPercentileError, percentile_of
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.syntax import scalar_of
 from streambound.analyzer.columns import Column
@@ -23,7 +23,6 @@ from streambound.recheck.derivation.operations import ExpectedState, Needed, Ope
 from streambound.recheck.derivation.plan import PlanNode, filtered_by, is_session, keyed, value_of
 from streambound.recheck.derivation.rows import only_grows, says_all
 
-_LINEAR = ("COUNT", "SUM", "AVG", "VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP")
 _NEWEST = "(newest)"
 
 
@@ -59,23 +58,16 @@ def groups(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation
 
 def is_valued(call: AggregateCall) -> bool:
     """Whether an aggregate is computed of values; raises NotCheckedError for one of which nothing is known."""
-    try:
-        if percentile_of(call) is not None:
-            return True
-    except NoPercentileError as error:
-        raise NotCheckedError(str(error)) from error
-    if call.function in ("MIN", "MAX") and len(call.arguments) == 1:
-        return True
-    if call.function not in _LINEAR or call.order or (call.distinct and len(call.arguments) != 1):
-        raise NotCheckedError(f"the aggregate {call.function}")
-    return call.distinct
+    found = values_of(call)
+    if isinstance(found, NoAggregate):
+        raise NotCheckedError(found.words or f"the aggregate {call.function}")
+    return found is not None
 
 
 def greatest(call: AggregateCall) -> bool | None:
     """Whether the greatest value alone matters, or the least one alone; None where others do."""
-    found = percentile_of(call)
-    extreme = call.function if found is None else found.extreme
-    return None if extreme not in ("MIN", "MAX") else extreme == "MAX"
+    found = values_of(call)
+    return found.greatest if isinstance(found, KeptValues) else None
 
 
 # --- states -----------------------------------------------------------------------------------------------------------
@@ -142,7 +134,8 @@ def _block_of_values(
 ) -> None:
     """The tables of the block that gives the values of an aggregate, by group; of the best ones (A3)."""
     rows, best = body.of(filtered_by(body.tree, call, tree)), greatest(call)
-    once = call.distinct or best is not None or percentile_of(call) is None
+    found = values_of(call)
+    once = not isinstance(found, KeptValues) or not found.counted
     items = [*_without_buckets(tree), Named("_v", scalar_of(value_of(call)), alias=True)]
     if best is None:
         return _tables(operations, body, rows, items, once, claim, "A4")

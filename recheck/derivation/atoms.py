@@ -116,7 +116,8 @@ def differences(part: exp.Expr, given: Schema) -> Iterator[tuple[int, int, int]]
 def _present(one: Atom) -> frozenset[int]:
     match one:
         case Atom(name, arguments) if name in _FLIPPED:
-            return frozenset(moved[0] for side in arguments if (moved := shifted(side)) is not None)
+            sides = [*arguments, *chain.from_iterable(filter(None, map(_apart, arguments)))]
+            return frozenset(moved[0] for side in sides if (moved := shifted(side)) is not None)
         case Atom("in", (Field(name), *_)) | Atom("is null", (Field(name),), False):
             return frozenset((int(name),))
     return frozenset()
@@ -146,6 +147,15 @@ def _values(one: Atom, given: Schema, column: int, known: ValueSet) -> ValueSet:
 
 def _differences(one: Atom) -> Iterator[tuple[int, int, int]]:
     match one:
+        case Atom(name, (left, Literal(constant))) if name in _FLIPPED and (sides := _apart(left)) is not None:
+            more = added(constant, sides[0].kind)
+            (x, a), (y, b) = (shifted(side) or (0, 0) for side in sides)
+            if more is not None and name in ("<", "<=", "="):
+                yield x, y, b + more - a - (name == "<")
+            if more is not None and name in (">", ">=", "="):
+                yield y, x, a - b - more - (name == ">")
+        case Atom(name, (Literal() as constant_side, right)) if name in _FLIPPED and _apart(right) is not None:
+            yield from _differences(Atom(_FLIPPED[name], (right, constant_side)))
         case Atom(name, (left, right)) if name in _FLIPPED:
             first, second = shifted(left), shifted(right)
             if first is None or second is None or not _comparable(left.kind, right.kind):
@@ -194,6 +204,14 @@ def shifted(expression: Expression) -> tuple[int, int] | None:
         case Call(function, (Field(name) as one, Literal(constant))) if function.name in ("+", "-"):
             more = added(constant, one.kind)
             return None if more is None else (int(name), more if function.name == "+" else -more)
+    return None
+
+
+def _apart(expression: Expression) -> tuple[Expression, Expression] | None:
+    """The sides of ``x - y``, of columns of types with whole numbers; None for another expression."""
+    match expression:
+        case Call(function, (left, right)) if function.name == "-" and _comparable(left.kind, right.kind):
+            return None if shifted(left) is None or shifted(right) is None else (left, right)
     return None
 
 

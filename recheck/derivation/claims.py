@@ -180,11 +180,14 @@ class ClaimedBlockTables:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedGreatest:
-    """The greatest value that matters of a column, or how long ago; of that a fact of the newest time, and a path."""
+    """The greatest value that matters of a column, or by how much it is above an ``other`` one in rows that matter.
+
+    The path of a condition says so, or the operators above.
+    """
 
     column: int
     most: int
-    newest: int | None = None
+    other: int | None = None
     path: tuple[ClaimedStep, ...] = ()
 
 
@@ -195,8 +198,7 @@ class ClaimedOperation:
     operator: str
     rule: str
     columns: tuple[int, ...]
-    most: tuple[ClaimedGreatest, ...] = ()
-    ago: tuple[ClaimedGreatest, ...] = ()
+    limits: tuple[ClaimedGreatest, ...] = ()
     states: tuple[ClaimedOperatorState, ...] = ()
     inputs: tuple[ClaimedOperation, ...] = ()
     block: ClaimedBlockTables | None = None

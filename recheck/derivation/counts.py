@@ -47,7 +47,8 @@ class CountedColumns:
 
     ``facts``: of the rows, which are a join's side in which they have a partner, or of the node. ``closing``: of what
     they are parts of, which are kept until none of the whole can be equal. ``since``: of the side whose rows wait for
-    pairs, from when they come. ``compared``: columns that a join's condition only compares.
+    pairs, from when they come. ``compared``: columns that a join's condition only compares. Rows that are not of
+    ``one_side`` may have a key of it several times.
     """
 
     node: PlanNode
@@ -57,6 +58,7 @@ class CountedColumns:
     closing: FactsAbout | None = None
     since: FactsAbout | None = None
     compared: Places = frozenset()
+    one_side: bool = True
 
 
 def counted(node: PlanNode, wanted: Places | None = None, by: Places | None = None) -> CountedColumns:
@@ -132,7 +134,7 @@ class Counts:
                 raise RejectedError("columns that nothing makes equal")
             covered |= both
         told = covered | {at[p] for p in said_places}
-        if any(all(at[place] in told for place in key) for key in keys(rows.node)):
+        if rows.one_side and any(all(at[place] in told for place in key) for key in keys(rows.node)):
             return size  # which says the other columns
         missing = sorted(place for place in rows.wanted if at[place] not in covered)
         if missing:

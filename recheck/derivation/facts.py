@@ -117,15 +117,12 @@ class CheckedFacts:
     # --- paths ----------------------------------------------------------------------------------------------------
 
     def path(
-        self,
-        steps: Sequence[ClaimedStep],
-        first: ClaimedPoint,
-        last: ClaimedPoint,
-        node: PlanNode,
-        there: Sequence[int],
-    ) -> int | None:
+        self, steps: Sequence[ClaimedStep], first: ClaimedPoint, last: ClaimedPoint, node: PlanNode,
+        there: Sequence[int], beside: bool = False,
+    ) -> int | None:  # fmt: skip
         """The sum of a path: the most by which its first point is above its last one; None where there is no path.
 
+        ``beside``: where the source that it leads to is there.
         Points between must be there: sources without which no row is, and columns that are not NULL, as a part of the
         condition says, a fact of the path, or one of those that say what is ``there``.
         """
@@ -135,7 +132,7 @@ class CheckedFacts:
         for number, step in enumerate(steps):
             if number:
                 self.require_there(point, node, known)
-            most = self._most(point, step, node)
+            most = self._most(point, step, node, beside)
             if most is None or most > step.most:
                 raise RejectedError("a step of a path that nothing says")
             point = step.to
@@ -156,7 +153,7 @@ class CheckedFacts:
         if all(self.sets[one].null for one in mine):
             raise RejectedError("a path by a column that may be NULL")
 
-    def _most(self, above: ClaimedPoint, step: ClaimedStep, node: PlanNode) -> int | None:
+    def _most(self, above: ClaimedPoint, step: ClaimedStep, node: PlanNode, beside: bool) -> int | None:
         """How far a point is above the next one at most, as an atom says, or a fact about a row of the condition."""
         below = step.to
         column, other = (above, below) if above.column is not None else (below, above)
@@ -174,7 +171,7 @@ class CheckedFacts:
             low, high = self.of_row(step.fact, node, column.column).ends
         else:
             row = row_of(node, column.column)
-            time = moved_up(self.time(step.fact, row.node, row.column or 0), node, row)
+            time = moved_up(self.time(step.fact, row.node, row.column or 0, beside), node, row)
             low, high = time.low, time.high
             if time.source != other.source or time.function.name:
                 raise RejectedError(f"fact {step.fact} is about another time")

@@ -8,11 +8,11 @@ from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.nodes import JoinKind, Tree
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.derivation.claims import ClaimedOperation, NotCheckedError
-from streambound.recheck.derivation.counts import CountedColumns, FactsAbout, known_at
-from streambound.recheck.derivation.operations import ExpectedState, Needed, OperationChecker
+from streambound.recheck.derivation.counts import CountedColumns, FactsAbout, counted, known_at
+from streambound.recheck.derivation.operations import ExpectedState, Needed, OperationChecker, require
 from streambound.recheck.derivation.operators import all_rows
-from streambound.recheck.derivation.plan import Places, PlanNode, pairs
-from streambound.recheck.derivation.rows import only_grows
+from streambound.recheck.derivation.plan import Places, PlanNode, listed, pairs, with_conditions, with_partners
+from streambound.recheck.derivation.rows import only_grows, sources
 
 
 def join(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) -> None:
@@ -21,10 +21,9 @@ def join(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) 
     assert isinstance(tree, nodes.Join), "its rule"
     if tree.using:
         raise NotCheckedError("a join with USING")
-    both, columns = pairs(node), frozenset(claim.columns)
-    asked = both.read_by(tree.condition, tree.member) | (frozenset() if tree.kind in nodes.ONE_SIDED else columns)
-    mine = frozenset(place for place in columns | asked if place < left.width)
-    theirs = frozenset(place - left.width for place in asked if place >= left.width)
+    mine, theirs = _sides(node, tree, claim)
+    if claim.rule == "joined rows":
+        return _rows_apart(operations, node, claim)
     version = version_of(right)
     if version is not None:
         return _as_of(operations, node, tree, version, (mine, theirs), claim)
@@ -34,6 +33,15 @@ def join(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) 
         states += [] if found is None else [found]
     operations.states(claim, *states)
     return operations.inputs(claim, (left, Needed(mine)), (right, Needed(theirs)))
+
+
+def _sides(node: PlanNode, tree: nodes.Join, claim: ClaimedOperation) -> tuple[Places, Places]:
+    """What a join needs of its sides: the values that its condition reads, and what is needed of its rows."""
+    columns, width = frozenset(claim.columns), node.input("left").width
+    read = pairs(node).read_by(tree.condition, tree.member)
+    asked = read | (frozenset() if tree.kind in nodes.ONE_SIDED else columns)
+    mine = frozenset(place for place in columns | asked if place < width)
+    return mine, frozenset(place - width for place in asked if place >= width)
 
 
 def _side(
@@ -88,6 +96,48 @@ def _wants_greatest(part: exp.Expr, both: PlanNode, place: int, width: int) -> b
         if both.place_of(own) == place and all(one < width for one in both.read_by(other)):
             return isinstance(part, exp.GT | exp.GTE) is is_left
     return None
+
+
+def _rows_apart(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) -> None:
+    """The rows of the streams that joins are of, as long as a result that they are part of may change.
+
+    Of the joins between nothing is kept: they are made again of these rows, and so is which rows have partners.
+    """
+    if claim.count(0).rule != "apart":
+        raise RejectedError("rows that are not kept apart")
+    size = operations.counts.most(claim.count(0), counted(with_partners(node), frozenset()))
+    operations.states(claim, ExpectedState("rows", "Lemma 1", size))
+    _made_again(operations, node, claim, root=True)
+
+
+def _made_again(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation, root: bool = False) -> None:
+    """Rows of joins without a state of their own, down to those that are each one of a stream."""
+    node = with_conditions(node)
+    require(Needed(frozenset()), claim, node)
+    if claim.block is not None or (claim.states and not root):
+        raise RejectedError("states of rows that are made again")
+    match node.tree:
+        case nodes.Join(kind=kind, using=(), member=None) as tree if root or kind not in nodes.ONE_SIDED:
+            below = list(zip(node.inputs.values(), _sides(node, tree, claim), strict=True))
+        case nodes.Alias():
+            below = [(node.below, frozenset(claim.columns))]
+        case nodes.Project():
+            places = frozenset(node.below.place_of(listed(node)[place]) for place in claim.columns)
+            if None in places:
+                raise RejectedError("rows that are made again are not computed with")
+            below = [(node.below, frozenset(place for place in places if place is not None))]
+        case _:
+            raise RejectedError("rows that are not of streams")
+    if len(claim.inputs) != len(below):
+        raise RejectedError(f"a {claim.operator} of {len(claim.inputs)} inputs, not {len(below)}")
+    for (given, needed), one in zip(below, claim.inputs, strict=True):
+        if one.rule != "block":
+            require(Needed(needed), one, given)
+            _made_again(operations, given, one)
+            continue
+        operations.check(given, Needed(needed), one)
+        if one.states or [source.is_stream for source in sources(given).values()] != [True]:
+            raise RejectedError("rows that are not those of one stream")
 
 
 def _as_of(

@@ -25,23 +25,24 @@ from streambound.recheck.derivation.plan import Places, PlanNode, pairs
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """At least this is needed of rows; of some columns no greater values than ``most``, nor times so long ``ago``."""
+    """At least this is needed of rows; of columns that are limited no greater values, or no further above others."""
 
     columns: Places
-    most: Mapping[int, int] = field(default_factory=dict)
-    ago: Mapping[int, int] = field(default_factory=dict)
+    limits: Mapping[tuple[int, int | None], int] = field(default_factory=dict)
 
     def of(self, places: Mapping[int, int], more: Places = frozenset()) -> Needed:
         """What is needed of rows that have these columns at other places; and more columns."""
-        columns = frozenset(places[one] for one in self.columns if one in places)
-        limits = ({places[one]: n for one, n in known.items() if one in places} for known in (self.most, self.ago))
-        return Needed(columns | more, *limits)
+        limits = {
+            (places[one], other if other is None else places[other]): most
+            for (one, other), most in self.limits.items()
+            if one in places and (other is None or other in places)
+        }
+        return Needed(more.union(places[one] for one in self.columns if one in places), limits)
 
 
 def needed_of(claim: ClaimedOperation) -> Needed:
     """What an operation says is needed of its rows."""
-    limits = ({one.column: one.most for one in several} for several in (claim.most, claim.ago))
-    return Needed(frozenset(claim.columns), *limits)
+    return Needed(frozenset(claim.columns), {(one.column, one.other): one.most for one in claim.limits})
 
 
 def require(needed: Needed, claim: ClaimedOperation, node: PlanNode) -> None:
@@ -51,9 +52,8 @@ def require(needed: Needed, claim: ClaimedOperation, node: PlanNode) -> None:
         raise RejectedError(f"a {claim.operator}, where the statement has a {type(node.tree).__name__}")
     if not needed.columns <= given.columns <= node.every:
         raise RejectedError("columns that are needed are not said to be, or are none")
-    for limits, known in ((given.most, needed.most), (given.ago, needed.ago)):
-        if any(column not in known or known[column] > most for column, most in limits.items()):
-            raise RejectedError("greater values are needed, or earlier ones")
+    if any(needed.limits.get(one, most + 1) > most for one, most in given.limits.items()):
+        raise RejectedError("greater values are needed, or further apart")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +103,12 @@ class OperationChecker:
         if claim.rule == "static":
             self.states(claim)
             return self.inputs(claim)
-        if claim.rule == "sums" and not isinstance(node.tree, nodes.Aggregate):
-            raise RejectedError("sums of what has no groups")
+        kinds = {"sums": nodes.Aggregate, "joined rows": nodes.Join}
+        if not isinstance(node.tree, kinds.get(claim.rule, nodes.Tree)):
+            raise RejectedError("sums of what has no groups, or joined rows of what is no join")
         if claim.rule == "rows":
             return self._rows_apart(node, claim)
-        rule = self.rules.get(type(node.tree) if claim.rule in ("operator", "sums") else claim.rule)
+        rule = self.rules.get(type(node.tree) if claim.rule in ("operator", *kinds) else claim.rule)
         if rule is None:
             raise NotCheckedError(f"the operator {claim.operator} by the rule {claim.rule!r}")
         return rule(self, node, claim)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 
 from sqlglot import exp
@@ -14,7 +15,7 @@ from streambound.analyzer.algebra.syntax import scalar_of
 from streambound.analyzer.query import Query
 from streambound.preprocess.pipeline import derive
 from streambound.recheck.certificates.claims import RejectedError
-from streambound.recheck.certificates.quantity import Quantity, total
+from streambound.recheck.certificates.quantity import Quantity
 from streambound.recheck.derivation import atoms
 from streambound.recheck.derivation.blocks import claimed_results
 from streambound.recheck.derivation.claims import ClaimedGreatest, ClaimedOperation, ClaimedPoint, ClaimedStateCount
@@ -38,7 +39,7 @@ def linear(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation
     match tree:
         case nodes.Filter(condition=condition):
             read = below.read_by(condition)
-            needed = _limited(operations.counts.facts, node, needed, claim.inputs[0].ago if claim.inputs else ())
+            needed = _limited(operations.counts.facts, node, needed, claim.inputs[0].limits if claim.inputs else ())
         case nodes.Project():
             shown = {one: below.place_of(item) for one, item in enumerate(listed(node))}
             places = {one: place for one, place in shown.items() if place is not None}
@@ -51,30 +52,28 @@ def linear(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation
     return operations.inputs(claim, (below, needed.of(places, read)))
 
 
-def _limited(facts: CheckedFacts, node: PlanNode, needed: Needed, ago: tuple[ClaimedGreatest, ...]) -> Needed:
-    """The values of columns that are enough for a condition, and how long ago they are of rows before."""
-    most = dict(needed.most)
+def _limited(facts: CheckedFacts, node: PlanNode, needed: Needed, claimed: tuple[ClaimedGreatest, ...]) -> Needed:
+    """The values of columns that are enough for a condition, and how far apart they may be."""
+    limits = dict(needed.limits)
     for place in range(node.width):
         ends = [atoms.values(one, node.row, place).ends[1] for one in node.conditions]
-        whole = [one for one in (*ends, needed.most.get(place)) if isinstance(one, int)]
-        most |= {place: min(whole)} if whole else {}
-    limits = dict(needed.ago)
-    for one in ago:
-        if limits.get(one.column, one.most + 1) > one.most:
-            limits[one.column] = _ago(facts, node, one)
-    return Needed(needed.columns, most, limits)
+        whole = [one for one in (*ends, limits.get((place, None))) if isinstance(one, int)]
+        limits |= {(place, None): min(whole)} if whole else {}
+    for one in claimed:
+        if one.other is not None and one.path:
+            most = _apart(facts, node, one, one.other)
+            limits[one.column, one.other] = min(most, limits.get((one.column, one.other), most))
+    return Needed(needed.columns, limits)
 
 
-def _ago(facts: CheckedFacts, node: PlanNode, claim: ClaimedGreatest) -> int:
-    """How long before the time of a row one that it is compared with may be, where the condition is true."""
-    column = facts.column_of(claim.newest)
-    if not facts.time(claim.newest, node.below, column).is_now:
-        raise RejectedError("a time at which rows do not come")
-    if not any(claim.column in atoms.present(one, node.row) for one in node.conditions):
-        raise RejectedError("a row before that need not be there")
-    found = facts.path(claim.path, ClaimedPoint(column=column), ClaimedPoint(column=claim.column), node, ())
-    if found is None:
-        raise RejectedError("a row before that may be of any time")
+def _apart(facts: CheckedFacts, node: PlanNode, claim: ClaimedGreatest, other: int) -> int:
+    """By how much a column is above another one at most where a condition is true, which wants both."""
+    pair = claim.column, other
+    if any(all(place not in atoms.present(one, node.row) for one in node.conditions) for place in pair):
+        raise RejectedError("a row beside that need not be there")
+    first, last = (ClaimedPoint(column=place) for place in pair)
+    found = facts.path(claim.path, first, last, node, ())
+    assert found is not None, "there is a path"
     return found
 
 
@@ -145,17 +144,10 @@ def set_operation(operations: OperationChecker, node: PlanNode, claim: ClaimedOp
     assert isinstance(tree, nodes.Except | nodes.Intersect), "its rule"
     keeps_left = isinstance(tree, nodes.Except) and tree.distinct
     common = node if keeps_left else node.of(nodes.Intersect(tree.left, tree.right, tree.distinct))
-    if count.rule == "whole":
-        if len(count.of) != 2 or any(one.rule != "whole" for one in count.of):
-            raise RejectedError("rows of both sides that are counted as others")
-        sides = zip(count.of, node.inputs.values(), strict=True)
-        size = operations.counts.agreed(
-            count.size, total(operations.counts.most(one, counted(side)) for one, side in sides)
-        )
-    else:
-        rows = counted(node if count.rule == "parts" else common, by=node.every)
-        results, by_values = _results(operations, node, tree, count)
-        size = operations.counted(claim, 0, rows, results, by_values)
+    if count.rule not in ("results", "combinations", "parts"):
+        raise RejectedError("rows that wait which are counted as those of one side")
+    rows = replace(counted(node if count.rule == "parts" else common, by=node.every), one_side=False)
+    size = operations.counted(claim, 0, rows, *_results(operations, node, tree, count))
     known = sources(node) if count.sources else {}  # that there is one key of each stream holds of both sides
     if any(known[one.source].table is not None or not known[one.source].single for one in count.sources):
         raise RejectedError("rows of one side's sources")

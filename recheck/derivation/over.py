@@ -5,8 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from streambound.analyzer.algebra.nodes import Over, Side, Unit, WindowCall
-from streambound.analyzer.algebra.schema import parsed
-from streambound.analyzer.expressions.whole_numbers import whole_number
+from streambound.analyzer.algebra.window_functions import (
+    Looks,
+    is_beside,
+    is_rank,
+    number_of,
+    operands,
+    window_function,
+)  # fmt: skip
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.quantity import Quantity, product, total
 from streambound.recheck.derivation.claims import ClaimedOperation, ClaimedStateCount, ClaimedWindow
@@ -15,11 +21,6 @@ from streambound.recheck.derivation.operations import ExpectedState, Needed, Ope
 from streambound.recheck.derivation.plan import Places, PlanNode, partitions
 from streambound.recheck.derivation.rows import keys, only_grows
 
-_TIED = ("RANK", "DENSE_RANK")
-_RANKS = ("ROW_NUMBER", *_TIED)
-_BESIDE = ("LAG", "LEAD")
-_FRAMED = ("COUNT", "SUM", "MIN", "MAX", "AVG", "FIRST_VALUE", "LAST_VALUE")
-
 
 def over(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) -> None:
     """What each window keeps of the rows; each function is of one of them."""
@@ -27,7 +28,7 @@ def over(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) 
     assert isinstance(tree, Over), "its rule"
     if any(map(_refused, tree.calls)):
         raise RejectedError("a function over a window that no rule speaks of")
-    shown = needed.columns & below.every if all(call.function in _TIED for call in tree.calls) else below.every
+    shown = needed.columns & below.every if all(window_function(call).ties for call in tree.calls) else below.every
     states, seen = list[ExpectedState](), list[int]()
     for place, state in enumerate(claim.states):
         if state.window is None or not state.window.calls or not {*state.window.calls} <= {*range(len(tree.calls))}:
@@ -43,9 +44,9 @@ def over(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) 
 
 
 def _refused(call: WindowCall) -> bool:
-    several = call.function not in _BESIDE and len(call.arguments) > 1
-    known = call.function in (*_RANKS, *_BESIDE, *_FRAMED)
-    return call.distinct or call.filter is not None or call.ignore_nulls or several or not known
+    several = not is_beside(call) and len(operands(call)) > 1
+    unusual = call.distinct or call.filter is not None or call.ignore_nulls
+    return unusual or several or not window_function(call).decided
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +59,11 @@ class _Reach:
 
 
 def _reach(call: WindowCall) -> _Reach:
-    if call.function in _RANKS:
+    if is_rank(call):
         return _Reach(None, 0)
-    if call.function in _BESIDE:
-        offset = whole_number(parsed(call.arguments[1])) if len(call.arguments) > 1 else None
-        number = 1 if len(call.arguments) < 2 else None if offset is None else offset[0]
-        return _Reach(number, 0) if call.function == "LAG" else _Reach(0, number)
+    if is_beside(call):
+        back = window_function(call).looks is Looks.BACK
+        return _Reach(number_of(call), 0) if back else _Reach(0, number_of(call))
     if call.frame is None:
         return _Reach(None, None)
     ends = [
@@ -116,16 +116,16 @@ class _KeptRows:
         """Of rows that are closed those of the first ranks, which a condition above asks for."""
         number, width = count.number, self.below.width
         limits = [
-            call.function
+            call
             for place, call in zip(self.window.calls, self.calls, strict=True)
-            if call.function in _RANKS and number is not None
-            if self.needed.most.get(width + place, number + 1) <= number
+            if is_rank(call) and number is not None
+            if self.needed.limits.get((width + place, None), number + 1) <= number
         ]
-        looking = [_reach(call) for call in self.calls if call.function not in _RANKS]
+        looking = [_reach(call) for call in self.calls if not is_rank(call)]
         if not limits or any(one.after != 0 or one.unit is not Unit.ROWS for one in looking):
             raise RejectedError("the first rows of what looks further")
         open_rows = None if only_grows(self.below) else counted(self.below, by=self.below.every)
-        return self._counted(count, open_rows, tied="ROW_NUMBER" not in limits)
+        return self._counted(count, open_rows, tied=all(window_function(call).ties for call in limits))
 
     def _counted(self, count: ClaimedStateCount, open_rows: CountedColumns | None, tied: bool = False) -> Quantity:
         """Rows that are open, and so many of each partition, with all of one rank."""
@@ -203,7 +203,7 @@ class _KeptRows:
     def _of_late(self, count: ClaimedStateCount) -> Quantity:
         """Rows within a length of time: those that frames of values look at, or whose row before is so near."""
         self._newest_order()
-        asked = self._asked_ago() if all(call.function == "LAG" for call in self.calls) else self._asked_range()
+        asked = self._asked_range() if self._reach_of_all().unit is Unit.RANGE else self._asked_beside()
         if count.rule != "window" or count.open is None or count.number is not None:
             raise RejectedError("rows of another length of time")
         return self.counts.recent(count.open, self.below, asked)
@@ -214,17 +214,23 @@ class _KeptRows:
             raise RejectedError("functions that look further than a length of time")
         return reach.before + reach.after
 
-    def _asked_ago(self) -> int:
-        """How long ago a row before matters, by the function that looks furthest."""
-        offsets = [_reach(call).before for call in self.calls]
-        furthest = max((one for one in offsets if one is not None), default=0)
-        order = self.below.place_of(self.first.order[0].value)
-        limits = [
-            self.needed.ago[self.below.width + place]
-            for place, call, offset in zip(self.window.calls, self.calls, offsets, strict=True)
-            if offset == furthest and self.below.width + place in self.needed.ago
-            if len(call.arguments) < 3 and self.below.place_of(call.arguments[0]) == order
-        ]
-        if None in offsets or not limits:
-            raise RejectedError("rows before that may be of any time")
+    def _asked_beside(self) -> int:
+        """How long rows matter, as that of a LAG or LEAD must be so near which looks as far as any other function."""
+        reach = self._reach_of_all()
+        return self._apart(Looks.BACK, reach.before) + self._apart(Looks.AHEAD, reach.after)
+
+    def _apart(self, looks: Looks, rows: int | None) -> int:
+        """How far in time those of so many rows before, or after, are at most that matter."""
+        if rows == 0:
+            return 0
+        order, limits = self.below.place_of(self.first.order[0].value), list[int]()
+        for place, call in zip(self.window.calls, self.calls, strict=True):
+            given, of = self.below.width + place, operands(call)
+            if rows is None or order is None or window_function(call).looks is not looks or number_of(call) < rows:
+                continue
+            if len(of) == 1 and self.below.place_of(of[0]) == order:
+                pair = (order, given) if looks is Looks.BACK else (given, order)
+                limits += [most for one, most in self.needed.limits.items() if one == pair]
+        if not limits:
+            raise RejectedError("rows beside others that may be of any time")
         return max(0, min(limits))

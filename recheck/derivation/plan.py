@@ -10,8 +10,8 @@ from itertools import product
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.aggregate_functions import computed_of
 from streambound.analyzer.algebra.nodes import BucketKind, JoinKind, Named, Scalar, Tree, named_inputs
-from streambound.analyzer.algebra.percentiles import percentile_of
 from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.algebra.schema_columns import Schema, meant, read_by
 from streambound.analyzer.algebra.syntax import conjuncts, scalar_of, scalar_of_column
@@ -199,6 +199,23 @@ def pairs(node: PlanNode) -> PlanNode:
     return node.of(replace(node.tree, kind=JoinKind.INNER, member=None))
 
 
+def with_partners(node: PlanNode) -> PlanNode:
+    """The rows of a join, of a semi or anti join with those that it asks for."""
+    if not isinstance(node.tree, nodes.Join):
+        raise RejectedError("partners of what is no join")
+    asks = node.tree.kind in (JoinKind.SEMI, JoinKind.ANTI)
+    return node.of(replace(node.tree, kind=JoinKind.LEFT)) if asks else node
+
+
+def with_conditions(node: PlanNode) -> PlanNode:
+    """An inner join with the condition that stands above it; another node as it is."""
+    join = node.below.tree if isinstance(node.tree, nodes.Filter) else None
+    if not isinstance(node.tree, nodes.Filter) or not isinstance(join, nodes.Join) or join.kind is not JoinKind.INNER:
+        return node
+    both = [parsed(one) for one in (join.condition, node.tree.condition) if one is not None]
+    return node.below.of(replace(join, condition=scalar_of(exp.and_(*both))))
+
+
 def keyed(node: PlanNode, call: int | None = None, own: bool = True) -> PlanNode:
     """The rows below groups with their keys, and with the value of one of the aggregates for its rows.
 
@@ -226,10 +243,9 @@ def filtered_by(rows: Tree, call: nodes.AggregateCall, tree: nodes.Aggregate) ->
 
 def value_of(call: nodes.AggregateCall) -> exp.Expr:
     """The value that an aggregate is computed of."""
-    found = percentile_of(call)
-    if found is None and len(call.arguments) != 1:
+    if len(computed_of(call)) != 1:
         raise NotCheckedError("values of several arguments")
-    return parsed(call.arguments[0] if found is None else found.value)
+    return parsed(computed_of(call)[0])
 
 
 def partitions(node: PlanNode, call: int | None, columns: tuple[int, ...] = (), whole: bool = False) -> PlanNode:
@@ -341,6 +357,8 @@ class PlanNodes:
                 return node
             case "pairs":
                 return pairs(node)
+            case "partners":
+                return with_partners(node)
             case "keyed" | "session" | "passing":
                 found = keyed(node, claim.call, own=claim.made != "session")
                 return found.below if claim.made == "passing" else found

@@ -12,7 +12,8 @@ from itertools import product
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
-from streambound.analyzer.algebra.nodes import BucketKind, JoinKind, Side, WindowCall
+from streambound.analyzer.algebra.nodes import BucketKind, JoinKind
+from streambound.analyzer.algebra.window_functions import looks_back
 from streambound.analyzer.catalog import DeclaredTable, Kind
 from streambound.analyzer.types import DataType, Family
 from streambound.recheck.derivation.atoms import equal
@@ -229,16 +230,6 @@ def _comes_by(node: PlanNode, column: int) -> bool:
     table = below.table
     is_time = table is not None and table.kind is Kind.STREAM and table.columns[place].name == table.timestamp
     return is_time and streams == [table]
-
-
-def looks_back(call: WindowCall) -> bool:
-    """Whether a function is of rows that its window's order has no later than its own."""
-    if not call.order or call.order[0].descending:
-        return False
-    if call.frame is None:
-        return call.function in ("ROW_NUMBER", "RANK", "DENSE_RANK", "LAG")
-    end = call.frame.end
-    return end.side is Side.CURRENT or (end.side is Side.PRECEDING and (end.distance or 0) >= 0)
 
 
 def newest_of(node: PlanNode) -> frozenset[str]:

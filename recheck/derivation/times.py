@@ -9,6 +9,7 @@ from types import MappingProxyType
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.nodes import JoinKind
 from streambound.analyzer.algebra.row_expressions import row_expression
+from streambound.analyzer.algebra.window_functions import looks_back
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.types import Family
 from streambound.recheck.certificates.claims import RejectedError
@@ -17,7 +18,7 @@ from streambound.recheck.derivation.buckets import computed, window_end
 from streambound.recheck.derivation.claims import ClaimedFact, ClaimedPoint, ClaimedTime, NotCheckedError
 from streambound.recheck.derivation.facts import SIDES, CheckedFacts, TimeFact, moved_up
 from streambound.recheck.derivation.plan import PlanNode, is_session, origin, pairs
-from streambound.recheck.derivation.rows import looks_back, never_changes, newest_of, only_adds, sources
+from streambound.recheck.derivation.rows import never_changes, newest_of, only_adds, sources
 from streambound.recheck.derivation.values import is_padded, require_no_rows
 
 _FAMILIES = (Family.INTEGER, Family.DATE, Family.TIMESTAMP)
@@ -117,9 +118,9 @@ def _path(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode, time: Claimed
         fact, mine = TimeFact("", 0, 0), ClaimedPoint(column=claim.column)
     if mine.source is None and (claim.uses or kind is None or kind.family not in _FAMILIES):
         raise RejectedError("a path of what is no time")
-    later = facts.path(claim.low, ClaimedPoint(source=time.source), mine, node, there)
-    earlier = facts.path(claim.high, mine, ClaimedPoint(source=time.source), node, there)
-    return fact.moved(time.source, None if later is None else -later, earlier)
+    later = facts.path(claim.low, ClaimedPoint(source=time.source), mine, node, there, time.beside)
+    earlier = facts.path(claim.high, mine, ClaimedPoint(source=time.source), node, there, time.beside)
+    return replace(fact.moved(time.source, None if later is None else -later, earlier), beside=time.beside)
 
 
 def _equal(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
@@ -154,7 +155,7 @@ def _latest(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode, time: Claim
 
 def _paired(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode, time: ClaimedTime) -> TimeFact:
     """A column of a join that is there with a partner only: what holds of pairs; of others, where there is one."""
-    fact = facts.time(_first(claim), pairs(node), claim.column)
+    fact = facts.time(_first(claim), pairs(node), claim.column, time.beside)
     kind = node.tree.kind if isinstance(node.tree, nodes.Join) and not node.tree.using else JoinKind.ANTI
     if time.beside and _is_pair_beside(node, kind, claim.column, time.source):
         return replace(fact, beside=True)

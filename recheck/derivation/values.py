@@ -7,10 +7,12 @@ from dataclasses import replace
 from fractions import Fraction
 
 from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.aggregate_functions import AGGREGATES, computed_of
 from streambound.analyzer.algebra.nodes import JoinKind, Tree
 from streambound.analyzer.algebra.row_expressions import is_null, may_be_null, row_expression
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.value_sets import ANYTHING, NOTHING, NULL, ValueSet, as_domain, between, of_domain
+from streambound.analyzer.algebra.window_functions import Gives, window_function
 from streambound.analyzer.columns import Column
 from streambound.analyzer.constants import Folded
 from streambound.analyzer.expressions.evident import domain
@@ -26,7 +28,6 @@ from streambound.recheck.derivation.plan import PlanNode, is_session, origin, pa
 
 _FIRST = {Family.INTEGER: 0, Family.DATE: -719_162, Family.TIMESTAMP: -62_135_596_800_000_000}
 """Where time starts: integers at 0, dates and timestamps at 0001-01-01, in days and in microseconds."""
-_RANKS = ("ROW_NUMBER", "RANK", "DENSE_RANK")
 
 
 def values_of_column(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode) -> ValueSet:
@@ -222,9 +223,11 @@ def _of_function(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode) -> Val
     """Ranks begin with 1, counts with 0; aggregates are of their argument's values; buckets have ends."""
     match node.tree:
         case nodes.Over(calls=calls):
-            function = calls[claim.column - node.below.width].function
-            first = 1 if function in _RANKS else 0 if function == "COUNT" else None
-            return between(first, None, node.schema[claim.column].nullable)
+            call = calls[claim.column - node.below.width]
+            numbers = window_function(call).gives is Gives.NUMBER
+            if numbers or call.function == "COUNT":
+                return between(int(numbers), None, null=False)
+            return replace(ANYTHING, null=node.schema[claim.column].nullable)
         case nodes.Aggregate(keys=keys, calls=calls):
             return _aggregated(facts, claim, node, calls[claim.column - len(keys)], bool(keys))
         case nodes.Bucket():
@@ -236,15 +239,16 @@ def _aggregated(
     facts: CheckedFacts, claim: ClaimedFact, node: PlanNode, call: nodes.AggregateCall, grouped: bool
 ) -> ValueSet:
     """The values of an aggregate; if it is ``grouped``, there is a row, which a filter may not let pass."""
-    found: Sequence[Expression | None] = [row_expression(parsed(one), node.below.schema) for one in call.arguments]
+    found: Sequence[Expression | None] = [row_expression(parsed(one), node.below.schema) for one in computed_of(call)]
     values = [_computed(facts, claim, node.below, one) for one in found]
     there = grouped and call.filter is None and not any(one.null for one in values)
     if not grouped and facts.is_empty(node.below, claim.uses):  # of no rows
         return between(0, 0, null=False) if call.function == "COUNT" else ANYTHING
     if call.function == "COUNT":
         return between(int(there), None, null=False)
-    null = node.schema[claim.column].nullable and not there
-    if len(values) == 1 and call.function in ("MAX", "MIN", "ANY_VALUE", "FIRST", "LAST"):
+    function = AGGREGATES.get(call.function)
+    null = node.schema[claim.column].nullable and not (there and function is not None and function.of_one_value)
+    if len(values) == 1 and function is not None and function.picks:
         return replace(values[0], null=null)
     low, high = values[0].ends if len(values) == 1 else (None, None)
     exact = found and found[0] is not None and found[0].kind.family in (Family.INTEGER, Family.DECIMAL)

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.aggregate_functions import AGGREGATES, GroupKeeps, aggregate_type
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.columns import Column
 from streambound.analyzer.types import DataType, Family, parse_type
-from streambound.criteria.column_types import aggregate_type, columns_of
+from streambound.criteria.column_types import columns_of
 from streambound.criteria.dataflow.aggregates import Valued, block_keys, keyed_rows, valued
 from streambound.criteria.dataflow.closing import closings
 from streambound.criteria.dataflow.counting import held_keys
 from streambound.criteria.dataflow.state import Entry, Operation, OperatorState, SummedCall
-from streambound.criteria.dataflow.sums import SPREADS
 from streambound.criteria.dataflow.syntax import scalar_of
 from streambound.synopsis_exec.from_operations import JobOperators, NotMade, OperationRows, is_of_rows, time_bucket
 from streambound_runtime.decoding.sql_types import sql_type
@@ -110,15 +110,20 @@ class _GroupRows(ABC):
         if number is not None:
             one, argument = self.valued[number], arguments[number][2]
             function = call.function if one.greatest is None else "MAX" if one.greatest else "MIN"
-            kind = aggregate_type(function, argument.type)
-            distinct = call.distinct and one.greatest is None
-            percentile = () if one.percentile is None else (one.percentile.part, one.percentile.descending)
+            kind = _type_of(function, argument.type)
             return GroupValue(
-                name, function.lower(), kind.name, (), (), number, _scale(argument.type), distinct, *percentile
+                name,
+                function.lower(),
+                kind.name,
+                values=number,
+                places=_scale(argument.type),
+                distinct=call.distinct and one.greatest is None,
+                part=one.kept.part or 0,
+                descending=one.kept.descending,
             )
         sums = next(one for one in summed if one.call is call)
         of = kinds.get(id(call))
-        kind = aggregate_type(call.function, None if of is None else of.type)
+        kind = _type_of(call.function, None if of is None else of.type)
         places = 0 if of is None else _scale(of.type)
         return GroupValue(name, call.function.lower(), kind.name, sums.sums, sums.squares, places=places)
 
@@ -259,7 +264,7 @@ class _OfView(_GroupRows):
 
     def _argument(self, one: Valued, number: int) -> tuple[str, GroupArgument, Column]:
         value = one.value
-        if one.percentile is not None and one.greatest is not None:
+        if one.kept.part is not None and one.greatest is not None:
             value = exp.cast(value.copy(), "double")
         if one.where is not None:
             value = exp.Case(ifs=[exp.If(this=one.where.copy(), true=value.copy())])
@@ -289,13 +294,19 @@ def _factors(function: str, arguments: Sequence[exp.Expr], where: exp.Expr | Non
     guard = exp.and_(*there, *([where.copy()] if where is not None else []))
     value = None if function == "COUNT" else exp.Paren(this=arguments[0].copy())
     values: list[exp.Expr] = [exp.Literal.number(1)] + ([value] if value is not None else [])
-    if function in SPREADS and value is not None:
+    if AGGREGATES[function].kept is GroupKeeps.SQUARES and value is not None:
         values.append(exp.Mul(this=value.copy(), expression=value.copy()))
     return [exp.Case(ifs=[exp.If(this=guard.copy(), true=one)], default=exp.Literal.number(0)) for one in values]
 
 
 def _type(name: str) -> DataType:
     found = parse_type(name)
+    assert found is not None, "aggregates have types"
+    return found
+
+
+def _type_of(function: str, argument: DataType | None) -> DataType:
+    found = aggregate_type(function, argument)
     assert found is not None, "aggregates have types"
     return found
 

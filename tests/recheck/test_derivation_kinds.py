@@ -104,7 +104,7 @@ TRUE_TOO = (
     ("rewrites", "a condition that is moved out of a join whose pairs are counted: they are the same pairs"),
     ("nodes.made", "another name of the same node"),
     ("nodes.call", "an aggregate of the same value"),
-    ("most", "a value above which others do not matter, where no state is smaller for that"),
+    ("limits", "a value above which others do not matter, where no state is smaller for that"),
     ("states.count.equal", "a column that a key among the counted ones says as well"),
 )
 """Changes after which a derivation is one still, and why: what it proves is the same M."""

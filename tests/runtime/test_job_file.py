@@ -81,7 +81,7 @@ def test_every_job_is_read_back_and_needs_nothing_but_the_runtime() -> None:
     found = list(jobs())
     for job in found:
         assert job_in(job.text) == job.job
-        forced = "driver" if job.job.plan.placed == "--placement says so" else None
+        forced = "driver" if job.job.placement.because == "--placement says so" else None
         assert job.text == compiled(job.plan, forced).text
         modules = set()
         for node in ast.walk(ast.parse(job.text)):

@@ -8,6 +8,7 @@ from streambound_runtime.engine.block import SqlBlock
 from streambound_runtime.engine.counts import SqlCounts
 from streambound_runtime.engine.group import SqlGroup
 from streambound_runtime.engine.join import SqlAsOf, SqlJoin
+from streambound_runtime.engine.join_tree import SqlJoinTree
 from streambound_runtime.engine.linear import SqlBucket, SqlPick, SqlUnion
 from streambound_runtime.engine.over import SqlOver
 from streambound_runtime.engine.running import SqlRunning
@@ -118,6 +119,7 @@ SqlOperator = (
     | SqlGroup
     | SqlJoin
     | SqlAsOf
+    | SqlJoinTree
     | SqlOver
     | SqlRunning
     | SqlStreamJoin
@@ -153,12 +155,6 @@ class CircuitPlan:
     by_timestamp: bool = False
     final: bool = False
     most: int = 2**63 - 1
-    kernel: str = "engine"
-    because: str = ""
-    placement: str = "driver"
-    placed: str = ""
-    key: tuple[str, ...] = ()
-    buckets: int = 0
     distinct: bool = False
     retracts: bool = False
     watched: tuple[EndedKeysNode, ...] = ()

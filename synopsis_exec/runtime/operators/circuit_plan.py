@@ -72,7 +72,7 @@ class GroupValue:
     values: int | None = None
     places: int = 0
     distinct: bool = False
-    part: float = 0.5
+    part: float = 0
     descending: bool = False
 
 

@@ -23,8 +23,7 @@ from streambound_runtime.operators.by_tick import Changes, Row, Ticks, in_order
 from streambound_runtime.operators.circuit_plan import EndedKeysNode
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.entries import arrow_of_pairs, pairs_of_arrow
-from streambound_runtime.operators.protocol import State
-from streambound_runtime.operators.rejected_row import RejectedRow
+from streambound_runtime.operators.protocol import RejectedRow, State
 
 OPEN, ENDED = "open", "ended"
 

@@ -1,12 +1,17 @@
-"""What every operator of a job is: something that is given deltas of closed timestamps and returns their results."""
+"""What every operator of a job is: something that is given deltas of closed timestamps and returns their results.
+
+Some rows are known to be bad only when their timestamp closes, because of others.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from streambound_runtime.arrays import Integers
 from streambound_runtime.operators.delta import Delta
+from streambound_runtime.row_values import Value
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,3 +49,18 @@ class StatefulOperator(Protocol):
     def load(self, state: State) -> None:
         """Take over what `dump` returned."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedRow:
+    """A row, as often as it came: of which stream or changing relation, at which timestamp, with its encoded values.
+
+    ``reason`` is a code of `decoding.reasons.REASONS`, ``detail`` its words.
+    """
+
+    stream: str
+    reason: str
+    detail: str
+    time: int
+    values: Mapping[str, Value]
+    copies: int = 1

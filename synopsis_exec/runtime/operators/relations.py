@@ -1,4 +1,4 @@
-"""A relation whose rows come and go, from a source of its changes: inserts, deletes, and upserts by key.
+"""The rows of relations: of one that changes, by inserts, deletes and upserts by key; of another, all at the start.
 
 The changes of a timestamp are summed before they are judged, so that their order within it does not matter. A row that
 is not there cannot be deleted: such a change is refused, and no weight is ever negative.
@@ -14,12 +14,12 @@ from streambound_runtime.arrays import Integers
 from streambound_runtime.decoding.reasons import detail
 from streambound_runtime.errors import JobError
 from streambound_runtime.operators.by_tick import Changes, Row, Ticks, Weighted
-from streambound_runtime.operators.circuit_plan import ChangesNode
+from streambound_runtime.operators.circuit_plan import ChangesNode, RelationNode
 from streambound_runtime.operators.delta import Delta
-from streambound_runtime.operators.entries import arrow_of_pairs, pairs_of_arrow
-from streambound_runtime.operators.protocol import State
-from streambound_runtime.operators.rejected_row import RejectedRow
+from streambound_runtime.operators.entries import arrow_of_pairs, from_lines_of_json, lines_of_json, pairs_of_arrow
+from streambound_runtime.operators.protocol import RejectedRow, State
 from streambound_runtime.promises import UPDATE
+from streambound_runtime.row_values import Value
 
 _ROWS = "rows"
 _ABSENT, _AMBIGUOUS = "absent-row", "ambiguous-change"
@@ -156,3 +156,35 @@ def _netted(given: list[_Given]) -> list[_Given]:
     for inserted, row, weight in given:
         total[row] = total.get(row, 0) + (weight if inserted else -weight)
     return [(weight > 0, row, abs(weight)) for row, weight in total.items() if weight]
+
+
+_TOLD = "told"
+
+
+class StandingRelation:
+    """The operator of a `RelationNode`. Whether its rows have come is no entry."""
+
+    def __init__(self, plan: RelationNode, relations: Mapping[str, Sequence[Mapping[str, Value]]]) -> None:
+        self.plan, self.told = plan, False
+        self.rows: list[Row] = [tuple(row[name] for name in plan.columns) for row in relations[plan.table]]
+
+    def step(self, inputs: Sequence[Delta], ticks: Ticks) -> Delta:
+        """All rows at the first timestamp that is closed, none later."""
+        changes = Changes(self.plan.columns)
+        if len(ticks.times) and not self.told:
+            changes.add(int(ticks.times[0]), [(row, 1) for row in self.rows])
+            self.told = True
+        return changes.delta
+
+    def entries(self) -> int:
+        """Always 0."""
+        return 0
+
+    def dump(self) -> State:
+        """Whether the rows have come."""
+        return {_TOLD: lines_of_json([[self.told]])}
+
+    def load(self, state: State) -> None:
+        """Take over what `dump` returned."""
+        ((told,),) = from_lines_of_json(state[_TOLD])
+        self.told = bool(told)
