@@ -28,8 +28,8 @@ from streambound.analyzer.workspace import Workspace
 from streambound.criteria.bound import QueryBound
 from streambound.criteria.judged import CircuitBound, Judged
 from streambound.criteria.large_bound import large_bound, large_states
-from streambound.criteria.paper import MOST_STRICT, strict_branches, weak_joins
 from streambound.criteria.verdict import Decision, decide, proved
+from streambound.criteria.violation import Violation, also, by_cause
 from streambound.criteria.vocabulary import Tier, Verdict
 from streambound.criteria.waiting_rows import waiting_rows
 
@@ -98,7 +98,11 @@ class Checked:
     @cached_property
     def lto_queries(self) -> int | None:
         """The number of LTO queries that it stands for; None where they would have to be enumerated."""
-        return lto_queries(self.decision.derivation.split) if self.decision is not None else None
+        if self.decision is None:
+            return None
+        from streambound.criteria.paper import lto_queries
+
+        return lto_queries(self.decision.derivation.split)
 
     @property
     def source(self) -> SourceText:
@@ -192,7 +196,7 @@ def _of_lowered(
         undecided = _undecided(lowered.diagnostics)
         return Checked(statement, undecided, lowered.diagnostics, catalog=catalog, tree=lowered.tree)
     try:
-        decision = decide(lowered.query)
+        decision = decide(lowered.query, proving)
     except TooManyBranchesError as error:
         return Checked(statement, Verdict.UNKNOWN, (_too_many_branches(error),), catalog=catalog, tree=lowered.tree)
     undecided_set = lowered.query.distinct and decision.verdict is Verdict.UNKNOWN
@@ -338,12 +342,18 @@ def _of_states(found: Judged, used: Iterable[tuple[str, Span]], catalog: Catalog
 
 
 def _of_violations(found: Judged, file: str) -> tuple[Diagnostic, ...]:
-    told = {(one.code, one.message, one.span): one for one in reversed(found.violations)}
+    causes = by_cause(one for one in found.violations if one.code is not None)
     return tuple(
-        Diagnostic(one.code, one.message, file, one.span, one.help, f"proposition {one.condition}")
-        for one in dict.fromkeys(told[v.code, v.message, v.span] for v in found.violations)
-        if one.code is not None
+        Diagnostic(
+            first.code, first.message, file, first.span, first.help, _propositions(said), tuple(also(said, file))
+        )
+        for said in causes
+        if (first := said[0]).code is not None
     )
+
+
+def _propositions(said: Sequence[Violation]) -> str:
+    return "; ".join(f"proposition {name}" for name in dict.fromkeys(one.condition for one in said))
 
 
 def _of_blocks(statement: Statement, catalog: Catalog) -> Checked:
@@ -404,21 +414,6 @@ def _undecided(diagnostics: Sequence[Diagnostic]) -> Verdict:
 def _too_many_branches(error: TooManyBranchesError) -> Diagnostic:
     message = f"this condition, with those beside it, splits into more than {error.most:,} cases: too many to decide"
     return Diagnostic(Code.TOO_MANY_BRANCHES, message, error.file, error.span, error.remedy)
-
-
-def lto_queries(split: Query) -> int | None:
-    """The number of LTO queries that a split query stands for; None where they would have to be enumerated."""
-    if 2 ** max((len(weak_joins(branch)) for branch in split.branches), default=0) > MOST_STRICT:
-        return None
-    from streambound.preprocess.count_lto import count_lto
-
-    total = 0
-    for branch in strict_branches(split):
-        counted = count_lto(branch)
-        if counted is None:
-            return None
-        total += counted
-    return total
 
 
 def find_statement(

@@ -15,9 +15,8 @@ from itertools import islice, product
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.errors import UsageError
 from streambound.analyzer.query import Attribute, OutputValue
-from streambound.criteria.size import Size
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
-from streambound.synopsis_exec.placement import BUCKETS, LARGE, equal
+from streambound.synopsis_exec.placement import BUCKETS, equal, how_large
 from streambound.synopsis_exec.plan_ir import BranchPlan, Plan
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.engine.counts import SqlCounts
@@ -44,23 +43,16 @@ class _UndividedError(Exception):
 
 def placed(job: JobSpec, query: PlannedCircuit, forced: str | None) -> Placement:
     """The placement of a circuit's job; raises UsageError for a ``forced`` one that it cannot have."""
-    entries = query.bound.entries
-    much = query.bound.grows or entries.value is None or entries.value > LARGE
-    key, why = _key(job, query) if (much or forced == "buckets") and forced != "driver" else (None, _size(entries))
+    much, size = how_large(query.bound)
+    key, why = _key(job, query) if (much or forced == "buckets") and forced != "driver" else (None, size)
     if forced == "stateless" or (forced == "buckets" and key is None):
         why = "its operators are more than joins" if forced == "stateless" else why
         raise UsageError(f"the query cannot be placed in {forced}: {why}", remedy="leave out --placement")
     if key is None or not (much or forced):
         return Placement("driver", "--placement says so" if forced else why)
     columns = tuple(key[stream.name] for stream in job.streams)
-    because = f"what is remembered is apart by {', '.join(sorted({*columns}))}, and "
-    because += "there is no M" if query.bound.grows else _size(entries)
+    because = f"what is remembered is apart by {', '.join(sorted({*columns}))}, and {size}"
     return Placement("buckets", "--placement says so" if forced else because, columns, BUCKETS)
-
-
-def _size(entries: Size) -> str:
-    much = entries.value is None or entries.value > LARGE
-    return f"M = {entries.text} may exceed {LARGE:,}" if much else f"M is at most {entries.value:,}"
 
 
 def _key(job: JobSpec, query: PlannedCircuit) -> tuple[Key | None, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from hashlib import sha256
 from typing import Any
@@ -14,15 +14,14 @@ from streambound.analyzer.statement import Statement
 from streambound.analyzer.symbols import symbol
 from streambound.criteria.judged import CircuitBound
 from streambound.criteria.periods.parts import JudgedConditions
-from streambound.criteria.rows_apart import kept_apart
 from streambound.synopsis_exec.declared_table import told
 from streambound.synopsis_exec.made_operators import MadeOperators, keys_of
 from streambound.synopsis_exec.period_contracts import contracts_as_of, judged_by
 from streambound.synopsis_exec.plan_ir import Input, Plan, ReadsInputs
 from streambound.synopsis_exec.result_columns import check_columns, refused
 from streambound.synopsis_exec.sql_blocks import types_of
+from streambound.synopsis_exec.state_bounds import bounds_of
 from streambound.synopsis_exec.synopsis_plan import as_formula, quantities
-from streambound_runtime.engine.block import SqlBlock, state_name
 from streambound_runtime.engine.counts import SqlCounts
 from streambound_runtime.engine.group import SqlGroup
 from streambound_runtime.engine.plan import (
@@ -31,7 +30,6 @@ from streambound_runtime.engine.plan import (
     EndedKeyRows,
     EngineOperator,
     NativeNode,
-    StateBound,
 )
 from streambound_runtime.engine.tables import engine_type
 from streambound_runtime.operators import circuit_plan, formula
@@ -118,9 +116,7 @@ def plan_of(
         watched=watched,
         timed="_ts" in added,
         counted="_mult" in added,
-        kept=()
-        if bound.grows
-        else tuple(one for operator in operators for one in _kept(operator, made.plans.get(operator.name), known)),
+        kept=() if bound.grows else tuple(one for operator in operators for one in bounds_of(operator, made, known)),
     )
     assert statement.tree is not None, "what was decided has been parsed"
     contracts = contracts_as_of(read_as_of(statement.tree, catalog), catalog)
@@ -139,20 +135,6 @@ def plan_of(
         plans=made.plans,
         quarantine=catalog.quarantine,
     )
-
-
-def _kept(operator: EngineOperator, plan: Plan | None, known: dict[str, formula.Formula]) -> Iterator[StateBound]:
-    """How many entries a block's tables have at most, or how many rows of each stream, where these are kept apart."""
-    if plan is None or not isinstance(operator, SqlBlock):
-        return
-    apart = kept_apart(plan.bound)
-    sizes = {one.table: one.size for one in plan.bound.tables} if apart is None else {}
-    sizes |= {name: rows.size for name, rows in (apart or {}).items()}
-    for number, branch in enumerate(operator.synopsis.branches):
-        for place, table in enumerate(branch.tables):
-            if (size := sizes.get(table.name)) is not None:
-                words = f"at most {size.text} {'entries' if apart is None else 'rows'} of {table.name}, by Lemma 1"
-                yield StateBound(operator.name, state_name(number, place), as_formula(size, known), words)
 
 
 def _ended(keys: circuit_plan.EndedKeysNode, inputs: Iterable[Input]) -> EndedKeyRows:

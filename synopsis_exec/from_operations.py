@@ -80,7 +80,6 @@ class JobOperators(MadeOperators):
         self.context, self.views = judgement.context, judgement.context.views
         self.numbers = count(1)
         self.key: StreamKey | None = None
-        self.made_of_operation: dict[str, Operation] = {}
         operation = judgement.operation
         view = self.views.of(operation.tree)
         self.result = self.exactly(self.rows(operation), range(len(view.schema)))

@@ -12,6 +12,7 @@ from streambound.analyzer.types import Family
 from streambound.criteria.block_part import BlockPart
 from streambound.criteria.bound import QueryBound, bound
 from streambound.criteria.dataflow.blocks import NEWEST
+from streambound.criteria.dataflow.state import Operation
 from streambound.synopsis_exec.asked_relations import asked_relations
 from streambound.synopsis_exec.best_values import best_branch
 from streambound.synopsis_exec.branch_plan import BranchLowering, constant
@@ -36,7 +37,7 @@ class MadeOperators:
     """Operators by their names, those below first.
 
     ``blocks`` are the plans of all select-project-join blocks, ``plans`` those of operators, by their names; ``sums``
-    the types of a block's sums.
+    the types of a block's sums; ``made_of_operation`` the operations that operators were made of.
     """
 
     catalog: Catalog
@@ -49,6 +50,7 @@ class MadeOperators:
     relations: set[str] = field(default_factory=set, init=False)
     ending: set[str] = field(default_factory=set, init=False)
     sums: dict[str, tuple[str, ...]] = field(default_factory=dict, init=False)
+    made_of_operation: dict[str, Operation] = field(default_factory=dict, init=False)
 
     def watched(self, item: Input) -> Input:
         """A stream with the columns of its punctuations and keys, where some operator drops what they end."""

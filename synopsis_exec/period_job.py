@@ -8,18 +8,12 @@ from pathlib import Path
 from streambound.analyzer.catalog import Catalog, DeclaredTable, OnViolation
 from streambound.analyzer.version import __version__
 from streambound.synopsis_exec.declared_table import declared_domain, sink_specs, source_spec
-from streambound.synopsis_exec.job_file import classes_in, script, write_job
+from streambound.synopsis_exec.job_file import script, write_job
 from streambound.temporal.lineage import LineageBlock
 from streambound.temporal.plan_text import rewriting_text
 from streambound.temporal.statement import SeqStatement
-from streambound_runtime import promises, spec
+from streambound_runtime import spec
 from streambound_runtime.periods import job as periods
-from streambound_runtime.periods import plan
-from streambound_runtime.tp import plan as lineages
-
-MODULES = {"periods.job": periods, "periods.plan": plan, "promises": promises, "spec": spec, "tp.plan": lineages}
-CLASSES = classes_in(MODULES)
-"""The classes that a job's literal is made of, and the module that each is in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +33,7 @@ class CompiledPeriodJob:
         """`job.py`: the SQL, the rewriting in words, and the job as one literal."""
         sentences = (f"  {line}" for line in rewriting_text(self.statement).split("\n"))
         title = f"{self.name}: a Spark job that evaluates SQL at every point of time."
-        return script(title, self.statement.statement.sql, sentences, self.job, CLASSES, "periods.main")
+        return script(title, self.statement.statement.sql, sentences, self.job, "periods.main")
 
     def write(self, folder: Path) -> Path:
         """Write `job.py`, and the runtime beside it, into a directory, which is made if it is not there."""

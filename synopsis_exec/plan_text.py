@@ -55,8 +55,8 @@ def states_in_words(bound: CircuitBound) -> list[str]:
     found = []
     for state in bound.states:
         at_most = "" if bound.grows else f"; at most {state.size.text}"
-        each = f"one for each {', '.join(state.keys)}" if state.keys else "one"
-        found.append(f"{state.name}: {each}, dropped {state.freed}{at_most}")
+        each = f"one for each {', '.join(state.keys)}, " if state.keys else ""
+        found.append(f"{state.name}: {each}dropped {state.freed}{at_most}")
     return found
 
 

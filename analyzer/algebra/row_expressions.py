@@ -5,7 +5,7 @@ A column is a field called by its place in the input's schema.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -42,13 +42,14 @@ def row_expression(node: exp.Expr, given: Schema) -> Expression | None:
 
 def known_expression(node: exp.Expr, given: Schema) -> Expression | None:
     """The expression as it is written; None if a name in it is no column. Raises Refused if it has no meaning."""
-    holder = exp.Paren(this=node.copy())
+    holder, kinds = exp.Paren(this=node.copy()), dict[str, DataType]()
     for found in _columns(holder):
         place = meant(found, given)
         if place is None:
             return None
+        kinds[str(place)] = given[place].type or ANY
         found.replace(exp.column(exp.to_identifier(str(place), quoted=True)))
-    return read(holder.this, {str(place): column.type or ANY for place, column in enumerate(given)})
+    return read(holder.this, kinds)
 
 
 def _folded(expression: Expression) -> Expression:
@@ -80,8 +81,8 @@ def type_of(node: exp.Expr, given: Schema) -> tuple[DataType | None, bool]:
     return found.kind, may_be_null(found, [column.nullable for column in given])
 
 
-def may_be_null(expression: Expression, nulls: Sequence[bool]) -> bool:
-    """Whether an expression may be NULL, by which fields may be."""
+def may_be_null(expression: Expression, nulls: Sequence[bool] | Mapping[int, bool]) -> bool:
+    """Whether an expression may be NULL, by which fields may be, called by their places."""
     match expression:
         case Field(name):
             return nulls[int(name)]

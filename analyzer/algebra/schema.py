@@ -48,11 +48,12 @@ from streambound.analyzer.expressions.dialect import parsed as parsed_text
 from streambound.analyzer.expressions.function import ANY
 from streambound.analyzer.expressions.kinds import common
 from streambound.analyzer.types import DataType
-from streambound.analyzer.work import spend
+from streambound.analyzer.work import by_identity, spend
 
 _STEPS = 3
 
 
+@by_identity
 def schema(tree: Tree, catalog: Catalog, recursive: Schema = ()) -> Schema:
     """The columns of a tree's rows. ``recursive``: those of the relation that a `Fixpoint` around it defines."""
     found = _schema(tree, catalog, recursive)

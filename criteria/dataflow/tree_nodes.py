@@ -8,7 +8,7 @@ from math import ceil, floor
 from typing import Any
 
 from streambound.analyzer.algebra import nodes
-from streambound.analyzer.algebra.expression_facts import facts_of
+from streambound.analyzer.algebra.expression_facts import times_of
 from streambound.analyzer.algebra.narrowing import RowFacts, narrowed
 from streambound.analyzer.algebra.schema import parsed, starred_places
 from streambound.analyzer.algebra.schema_columns import Schema
@@ -230,9 +230,8 @@ def path_of(node: TreeNode, source: str) -> str:
 
 def is_said_by(time: TimePromise, expression: Expression, place: int, rows: TreeNode, promise: TimePromise) -> bool:
     """Whether a promise of one column is enough for that of an expression."""
-    row = RowFacts(rows.view.schema, rows.view.columns)
-    columns = [replace(one, times=(time,) if n == place else ()) for n, one in enumerate(row.columns)]
-    return any(one.within(promise) for one in facts_of(expression, columns, row.kinds).times)
+    columns = [replace(one, times=(time,) if n == place else ()) for n, one in enumerate(rows.view.columns)]
+    return any(one.within(promise) for one in times_of(expression, columns))
 
 
 def never_changes(tree: nodes.Tree, catalog: Catalog) -> bool:

@@ -31,10 +31,7 @@ def duckdb_text(statement: exp.Expr) -> str:
 
 
 def _continuous(node: exp.Expr) -> exp.Expr:
-    """PERCENTILE of doubles, as DuckDB's QUANTILE is a discrete one, and those of decimals are decimals.
-
-    What is of its ordered values alone, ``f() WITHIN GROUP (ORDER BY x)``, is ``f(x ORDER BY x)``.
-    """
+    """PERCENTILE of doubles, as DuckDB's QUANTILE is a discrete one, and those of decimals are decimals."""
     match node:
         case exp.Quantile(this=value, args={"quantile": part}):
             kinds = value.expressions if isinstance(value, exp.Distinct) else [value]
@@ -45,9 +42,6 @@ def _continuous(node: exp.Expr) -> exp.Expr:
         case exp.WithinGroup(this=exp.PercentileCont() | exp.PercentileDisc(), expression=exp.Order(expressions=[key])):
             key.set("this", exp.cast(key.this, "double"))
             return node
-        case exp.WithinGroup(this=exp.AggFunc() as call, expression=exp.Order(expressions=[key])):
-            call.set("this", exp.Order(this=key.this.copy(), expressions=[key]))
-            return call
         case _:
             return node
     of = exp.cast(kinds[0].copy(), "double")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.aggregate_functions import AGGREGATES, GroupKeeps, aggregate_type
+from streambound.analyzer.algebra.row_expressions import type_of
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.columns import Column
 from streambound.analyzer.types import DataType, Family, parse_type
@@ -241,13 +242,12 @@ class _OfView(_GroupRows):
         found, kinds = list[SummedCall](), dict[int, Column]()
         for call in self.linear:
             nodes_of = [parsed(one) for one in call.arguments]
-            where = None if call.filter is None else parsed(call.filter)
-            if call.function == "COUNT" and where is None and all(isinstance(one, exp.Literal) for one in nodes_of):
-                found.append(SummedCall(call, (-1,)))
-                continue
             if call.function != "COUNT":
                 kinds[id(call)] = self.job.type_of(self._text(nodes_of[0]), self.below)
-            sums = [self._factor(one) for one in _factors(call.function, nodes_of, where)]
+            there = [_is_there(one) for one in nodes_of if type_of(one, self.given.schema)[1]]
+            there += [] if call.filter is None else [parsed(call.filter)]
+            factors = _factors(call.function, nodes_of, exp.and_(*there) if there else None)
+            sums = [-1 if one is None else self._factor(one) for one in factors]
             found.append(SummedCall(call, tuple(sums[:2]), tuple(sums[2:])))
         return found, kinds
 
@@ -288,15 +288,25 @@ class _OfView(_GroupRows):
         return next((s for s in self.operation.states if s.what == "values" and s.key[-1] == place), None)
 
 
-def _factors(function: str, arguments: Sequence[exp.Expr], where: exp.Expr | None) -> list[exp.Expr]:
-    """What a row adds to how many values there are, to their sum, and to that of their squares."""
-    there = [exp.Not(this=exp.Is(this=exp.Paren(this=a.copy()), expression=exp.Null())) for a in arguments]
-    guard = exp.and_(*there, *([where.copy()] if where is not None else []))
-    value = None if function == "COUNT" else exp.Paren(this=arguments[0].copy())
-    values: list[exp.Expr] = [exp.Literal.number(1)] + ([value] if value is not None else [])
-    if AGGREGATES[function].kept is GroupKeeps.SQUARES and value is not None:
-        values.append(exp.Mul(this=value.copy(), expression=value.copy()))
-    return [exp.Case(ifs=[exp.If(this=guard.copy(), true=one)], default=exp.Literal.number(0)) for one in values]
+def _is_there(value: exp.Expr) -> exp.Expr:
+    return exp.Not(this=exp.Is(this=exp.Paren(this=value.copy()), expression=exp.Null()))
+
+
+def _factors(function: str, arguments: Sequence[exp.Expr], where: exp.Expr | None) -> Iterator[exp.Expr | None]:
+    """What a row adds to how many values there are, to their sum, and to that of their squares, where it counts.
+
+    None: it adds one, whatever it is.
+    """
+    values: list[exp.Expr | None] = [None if where is None else exp.Literal.number(1)]
+    if function != "COUNT":
+        values.append(exp.Paren(this=arguments[0].copy()))
+    if AGGREGATES[function].kept is GroupKeeps.SQUARES:
+        values.append(exp.Mul(this=exp.Paren(this=arguments[0].copy()), expression=exp.Paren(this=arguments[0].copy())))
+    for one in values:
+        if where is None or one is None:
+            yield one
+        else:
+            yield exp.Case(ifs=[exp.If(this=where.copy(), true=one)], default=exp.Literal.number(0))
 
 
 def _type(name: str) -> DataType:

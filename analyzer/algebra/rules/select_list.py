@@ -129,7 +129,7 @@ def _columns(items: tuple[Item, ...], given: OperatorInput) -> Iterator[ColumnFa
 def value(node: exp.Expr, given: OperatorInput) -> ColumnFacts:
     """The facts of an expression over a row."""
     found = row_expression(node, given.schema)
-    return ColumnFacts() if found is None else facts_of(found, given.columns, given.row.kinds)
+    return ColumnFacts() if found is None else facts_of(found, given.columns, given.schema)
 
 
 def _keys(items: tuple[Item, ...], given: OperatorInput) -> tuple[frozenset[str], ...]:

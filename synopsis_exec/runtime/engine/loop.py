@@ -24,7 +24,7 @@ from streambound_runtime.engine.plan import (
 )
 from streambound_runtime.engine.session import KnownStatement, Session, as_decimal, statement, within_types
 from streambound_runtime.engine.tables import HUGEINT, LAST, listed, places
-from streambound_runtime.operators.by_tick import Ticks
+from streambound_runtime.operators.by_tick import RejectedRow, Ticks
 from streambound_runtime.operators.circuit_plan import (
     BlockNode,
     ChangesNode,
@@ -35,12 +35,11 @@ from streambound_runtime.operators.circuit_plan import (
 from streambound_runtime.operators.delta import Delta, Times, end_before
 from streambound_runtime.operators.delta import delta_of as no_rows
 from streambound_runtime.operators.ended_keys import WatchedStreams
+from streambound_runtime.operators.entries import State as DumpedState
 from streambound_runtime.operators.entries import from_lines_of_json, lines_of_json
 from streambound_runtime.operators.fixpoint import LeastFixpoint
 from streambound_runtime.operators.formula import resolved, value
 from streambound_runtime.operators.periods import Compute, PeriodOperator
-from streambound_runtime.operators.protocol import RejectedRow
-from streambound_runtime.operators.protocol import State as DumpedState
 from streambound_runtime.operators.relations import ChangingRelation, StandingRelation
 from streambound_runtime.operators.synopsis import SynopsisJoin
 from streambound_runtime.operators.valid_together import ValidTogether, judged_together
@@ -59,7 +58,7 @@ _NEVER = 2**63 - 1
 
 
 class Engine:
-    """The operator that a job of a `CircuitPlan` runs (`operators.protocol.Operator`)."""
+    """What a job of a `CircuitPlan` runs."""
 
     def __init__(
         self, plan: CircuitPlan, relations: Relations, compute: Compute, streams: Sequence[Stream] = ()

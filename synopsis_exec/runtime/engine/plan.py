@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from streambound_runtime.engine.block import SqlBlock
 from streambound_runtime.engine.counts import SqlCounts
@@ -57,38 +58,22 @@ class NativeNode:
 class RowsOfStream:
     """The rows of a stream as they come: these ``columns``, each with its time."""
 
+    inputs: ClassVar[tuple[str, ...]] = ()
+    timed: ClassVar[bool] = True
     name: str
     stream: str
     columns: tuple[str, ...]
     types: tuple[str, ...]
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """None: it reads a stream."""
-        return ()
-
-    @property
-    def timed(self) -> bool:
-        """Rows have their own times."""
-        return True
 
 
 @dataclass(frozen=True, slots=True)
 class EndedKeyRows:
     """The keys that punctuations end, each when it is over (`CircuitPlan.watched`)."""
 
+    inputs: ClassVar[tuple[str, ...]] = ()
+    timed: ClassVar[bool] = True
     name: str
     types: tuple[str, ...]
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """None: it reads streams."""
-        return ()
-
-    @property
-    def timed(self) -> bool:
-        """A key is over at a time."""
-        return True
 
 
 @dataclass(frozen=True, slots=True)

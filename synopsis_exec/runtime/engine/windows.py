@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from streambound_runtime.engine.tables import CLOSED, DOUBLE, VARCHAR, listed
 from streambound_runtime.engine.time_buckets import expired
@@ -22,6 +23,8 @@ class SqlWindows:
     their key at the ``ending`` places, of which ``keys`` has those that are over.
     """
 
+    timed: ClassVar[bool] = False
+    """Values change as rows come."""
     name: str
     input: str
     given: tuple[str, ...]
@@ -43,11 +46,6 @@ class SqlWindows:
     def types(self) -> tuple[str, ...]:
         """Those of the row, then the calls'."""
         return (*self.given[: self.width], *self.call_types)
-
-    @property
-    def timed(self) -> bool:
-        """Values change as rows come."""
-        return False
 
     @property
     def in_turn(self) -> bool:

@@ -13,11 +13,16 @@ import numpy as np
 from streambound_runtime.arrays import Integers
 from streambound_runtime.decoding.reasons import detail
 from streambound_runtime.errors import JobError
-from streambound_runtime.operators.by_tick import Changes, Row, Ticks, Weighted
+from streambound_runtime.operators.by_tick import Changes, RejectedRow, Row, Ticks, Weighted
 from streambound_runtime.operators.circuit_plan import ChangesNode, RelationNode
 from streambound_runtime.operators.delta import Delta
-from streambound_runtime.operators.entries import arrow_of_pairs, from_lines_of_json, lines_of_json, pairs_of_arrow
-from streambound_runtime.operators.protocol import RejectedRow, State
+from streambound_runtime.operators.entries import (
+    State,
+    arrow_of_pairs,
+    from_lines_of_json,
+    lines_of_json,
+    pairs_of_arrow,
+)
 from streambound_runtime.promises import UPDATE
 from streambound_runtime.row_values import Value
 

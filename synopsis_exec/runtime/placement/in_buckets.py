@@ -26,7 +26,7 @@ from streambound_runtime.errors import usage
 from streambound_runtime.frontier.intervals import END
 from streambound_runtime.operators.delta import Delta, Times, end_before
 from streambound_runtime.operators.pending import Pending
-from streambound_runtime.operators.protocol import StatefulOperator
+from streambound_runtime.operators.synopsis import SynopsisJoin
 from streambound_runtime.placement.decoded_chunk import DecodedChunk
 from streambound_runtime.placement.executors import (
     FOUND,
@@ -275,7 +275,7 @@ def _noted(slices: Iterator[dict[str, Delta]], closed: list[Integers]) -> Iterat
         yield deltas
 
 
-def _steps(operator: StatefulOperator, slices: Iterator[dict[str, Delta]], folding: Folding) -> Iterator[Delta]:
+def _steps(operator: Engine | SynopsisJoin, slices: Iterator[dict[str, Delta]], folding: Folding) -> Iterator[Delta]:
     """The results of slices, and of what closes without rows."""
     if isinstance(operator, Engine):
         yield from map(operator.step, slices)

@@ -16,10 +16,10 @@ from streambound_runtime.checkpoint.store import missing_batch
 from streambound_runtime.engine.loop import Engine
 from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.expressions import NEEDS_SPARK
+from streambound_runtime.operators.by_tick import RejectedRow
 from streambound_runtime.operators.circuit_plan import MapNode, NamedTypes
 from streambound_runtime.operators.delta import Delta, Times
 from streambound_runtime.operators.pending import Pending
-from streambound_runtime.operators.protocol import RejectedRow
 from streambound_runtime.operators.synopsis import SynopsisJoin
 from streambound_runtime.placement.decoded_chunk import DecodedChunk, decoded_on_driver, unpacked_facts
 from streambound_runtime.placement.executors import decoded_on_executors, good_rows, with_errors

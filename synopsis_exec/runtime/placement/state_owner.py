@@ -13,9 +13,9 @@ from streambound_runtime.checkpoint.checkpoint import Checkpoint
 from streambound_runtime.decoding.decoder import Decoder
 from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.errors import JobError
+from streambound_runtime.operators.by_tick import RejectedRow
 from streambound_runtime.operators.clipping import Ends, clips
 from streambound_runtime.operators.plan import SynopsisPlan
-from streambound_runtime.operators.protocol import RejectedRow
 from streambound_runtime.placement.decoded_chunk import DecodedChunk
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.reading.computing import decoder_of
