@@ -261,7 +261,7 @@ class _KeptRows:
                 continue
             if len(of) == 1 and self.below.place_of(parsed(of[0])) == order:
                 pair = (order, given) if looks is Looks.BACK else (given, order)
-                limits += [self.needed.apart[pair]] * (pair in self.needed.apart)
+                limits += [self.needed.apart[pair]] if pair in self.needed.apart else []
         if not limits:
             raise RejectedError("rows beside others that may be of any time")
         return max(0, min(limits))
