@@ -106,9 +106,17 @@ def left_joins(number: int) -> str:
     return f"SELECT x0.a FROM S x0{''.join(joins)}"
 
 
+def test_a_chain_of_left_joins_is_decided() -> None:
+    (found,) = check_source(SourceText("q.sql", left_joins(30)), parse_catalog(CATALOG, "streams.toml"))
+    assert found.circuit_bound is not None
+    assert found.circuit_bound.entries.text == "144*c_S + 135*c_T"
+
+
 @pytest.mark.parametrize("number", [30, 60])
 def test_a_statement_that_takes_more_than_its_budget_ends_with_what_it_has_most_of(number: int) -> None:
-    (found,) = check_source(SourceText("q.sql", left_joins(number)), parse_catalog(CATALOG, "streams.toml"))
+    shown = ", ".join(f"x{i}.a AS a{i}" for i in range(number + 1))
+    sql = left_joins(number).replace("LEFT", "FULL").replace("x0.a", shown, 1)
+    (found,) = check_source(SourceText("q.sql", sql), parse_catalog(CATALOG, "streams.toml"))
     (told,) = found.diagnostics
     assert found.verdict is Verdict.UNKNOWN and told.code is Code.TOO_MUCH_WORK
     assert f"with its {number} joins" in told.message
