@@ -52,6 +52,9 @@ from streambound.criteria.dataflow.syntax import conjunction, conjuncts
 from streambound.criteria.dataflow.view import OperatorView, Places, place_of
 from streambound.criteria.dataflow.views import equalities
 
+_MOST_COMPARED = 12
+"""Streams in joins of joins whose rows may also be kept joined, which takes long to judge of many."""
+
 
 def join(tree: Join, demand: Demand, context: RuleContext) -> Operation:
     """What a join remembers: by the exact criterion of two streams, or by its sides' rows."""
@@ -59,9 +62,12 @@ def join(tree: Join, demand: Demand, context: RuleContext) -> Operation:
         return _as_of(tree, version, demand, context)
     if tree.using:
         return without_rule(tree, "a join with USING")
+    rows = _rows_apart(tree, demand, context)
+    if rows is not None and rows.entries is not None and sum(1 for _ in rows.leaves()) > _MOST_COMPARED:
+        return rows
     words = _untested(tree, context)
     general = _of_views(tree, demand, context) if words is None else without_rule(tree, words)
-    general = better(general, _rows_apart(tree, demand, context) or general)
+    general = better(general, rows or general)
     exact = pair_of_streams(tree, demand, context)
     return general if exact is None else better(exact, general)
 
