@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from streambound.analyzer.boundedness import Facts
-from streambound.analyzer.catalog import Catalog, catalog_from_mapping
+from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.analyzer.query import Query
 from streambound.analyzer.spans import SourceText
 from streambound.benchmarks.registry import registry
