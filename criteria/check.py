@@ -12,7 +12,7 @@ from streambound.analyzer.algebra.clock import scans
 from streambound.analyzer.algebra.nodes import Join, Tree
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
-from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.diagnostics import Diagnostic, Repairs
 from streambound.analyzer.emission import Emission, EmitMode
 from streambound.analyzer.errors import InputError, TooManyBranchesError, UsageError
 from streambound.analyzer.findings import Positions
@@ -29,6 +29,7 @@ from streambound.criteria.bound import QueryBound
 from streambound.criteria.judged import CircuitBound, Judged
 from streambound.criteria.large_bound import large_bound, large_states
 from streambound.criteria.verdict import Decision, decide, proved
+from streambound.criteria.violation import Violation, also, by_cause
 from streambound.criteria.vocabulary import Tier, Verdict
 from streambound.criteria.waiting_rows import waiting_rows
 
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from streambound.criteria.dataflow.state import Operation
     from streambound.criteria.periods.decide import JudgedPeriods
     from streambound.criteria.periods.endless import PeriodWitness
-    from streambound.criteria.repairs.repair import Repairs
     from streambound.criteria.witnesses.executed import Executed
     from streambound.criteria.witnesses.witness import CircuitWitness
     from streambound.temporal.statement import SeqStatement
@@ -198,7 +198,7 @@ def _of_lowered(
         undecided = _undecided(lowered.diagnostics)
         return Checked(statement, undecided, lowered.diagnostics, catalog=catalog, tree=lowered.tree)
     try:
-        decision = decide(lowered.query)
+        decision = decide(lowered.query, proving)
     except TooManyBranchesError as error:
         return Checked(statement, Verdict.UNKNOWN, (_too_many_branches(error),), catalog=catalog, tree=lowered.tree)
     undecided_set = lowered.query.distinct and decision.verdict is Verdict.UNKNOWN
@@ -344,12 +344,18 @@ def _of_states(found: Judged, used: Iterable[tuple[str, Span]], catalog: Catalog
 
 
 def _of_violations(found: Judged, file: str) -> tuple[Diagnostic, ...]:
-    told = {(one.code, one.message, one.span): one for one in reversed(found.violations)}
+    causes = by_cause(one for one in found.violations if one.code is not None)
     return tuple(
-        Diagnostic(one.code, one.message, file, one.span, one.help, f"proposition {one.condition}")
-        for one in dict.fromkeys(told[v.code, v.message, v.span] for v in found.violations)
-        if one.code is not None
+        Diagnostic(
+            first.code, first.message, file, first.span, first.help, _propositions(said), tuple(also(said, file))
+        )
+        for said in causes
+        if (first := said[0]).code is not None
     )
+
+
+def _propositions(said: Sequence[Violation]) -> str:
+    return "; ".join(f"proposition {name}" for name in dict.fromkeys(one.condition for one in said))
 
 
 def _of_blocks(statement: Statement, catalog: Catalog) -> Checked:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
 
 from streambound.analyzer.spans import Span
 from streambound.analyzer.types import DataType
@@ -40,27 +38,16 @@ class NestedOp(Declared):
     body: Circuit
 
 
-@dataclass(frozen=True, slots=True)
-class BlockOp(Declared):
-    """A part of the circuit that only joins, filters and adds up what sources have: a synopsis can execute it.
-
-    Its output is linear in each of its sources.
-    """
-
-    arity: ClassVar[int] = 0
-    body: Circuit
-
-
 Op = (
     SourceOp | ConstantOp | PortOp | FilterOp | MapOp | BucketsOp | NegateOp | PlusOp | JoinOp | DistinctOp
     | PositiveOp | SumsOp | GroupRowsOp | GroupOp | TouchedOp | DelayOp | IntegrateOp | DifferentiateOp | FirstOp
-    | TotalOp | NestedOp | BlockOp
+    | TotalOp | NestedOp
 )  # fmt: skip
 """An operator of a circuit."""
 
 OPERATORS: tuple[type[Op], ...] = (
     SourceOp, ConstantOp, PortOp, FilterOp, MapOp, BucketsOp, NegateOp, PlusOp, JoinOp, DistinctOp, PositiveOp, SumsOp,
-    GroupRowsOp, GroupOp, TouchedOp, DelayOp, IntegrateOp, DifferentiateOp, FirstOp, TotalOp, NestedOp, BlockOp,
+    GroupRowsOp, GroupOp, TouchedOp, DelayOp, IntegrateOp, DifferentiateOp, FirstOp, TotalOp, NestedOp,
 )  # fmt: skip
 """All of them."""
 
@@ -156,13 +143,6 @@ class Circuit:
                 seen.add(one)
                 waiting += self.nodes[one].inputs
         return False
-
-    def nested(self) -> Iterator[Circuit]:
-        """The circuits inside, each before those inside of it."""
-        for node in self.nodes:
-            if isinstance(node.op, NestedOp | BlockOp):
-                yield node.op.body
-                yield from node.op.body.nested()
 
 
 class CircuitError(ValueError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from streambound.incremental.circuit import BlockOp, Circuit, CircuitNode, NestedOp, Op
+from streambound.incremental.circuit import Circuit, CircuitNode, NestedOp, Op
 from streambound.incremental.operators import (
     BucketsOp,
     ConstantOp,
@@ -70,9 +70,8 @@ def label(op: Op) -> str:
             return f"H[{label(inner)}]"
         case DelayOp(clock):
             return f"{_CLOCKS[clock]}z⁻¹"
-        case IntegrateOp(clock, old, expires):
-            kept = f" for {expires[1]}" if expires else ""
-            return f"{_CLOCKS[clock]}{'z⁻¹' * old}I{kept}"
+        case IntegrateOp(clock):
+            return f"{_CLOCKS[clock]}I"
         case DifferentiateOp(clock):
             return f"{_CLOCKS[clock]}D"
         case FirstOp():
@@ -81,9 +80,6 @@ def label(op: Op) -> str:
             return "∫"
         case NestedOp():
             return "fixpoint"
-        case BlockOp(body):
-            sources = [label(node.op) for node in body.nodes if isinstance(node.op, SourceOp)]
-            return f"synopsis of {', '.join(sources)}"
 
 
 def _listed(columns: tuple[RowExpression, ...]) -> str:
@@ -120,7 +116,7 @@ def circuit_text(circuit: Circuit) -> str:
 def _lines(circuit: Circuit, indent: str) -> Iterator[str]:
     for node in circuit.nodes:
         yield indent + _line(node, circuit)
-        if isinstance(node.op, NestedOp | BlockOp):
+        if isinstance(node.op, NestedOp):
             yield from _lines(node.op.body, indent + "    ")
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
-from itertools import pairwise, repeat
 from typing import Literal
 
 from streambound.analyzer.work import spend
-from streambound.incremental.circuit import BlockOp, Circuit, CircuitNode, NestedOp
+from streambound.incremental.circuit import Circuit, CircuitNode, NestedOp
 from streambound.incremental.operators import (
     ConstantOp,
     DelayOp,
@@ -21,7 +19,7 @@ from streambound.incremental.operators import (
     SourceOp,
     TotalOp,
 )
-from streambound.incremental.zset import KeyedSums, ZSet
+from streambound.incremental.zset import ZSet
 
 MAX_ITERATIONS = 1_000
 """Iterations of a recursive query at one tick."""
@@ -40,11 +38,9 @@ class NoFixpointError(RuntimeError):
         self.newest = newest
 
 
-def evaluate(circuit: Circuit, ticks: Iterable[Inputs], times: Iterable[Fraction] | None = None) -> list[ZSet]:
-    """The output at each tick of a circuit over streams; ``times``: the ticks' timestamps."""
-    execution = Execution(circuit)
-    given = zip(ticks, repeat(None)) if times is None else zip(ticks, times, strict=True)
-    return [execution.step(inputs, now) for inputs, now in given]
+def evaluate(circuit: Circuit, ticks: Iterable[Inputs]) -> list[ZSet]:
+    """The output at each tick of a circuit over streams."""
+    return list(map(Execution(circuit).step, ticks))
 
 
 def evaluate_once(circuit: Circuit, inputs: Inputs) -> ZSet:
@@ -66,7 +62,6 @@ class Execution:
     ticks: int = 0
     _remembered: dict[int, Group] = field(default_factory=dict)
     _loops: dict[int, Loop] = field(default_factory=dict)
-    _blocks: dict[int, Execution] = field(default_factory=dict)
     _order: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
@@ -74,27 +69,21 @@ class Execution:
         for node in self.circuit.nodes:
             if isinstance(node.op, NestedOp):
                 self._loops[node.id] = Loop(node.op.body, self.max_iterations, self.stop)
-            if isinstance(node.op, BlockOp):
-                self._blocks[node.id] = Execution(node.op.body)
 
-    def step(self, inputs: Inputs, now: Fraction | None = None) -> ZSet:
-        """The output at the next tick; ``now``: its timestamp, without which nothing expires."""
-        output = self.value(inputs, now)
-        assert isinstance(output, ZSet)
-        return output
-
-    def value(self, inputs: Inputs, now: Fraction | None = None) -> Group:
-        """The output at the next tick, which need not be rows in a part of a circuit."""
+    def step(self, inputs: Inputs) -> ZSet:
+        """The output at the next tick."""
         values: dict[int, Group] = {}
         for number in self._order:
-            values[number] = self._value(self.circuit.nodes[number], values, inputs, now)
+            values[number] = self._value(self.circuit.nodes[number], values, inputs)
         for node in self.circuit.nodes:
             if isinstance(node.op, DelayOp):
                 self._remembered[node.id] = values[node.inputs[0]]
         self.ticks += 1
-        return values[self.circuit.output]
+        output = values[self.circuit.output]
+        assert isinstance(output, ZSet)
+        return output
 
-    def _value(self, node: CircuitNode, values: dict[int, Group], inputs: Inputs, now: Fraction | None) -> Group:
+    def _value(self, node: CircuitNode, values: dict[int, Group], inputs: Inputs) -> Group:
         given = [values[one] for one in node.inputs] if not node.op.strict else []
         spend(_STEPS_AN_OPERATOR + _STEPS_A_ROW * sum(map(len, given)))
         before = self._remembered.get(node.id)
@@ -107,24 +96,16 @@ class Execution:
                 return ZSet() if before is None else before
             case IntegrateOp():
                 summed = given[0] if before is None else before + given[0]  # type: ignore[operator]
-                self._remembered[node.id] = _unexpired(summed, node.op.expires, now)
-                return (before or _nothing(summed)) if node.op.old else summed
+                self._remembered[node.id] = summed
+                return summed
             case DifferentiateOp():
                 self._remembered[node.id] = given[0]
                 return given[0] if before is None else given[0] - before  # type: ignore[operator]
-            case BlockOp():
-                return self._blocks[node.id].value(inputs, now)
             case NestedOp():
                 return self._loops[node.id].step(given, self.ticks)  # type: ignore[arg-type]
             case PortOp() | FirstOp() | TotalOp():
                 raise AssertionError(f"{node.op} outside of a nested circuit")
         return node.op.apply(*given)  # type: ignore[arg-type]
-
-    def entries(self) -> int:
-        """How many rows and groups are remembered."""
-        own = sum(len(value) for value in self._remembered.values())
-        inner = sum(loop.entries() for loop in self._loops.values())
-        return own + inner + sum(block.entries() for block in self._blocks.values())
 
 
 @dataclass
@@ -226,37 +207,14 @@ class Loop:
                 else:
                     history.setdefault(node.id, []).append(new)
                 value = new if summed or before is None else new - before  # type: ignore[operator]
-                if isinstance(node.op, IntegrateOp) and node.op.old:
-                    value = before or _nothing(new)
                 return value, bool(clock) and not _same(before, new)
-            case SourceOp() | NestedOp() | BlockOp():
+            case SourceOp() | NestedOp():
                 raise AssertionError(f"{node.op} inside of a nested circuit")
         return node.op.apply(*inner), False  # type: ignore[arg-type]
 
     def _kept(self, number: int, iteration: int) -> Group | None:
         kept = self._history.get(number)
         return kept[min(iteration, len(kept) - 1)] if kept else None
-
-    def entries(self) -> int:
-        """How many rows and groups are remembered, one for each row and iteration at which it changes."""
-        count = 0
-        for kept in self._history.values():
-            for before, one in pairwise([_nothing(kept[0]), *kept]):
-                count += len(one - before)  # type: ignore[operator]
-        return count
-
-
-def _nothing(like: Group) -> Group:
-    """The zero of a value's group."""
-    return ZSet() if isinstance(like, ZSet) else KeyedSums(like.width)
-
-
-def _unexpired(value: Group, expires: tuple[int, int] | None, now: Fraction | None) -> Group:
-    """What is kept of an integral: rows whose time is not too long ago."""
-    if expires is None or now is None or not isinstance(value, ZSet):
-        return value
-    column, after = expires
-    return value.filter(lambda row: (time := row[column]) is None or isinstance(time, str) or time + after > now)
 
 
 def _same(before: Group | None, new: Group) -> bool:

@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from streambound.analyzer.catalog import Catalog, Kind
 from streambound.incremental.circuit import Circuit
 from streambound.incremental.passes.chain import chain
 from streambound.incremental.passes.consolidate_distinct import consolidate_distinct
-from streambound.incremental.passes.fuse_blocks import fuse_blocks
-from streambound.incremental.passes.incrementalise import incrementalise
-from streambound.incremental.passes.lift import lift
-from streambound.incremental.passes.prune_by_time import Times, prune_by_time
-from streambound.incremental.passes.share_integrals import share_integrals
+from streambound.incremental.passes.incrementalise import incrementalise, lift
 from streambound.incremental.passes.simplify import simplify
 from streambound.incremental.well_formed import verified
 
@@ -26,22 +21,19 @@ class CircuitPass:
     """
 
     name: str
-    run: Callable[[Circuit, Times], Circuit]
+    run: Callable[[Circuit], Circuit]
     over: str
     makes: str
 
 
 PASSES: tuple[CircuitPass, ...] = (
-    CircuitPass("simplify", lambda circuit, times: simplify(circuit), "Z-sets", "Z-sets"),
-    CircuitPass("consolidate_distinct", lambda circuit, times: consolidate_distinct(circuit), "Z-sets", "Z-sets"),
-    CircuitPass("lift", lambda circuit, times: lift(circuit), "Z-sets", "streams"),
-    CircuitPass("incrementalise", lambda circuit, times: incrementalise(circuit), "streams", "changes"),
-    CircuitPass("chain", lambda circuit, times: chain(circuit), "changes", "changes"),
-    CircuitPass("fuse_blocks", lambda circuit, times: fuse_blocks(circuit), "changes", "changes"),
-    CircuitPass("prune_by_time", prune_by_time, "changes", "changes"),
-    CircuitPass("share_integrals", lambda circuit, times: share_integrals(circuit), "changes", "changes"),
+    CircuitPass("simplify", simplify, "Z-sets", "Z-sets"),
+    CircuitPass("consolidate_distinct", consolidate_distinct, "Z-sets", "Z-sets"),
+    CircuitPass("lift", lift, "Z-sets", "streams"),
+    CircuitPass("incrementalise", incrementalise, "streams", "changes"),
+    CircuitPass("chain", chain, "changes", "changes"),
 )
-"""Algorithm 4.8, and what comes after it."""
+"""Algorithm 4.8."""
 
 TRANSLATE = "translate"
 STAGE_NAMES = (TRANSLATE, *(one.name for one in PASSES))
@@ -57,21 +49,12 @@ class CircuitStage:
     over: str
 
 
-def stages(circuit: Circuit, times: Times) -> Iterator[CircuitStage]:
+def stages(circuit: Circuit) -> Iterator[CircuitStage]:
     """A translated circuit, and what each pass makes of it; raises CircuitError for one that is not well formed."""
     over = "Z-sets"
     yield CircuitStage(TRANSLATE, circuit, over)
     for one in PASSES:
         if one.over != over:
             raise AssertionError(f"{one.name} is over {one.over}, and the circuit over {over}")
-        circuit, over = verified(one.run(circuit, times)), one.makes
+        circuit, over = verified(one.run(circuit)), one.makes
         yield CircuitStage(one.name, circuit, over)
-
-
-def timestamps(catalog: Catalog) -> dict[str, int]:
-    """Where the timestamp is among the columns of each stream."""
-    return {
-        table.name: next(at for at, column in enumerate(table.columns) if column.name == table.timestamp)
-        for table in catalog.tables
-        if table.kind is Kind.STREAM
-    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from streambound.incremental.circuit import BlockOp, Circuit, CircuitError, CircuitNode, NestedOp, Op
+from streambound.incremental.circuit import Circuit, CircuitError, CircuitNode, NestedOp, Op
 from streambound.incremental.operators import (
     BucketsOp,
     ConstantOp,
@@ -92,10 +92,6 @@ def _of_node(node: CircuitNode, circuit: Circuit, inside: bool) -> Iterator[str]
             if body.clock_depth != circuit.clock_depth + 1:
                 yield f"{name}: its body has {body.clock_depth} clocks"
             yield from (f"{name}: {fault}" for fault in violations(body, inside=True))
-        case BlockOp(body):
-            if body.clock_depth != circuit.clock_depth or inside:
-                yield f"{name}: its body has {body.clock_depth} clocks"
-            yield from (f"{name}: {fault}" for fault in violations(body))
     if isinstance(node.op, PlusOp) and widths[0] != widths[1]:
         yield f"{name} adds {widths[0]} columns and {widths[1]}"
     if inside and any(isinstance(one.op, PortOp) for one in under) and not isinstance(node.op, FirstOp):
@@ -106,8 +102,6 @@ def _has_sums(node: CircuitNode, circuit: Circuit) -> bool:
     """Whether a node's values are sums by key, not rows."""
     while isinstance(node.op, DelayOp | IntegrateOp | DifferentiateOp | PlusOp):
         node = circuit.nodes[node.inputs[0]]
-    if isinstance(node.op, BlockOp):
-        return _has_sums(node.op.body.nodes[node.op.body.output], node.op.body)
     return isinstance(node.op, SumsOp)
 
 
@@ -122,7 +116,7 @@ def _width(node: CircuitNode, widths: list[int]) -> int:
             return widths[0] + ends
         case ConstantOp(rows):
             return len(rows[0]) if rows else len(node.schema)
-        case TouchedOp() | GroupOp() | GroupRowsOp() | SumsOp() | NestedOp() | BlockOp():
+        case TouchedOp() | GroupOp() | GroupRowsOp() | SumsOp() | NestedOp():
             return len(node.schema)
     return widths[0] if widths else len(node.schema)
 

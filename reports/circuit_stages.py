@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from streambound.analyzer.errors import UsageError
 from streambound.analyzer.lower import lower
 from streambound.criteria.check import Checked
-from streambound.incremental.circuit import BlockOp, Circuit, CircuitNode, NestedOp
+from streambound.incremental.circuit import Circuit, CircuitNode, NestedOp
 from streambound.incremental.circuit_text import circuit_text, label, traits
 from streambound.incremental.operators import GroupOp, IntegrateOp, MapOp, SumsOp
 from streambound.incremental.passes.chain import traced
-from streambound.incremental.pipeline import STAGE_NAMES, CircuitStage, stages, timestamps
+from streambound.incremental.pipeline import STAGE_NAMES, CircuitStage, stages
 from streambound.incremental.translate import translate
 from streambound.incremental.translation.views import Untranslatable
 from streambound.reports.diagram import Diagram, Edge, Node, Panel
@@ -65,7 +65,7 @@ def _stages(checked: Checked, last: str) -> Iterator[CircuitStage]:
         line, column = (error.span.line, error.span.column) if error.span is not None else (None, None)
         file = checked.statement.source.file
         raise UsageError(f"there is no circuit: {error}", file=file, line=line, column=column) from error
-    for stage in stages(circuit, timestamps(catalog)):
+    for stage in stages(circuit):
         yield stage
         if stage.name == last:
             return
@@ -74,7 +74,7 @@ def _stages(checked: Checked, last: str) -> Iterator[CircuitStage]:
 def _inside(circuit: Circuit) -> Iterator[tuple[str, Circuit]]:
     """The circuits inside, with the titles of their panels."""
     for node in circuit.nodes:
-        if isinstance(node.op, NestedOp | BlockOp):
+        if isinstance(node.op, NestedOp):
             yield f"{node.id}: {label(node.op)}", node.op.body
             yield from _inside(node.op.body)
 
@@ -94,7 +94,7 @@ def _node(node: CircuitNode, circuit: Circuit, closes_cycle: bool) -> Node:
     lines = list(_lines(node, circuit))
     if closes_cycle:
         lines.append(f"of {node.inputs[0]}")
-    shape = "double" if op.strict else "box" if op.stateful or isinstance(op, BlockOp | NestedOp) else "rounded"
+    shape = "double" if op.strict else "box" if op.stateful or isinstance(op, NestedOp) else "rounded"
     kind = "results" if node.id == circuit.output else "stream" if not node.inputs and not said else "plain"
     kind = "table" if shape == "box" and kind == "plain" else kind
     return Node(str(node.id), _short(f"{node.id}: {label(op)}"), tuple(map(_short, lines)), kind, shape)

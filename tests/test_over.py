@@ -12,7 +12,16 @@ import pytest
 from streambound.synopsis_exec import simulate
 from streambound_runtime.engine.loop import Engine
 from streambound_runtime.operators.delta import Delta
-from support.circuits import checked_circuit, random_rows, reference, run_circuit
+from support.circuits import (
+    certificate_of,
+    checked_circuit,
+    proof_of,
+    proved,
+    random_rows,
+    reference,
+    run_circuit,
+    with_smaller_states,
+)
 from support.profiles import MORE
 
 COLUMNS = {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"}
@@ -31,6 +40,12 @@ CATALOG: dict[str, dict[str, Any]] = {
 
 def first(rank: str, order: str, condition: str, partition: str = "PARTITION BY b", body: str = "S") -> str:
     return f"SELECT * FROM (SELECT *, {rank}() OVER ({partition} ORDER BY {order}) AS r FROM {body}) WHERE {condition}"
+
+
+def beside(functions: str, condition: str) -> str:
+    """Rows whose row before or after them is near in time, of which there are many keys."""
+    calls = functions.format("OVER (PARTITION BY a ORDER BY ts")
+    return f"SELECT * FROM (SELECT a, v, ts, {calls} FROM S) q WHERE {condition}"
 
 
 FEW = "(SELECT b, a % 2 AS a, v FROM S WHERE a > 0)"
@@ -115,6 +130,13 @@ BOUNDED = {
     f"SELECT a, v, FIRST_VALUE(a) {OVER} ROWS 2 PRECEDING) AS f, LAST_VALUE(v) {OVER} ROWS 1 PRECEDING) AS l FROM S": 8,
     f"SELECT b, SUM(n) OVER (ORDER BY b) AS s, FIRST_VALUE(n) OVER (ORDER BY b DESC) AS f FROM {GROUPED}": 8,
     f"SELECT COUNT(*) {OVER} RANGE BETWEEN 3 PRECEDING AND 1 PRECEDING) AS w FROM S": 6,
+    beside("LAG(ts) {0}) AS x", "ts < x + 4"): 6,
+    beside("ts - LAG(ts, 2) {0}) AS x, SUM(v) {0} ROWS 2 PRECEDING) AS y", "x <= 6"): 12,
+    beside("MAX(ts) {0} ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING) AS x", "3 > ts - x"): 4,
+    beside("LEAD(ts) {0}) AS x, LEAD(v) {0}) AS y", "x BETWEEN ts AND ts + 4"): 8,
+    beside("LEAD(ts, 2) {0}) AS x, SUM(v) {0} ROWS BETWEEN CURRENT ROW AND 2 FOLLOWING) AS y", "x - 5 <= ts"): 10,
+    beside("LAG(ts) {0}) AS x, LEAD(v) {0}) AS y, LEAD(ts) {0}) AS z", "x > ts - 3 AND z - ts < 4"): 10,
+    beside("FIRST_VALUE(ts) {0} ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS x", "x < ts + 3"): 4,
 }
 """Statements, and the entries of the function; None where there are others below, or their number does not matter."""
 
@@ -178,11 +200,21 @@ def test_a_job_that_is_restarted_prints_the_changes_of_every_prefix(
         (f"SELECT FIRST_VALUE(v, true) {OVER} ROWS 2 PRECEDING) AS w FROM S", "unsupported"),
         (f"SELECT COUNT(a, v) {OVER} ROWS 2 PRECEDING) AS w FROM S", "unsupported"),
         ("SELECT a, b, LAG(v) OVER (PARTITION BY b ORDER BY v) AS w FROM S", "unbounded"),
+        (beside("LAG(ts) {0}) AS x, LEAD(v) {0}) AS y", "ts < x + 4"), "unbounded"),
+        (beside("LAG(ts) {0}) AS x, LAG(v, 2) {0}) AS y", "ts < x + 4"), "unbounded"),
+        (beside("LEAD(ts) {0}) AS x", "ts < x + 4"), "unbounded"),
+        (beside("MIN(ts) {0} ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING) AS x", "ts < x + 4"), "unbounded"),
         ("SELECT a, b, SUM(v) OVER (PARTITION BY a ORDER BY ts ROWS 3 PRECEDING) AS w FROM S", "unbounded"),
     ],
 )
 def test_partitions_without_a_number_are_not_bounded(sql: str, verdict: str) -> None:
     assert checked_circuit(sql, CATALOG).verdict == verdict
+
+
+@pytest.mark.parametrize("sql", [sql for sql in BOUNDED if "(SELECT a, v, ts, " in sql])
+def test_certificates_of_rows_that_are_near_in_time_hold(sql: str) -> None:
+    checked, _ = proved(sql, CATALOG)
+    assert all(proof_of(checked, smaller).faults for smaller in with_smaller_states(certificate_of(checked)))
 
 
 @pytest.mark.parametrize("kind", ["double", "decimal(9,2)"])

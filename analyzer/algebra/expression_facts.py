@@ -15,22 +15,15 @@ from streambound.analyzer.algebra.row_expressions import is_null, may_be_null
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.value_sets import ANYTHING, NOTHING, NULL, as_domain, of_domain
 from streambound.analyzer.algebra.view_facts import ColumnFacts, TimePromise, Times, promises
-from streambound.analyzer.casts import DAY
 from streambound.analyzer.columns import Column
 from streambound.analyzer.constants import Folded, is_interval
 from streambound.analyzer.expressions.evident import domain, encoded
 from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal, fields
 from streambound.analyzer.expressions.function import ANY
 from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.units_of_time import TRUNCATED, UNIT_NAMES
 
-_SECOND = 1_000_000
 _DIV = "_t DIV "
-_LONGEST = {
-    "second": _SECOND, "minute": 60 * _SECOND, "hour": 3_600 * _SECOND, "day": DAY, "dd": DAY, "week": 7 * DAY,
-    "month": 31 * DAY, "mm": 31 * DAY, "mon": 31 * DAY, "quarter": 92 * DAY, "year": 366 * DAY, "yyyy": 366 * DAY,
-    "yy": 366 * DAY,
-}  # fmt: skip
-"""The longest that each unit of DATE_TRUNC may be, in microseconds."""
 
 
 def facts_of(expression: Expression, columns: Sequence[ColumnFacts], schema: Schema) -> ColumnFacts:
@@ -89,7 +82,7 @@ def times_of(expression: Expression, columns: Sequence[ColumnFacts]) -> Times:
             width = more if low is not None and low >= 0 else 2 * more - 1
             times = times_of(one, columns)
             return promises((*_bucket(times, f"_t DIV {more}", width), *_divided(times, more)))
-        case "date_trunc", (Literal(Folded(value=str(unit))), one) if unit.lower() in _LONGEST:
+        case "date_trunc", (Literal(Folded(value=str(unit))), one) if unit.lower() in TRUNCATED:
             return _truncated(times_of(one, columns), unit.lower())
         case "date_format", (one, Literal(Folded(value=str(pattern)))) if one.kind.family is Family.TIMESTAMP:
             period = unit_of_pattern(pattern)
@@ -150,7 +143,7 @@ def _period(times: Times, function: str, unit: str) -> Times:
     """``f(u)`` for u, whose values are periods of a unit; and for ``g(u)``, of whose periods each is within one."""
     composed = [one for one in times if one.function and _is_within(_unit(one.function), unit)]
     plain = [one for one in times if not one.function]
-    return promises(replace(one, function=function, width=_LONGEST[unit]) for one in (*composed, *plain))
+    return promises(replace(one, function=function, width=TRUNCATED[unit][1]) for one in (*composed, *plain))
 
 
 def _truncated(times: Times, unit: str) -> Times:
@@ -163,19 +156,18 @@ def _truncated(times: Times, unit: str) -> Times:
         for one in times
         if _is_within(unit, _unit(one.function)) and not _is_within(_unit(one.function), unit)
     )
-    longest = _LONGEST[unit] - 1
+    longest = TRUNCATED[unit][1] - 1
     near = (replace(one, low=None if one.low is None else one.low - longest) for one in times if not one.function)
     return promises((*_period(times, f"date_trunc('{unit}', _t)", unit), *begun, *near))
 
 
-_NAMES = {"dd": "day", "mm": "month", "mon": "month", "yyyy": "year", "yy": "year"}
 _UNITS = ("second", "minute", "hour", "day", "month", "quarter", "year")
 """Units of the calendar, each of whose periods is within one of the next."""
 
 
 def _is_within(inner: str, outer: str) -> bool:
     """Whether each period of one DATE_TRUNC unit lies within a period of the other; False if one is no such unit."""
-    inner, outer = _NAMES.get(inner, inner), _NAMES.get(outer, outer)
+    inner, outer = UNIT_NAMES.get(inner, inner), UNIT_NAMES.get(outer, outer)
     if "week" in (inner, outer):
         return outer == "week" and inner in (*_UNITS[: _UNITS.index("month")], "week")
     return inner in _UNITS and outer in _UNITS and _UNITS.index(inner) <= _UNITS.index(outer)

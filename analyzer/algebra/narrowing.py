@@ -183,6 +183,8 @@ def _compared(left: Expression, op: str, right: Expression, row: RowFacts) -> Ro
     for one, its, other in ((left, op, right), (right, _FLIPPED[op], left)):
         if (place := _moved(one)) is not None and isinstance(other, Literal):
             return _with_constant(place, its, other, row)
+        if isinstance(other, Literal) and (sides := _difference(one)) is not None:
+            return _with_distance(*sides, its, other, row)
     first, second = _moved(left), _moved(right)
     if first is not None and second is not None and _comparable(left.kind, right.kind):
         row = _with_column(first, op, second, row)
@@ -218,6 +220,24 @@ def _moved(expression: Expression) -> tuple[int, int] | None:
             more = distance(constant, one.kind)
             return None if more is None else (int(name), more if function.name == "+" else -more)
     return None
+
+
+def _difference(expression: Expression) -> tuple[Expression, Expression] | None:
+    """The sides of ``x - y``, of columns with whole numbers; None for another expression."""
+    match expression:
+        case Call(function, (x, y)) if function.name == "-" and _moved(x) and _moved(y) and _comparable(x.kind, y.kind):
+            return x, y
+    return None
+
+
+def _with_distance(left: Expression, right: Expression, op: str, constant: Literal, row: RowFacts) -> RowFacts:
+    """``x - y op c``: neither is NULL, and ``x op y + c``, as no difference that is computed is too large."""
+    first, second = _moved(left), _moved(right)
+    assert first is not None and second is not None, "they are sides of a difference"
+    for place, _ in (first, second):
+        row = row.with_values(place, row.columns[place].values.not_null())
+    more = distance(constant.constant, left.kind)
+    return row if more is None else _with_column(first, op, (second[0], second[1] + more), row)
 
 
 def _with_constant(moved: tuple[int, int], op: str, constant: Literal, row: RowFacts) -> RowFacts:

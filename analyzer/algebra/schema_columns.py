@@ -51,6 +51,11 @@ def places_of(column: exp.Column, given: Schema) -> Iterator[int]:
             yield place
 
 
+def read_by(columns: Schema, *nodes: exp.Expr) -> frozenset[int]:
+    """The places of the columns that expressions read, in their subqueries, too."""
+    return frozenset(place for node in nodes for one in node.find_all(exp.Column) for place in places_of(one, columns))
+
+
 @by_identity
 def _by_name(given: Schema) -> dict[str, list[int]]:
     """The places of the columns of each name, in lower case."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
+from streambound.analyzer.algebra.aggregate_functions import NoAggregate, values_of
 from streambound.analyzer.algebra.buckets import BucketCalls
 from streambound.analyzer.algebra.calls import Reader, UnreadCall, aggregate_call, is_aggregate_call, window_call
 from streambound.analyzer.algebra.made_columns import is_made, made_column
@@ -28,7 +29,6 @@ from streambound.analyzer.algebra.nodes import (
     Tree,
     WindowCall,
 )
-from streambound.analyzer.algebra.percentiles import NoPercentileError, percentile_of
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.subqueries import Subqueries
@@ -191,7 +191,7 @@ class SelectList:
                     name = self._fresh(self._alias_of(node, given), names, "_a")
                     names.add(name.lower())
                     calls[text] = aggregate_call(node.copy(), name, self.scalar)
-                    self._check_percentile(calls[text], node)
+                    self._check_call(calls[text], node)
                 return calls[text].name
             return keys.get(_normal(node, given)) if type(node.unnest()) in kinds else None
 
@@ -288,11 +288,10 @@ class SelectList:
             return Over(tree, (), syntax=self.written, at=at) if qualify else tree
         return Over(tree, tuple(calls.values()), syntax=self.written, at=self.positions.of(first or self.written))
 
-    def _check_percentile(self, call: AggregateCall, node: exp.Expr) -> None:
-        try:
-            percentile_of(call)
-        except NoPercentileError as refused:
-            raise self.positions.finding(Code.UNSUPPORTED, str(refused), node) from refused
+    def _check_call(self, call: AggregateCall, node: exp.Expr) -> None:
+        found = values_of(call)
+        if isinstance(found, NoAggregate) and found.refused:
+            raise self.positions.finding(Code.UNSUPPORTED, found.words, node)
 
     # --- names --------------------------------------------------------------------------------------------------------
 

@@ -34,8 +34,8 @@ Key = frozenset[str]
 NOW = ""
 """The `TimePromise.source` that is no stream: the time at which a row changes."""
 
-ROW_BEFORE = "row before "
-"""How a `TimePromise.source` begins that is a row before this one, which LAG asks for."""
+ROW_BESIDE = "row beside "
+"""What is in a `TimePromise.source` that is another row of a window, which LAG or LEAD asks for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,7 @@ from streambound.analyzer.operators_outside import (
     IN_EXPRESSION,
     IN_WINDOW,
     NOT_EXISTS,
-    UNDECIDED,
     aggregate_refused,
-    refused,
     subquery_word,
 )
 from streambound.analyzer.statement import Statement
@@ -95,8 +93,6 @@ def _refusal(one: Undecided, positions: Positions) -> Diagnostic | None:
         return one.finding
     if isinstance(operator, nodes.Apply):
         return _of_subquery(operator, positions)
-    if isinstance(operator, UNDECIDED) and not (isinstance(operator, nodes.AsOf) and one.words):
-        return refused(operator, positions, False).diagnostic
     if isinstance(operator, nodes.AggregateCall) and not one.words:
         return aggregate_refused(operator, positions).diagnostic
     return _told(operator, one.words, one.help, positions)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from sqlglot import exp
 
@@ -19,13 +20,13 @@ from streambound.criteria.dataflow.view import OperatorView, Places, place_of
 class Demand:
     """What is needed of rows: the values of ``columns``.
 
-    ``most`` has the greatest values that matter of some columns, and ``ago`` how long ago at most times of rows before
-    matter, which LAG gives. ``once``: duplicates do not matter. ``final``: only rows that do not change any more do.
+    ``most`` has the greatest values that matter of some columns; ``apart`` by how much one column is above another at
+    most in rows that matter. ``once``: duplicates do not matter. ``final``: only rows that do not change any more do.
     """
 
     columns: Places = frozenset()
     most: Mapping[int, int] = field(default_factory=dict)
-    ago: Mapping[int, int] = field(default_factory=dict)
+    apart: Mapping[tuple[int, int], int] = field(default_factory=dict)
     once: bool = False
     final: bool = False
 
@@ -39,7 +40,11 @@ class Demand:
         return Demand(
             frozenset(places[one] for one in self.columns if one in places),
             {places[one]: most for one, most in self.most.items() if one in places},
-            {places[one]: most for one, most in self.ago.items() if one in places},
+            {
+                (places[one], places[other]): most
+                for (one, other), most in self.apart.items()
+                if one in places and other in places
+            },
             self.once,
             self.final,
         )
@@ -54,11 +59,9 @@ def of_items(tree: Project, given: OperatorView, demand: Demand) -> Demand:
     """What a select list needs of its input."""
     items = items_of(tree, given)
     columns = frozenset[int]().union(*(given.read_by(items[place]) for place in demand.columns))
-    most, ago = (
-        {place: n for one, n in limits.items() if (place := place_of(items[one], given)) is not None}
-        for limits in (demand.most, demand.ago)
-    )
-    return Demand(columns, most, ago, demand.once, demand.final)
+    limited = {*demand.most, *chain.from_iterable(demand.apart)}
+    places = {one: place for one in limited if (place := place_of(items[one], given)) is not None}
+    return replace(demand.at(places), columns=columns)
 
 
 def items_of(tree: Project, given: OperatorView) -> list[exp.Expr]:

@@ -7,26 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.clock import clocks, scans
 from streambound.analyzer.algebra.names_apart import with_names_apart
-from streambound.analyzer.algebra.view_facts import ROW_BEFORE
+from streambound.analyzer.algebra.view_facts import ROW_BESIDE
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog, Kind
 from streambound.analyzer.emission import EmitMode
 from streambound.analyzer.lower import Lowered, lower
+from streambound.analyzer.operators_outside import refused
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.work import spend
 from streambound.criteria.dataflow.aggregates import aggregate
-from streambound.criteria.dataflow.blocks import RuleContext, block, unread
+from streambound.criteria.dataflow.blocks import RuleContext, block, has_sides, keeps_matches, unread
 from streambound.criteria.dataflow.counting import different
 from streambound.criteria.dataflow.demand import Demand, everything, items_of, of_items
 from streambound.criteria.dataflow.each_key import for_each_key
 from streambound.criteria.dataflow.joins import join
 from streambound.criteria.dataflow.recursion import fixpoint
-from streambound.criteria.dataflow.rewrites.late_conditions import late_conditions
-from streambound.criteria.dataflow.rewrites.late_values import values_in_blocks
 from streambound.criteria.dataflow.rewrites.pipeline import normal_forms
 from streambound.criteria.dataflow.sets import distinct, set_operation, union
 from streambound.criteria.dataflow.state import (
@@ -40,10 +40,12 @@ from streambound.criteria.dataflow.state import (
     better,
     without_rule,
 )
-from streambound.criteria.dataflow.view import OperatorView
+from streambound.criteria.dataflow.view import OperatorView, Places
 from streambound.criteria.dataflow.views import views_of
 from streambound.criteria.dataflow.windows import bucket, over
 from streambound.criteria.size import Number, Size, total
+from streambound.preprocess.trees.late_conditions import late_conditions
+from streambound.preprocess.trees.late_values import values_in_blocks
 
 _STEPS = 50
 
@@ -146,7 +148,15 @@ def _of_all_keys(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Oper
         and not isinstance(tree, nodes.Distinct)
         and not (isinstance(tree, nodes.Union) and tree.distinct)
     ):
-        return block(tree, demand, context)
+        found = block(tree, demand, context)
+        # Sides of a union may keep the rows of their streams, as a block of them all does not.
+        other = _of_operator(tree, demand, context) if has_sides(tree) and keeps_matches(found) else None
+        return found if other is None else better(found, other)
+    return _of_operator(tree, demand, context)
+
+
+def _of_operator(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Operation:
+    """What one operator remembers, and all below it."""
     if (words := _unread(tree, demand, context)) is not None:
         return without_rule(tree, words)
     match tree:
@@ -154,12 +164,13 @@ def _of_all_keys(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Oper
             return _without_row(tree, context) or Operation(tree, (_relation(tree, context),), demand=demand)
         case nodes.Filter(input, condition):
             given, left = context.views.of(input), context.views.of(tree)
+            read = given.read_by(condition)
             limited = replace(
                 demand,
                 most=_lower(demand.most, _greatest(given, left)),
-                ago=_lower(demand.ago, _longest_ago(given, left)),
+                apart=_lower(demand.apart, _farthest_apart(given, left, read)),
             )
-            below = context.below(input, limited.reading(given.read_by(condition)))
+            below = context.below(input, limited.reading(read))
             return Operation(tree, inputs=(below,), demand=demand)
         case nodes.Project(input):
             below = context.below(input, of_items(tree, context.views.of(input), demand))
@@ -186,10 +197,9 @@ def _of_all_keys(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Oper
             return Operation(tree, demand=demand)
         case nodes.Apply():
             return without_rule(tree, "a subquery over streams inside an expression")
-        case nodes.AsOf():
-            return without_rule(tree, "")
-        case nodes.OrderBy() | nodes.FirstRows():
-            return without_rule(tree, "rows of streams in an order")
+        case nodes.AsOf() | nodes.OrderBy() | nodes.FirstRows():
+            finding = refused(tree, context.blocks.positions, False).diagnostic
+            return Operation(tree, undecided=(Undecided(tree, finding.message, finding=finding),))
 
 
 def _unread(tree: nodes.Tree, demand: Demand, context: RuleContext) -> str | None:
@@ -210,9 +220,15 @@ def _unread(tree: nodes.Tree, demand: Demand, context: RuleContext) -> str | Non
     return None
 
 
-def _lower(known: Mapping[int, int], more: Mapping[int, int]) -> dict[int, int]:
-    """The lower of two limits of each column."""
-    return {place: min(limits[place] for limits in (known, more) if place in limits) for place in {*known, *more}}
+_Limited = TypeVar("_Limited", int, tuple[int, int])
+
+
+def _lower(known: Mapping[_Limited, int], more: Mapping[_Limited, int]) -> dict[_Limited, int]:
+    """The lower of two limits of each column, or pair of columns."""
+    found = dict(known)
+    for one, most in more.items():
+        found[one] = min(most, found.get(one, most))
+    return found
 
 
 def _greatest(given: OperatorView, left: OperatorView) -> dict[int, int]:
@@ -225,15 +241,22 @@ def _greatest(given: OperatorView, left: OperatorView) -> dict[int, int]:
     return found
 
 
-def _longest_ago(given: OperatorView, left: OperatorView) -> dict[int, int]:
-    """How long ago at most the times of rows before are for which a condition is true."""
-    found = dict[int, int]()
-    for place, before in enumerate(given.columns):
-        names = [one.source for one in before.times if one.source.startswith(ROW_BEFORE)]
-        ago = [t.high for c in left.columns if c.newest for t in c.times if t.source in names and not t.function]
-        known = [one for one in ago if one is not None]
-        if known:
-            found[place] = min(known)
+def _farthest_apart(given: OperatorView, left: OperatorView, read: Places) -> dict[tuple[int, int], int]:
+    """By how much at most times are later than those of rows beside theirs, or earlier, where a condition is true.
+
+    Both are columns that it reads.
+    """
+    found = dict[tuple[int, int], int]()
+    for beside in read:
+        names = [one.source for one in given.columns[beside].times if ROW_BESIDE in one.source]
+        for place in read - {beside}:
+            for time in left.columns[place].times:
+                if time.source not in names or time.function:
+                    continue
+                if time.high is not None:
+                    found[place, beside] = time.high
+                if time.low is not None:
+                    found[beside, place] = -time.low
     return found
 
 

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Bucket, Scalar, Tree
 from streambound.analyzer.algebra.schema import parsed
-from streambound.analyzer.algebra.schema_columns import Schema, meant
+from streambound.analyzer.algebra.schema_columns import Schema, meant, read_by
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise, ViewKind, promises
 from streambound.analyzer.catalog import DeclaredTable, Kind
 from streambound.criteria.size import Size
@@ -92,8 +92,7 @@ class OperatorView:
     def read_by(self, *nodes: exp.Expr | Scalar | None) -> Places:
         """The places of the columns that expressions read, in their subqueries, too."""
         syntax = [parsed(one) if isinstance(one, Scalar) else one for one in nodes if one is not None]
-        named = {(c.name, c.table): c for node in syntax for c in node.find_all(exp.Column)}
-        return frozenset(p for p, c in enumerate(self.schema) if any(c.called(*name) for name in named))
+        return read_by(self.schema, *syntax)
 
     def narrowed(self, columns: Sequence[ColumnFacts]) -> OperatorView:
         """The same, of whose columns more is known; of its parts that, and when rows of all change."""

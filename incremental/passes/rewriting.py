@@ -17,7 +17,7 @@ def copied(builder: CircuitBuilder, node: CircuitNode, inputs: tuple[int, ...]) 
     return builder.add(node.op, inputs, node.schema, node.span)
 
 
-def rewritten(circuit: Circuit, rule: Rule, clock_depth: int | None = None) -> Circuit:
+def rewritten(circuit: Circuit, rule: Rule) -> Circuit:
     """The circuit with each node replaced by a rule; delays that close a cycle are kept."""
     builder, place = CircuitBuilder(), dict[int, int]()
     cyclic = circuit.cyclic_delays()
@@ -30,8 +30,7 @@ def rewritten(circuit: Circuit, rule: Rule, clock_depth: int | None = None) -> C
             place[number] = rule(builder, node, tuple(place[one] for one in node.inputs))
     for number in cyclic:
         builder.close(place[number], place[circuit.nodes[number].inputs[0]])
-    depth = circuit.clock_depth if clock_depth is None else clock_depth
-    return builder.circuit(place[circuit.output], depth)
+    return builder.circuit(place[circuit.output], circuit.clock_depth)
 
 
 def in_bodies(circuit: Circuit, change: Callable[[Circuit], Circuit]) -> Circuit:

@@ -1,4 +1,7 @@
-"""Rewrites of a tree that mean the same, each named, by its side condition."""
+"""Rewrites of a tree that mean the same, each named: what is shared of them needs no facts, and is run in both forms.
+
+What a rewrite supposes of values is checked here, by facts of the tree before it.
+"""
 
 from __future__ import annotations
 
@@ -6,107 +9,90 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from streambound.analyzer.algebra.nodes import Join, JoinKind, Tree, named_inputs
-from streambound.analyzer.algebra.syntax import column_of
-from streambound.analyzer.algebra.value_sets import ValueSet, between
+from streambound.analyzer.algebra.value_sets import NOTHING
+from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog
-from streambound.analyzer.types import Family
+from streambound.preprocess.trees.arguments import arguments_down
+from streambound.preprocess.trees.conditions import conditions_down, filtered
+from streambound.preprocess.trees.flatten import flat_aggregates
+from streambound.preprocess.trees.hidden_keys import hidden_keys
+from streambound.preprocess.trees.late_conditions import late_conditions
+from streambound.preprocess.trees.late_values import values_in_blocks
+from streambound.preprocess.trees.not_in import compared, split
+from streambound.preprocess.trees.padding import padded_rows
+from streambound.preprocess.trees.plain_conditions import plain_conditions
+from streambound.preprocess.trees.scalars import scalars_joined
+from streambound.preprocess.trees.streams_together import streams_together
+from streambound.preprocess.trees.sums import sums_below
+from streambound.preprocess.trees.unions import in_both, one_selection
 from streambound.recheck.certificates.claims import RejectedError
-from streambound.recheck.derivation.claims import ClaimedRewrite, ClaimedValues, NotCheckedError
-from streambound.recheck.derivation.conditions import conditions_down, over_inputs, passed_down, plain_conditions
-from streambound.recheck.derivation.fact_log import CheckedFacts
-from streambound.recheck.derivation.facts import checked_facts
-from streambound.recheck.derivation.flattening import arguments_down, flat_aggregates, hidden_keys, scalars_joined
-from streambound.recheck.derivation.join_forms import (
-    anti_joins,
-    conditions_above,
-    one_selection,
-    padded_rows,
-    streams_together,
-    values_in_block,
-)
-from streambound.recheck.derivation.pushed_sums import sums_down
-from streambound.recheck.derivation.trees import PlanNode, PlanNodes, compared, in_both, pairs
+from streambound.recheck.derivation import atoms
+from streambound.recheck.derivation.claims import ClaimedRewrite, NotCheckedError
+from streambound.recheck.derivation.facts import CheckedFacts
+from streambound.recheck.derivation.log import checked_facts
+from streambound.recheck.derivation.plan import PlanNode, PlanNodes, pairs
 
 _MEET = {
     "left": (JoinKind.INNER, JoinKind.RIGHT, JoinKind.SEMI),
     "right": (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI, JoinKind.NOT_IN),
 }
 """Joins of whose side rows without a partner are nothing."""
-
-
-def _bottom_up(changed: Callable[[Tree, Catalog], Tree]) -> Callable[[Tree, Catalog], Tree]:
-    """A rewrite of each operator of a tree, of those below it first."""
-
-    def rewritten_tree(tree: Tree, catalog: Catalog) -> Tree:
-        below = {name: rewritten_tree(one, catalog) for name, one in named_inputs(tree).items()}
-        return changed(over_inputs(tree, below), catalog)
-
-    return rewritten_tree
-
-
 _PASSES: Mapping[str, Callable[[Tree, Catalog], Tree]] = {
-    "plain_conditions": _bottom_up(plain_conditions),
-    "padded_rows": _bottom_up(padded_rows),
-    "scalars_joined": _bottom_up(scalars_joined),
-    "flat_aggregates": _bottom_up(flat_aggregates),
-    "arguments_down": _bottom_up(arguments_down),
-    "hidden_keys": _bottom_up(hidden_keys),
-    "conditions_down": conditions_down,
-    "streams_together": streams_together,
-}
+    one.__name__: one
+    for one in (
+        plain_conditions, padded_rows, scalars_joined, flat_aggregates, arguments_down, hidden_keys, conditions_down,
+        streams_together,
+    )
+}  # fmt: skip
 """Rewrites of a whole tree."""
+_OF_BLOCKS: Mapping[str, Callable[[Tree, BlockReader, Catalog], Tree]] = {
+    one.__name__: one for one in (late_conditions, values_in_blocks)
+}
+"""Those of blocks, by how these are read."""
 
 
-def rewritten(root: PlanNode, rewrites: Sequence[ClaimedRewrite]) -> PlanNode:
+def rewritten(root: PlanNode, rewrites: Sequence[ClaimedRewrite], blocks: BlockReader) -> PlanNode:
     """The tree after some rewrites, each of the whole, or of the operator at a path by what facts say."""
     for one in rewrites:
         if one.rule in _PASSES:
             root = root.of(_PASSES[one.rule](root.tree, root.catalog))
+        elif one.rule in _OF_BLOCKS:
+            root = root.of(_OF_BLOCKS[one.rule](root.tree, blocks, root.catalog))
         elif one.rule in _STEPS:
             facts = checked_facts(PlanNodes(root, one.nodes), one.facts)
             changed = _STEPS[one.rule](root.along(one.path), one, facts)
-            if facts.unused() or len(facts.nodes.used) < len(one.nodes):
-                raise RejectedError("a rewrite by more facts than it uses")
-            root = root.of(_with(root.tree, one.path, changed))
+            facts.require_used()
+            root = root.of(with_at(root.tree, one.path, changed))
         else:
             raise NotCheckedError(f"the rewrite {one.rule!r}")
     return root
 
 
-def _with(tree: Tree, path: tuple[str, ...], changed: Tree) -> Tree:
+def with_at(tree: Tree, path: tuple[str, ...], changed: Tree) -> Tree:
     """A tree with another one at a path."""
     if not path:
         return changed
-    return replace(tree, **{path[0]: _with(getattr(tree, path[0]), path[1:], changed)})  # type: ignore[arg-type]
-
-
-def _late(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tree:
-    """Conditions of a block that are tested of its rows."""
-    return conditions_above(node, rewrite.late)
-
-
-def _shown_values(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tree:
-    """Values that a block computes for what is above it."""
-    return values_in_block(node, rewrite.columns, rewrite.expressions)
+    return replace(tree, **{path[0]: with_at(named_inputs(tree)[path[0]], path[1:], changed)})  # type: ignore[arg-type]
 
 
 def _selection(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tree:
     """Selections of the same rows as one: a column of the rows that are in both has no value."""
-    both = in_both(node)
-    if not any(facts.sets[one].size == 0 for column in range(both.width) for one in facts.about(both, column)):
+    both = in_both(node.tree)
+    if both is None or not facts.is_empty(node.of(both)):
         raise RejectedError("a row may satisfy both conditions")
-    return one_selection(node)
+    return one_selection(node.tree)
 
 
 def _not_in(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tree:
     """B5: NOT IN as anti joins; a fact says of each side that it is not NULL."""
-    if node.input("left").is_static:
-        return anti_joins(node, True, True)
-    sides = [compared(node, name) for name in ("member", "values")]
-    member, values = (all(facts.sets[one].null for one in facts.about(side, 0)) for side in sides)
-    return anti_joins(node, member, values)
+    sides = compared(node.tree)
+    if sides is None:
+        raise RejectedError("no NOT IN")
+    member, values = (all(facts.sets[one].null for one in facts.about(node.of(side), 0)) for side in sides)
+    return split(node.tree, member, values, node.catalog)
 
 
 def _limited(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tree:
@@ -114,54 +100,37 @@ def _limited(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tr
     tree, both = node.tree, pairs(node)
     if not isinstance(tree, Join) or tree.using or tree.kind not in _MEET.get(rewrite.side, ()) or rewrite.fact is None:
         raise RejectedError("a side whose rows are there without a partner")
-    side, column = node.input(rewrite.side), facts.column_of(rewrite.fact)
+    side, column, part = node.input(rewrite.side), facts.column_of(rewrite.fact), _parsed(rewrite.condition)
     place = column - (0 if rewrite.side == "left" else node.input("left").width)
-    known = facts.values(rewrite.fact, both, column)
-    if not 0 <= place < side.width:
-        raise RejectedError("a limit of another side")
-    kind = side.schema[place].type
-    part, true = _condition(column_of(side.schema[place]), rewrite.values, None if kind is None else kind.family)
-    if not known.within(true):
-        raise RejectedError(f"{part.sql('spark')} need not be true of pairs")
-    below = passed_down(side.tree, part, node.catalog)
-    return replace(tree, left=below) if rewrite.side == "left" else replace(tree, right=below)
+    known, inverse = facts.values(rewrite.fact, both, column), exp.Not(this=exp.paren(part.copy()))
+    if side.read_by(part) != {place} or known.null or not atoms.is_atom(part, side.schema):
+        raise RejectedError("a limit of another side, or of NULL, or of several comparisons")
+    if atoms.left_of(inverse, side.schema, {place: known})[place] != NOTHING:
+        raise RejectedError(f"{rewrite.condition} need not be true of pairs")
+    return with_at(tree, (rewrite.side,), filtered(side.tree, part, node.catalog))
+
+
+def _parsed(text: str) -> exp.Expr:
+    try:
+        return exp.condition(text, dialect="spark")
+    except SqlglotError as error:
+        raise RejectedError(f"{text!r} is no condition") from error
 
 
 def _sums(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tree:
     """Aggregates of a join as those of one side's groups."""
-    return sums_down(node, rewrite.side)
+    made = sums_below(node.tree, rewrite.side == "left", node.catalog)
+    if made is None or rewrite.side not in ("left", "right"):
+        raise RejectedError("aggregates that are not of sums of groups")
+    return made
 
 
 _STEPS: Mapping[str, Callable[[PlanNode, ClaimedRewrite, CheckedFacts], Tree]] = {
-    "late_conditions": _late,
-    "values_in_blocks": _shown_values,
     "disjoint_unions": _selection,
     "anti_joins": _not_in,
     "limit": _limited,
     "sums_down": _sums,
 }
 """Rewrites of one operator."""
-REWRITES = frozenset((*_PASSES, *_STEPS))
+REWRITES = frozenset((*_PASSES, *_OF_BLOCKS, *_STEPS))
 """The names of all rewrites."""
-
-
-def _condition(column: exp.Column, values: ClaimedValues | None, family: Family | None) -> tuple[exp.Expr, ValueSet]:
-    """A condition on a column, and the values of which it is true."""
-    if values is not None and not values.null:
-        low, high, texts = values.low, values.high, values.texts
-        if texts is not None and family is Family.STRING and values.numbers is None and low is None and high is None:
-            items = [exp.Literal.string(one) for one in texts]
-            return exp.In(this=column, expressions=items), ValueSet(listed=frozenset(texts), null=False)
-        if texts is None and values.numbers is None and family is Family.INTEGER:
-            if low is not None and high is None and low.denominator == 1:
-                return exp.GTE(this=column, expression=_number(int(low))), between(int(low), None, null=False)
-            if high is not None and low is None and high.denominator == 1:
-                return exp.LTE(this=column, expression=_number(int(high))), between(None, int(high), null=False)
-            if low is None and high is None:
-                return exp.Not(this=exp.Is(this=column, expression=exp.Null())), between(None, None, null=False)
-    raise RejectedError("a limit that is none")
-
-
-def _number(value: int) -> exp.Expr:
-    literal = exp.Literal.number(abs(value))
-    return exp.Neg(this=literal) if value < 0 else literal

@@ -1,8 +1,8 @@
 """A statement by the reference evaluator over the rows of a run, and the changes that the run has printed.
 
 The evaluator runs a circuit, each operator by its definition, over rows in Python (`incremental.evaluate`). The circuit
-is the statement's, and what algorithm 4.8 of DBSP makes of it, before anything is forgotten: so it gives the difference
-of the statement over each prefix of the streams and the one before. Nothing is shared with what runs jobs, and rows and
+is what algorithm 4.8 of DBSP makes of the statement's, so it gives the difference of the statement over each prefix of
+the streams and the one before. Nothing is shared with what runs jobs, and rows and
 results are read by Python's own JSON reader.
 """
 
@@ -28,7 +28,7 @@ from streambound.analyzer.types import DataType, Family
 from streambound.incremental.circuit import Circuit
 from streambound.incremental.evaluate import NoFixpointError, evaluate
 from streambound.incremental.feed import SourceChange, ticks
-from streambound.incremental.pipeline import stages, timestamps
+from streambound.incremental.pipeline import stages
 from streambound.incremental.translate import translate
 from streambound.incremental.translation.views import Untranslatable
 from streambound.incremental.zset import Row
@@ -42,7 +42,6 @@ Results = Counter[tuple[int, Row]]
 _TIMESTAMP = DataType("timestamp", Family.TIMESTAMP)
 _CLOSE = 1e-9
 """By which part doubles may differ: the evaluator adds up exactly, and rounds nothing."""
-_BEFORE_FORGETTING = "chain"
 
 
 def circuit_of(statement: Statement, catalog: Catalog) -> Circuit:
@@ -92,8 +91,8 @@ class StatementReference:
     def _expected(self, folder: Path) -> Results:
         """The changes at each timestamp."""
         times, given = ticks(change for table in self.catalog.tables for change in source_changes(table, folder))
-        steps = {stage.name: stage.circuit for stage in stages(self.circuit, timestamps(self.catalog))}
-        changes = zip(times, evaluate(steps[_BEFORE_FORGETTING], given), strict=True)
+        *_, last = stages(self.circuit)
+        changes = zip(times, evaluate(last.circuit, given), strict=True)
         return Results({(int(time), row): number for time, change in changes for row, number in change.items()})
 
     def _found(self, output: Path) -> Results:

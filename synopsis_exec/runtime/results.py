@@ -30,6 +30,7 @@ _COPIES = 1000
 _SECOND = 1_000_000
 """In microseconds."""
 _COUNT = sql_type("bigint")
+_ENCODED = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def write_results(file: TextIO, job: JobSpec, results: Delta, multiplicity: str) -> int:
@@ -98,7 +99,7 @@ def json_value(value: object, kind: SqlType) -> str:
             return f"\"INTERVAL '{_distance(integer(value))}' DAY TO SECOND\""
         case "float" if value in (inf, -inf):
             return '"Infinity"' if value == inf else '"-Infinity"'
-    return json.dumps(value, ensure_ascii=False)
+    return _ENCODED(value)
 
 
 def _distance(microseconds: int) -> str:

@@ -16,9 +16,9 @@ from streambound.analyzer.lower import lower
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import split_statements
 from streambound.criteria.dataflow.rewrites.pipeline import PASSES
-from streambound.criteria.dataflow.rewrites.streams_together import streams_together
 from streambound.criteria.dataflow.rewrites.sums import sums_down
 from streambound.criteria.dataflow.syntax import conjuncts
+from streambound.preprocess.trees.streams_together import streams_together
 from support.choices import Choices
 from support.operator_queries import LAST, in_words_of, operator_query
 from support.operator_runs import World

@@ -16,7 +16,7 @@ from streambound.analyzer.types import Family
 from streambound.incremental.circuit import Circuit
 from streambound.incremental.feed import SourceChange, ticks
 from streambound.incremental.operators import SourceOp
-from streambound.incremental.pipeline import CircuitStage, stages, timestamps
+from streambound.incremental.pipeline import CircuitStage, stages
 from streambound.incremental.translate import translate
 from streambound.incremental.zset import Value, ZSet
 
@@ -40,7 +40,7 @@ def circuit_of(sql: str, catalog: Mapping[str, Any]) -> Circuit:
 
 def stages_of(sql: str, catalog: Mapping[str, Any]) -> Iterator[CircuitStage]:
     """The circuit of one statement, and what each pass makes of it."""
-    return stages(circuit_of(sql, catalog), timestamps(catalog_from_mapping(catalog)))
+    return stages(circuit_of(sql, catalog))
 
 
 def fed(catalog: Mapping[str, Any], rows: Rows) -> Feed:

@@ -325,6 +325,14 @@ class OperatorQuery(WindowQuery):
             if function == "rows" and self.choices.chance(30):
                 aggregate = self.choices.pick((f"FIRST_VALUE({column})", f"LAST_VALUE({column})"))
             calls.append(f"{aggregate} OVER ({ordered} {function.upper()} BETWEEN {low} AND {high})")
+        near = ""
+        if self.choices.chance(30):
+            function = self.choices.pick(("LAG", "LEAD"))
+            calls.append(f"{function}({inner}.ts, {self.choices.integer(1, 2)}) OVER ({window}⟦‖, {ties}⟧)")
+            both = [f"{outer}.ts", f"{outer}.f{len(calls)}"]
+            later, earlier = both if function == "LAG" else reversed(both)
+            near = f"{later} - {earlier} <= {self.choices.integer(0, 4)}"
+            self.used["rows that are near in time"] += 1
         made = ", ".join(f"{call} AS f{number}" for number, call in enumerate(calls, 1))
         where = self._where_below_over([f"{inner}.{column}" for column in COLUMNS[:3]])
         rows = f"SELECT {inner}.*, {made} FROM {table} AS {inner}{where}"
@@ -332,8 +340,10 @@ class OperatorQuery(WindowQuery):
         if self.choices.chance(30):
             by = f"{outer}.{key or 'b'}"
             items = [self._aggregate(columns, False), by]
-            return f"SELECT {_named(items[:width])} FROM ({rows}) AS {outer} GROUP BY {by}"
-        kept = f" WHERE {columns[0]} IS NOT NULL" if self.choices.chance(25) else ""
+            where = f" WHERE {near}" if near else ""
+            return f"SELECT {_named(items[:width])} FROM ({rows}) AS {outer}{where} GROUP BY {by}"
+        tests = [*filter(None, [near]), *[f"{columns[0]} IS NOT NULL"] * self.choices.chance(25)]
+        kept = f" WHERE {' AND '.join(tests)}" if tests else ""
         return f"SELECT {_named(columns[:width])} FROM ({rows}) AS {outer}{kept}"
 
     def _of_partitions(self, width: int) -> str:
@@ -344,12 +354,14 @@ class OperatorQuery(WindowQuery):
         by += f", {inner}.a" * (by != "" and self.choices.chance(30))
         order = self.choices.pick(("v", "v DESC", "b", "ts DESC", ""))
         column = f"{inner}.{self.choices.pick('abv')}"
-        value = self.choices.pick((f"SUM({column})", "COUNT(*)", f"MAX({column})", "RANK()", f"LAG({column})"))
+        value = self.choices.pick(
+            (f"SUM({column})", "COUNT(*)", f"MAX({column})", "RANK()", f"LAG({column})", "NTILE(2)")
+        )
         ties = ", ".join(f"{inner}.{one}" for one in COLUMNS if one != order.split()[0]) if order else ""
-        if not order and value[0] in "RL":
+        if not order and value[0] in "RLN":
             value = f"MIN({column})"
         over = [f"PARTITION BY {by}"] * (by != "") + [f"ORDER BY {inner}.{order}"] * (order != "")
-        over[-1:] = [one + f"⟦‖, {ties}⟧" * value.startswith("LAG") for one in over[-1:]]
+        over[-1:] = [one + f"⟦‖, {ties}⟧" * value.startswith(("LAG", "NTILE")) for one in over[-1:]]
         where = self._where([f"{inner}.{one}" for one in COLUMNS[:3]], 0)
         rows = f"SELECT {inner}.*, {value} OVER ({' '.join(over)}) AS f FROM {table} AS {inner}{where}"
         return f"SELECT {_named([f'{outer}.f', f'{outer}.v'][:width])} FROM ({rows}) AS {outer}"

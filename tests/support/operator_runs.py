@@ -31,13 +31,13 @@ from streambound.criteria.dataflow.final import never_final
 from streambound.criteria.vocabulary import Verdict
 from streambound.incremental.evaluate import evaluate
 from streambound.incremental.feed import SourceChange, ticks
-from streambound.incremental.pipeline import stages, timestamps
+from streambound.incremental.pipeline import stages
 from streambound.incremental.translation.views import Untranslatable
 from streambound.jobs import planned_circuit
 from streambound.recheck.oracle.reference import circuit_of
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.job_spec import job_spec
-from streambound.synopsis_exec.operations.plan import plan_of_judgement
+from streambound.synopsis_exec.operations.plan import plan_of_operators
 from streambound.synopsis_exec.plan_ir import Input
 from streambound.synopsis_exec.simulate import replay
 from streambound_runtime.engine.plan import CircuitPlan
@@ -138,8 +138,8 @@ class World:
         try:
             circuit = circuit_of(statement, self.catalog)
             times, given = ticks(self._sent(self._read(text)))
-            (found,) = (one.circuit for one in stages(circuit, timestamps(self.catalog)) if one.name == "chain")
-            each = zip(times, evaluate(found, given), strict=True)
+            *_, last = stages(circuit)
+            each = zip(times, evaluate(last.circuit, given), strict=True)
         except (Untranslatable, NotKnown):
             return None
         kinds = [column.kind.family for column in circuit.schema]
@@ -270,7 +270,7 @@ def plan_of(world: World, text: str) -> tuple[PlannedCircuit, bool, PlannedCircu
         if plan is None:
             return next((one.message for one in checked.diagnostics), "no plan")
         last = bounded and isinstance(judged, JudgedOperators) and never_final(judged.judgement) is None
-        final = plan_of_judgement(judged.judgement, statement, final=True) if last else None
+        final = plan_of_operators(judged, statement, final=True) if last else None
         return plan, bounded, final
     except StreamboundError as error:
         return error.message

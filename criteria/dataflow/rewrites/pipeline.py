@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterable, Iterator
 
 from streambound.analyzer.algebra.nodes import Tree
 from streambound.analyzer.catalog import Catalog
-from streambound.criteria.dataflow.rewrites.arguments import arguments_down
-from streambound.criteria.dataflow.rewrites.conditions import conditions_down
-from streambound.criteria.dataflow.rewrites.flatten import flat_aggregates
-from streambound.criteria.dataflow.rewrites.hidden_keys import hidden_keys
 from streambound.criteria.dataflow.rewrites.not_in import anti_joins
-from streambound.criteria.dataflow.rewrites.padding import padded_rows
-from streambound.criteria.dataflow.rewrites.plain_conditions import plain_conditions
 from streambound.criteria.dataflow.rewrites.ranges import ranges_down
-from streambound.criteria.dataflow.rewrites.scalars import scalars_joined
-from streambound.criteria.dataflow.rewrites.streams_together import streams_together
 from streambound.criteria.dataflow.rewrites.sums import sums_down
 from streambound.criteria.dataflow.rewrites.unions import disjoint_unions
+from streambound.preprocess.trees.arguments import arguments_down
+from streambound.preprocess.trees.conditions import conditions_down
+from streambound.preprocess.trees.flatten import flat_aggregates
+from streambound.preprocess.trees.hidden_keys import hidden_keys
+from streambound.preprocess.trees.padding import padded_rows
+from streambound.preprocess.trees.plain_conditions import plain_conditions
+from streambound.preprocess.trees.scalars import scalars_joined
+from streambound.preprocess.trees.streams_together import streams_together
 
 Pass = Callable[[Tree, Catalog], Tree]
 PASSES: tuple[Pass, ...] = (

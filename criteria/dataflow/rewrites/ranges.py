@@ -18,11 +18,11 @@ from streambound.analyzer.algebra.view_facts import ColumnFacts
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.types import Family
-from streambound.criteria.dataflow.rewrites.conditions import filtered
-from streambound.criteria.dataflow.rewrites.trees import with_inputs
 from streambound.criteria.dataflow.syntax import column_of
 from streambound.criteria.dataflow.view import OperatorView
 from streambound.criteria.dataflow.views import Views, views_of
+from streambound.preprocess.trees.conditions import filtered
+from streambound.preprocess.trees.with_inputs import with_inputs
 
 LEFT_MEETS = (JoinKind.INNER, JoinKind.RIGHT, JoinKind.SEMI)
 RIGHT_MEETS = (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI, JoinKind.NOT_IN)

@@ -1,258 +1,33 @@
-"""Aggregates below a join with a view (A1, E4): of each key of the rows that only come, the sums and best values.
-
-    SUM(S.v * W.n) of S ⋈ W on S.a = W.k  ->  SUM(q.s * W.n) of (SELECT a, SUM(v) AS s FROM S GROUP BY a) q ⋈ W …
-
-A row of W has all rows of a key as partners, or none, so that no bound is needed on what is added up.
-"""
+"""Aggregates below joins with views (A1, E4), of the side whose rows only come."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-
-from sqlglot import exp
-
-from streambound.analyzer.algebra.blocks import is_block
-from streambound.analyzer.algebra.nodes import (
-    Aggregate,
-    AggregateCall,
-    Alias,
-    Filter,
-    Join,
-    JoinKind,
-    Named,
-    Project,
-    Scalar,
-    Star,
-    Tree,
-)
-from streambound.analyzer.algebra.schema import parsed
-from streambound.analyzer.algebra.schema_columns import Schema
-from streambound.analyzer.algebra.syntax import column_of, conjuncts, scalar_of
+from streambound.analyzer.algebra.nodes import Filter, Project, Tree
 from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.catalog import Catalog
-from streambound.analyzer.types import NUMERIC, Family
-from streambound.criteria.dataflow.rewrites.conditions import substituted
-from streambound.criteria.dataflow.rewrites.trees import with_inputs
-from streambound.criteria.dataflow.view import OperatorView
-from streambound.criteria.dataflow.views import Views, views_of
-from streambound.criteria.polynomials import as_double, expanded, guarded, times
-
-_SIDE = "_sums"
-_WIDE = "DECIMAL(38, 0)"
-"""What integers are added up as: a sum of some rows may be beyond a bigint where that of all of them is not."""
-
-
-class _NotPushed(Exception):
-    """An aggregate that is not one of sums of each side."""
+from streambound.criteria.dataflow.views import views_of
+from streambound.preprocess.trees.sums import groups_of_pairs, sums_below
+from streambound.preprocess.trees.with_inputs import with_inputs
 
 
 def sums_down(tree: Tree, catalog: Catalog) -> Tree:
     """A tree whose aggregates over joins with views are of each key's sums and best values."""
-    if isinstance(tree, Project) and (pushed := above_groups(tree, catalog)) is not None:
-        tree = pushed[1]
-    return with_inputs(tree, lambda one: sums_down(one, catalog))
+    pushed = above_groups(tree, catalog)
+    return with_inputs(pushed[1] if pushed is not None else tree, lambda one: sums_down(one, catalog))
 
 
-def above_groups(tree: Project, catalog: Catalog) -> tuple[PushedSums, Project] | None:
-    """A select list of such aggregates, with what HAVING says of them, and their sums; None for another one."""
-    conditions, below = list[Filter](), tree.input
+def above_groups(tree: Tree, catalog: Catalog) -> tuple[bool, Project] | None:
+    """Whether the sums are of the left side, and a select list of such aggregates as one of these; None of others."""
+    below = tree.input if isinstance(tree, Project) else None
     while isinstance(below, Filter):
-        conditions.append(below)
         below = below.input
-    if not isinstance(below, Aggregate) or any(isinstance(item, Star) for item in tree.items):
+    join = None if below is None else groups_of_pairs(below, catalog)
+    if join is None:
         return None
     views = views_of(catalog)
-    pushed = _pushed(below, catalog, views)
-    if pushed is None:
-        return None
-    try:
-        groups, values = pushed.groups()
-        columns, made = views.of(below).schema, list[Named]()
-        found: Tree = groups
-        for one in reversed(conditions):
-            found = replace(one, input=found, condition=_over(one.condition, columns, values))
-        for item in tree.items:
-            assert isinstance(item, Named), "all columns are named"
-            made.append(replace(item, value=_over(item.value, columns, values)))
-    except _NotPushed:
-        return None
-    return pushed, replace(tree, input=found, items=tuple(made))
-
-
-def _over(scalar: Scalar, columns: Schema, values: Sequence[exp.Expr]) -> Scalar:
-    """An expression over the aggregates as one over the sums."""
-    found = substituted(parsed(scalar), columns, values)
-    if found is None:
-        raise _NotPushed
-    return scalar_of(found)
-
-
-def _pushed(tree: Aggregate, catalog: Catalog, views: Views) -> PushedSums | None:
-    join = tree.input
-    if not isinstance(join, Join) or not tree.calls:
-        return None
-    if join.kind is not JoinKind.INNER or join.using or is_block(join, catalog):
-        return None
-    left, right = views.of(join.left), views.of(join.right)
+    left, right = (views.of(side).change for side in (join.left, join.right))
     for own, other, is_left in ((left, right, True), (right, left, False)):
-        if own.change is ViewKind.APPEND_ONLY and other.change > ViewKind.APPEND_ONLY:
-            return PushedSums(tree, join, own, other, is_left, views)
+        if own is ViewKind.APPEND_ONLY and other > ViewKind.APPEND_ONLY:
+            made = sums_below(tree, is_left, catalog)
+            return None if made is None else (is_left, made)
     return None
-
-
-@dataclass
-class PushedSums:
-    """One rewriting: the ``partial`` aggregates of the side whose rows only come, and the ``sums`` above the join."""
-
-    aggregate: Aggregate
-    join: Join
-    own: OperatorView
-    other: OperatorView
-    is_left: bool
-    views: Views
-    partial: list[AggregateCall] = field(default_factory=list)
-    sums: list[AggregateCall] = field(default_factory=list)
-
-    def groups(self) -> tuple[Aggregate, list[exp.Expr]]:
-        """The sums above the join with the side's groups, and what keys and aggregates are over their columns."""
-        tree = self.aggregate
-        outside = [*(parsed(key.value) for key in tree.keys), *conjuncts(self.join.condition)]
-        if any(node.find(exp.Query) for node in outside):
-            raise _NotPushed
-        self.places = sorted(self.own.read_by(*outside))
-        outer = [self._over(parsed(key.value)) for key in tree.keys]
-        keys = [Named(f"_k{n}", scalar_of(node), alias=True) for n, node in enumerate(outer)]
-        values: list[exp.Expr] = [exp.column(key.name) for key in keys]
-        shown = self.views.of(tree).schema[len(keys) :]
-        for call, column in zip(tree.calls, shown, strict=True):
-            if column.type is None:
-                raise _NotPushed
-            values.append(exp.cast(self._value(call), column.type.name, dialect="spark"))
-        condition = [self._over(node) for node in conjuncts(self.join.condition)]
-        groups = self._groups()
-        sides = (groups, self.join.right) if self.is_left else (self.join.left, groups)
-        on = scalar_of(exp.and_(*condition)) if condition else None
-        join = replace(self.join, left=sides[0], right=sides[1], condition=on)
-        return Aggregate(join, tuple(keys), tuple(self.sums), syntax=tree.syntax), values
-
-    def _groups(self) -> Tree:
-        """The side's groups, by the columns that the join and the keys read, with the partial aggregates."""
-        syntax = self.aggregate.syntax
-        keys = tuple(
-            Named(f"c{n}", scalar_of(column_of(self.own.schema[place])), alias=True)
-            for n, place in enumerate(self.places)
-        )
-        partial = tuple(self.partial) or (AggregateCall("p0", "COUNT", syntax=syntax),)
-        names = [*(key.name for key in keys), *(call.name for call in partial)]
-        shown = tuple(Named(name, scalar_of(exp.column(name)), alias=True) for name in names)
-        return Alias(Project(Aggregate(self.own.tree, keys, partial, syntax=syntax), shown, syntax=syntax), _SIDE)
-
-    # --- aggregates ---------------------------------------------------------------------------------------------------
-
-    def _value(self, call: AggregateCall) -> exp.Expr:
-        """An aggregate over the sums above the join."""
-        arguments = [parsed(one) for one in call.arguments]
-        if call.distinct or call.filter is not None or len(arguments) > 1 or call.order:
-            raise _NotPushed
-        if call.function in ("MIN", "MAX"):
-            return self._best(call.function, arguments[0])
-        if call.function == "COUNT":
-            counted = [one for one in arguments if not isinstance(one, exp.Literal)]
-            return exp.Coalesce(this=self._count(counted), expressions=[exp.Literal.number(0)])
-        if call.function == "SUM":
-            return self._sum(arguments[0])
-        if call.function == "AVG":
-            total, number = self._sum(arguments[0]), self._count(arguments)
-            return exp.Div(this=as_double(total), expression=as_double(number))
-        raise _NotPushed
-
-    def _best(self, function: str, argument: exp.Expr) -> exp.Expr:
-        match self._sides(argument):
-            case ("own",):
-                return self._above(function, self._below(function, argument))
-            case ("other",) | ():
-                return self._above(function, argument)
-        raise _NotPushed
-
-    def _count(self, arguments: Sequence[exp.Expr]) -> exp.Expr:
-        """How many rows there are, or values that are not NULL."""
-        mine, theirs = self._guards(arguments)
-        none = exp.Literal.number(0)
-        rows = self._below("SUM", guarded(mine, exp.Literal.number(1), none))
-        return self._above("SUM", guarded(theirs, rows, none))
-
-    def _sum(self, argument: exp.Expr) -> exp.Expr:
-        """The sum of a polynomial: of each product, what is of the side is added up below."""
-        products = expanded(argument, self._sides)
-        if products is None:
-            raise _NotPushed
-        mine, theirs = self._guards([argument])
-        terms = []
-        for product in products:
-            below = [factor for factor in product if self._sides(factor) == ("own",)]
-            above = [factor for factor in product if self._sides(factor) != ("own",)]
-            one = self._wide(times(below))
-            terms.append(times([self._below("SUM", guarded(mine, one)), *(self._wide(each) for each in above)]))
-        total = terms[0]
-        for term in terms[1:]:
-            total = exp.Add(this=total, expression=exp.paren(term))
-        return self._above("SUM", guarded(theirs, total))
-
-    def _guards(self, arguments: Sequence[exp.Expr]) -> tuple[list[exp.Expr], list[exp.Expr]]:
-        """What says that no argument is NULL, of the side and of the other one."""
-        mine, theirs = list[exp.Expr](), list[exp.Expr]()
-        for argument in arguments:
-            products = expanded(argument, self._sides)
-            if products is None:
-                raise _NotPushed
-            for factor in dict.fromkeys(factor for product in products for factor in product):
-                there = exp.Not(this=exp.Is(this=exp.paren(factor.copy()), expression=exp.Null()))
-                if sides := self._sides(factor):
-                    (mine if sides == ("own",) else theirs).append(there)
-        return mine, theirs
-
-    def _wide(self, node: exp.Expr) -> exp.Expr:
-        """A number that sums of it do not leave: integers as decimals."""
-        read = [view.schema[place].type for view in (self.own, self.other) for place in view.read_by(node)]
-        kinds = {kind.family for kind in read if kind is not None}
-        if not kinds <= NUMERIC:
-            raise _NotPushed
-        return exp.cast(node.copy(), _WIDE, dialect="spark") if kinds <= {Family.INTEGER} else node.copy()
-
-    def _below(self, function: str, argument: exp.Expr) -> exp.Expr:
-        """A partial aggregate of the side, as a column above."""
-        known = next((c for c in self.partial if c.function == function and parsed(c.arguments[0]) == argument), None)
-        if known is None:
-            known = AggregateCall(
-                f"p{len(self.partial)}", function, (scalar_of(argument),), syntax=self.aggregate.syntax
-            )
-            self.partial.append(known)
-        return exp.column(known.name, table=_SIDE)
-
-    def _above(self, function: str, argument: exp.Expr) -> exp.Expr:
-        """An aggregate of the join's rows, as a column."""
-        name = f"_b{len(self.sums) + 1}"
-        scalar = scalar_of(self._over(argument))
-        self.sums.append(AggregateCall(name, function, (scalar,), syntax=self.aggregate.syntax))
-        return exp.column(name)
-
-    def _sides(self, node: exp.Expr) -> tuple[str, ...]:
-        """The sides whose columns an expression reads."""
-        mine = any(one.table != _SIDE and self.own.read_by(one) for one in node.find_all(exp.Column))
-        return (*(("own",) if mine else ()), *(("other",) if self.other.read_by(node) else ()))
-
-    def _over(self, node: exp.Expr) -> exp.Expr:
-        """An expression above the join, where the side's columns have other names."""
-        kept = [exp.column(f"c{n}", table=_SIDE) for n in range(len(self.places))]
-        partial = {column for column in node.find_all(exp.Column) if column.table == _SIDE}
-        if partial:
-            own = {one for column in node.find_all(exp.Column) if column not in partial for one in (column,)}
-            if any(self.own.read_by(one) for one in own):
-                raise _NotPushed
-            return node
-        columns = tuple(self.own.schema[place] for place in self.places) + self.other.schema
-        found = substituted(node, columns, [*kept, *map(column_of, self.other.schema)])
-        if found is None:
-            raise _NotPushed
-        return found

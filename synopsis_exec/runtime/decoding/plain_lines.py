@@ -1,8 +1,9 @@
 """Plain lines of JSON as columns, all at once, by Arrow's reader; of lines that it cannot be trusted with, none.
 
-Arrow reads objects one after the other, whatever lines they are on, takes absent members for NULL, and stops where one
-value is not of its column's type. So it is only asked where each line begins and ends an object; where it fails the
-caller parses line by line, and so it does lines of which a value is NULL, since it may be absent.
+Arrow reads objects one after the other, with or without line ends between them, takes absent members for NULL, and
+stops where one value is not of its column's type. So it is only asked where each line begins and ends an object, and
+gets them as they lie in memory; where it fails, or has found another number of objects, the caller parses line by line,
+and so it does lines of which a value is NULL, since it may be absent.
 """
 
 from __future__ import annotations
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 
 LONGEST = 1000
 """Characters of a line; longer ones may be nested deeper than any stack, or have numbers of thousands of digits."""
-
-_BLOCK = 1 << 20
-"""Bytes that one of Arrow's threads reads at a time, many more than a line has."""
 
 
 def plain_columns(lines: pa.Array, kinds: Mapping[str, SqlType]) -> tuple[dict[str, pa.Array], Mask] | None:
@@ -45,11 +43,11 @@ def plain_columns(lines: pa.Array, kinds: Mapping[str, SqlType]) -> tuple[dict[s
     objects = pc.and_(pc.starts_with(texts, "{"), pc.ends_with(texts, "}"))
     if not pc.all(objects).as_py() or pc.max(pc.binary_length(texts)).as_py() >= LONGEST:
         return None
-    data = pc.binary_join(pa.ListArray.from_arrays(pa.array([0, len(texts)], pa.int32()), texts), "\n")[0]
+    data = _bytes(texts)
     parse = arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
-    read = arrow_json.ReadOptions(block_size=_BLOCK)
+    read = arrow_json.ReadOptions(use_threads=False, block_size=data.size + 1)  # a block would end at a line's end
     try:
-        table = arrow_json.read_json(pa.BufferReader(data.as_buffer()), read, parse)
+        table = arrow_json.read_json(pa.BufferReader(data), read, parse)
     except (pa.ArrowException, UnicodeDecodeError):
         return None
     if table.num_rows != len(lines):
@@ -62,6 +60,13 @@ def plain_columns(lines: pa.Array, kinds: Mapping[str, SqlType]) -> tuple[dict[s
             numbers = values.fill_null(0).to_numpy(zero_copy_only=False)
             sure &= np.isfinite(numbers) & ((numbers != 0) | ~np.signbit(numbers))  # -0 is 0, and -0.0 is not
     return columns, sure
+
+
+def _bytes(texts: pa.StringArray) -> pa.Buffer:
+    """The bytes of texts, one after the other."""
+    _, offsets, data = texts.buffers()
+    ends = np.frombuffer(offsets, dtype=np.int32)[[texts.offset, texts.offset + len(texts)]]
+    return data.slice(int(ends[0]), int(ends[1] - ends[0]))
 
 
 def _schema(kinds: Mapping[str, SqlType]) -> pa.Schema | None:

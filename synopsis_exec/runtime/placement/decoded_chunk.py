@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict, cast
 
@@ -20,6 +22,9 @@ from streambound_runtime.spec import JobSpec, Stream
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_AT_ONCE = 2
+"""Parts of a batch that are decoded at the same time, each in a thread: Arrow and numpy let others run meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +63,21 @@ def decoded_on_driver(
     """A batch's rows, read and decoded on the driver."""
     for number, stream in enumerate(job.streams):
         with failing(stream, job, settings):
-            for raw in arrived.raws(number):
-                yield chunk_of(
-                    stream, number, decoders[stream.name].decode(raw.rows, late_before, raw.all_columns), raw
-                )
+            for raw, found in _decoded(arrived.raws(number), decoders[stream.name], late_before):
+                yield chunk_of(stream, number, found, raw)
+
+
+def _decoded(raws: Iterable[Raw], decoder: Decoder, late_before: int | None) -> Iterator[tuple[Raw, Decoded]]:
+    """Raw rows with what is in them, in order: the next ones are read and decoded meanwhile."""
+    begun = deque[tuple[Raw, Future[Decoded]]]()
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        for raw in raws:
+            begun.append((raw, threads.submit(decoder.decode, raw.rows, late_before, raw.all_columns)))
+            if len(begun) > _AT_ONCE:
+                first, found = begun.popleft()
+                yield first, found.result()
+        for first, found in begun:
+            yield first, found.result()
 
 
 class _Facts(TypedDict):
