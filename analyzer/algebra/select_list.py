@@ -6,6 +6,7 @@ SELECT a, SUM(v) / 2 AS h FROM S GROUP BY a HAVING COUNT(*) > 1
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -59,6 +60,8 @@ class SelectList:
     item: Callable[[exp.Expr], Item]
     at: Span | None = None
     taken: set[str] = field(default_factory=set)
+    numbers: Counter[str] = field(default_factory=Counter)
+    """Up to which the names that are made have been given, by what they start with."""
 
     def lower(self, tree: Tree) -> Tree:
         """The operators of the list over the tree of FROM and WHERE."""
@@ -300,12 +303,12 @@ class SelectList:
 
     def _fresh(self, wanted: str, names: set[str], prefix: str) -> str:
         """A name for a column: the wanted one unless there is such a one, or may be, else one that nobody has."""
-        if wanted and wanted.lower() not in names | self.taken and not wanted.startswith("_"):
+        if wanted and wanted.lower() not in names and wanted.lower() not in self.taken and not wanted.startswith("_"):
             return wanted
-        number, taken = 1, names | self.taken | self.subqueries.names
-        while f"{prefix}{number}" in taken:
-            number += 1
-        return f"{prefix}{number}"
+        taken = (names, self.taken, self.subqueries.names)
+        while any(f"{prefix}{self.numbers[prefix] + 1}" in some for some in taken):
+            self.numbers[prefix] += 1
+        return f"{prefix}{self.numbers[prefix] + 1}"
 
 
 def _window_parts(node: exp.Window) -> list[exp.Expr]:

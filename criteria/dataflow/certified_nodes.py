@@ -21,7 +21,7 @@ from streambound.criteria.dataflow.state import (
 )
 from streambound.criteria.dataflow.tree_nodes import Json, TreeNode, pairs_of
 from streambound.criteria.dataflow.view import OperatorView, place_of
-from streambound.criteria.dataflow.views import views_of
+from streambound.criteria.dataflow.views import statement_views
 
 _WHOLE = ("rewrites", "nodes", "facts", "keys", "columns", "key", "numbers", "path", "branches")
 """Members that are there even if they are empty."""
@@ -47,7 +47,7 @@ def with_nodes(document: Json, claims: Sequence[Json]) -> Json:
 
 def nodes_of(tree: Tree, catalog: Catalog, path: tuple[str, ...], made: Mapping[str, Tree]) -> CertifiedNodes:
     """The nodes of a tree, with those that a rewrite makes at a path."""
-    registered, views = CertifiedNodes(catalog), views_of(catalog)
+    registered, views = CertifiedNodes(catalog), statement_views(catalog)
     registered.tree(TreeNode(tree, views), ())
     for name, one in made.items():
         registered.add(TreeNode(one, views), {"path": list(path), "made": name})

@@ -41,7 +41,7 @@ from streambound.criteria.dataflow.state import (
     without_rule,
 )
 from streambound.criteria.dataflow.view import OperatorView, Places
-from streambound.criteria.dataflow.views import views_of
+from streambound.criteria.dataflow.views import statement_views
 from streambound.criteria.dataflow.windows import bucket, over
 from streambound.criteria.size import Number, Size, total
 from streambound.preprocess.trees.late_conditions import late_conditions
@@ -99,7 +99,7 @@ def judge_lowered(statement: Statement, lowered: Lowered, catalog: Catalog, join
     if lowered.tree is None or lowered.positions is None:
         return None
     blocks = BlockReader(lowered.positions, catalog, statement.name, statement.span, lowered.queries)
-    context = RuleContext(catalog, blocks, views_of(catalog), decided)
+    context = RuleContext(catalog, blocks, statement_views(catalog), decided)
     operation: Operation | None = None
     named = with_names_apart(lowered.tree, catalog, lowered.positions)
     late = values_in_blocks(late_conditions(named, blocks, catalog), blocks, catalog)

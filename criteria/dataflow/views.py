@@ -405,7 +405,7 @@ class Views:
 
 
 @by_identity
-def views_of(catalog: Catalog) -> Views:
+def statement_views(catalog: Catalog) -> Views:
     """The views of a statement: passes, alternatives and the judge ask for those of the same operators."""
     return Views(catalog)
 
