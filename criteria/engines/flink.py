@@ -55,6 +55,8 @@ from streambound.criteria.engines.profile import (
 _SIDES = ("left", "right")
 _TTL = "table.exec.state.ttl"
 _FORGET = EngineFix(f"set {_TTL}, or the hint STATE_TTL", False)
+_KEEPING = ("MIN", "MAX", "FIRST_VALUE", "LAST_VALUE", "FIRST", "LAST")
+"""Aggregates that keep every value of rows that change."""
 _NUMBERING = ("ROW_NUMBER", "RANK", "DENSE_RANK")
 _DURATIONS = {
     "MS": UNITS["MILLISECOND"], "S": UNITS["SECOND"], "SEC": UNITS["SECOND"], "SECOND": UNITS["SECOND"],
@@ -84,6 +86,9 @@ class FlinkModel(EngineModel):
 
     def visit(self, tree: nodes.Tree, needed: frozenset[int], pending: tuple[exp.Expr, ...]) -> Flow:
         """The rows of an operator, under the hints of its SELECT."""
+        if isinstance(tree, nodes.Scan) and tree.changes:
+            why = "the last row of each key is kept, to say what it was"
+            self.states.append(self._state("changelog normalize", tree, None, why, ttl=self.profile.ttl))
         if not isinstance(tree, nodes.Project) or not isinstance(tree.syntax, exp.Select):
             return super().visit(tree, needed, pending)
         outer, self.hints = self.hints, _hints(tree.syntax)
@@ -167,7 +172,8 @@ class FlinkModel(EngineModel):
             self._both(tree, "window join", GoesBy.WINDOW, flows, covered)
             return out
         bounds = self._bounds(parts, columns, width)
-        if [len(one) for one in bounds] == [1, 1]:
+        one_sided = tree.kind in nodes.ONE_SIDED
+        if [len(one) for one in bounds] == [1, 1] and not one_sided:
             reach = [max(0, bounds[1][0]), max(0, -bounds[0][0])]
             self._both(tree, "interval join", GoesBy.VALUE, flows, [self.delay + one for one in reach])
             return out
@@ -269,6 +275,9 @@ class FlinkModel(EngineModel):
         flow = self.visit(tree.input, places(*keys, *arguments), ())
         columns = tuple(self.item(key.name, value, flow) for key, value in zip(tree.keys, keys, strict=True))
         distinct = [placed(one, given) for call in tree.calls if call.distinct for one in call.arguments]
+        if flow.changing:  # what was least may be taken back
+            keeping = (call for call in tree.calls if call.function in _KEEPING)
+            distinct += [placed(one, given) for call in keeping for one in call.arguments]
         more = flow.values(places(*distinct))
         made = replace(flow, columns=columns)
         windows = struct_keys([column_at(place) for place in range(len(columns))], columns, strict=False)
@@ -293,7 +302,7 @@ class FlinkModel(EngineModel):
         why = "one end of a window is grouped by, not both" if half else "every key is kept"
         kept = None if values is None or more is None else values
         if values is not None and more is None:
-            why = "every value of a DISTINCT aggregate is kept"
+            why = "every value of a DISTINCT aggregate, or of MIN and MAX of rows that change, is kept"
         self.states.append(self._state(operator, tree, kept, why, fix, self._ttl(*self._names(tree))))
         columns = tuple(replace(one, mark=None) for one in flow.columns)
         return replace(flow, columns=columns, rate=None, changing=True, keyed=True)
@@ -343,7 +352,9 @@ class FlinkModel(EngineModel):
 
     def _first(self, tree: nodes.Tree, input: nodes.Tree, operator: str, count: nodes.Scalar | None) -> Flow:
         flow = self.all_of(input)
-        if flow.streaming:
+        if flow.streaming and flow.changing:
+            self.states.append(self._state(operator, tree, None, "rows that change are all kept", ttl=self._ttl()))
+        elif flow.streaming:
             number = int(count.text) if count is not None and count.text.isdigit() else None
             words = "the first rows" if number is None else f"{number} rows"
             span = self.span(tree)
@@ -376,7 +387,8 @@ class FlinkModel(EngineModel):
             ignored = ("the hint STATE_TTL is ignored on ROW_NUMBER without a word",) if self.hints else ()
             why = "every key is kept"
             fix = EngineFix(f"number the rows of a window, or set {_TTL}", False)
-            kept = None if values is None else values * most
+            first = flow.keyed and bool(call.order) and call.order[0].descending
+            kept = None if values is None or (flow.changing and not first) else values * most
             state = self._state(operator, tree, kept, why, fix, self.profile.ttl)
             self.states.append(replace(state, notes=(*state.notes, *ignored)))
             return replace(out, changing=True)

@@ -21,7 +21,7 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.engine_profiles import EngineProfile, Micros
 from streambound.analyzer.findings import Positions
 from streambound.analyzer.spans import Span
-from streambound.analyzer.types import Family
+from streambound.analyzer.types import DataType, Family
 from streambound.criteria.engines.linear import (
     Distance,
     Near,
@@ -152,6 +152,10 @@ class EngineModel(ABC):
             tuple(dict.fromkeys(self.notes)),
         )  # fmt: skip
 
+    def has_watermarks(self, kind: DataType) -> bool:
+        """Whether a column of a type may have a watermark."""
+        return kind.family is Family.TIMESTAMP
+
     @property
     def delay(self) -> Micros:
         """How far the watermark is behind the latest event time: by the longest delay, as it is the least of all."""
@@ -278,7 +282,7 @@ class EngineModel(ABC):
         if declared is not NO_STREAM:
             return declared
         kind = table.column(table.timestamp)
-        timed = kind is not None and kind.type.family is Family.TIMESTAMP
+        timed = kind is not None and self.has_watermarks(kind.type)
         return table.arrival.lateness or None if timed else None
 
     def _scan(self, tree: nodes.Scan) -> Flow:
@@ -453,7 +457,7 @@ def equal_keys(parts: Iterable[exp.Expr], width: int) -> list[EqualKey]:
     """The equalities of an expression of the left side with one of the right side."""
     found = []
     for part in parts:
-        if isinstance(part, exp.EQ | exp.NullSafeEQ):
+        if isinstance(part, exp.EQ):
             sides = [{place < width for place in places(one)} for one in (part.this, part.expression)]
             if sides == [{True}, {False}]:
                 found.append((part.this, part.expression))

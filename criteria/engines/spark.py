@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.engine_profiles import Micros, OutputMode
-from streambound.analyzer.types import Family
+from streambound.analyzer.types import DataType, Family
 from streambound.criteria.engines.flow import (
     EngineModel,
     EqualKey,
@@ -60,7 +60,6 @@ _WORDS = ("left", "right")
 LEGACY, MODE = "_LEGACY_ERROR_TEMP_3102", "STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION"
 _NAME = "UNRESOLVED_COLUMN.WITH_SUGGESTION"
 _SUBQUERY, _TIMES = "INVALID_SUBQUERY_EXPRESSION.STREAMING_QUERY", "MULTIPLE_EVENT_TIME_COLUMNS"
-_OUTER = (nodes.JoinKind.LEFT, nodes.JoinKind.RIGHT, nodes.JoinKind.FULL)
 _NEEDS_STREAM = {
     nodes.JoinKind.INNER: (), nodes.JoinKind.LEFT: (0,), nodes.JoinKind.SEMI: (0,), nodes.JoinKind.ANTI: (0,),
     nodes.JoinKind.NOT_IN: (0,), nodes.JoinKind.RIGHT: (1,), nodes.JoinKind.FULL: (0, 1),
@@ -214,7 +213,8 @@ class SparkModel(EngineModel):
         apart = distance(exp.and_(*parts, copy=True), sides[0].source, sides[1].source, known) if parts else (
             None, None,
         )  # fmt: skip
-        self._refusals(tree, sides, keys, key)
+        equal = bool(keys) or any(isinstance(part, exp.NullSafeEQ) for part in kept)
+        self._refusals(tree, sides, equal, key is not None)
         for side in sides:
             if len(side.marked) > 1:
                 names = " and ".join(one.name for one in side.marked)
@@ -335,7 +335,7 @@ class SparkModel(EngineModel):
                 self.drops.append(SilentDrop(message, self.span(tree), fix))
                 return
 
-    def _refusals(self, tree: nodes.Join, sides: tuple[_JoinSide, ...], keys: list[EqualKey], key: object) -> None:
+    def _refusals(self, tree: nodes.Join, sides: tuple[_JoinSide, ...], equal: bool, dated: bool) -> None:
         """What Spark does not run of a join of two streams."""
         kind, mode = tree.kind, self.profile.mode
         if mode is OutputMode.COMPLETE:
@@ -348,11 +348,11 @@ class SparkModel(EngineModel):
             if mode is OutputMode.UPDATE:
                 self.refuse(Phase.START, f"a {kind} join of two streams needs append mode", tree, LEGACY)
             by_kind = {nodes.JoinKind.RIGHT: (1,), nodes.JoinKind.FULL: (0, 1)}.get(kind, (0,))
-            if key is None and not any(one.moving for place in by_kind for one in sides[place].bounds):
+            if not dated and not any(one.moving for place in by_kind for one in sides[place].bounds):
                 why = f"a {kind} join of two streams needs a watermark, and a condition that says until when rows wait"
                 fix = EngineFix("watermark both streams, and bound their distance from both sides", False)
                 self.refuse(Phase.START, why, tree, LEGACY, fix)
-        if not keys:
+        if not equal:
             fix = EngineFix("add an equality, if only of a constant: 1 AS one on both sides", True)
             why = "a join of two streams needs an equality"
             self.refuse(Phase.RUN, why, tree, "_LEGACY_ERROR_TEMP_1181", fix)
@@ -612,13 +612,23 @@ class SparkModel(EngineModel):
             table = self.catalog.table(scan.table)
             time = table and table.timestamp and table.column(table.timestamp)
             declared = table is not None and self.profile.delays.get(table.name.lower()) is not None
-            if time and declared and not (time.type.family is Family.TIMESTAMP and time.type.name != "timestamp_ntz"):
+            if time and declared and not self.has_watermarks(time.type):
                 why = f"a watermark is on a column of type timestamp, and {scan.alias}.{time.name} is {time.type.name}"
                 self.refuse(Phase.ANALYSIS, why, scan, "EVENT_TIME_IS_NOT_ON_TIMESTAMP_TYPE")
         watermarked = dict.fromkeys(name for name, delay in self.sources if delay is not None)
         if len(watermarked) > 1 and any(state.kept is StateClass.WINDOW for state in self.states):
             note = f"the watermark is the least of those of {' and '.join(watermarked)}: while one of them brings no "
             self.notes.append(f"{note}rows, or a filter leaves none, nothing goes")
+
+    def has_watermarks(self, kind: DataType) -> bool:
+        """Only an instant may have one, and no time of day without a zone."""
+        return kind.family is Family.TIMESTAMP and kind.name != "timestamp_ntz"
+
+    def visit(self, tree: nodes.Tree, needed: frozenset[int], pending: tuple[exp.Expr, ...]) -> Flow:
+        """The rows of an operator; relations that change are not read."""
+        if isinstance(tree, nodes.Scan) and tree.changes:
+            self.unread.append("a relation that changes was not measured on Spark")
+        return super().visit(tree, needed, pending)
 
     def is_whole_window(self, name: str) -> bool:
         """An end of a window by itself is an expression; a window as a whole is two columns here, ``w.start`` first."""

@@ -226,3 +226,40 @@ def test_a_condition_above_a_subquery_is_one_of_the_join_in_it() -> None:
 def test_late_rows_that_may_be_lost_are_a_warning() -> None:
     (drop,) = read("spark", ON.replace("a.k = b.k AND ", "a.ts = b.ts - INTERVAL 3 SECONDS")).drops
     assert not drop.certain and drop.fix is not None and drop.fix.same_results
+
+
+def test_equal_or_both_null_is_no_key_of_time() -> None:
+    """Spark makes other expressions of it, which are no event times."""
+    assert class_of(read("spark", "SELECT a.k FROM sw AS a JOIN tw AS b ON a.ts <=> b.ts")) == "grows"
+
+
+def test_a_constant_bound_in_an_outer_join_is_the_loosest() -> None:
+    within = "b.ts >= a.ts AND b.ts <= a.ts + INTERVAL 1 MINUTE"
+    left = f"SELECT a.k FROM sw AS a LEFT JOIN tw AS b ON a.k = b.k AND {within}"
+    assert class_of(read("spark", left)) == "window"
+    assert class_of(read("spark", f"{left} AND a.ts >= TIMESTAMP '2026-01-01 00:00:00'")) == "grows"
+    assert class_of(read("spark", f"{left} AND b.ts >= TIMESTAMP '2026-01-01 00:00:00'")) == "window"
+
+
+DAYS = "INTERVAL 0 DAY AND INTERVAL 1 DAY"
+
+
+@pytest.mark.parametrize(
+    ("query", "kept"),
+    [
+        ("SELECT k FROM tpk", "grows"),
+        ("SELECT MIN(v) AS m FROM tpk", "grows"),
+        ("SELECT a.k FROM s AS a LEFT SEMI JOIN t AS b ON a.k = b.k AND b.ts BETWEEN a.ts AND a.ts", "grows"),
+        (f"SELECT a.k FROM s AS a JOIN t AS b ON a.k = b.k AND b.ts - a.ts BETWEEN {DAYS}", "grows"),
+        ("SELECT a.g FROM s AS a LEFT JOIN t AS b ON a.g = b.g LIMIT 3", "grows"),
+        ("SELECT a.g FROM s AS a LEFT JOIN t AS b ON a.g = b.g", "constant"),
+    ],
+)
+def test_what_flink_is_not_said_to_forget(query: str, kept: str) -> None:
+    assert class_of(read("flink", query)) == kept
+
+
+def test_what_was_not_measured_is_not_guessed() -> None:
+    assert class_of(read("flink", "SELECT s.k, (SELECT COUNT(*) FROM t) AS n FROM s")).startswith("unread")
+    steps = "WITH RECURSIVE r AS (SELECT k FROM s UNION SELECT k + 1 AS k FROM r) SELECT k FROM r"
+    assert class_of(read("spark", steps)).startswith("unread")
