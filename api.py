@@ -26,7 +26,7 @@ SQL = "<sql>"
 """The file of statements that are given as text."""
 TEXT = "<catalog>"
 """The file of a catalog that is given as text or as a dictionary."""
-_DETAILS = frozenset({"certificate", "lto_queries"})
+_DETAILS = frozenset({"certificate", "lto_queries", "theorems"})
 _CRITERIA = ("exact", "paper")
 
 

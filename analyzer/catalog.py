@@ -44,7 +44,7 @@ from streambound.analyzer.toml_lines import toml_spans
 from streambound.analyzer.toml_reader import TomlReader, suggest
 from streambound.analyzer.types import DataType, Family, parse_type
 from streambound.analyzer.values import Value, decode, encode_toml
-from streambound_runtime.lineage.too_large import NODES
+from streambound_runtime.lineage.formulas import NODES
 from streambound_runtime.promises import KEPT_BY_DEFAULT, STRICT, Arrival, Domain, QuarantineLimit, Rate
 
 FILE_NAME = "streams.toml"

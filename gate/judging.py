@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -124,15 +125,16 @@ def _with_repairs(item: Checked, work: Allowance) -> Checked:
     """A rejected statement with its repairs; with those that were found where there is no more work for others."""
     from streambound.criteria.repairs.offered import with_repairs
 
-    with work.spent(STATEMENT):
+    with work.spent(STATEMENT), suppress(RecursionError):
         return with_repairs(item)
+    return item
 
 
 def _outcome(item: Checked, details: frozenset[str]) -> Outcome:
     """What is reported of a statement, without the details where these are too much work."""
     from streambound.reports.outcome import outcome
 
-    with share(STATEMENT):
+    with share(STATEMENT), suppress(RecursionError):
         return outcome(item, details)
     return outcome(item, frozenset())
 

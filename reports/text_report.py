@@ -9,7 +9,6 @@ from decimal import ROUND_CEILING, Context
 from pathlib import Path
 
 from streambound.analyzer.diagnostics import Diagnostic, Fix, Related
-from streambound.criteria.synopsis import MOST_TABLES
 from streambound.criteria.vocabulary import Tier, Verdict
 from streambound.reports.engine_text import engine_lines
 from streambound.reports.excerpts import excerpt
@@ -117,6 +116,8 @@ def bound_text(item: Outcome) -> str:
         return ""
     formula, entries = item.bound.formula, item.bound.entries
     if item.tier is None or formula is None:
+        from streambound.criteria.synopsis import MOST_TABLES
+
         return f", by a constant that is not worked out: it would need more than {MOST_TABLES} tables"
     tier = f" ({_TIER[item.tier]})"
     if entries is None:

@@ -11,9 +11,10 @@ from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.analyzer.lower import lower
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import split_statements
+from streambound.criteria.dataflow.decision import of_judgement
 from streambound.criteria.dataflow.judge import judge
 from streambound.synopsis_exec.job_spec import job_spec
-from streambound.synopsis_exec.operations.plan import plan_of_judgement
+from streambound.synopsis_exec.operations.plan import plan_of_operators
 from streambound_runtime.engine.plan import states_of
 from streambound_runtime.operators.formula import value
 from support.choices import Choices
@@ -46,6 +47,8 @@ STATEMENTS = {
     f"{HOPS} GROUP BY window_end + INTERVAL '1' HOUR",
     "buckets of a computed time": "SELECT window.start AS z, MAX(q.n) AS m FROM (SELECT b, window.start AS z, COUNT(*) "
     "AS n FROM S GROUP BY b, window(ts, '4 seconds')) q GROUP BY window(q.z + INTERVAL '1' SECOND, '8 seconds')",
+    "groups of which nothing is read": "SELECT COUNT(*) AS n FROM (SELECT COUNT(DISTINCT T.b) AS m FROM S JOIN T ON "
+    "S.a = T.b AND T.ts BETWEEN S.ts AND S.ts + INTERVAL '2' SECOND) q",
     "LAG with NULL as its default": "SELECT a, LAG(v, 1, NULL) OVER (PARTITION BY b ORDER BY ts, a, v) AS x FROM S",
 }
 UNBOUNDED = {
@@ -73,7 +76,7 @@ def test_a_bounded_case_prints_the_output_and_keeps_at_most_m(case: dict[str, An
         pytest.skip("joins alone have a plan of their own")
     found = judge(statement, catalog)
     assert found is not None and found.entries is not None
-    plan = plan_of_judgement(found, statement, case["mode"] == "final")
+    plan = plan_of_operators(of_judgement(found), statement, case["mode"] == "final")
     ran = run_plan(plan, case["input"])
     assert ran.prints(expected(case["expected"]))
     rows = encoded_rows(plan, case["input"])
@@ -89,7 +92,7 @@ def test_a_job_prints_what_the_reference_evaluator_says_and_keeps_at_most_m(name
     (statement,) = split_statements(SourceText("q.sql", STATEMENTS[name]))
     found = judge(statement, catalog)
     assert found is not None and found.entries is not None and found.entries.value is not None
-    ran = run_plan(plan_of_judgement(found, statement), rows)
+    ran = run_plan(plan_of_operators(of_judgement(found), statement), rows)
     assert ran.printed and ran.prints(reference(STATEMENTS[name], CATALOG, rows))
     assert ran.peak <= found.entries.value
 
@@ -100,7 +103,7 @@ def test_what_nothing_bounds_has_a_job_without_m(name: str) -> None:
     (statement,) = split_statements(SourceText("q.sql", UNBOUNDED[name]))
     found = judge(statement, catalog)
     assert found is not None and found.entries is None and not found.outside
-    plan = plan_of_judgement(found, statement, grows=True)
+    plan = plan_of_operators(of_judgement(found), statement, grows=True)
     assert plan.bound.grows and value(job_spec(plan).plan.bound, {}) is None
     ran = run_plan(plan, rows)
     assert ran.printed and ran.prints(reference(UNBOUNDED[name], CATALOG, rows))

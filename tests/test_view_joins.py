@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from streambound.criteria.check import Checked
-from streambound.incremental.feed import SourceChange, recomputed, ticks
+from streambound.incremental.feed import SourceChange, ticks
 from streambound.incremental.translate import translate
 from support.circuits import certificate_of, checked_circuit, rounded, run_circuit, states_of
+from support.prefixes import recomputed
 from support.profiles import MORE
 
 COLUMNS = {"a": "bigint", "b": "bigint", "v": "bigint", "ts": "bigint"}

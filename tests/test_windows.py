@@ -11,9 +11,9 @@ from click.testing import CliRunner
 
 from streambound.cli import main
 from streambound.incremental.evaluate import evaluate_once
-from streambound.incremental.feed import prefixes
 from support.circuits import checked_circuit, random_rows, reference, run_circuit
 from support.lifted import circuit_of, fed, printed
+from support.prefixes import prefixes
 from support.profiles import MORE
 
 SECOND, DAY = 1_000_000, 86_400_000_000

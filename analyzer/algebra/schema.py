@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.aggregate_functions import computed_of
 from streambound.analyzer.algebra.nodes import (
     ONE_SIDED,
     Aggregate,
@@ -40,17 +41,19 @@ from streambound.analyzer.algebra.nodes import (
 )
 from streambound.analyzer.algebra.row_expressions import type_of, type_of_call
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn, meant
+from streambound.analyzer.algebra.window_functions import operands
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.constants import BOOLEAN, Folded
 from streambound.analyzer.expressions.dialect import parsed as parsed_text
 from streambound.analyzer.expressions.function import ANY
 from streambound.analyzer.expressions.kinds import common
 from streambound.analyzer.types import DataType
-from streambound.analyzer.work import spend
+from streambound.analyzer.work import by_identity, spend
 
 _STEPS = 3
 
 
+@by_identity
 def schema(tree: Tree, catalog: Catalog, recursive: Schema = ()) -> Schema:
     """The columns of a tree's rows. ``recursive``: those of the relation that a `Fixpoint` around it defines."""
     found = _schema(tree, catalog, recursive)
@@ -144,7 +147,8 @@ def _grouped(key: Named, given: Schema) -> ViewColumn:
 
 def _computed(call: AggregateCall | WindowCall, given: Schema, grouped: bool) -> ViewColumn:
     """The column of an aggregate, or of a function over a window; ``grouped``: it has a row to be computed of."""
-    arguments = [type_of(parsed(argument), given) for argument in call.arguments]
+    computed = computed_of(call) if isinstance(call, AggregateCall) else operands(call)
+    arguments = [type_of(parsed(one), given) for one in computed]
     kind, nullable = type_of_call(call, arguments, grouped)
     return ViewColumn("", call.name, type=kind, nullable=nullable)
 

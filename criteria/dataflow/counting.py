@@ -36,6 +36,8 @@ from streambound.criteria.size import Number, Size, Symbol, product, total
 
 _MOST_SOURCES = 6
 """Sources of which all sets are tried."""
+_STEPS = 10
+"""What it takes to try one."""
 
 
 def different(view: OperatorView, places: Iterable[int], by: Iterable[int] | None = None) -> StateCount | None:
@@ -156,20 +158,33 @@ def _combined(view: OperatorView, wanted: Places, closing: ClosingTime | None) -
     """Rows of some sources, and values of the columns that these do not say."""
     numbers = {name: _rows(view, name, source, closing) for name, source in view.sources.items()}
     wanted |= frozenset(()) if closing is None else {closing.place}
+    values = {place: _values(view, place, closing) for place in sorted(wanted)}
+    telling = _telling(view, wanted)
     names = [name for name, one in view.sources.items() if numbers[name] is not None or one.by is not None]
+    names = [name for name in names if name in telling or _is_empty(numbers[name])]
     for number in range(min(len(names), _MOST_SOURCES) + 1):
         for chosen in combinations(names, number):
-            spend()
-            rows = _chosen(view, chosen, numbers)
-            if rows is None:
-                continue
+            spend(_STEPS)
             said = _said(view, frozenset(chosen))
-            sizes = [_values(view, place, closing) for place in sorted(wanted) if not view.origins[place] <= said]
+            sizes = [size for place, size in values.items() if not view.origins[place] <= said]
             known = tuple(one for one in sizes if one is not None)
-            if len(known) == len(sizes):
+            rows = _chosen(view, chosen, numbers) if len(known) == len(sizes) else None
+            if rows is not None:
                 size = product([Number(1), *(one.size for one in rows), *(Number(one.size) for one in known)])
                 why = Combinations(view, tuple(rows), known)
                 yield StateCount(size, _reason(chosen, closing), _retention(closing), closing, why=why)
+
+
+def _telling(view: OperatorView, wanted: Places) -> frozenset[str]:
+    """The sources that may say wanted columns, or how many rows such a source has: all others only multiply."""
+    found = frozenset[str]().union(*(view.origins[place] for place in wanted))
+    while more := frozenset[str]().union(*(view.sources[name].by or () for name in found & {*view.sources})) - found:
+        found |= more
+    return found
+
+
+def _is_empty(rows: SourceCount | None) -> bool:
+    return rows is not None and rows.size == Number(0)
 
 
 def _chosen(

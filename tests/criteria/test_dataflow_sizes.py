@@ -9,8 +9,9 @@ import pytest
 from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import some_statements
+from streambound.criteria.dataflow.decision import of_judgement
 from streambound.criteria.dataflow.judge import judge
-from streambound.synopsis_exec.operations.plan import plan_of_judgement
+from streambound.synopsis_exec.operations.plan import plan_of_operators
 
 STREAM: dict[str, Any] = {
     "timestamp": "ts",
@@ -77,7 +78,7 @@ def test_what_is_bounded_has_a_job(name: str) -> None:
     found = judge(statement, CATALOG)
     assert found is not None and found.entries is not None, sql
     assert found.entries.text == entries
-    assert plan_of_judgement(found, statement).bound.entries == found.entries
+    assert plan_of_operators(of_judgement(found), statement).bound.entries == found.entries
 
 
 @pytest.mark.parametrize("name", UNLIMITED)
