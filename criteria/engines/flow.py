@@ -205,7 +205,8 @@ class EngineModel(ABC):
         each = "" if values == 1 else " × keys" if values is None else f" × {values} keys"
         words = f"about {count} {'window' if count == 1 else 'windows'}{each}"
         state = self.open_state(operator, tree, GoesBy.WINDOW, covered, once)
-        return replace(state, formula=words, rows=state.rows if values is None else count * values)
+        groups = [number for number in (state.rows, values and count * values) if number is not None]
+        return replace(state, formula=words, rows=min(groups, default=None))
 
     # --- operators that are alike in all engines ----------------------------------------------------------------------
 
