@@ -141,6 +141,7 @@ def _outcome(item: Checked, details: frozenset[str]) -> Outcome:
 
 def _on_engine(item: Checked, catalog: Catalog, profile: EngineProfile, details: frozenset[str]) -> Outcome:
     """What is reported of a statement, and what an engine does with it as it is written."""
+    from streambound.criteria.engines.profile import EngineReading
     from streambound.criteria.engines.reported import findings, read_on
 
     with share(STATEMENT):
@@ -148,7 +149,7 @@ def _on_engine(item: Checked, catalog: Catalog, profile: EngineProfile, details:
         found = findings(reading, item.source.file) if reading is not None else ()
         told = replace(item, diagnostics=(*item.diagnostics, *found))
         return replace(_outcome(told, details), engine=reading)
-    return _outcome(item, details)
+    return replace(_outcome(item, details), engine=EngineReading(profile.engine, unread="it takes too much work"))
 
 
 def _internal(source: SourceText, span: Span, name: str, error: Exception, named: Span | None = None) -> Outcome:

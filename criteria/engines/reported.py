@@ -27,7 +27,10 @@ def read_on(checked: Checked, catalog: Catalog, profile: EngineProfile) -> Engin
     statement = checked.statement
     positions = Positions(statement.source, statement.tokens, statement.before)
     model: EngineModel = _MODELS[profile.engine](catalog, positions, profile)
-    return model.read(checked.tree)
+    try:
+        return model.read(checked.tree)
+    except RecursionError:
+        return EngineReading(profile.engine, unread="the statement is nested too deeply")
 
 
 def findings(reading: EngineReading, file: str) -> tuple[Diagnostic, ...]:

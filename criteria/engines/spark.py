@@ -280,7 +280,9 @@ class SparkModel(EngineModel):
         elif at is not None:
             lifetime = max(0, delay + _lag(sides) + at.high)
             self._late_key(tree, side, at, sides)
-        return self._goes(tree, side, GoesBy.KEY, lifetime)
+        state = self._goes(tree, side, GoesBy.KEY, lifetime)
+        unknown = ("a row goes when the watermark passes its key, which is not its own event time",)
+        return state if lifetime is not None else replace(state, notes=unknown)
 
     def _late_key(self, tree: nodes.Join, side: _JoinSide, at: Near, sides: tuple[_JoinSide, ...]) -> None:
         """A key that is less than the row's event time: its partners are gone when the row comes."""

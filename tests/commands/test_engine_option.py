@@ -12,6 +12,7 @@ import pytest
 from streambound.analyzer.catalog import parse_catalog
 from streambound.analyzer.engine_profiles import EngineProfile, OutputMode, StreamEngine, asked_profile
 from streambound.analyzer.errors import CatalogError
+from streambound.analyzer.work import spend
 from support.command_line import ROOT, call, write
 
 STREAMS = """
@@ -143,3 +144,24 @@ def test_a_profile_is_asked_for() -> None:
     assert asked_profile(declared, None) is declared and asked_profile(None, None) is None
     assert asked_profile(declared, "flink") == EngineProfile(StreamEngine.FLINK, OutputMode.UPDATE, {"orders": 7})
     assert asked_profile(None, "flink") == EngineProfile(StreamEngine.FLINK)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        " UNION ALL ".join(["SELECT id FROM orders"] * 300),
+        f"{JOIN}({' OR '.join(f'p.ts < o.ts + INTERVAL {n} MINUTES' for n in range(1, 400))})",
+    ],
+    ids=["unions", "alternatives"],
+)
+def test_what_is_too_deep_for_the_model_is_judged_all_the_same(place: Path, sql: str) -> None:
+    query = checked(write(place, sql), "--engine", "spark", "--no-repairs")
+    assert query["verdict"] != "error" and query["engine"]["unread"] == "the statement is nested too deeply"
+    assert "not modelled" in call("check", "q.sql", "--engine", "spark", "--no-repairs").output
+
+
+def test_what_takes_too_much_work_is_judged_all_the_same(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = write(place, STATEMENTS["interval"][0])
+    monkeypatch.setattr("streambound.criteria.engines.flow.schema", lambda *_: spend(10**9))
+    query = checked(file, "--engine", "spark", "--no-cache")
+    assert query["verdict"] == "bounded" and query["engine"]["unread"] == "it takes too much work"
