@@ -494,7 +494,7 @@ def _moved(name: str, length: Micros) -> str:
 
 def windows_open(delay: Micros, window: TimeWindow) -> tuple[Micros, int]:
     """How much event time the open windows hold together, and about how many they are, when one has just closed."""
-    start, covered = delay, 0
-    while (own := min(window.size, start + window.size)) > 0:
-        covered, start = covered + own, start - window.slide
-    return covered, round((delay + window.size) / window.slide)
+    length, whole = delay + window.size, delay // window.slide + 1
+    every = -(-length // window.slide)
+    begun = (every - whole) * length - window.slide * (every * (every - 1) - whole * (whole - 1)) // 2
+    return whole * window.size + begun, round(length / window.slide)

@@ -6,6 +6,7 @@ Spark reads an expression as a sum, too, it reads the length ``spark``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -22,6 +23,8 @@ ABSOLUTE = -1
 _DAY, _SECOND = UNITS["DAY"], UNITS["SECOND"]
 _MONTH = (28 * _DAY, 31 * _DAY)
 _MARK = "#"
+_NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,2})?(?![\d.])")
+"""A number, which may have a letter for its type behind it."""
 _NUMERIC = {"BIGINT": _SECOND, "INT": _SECOND, "DOUBLE": 0, "FLOAT": 0, "DECIMAL": 0}
 """By how much at most a cast of a time to a number makes it less."""
 _TIMES = ("TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPLTZ", "TIMESTAMPNTZ")
@@ -156,7 +159,8 @@ def linear(node: exp.Expr) -> Linear | None:
         case exp.Add() | exp.Sub():
             return _sum(node)
         case exp.Literal(is_string=False):
-            return _length(round(float(node.name) * _SECOND), number=True)
+            number = _NUMBER.match(node.name)
+            return _length(round(float(number.group()) * _SECOND), number=True) if number else None
         case exp.Interval():
             return _interval(node)
         case exp.Cast():

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from streambound.analyzer.catalog import Catalog, parse_catalog
+from streambound.analyzer.catalog import Catalog, catalog_from_mapping, parse_catalog
 from streambound.analyzer.engine_profiles import EngineProfile, OutputMode, StreamEngine
 from streambound.analyzer.lower import lower
 from streambound.analyzer.spans import SourceText
@@ -17,7 +17,13 @@ from streambound.analyzer.statements import some_statements
 from streambound.criteria.engines.flink import FlinkModel, flink_duration
 from streambound.criteria.engines.flow import TimeWindow, windows_open
 from streambound.criteria.engines.profile import EngineReading, GoesBy, StateClass
+from streambound.criteria.engines.reported import findings
 from streambound.criteria.engines.spark import SparkModel
+from streambound.reports.engine_text import engine_lines
+from support.any_queries import CATALOG as ANY
+from support.any_queries import any_query
+from support.choices import Choices
+from support.operator_queries import in_words_of, operator_query, random_catalog
 
 MINUTE = 60_000_000
 DATA = Path(__file__).resolve().parent.parent / "data" / "engines"
@@ -179,7 +185,15 @@ def test_a_hint_that_flink_ignores_is_said() -> None:
 
 @pytest.mark.parametrize(
     ("size", "slide", "delay", "covered", "count"),
-    [(5, 5, 10, 15, 3), (10, 5, 10, 35, 4), (5, 5, 40, 45, 9), (1, 1, 10, 11, 11), (10, 10, 0, 10, 1)],
+    [
+        (5, 5, 10, 15, 3),
+        (10, 5, 10, 35, 4),
+        (5, 5, 40, 45, 9),
+        (1, 1, 10, 11, 11),
+        (10, 10, 0, 10, 1),
+        (7, 2, 3, 26, 5),
+        (1, 1, 10**12, 10**12 + 1, 10**12 + 1),
+    ],
 )
 def test_how_many_windows_are_open(size: int, slide: int, delay: int, covered: int, count: int) -> None:
     assert windows_open(delay, TimeWindow(1, size, slide)) == (covered, count)
@@ -198,6 +212,10 @@ ON = "SELECT a.k FROM sw AS a JOIN tw AS b ON a.k = b.k AND "
         ("(b.ts >= a.ts AND b.ts <= a.ts + INTERVAL 1 DAY OR a.k = 7)", "grows"),
         ("b.ts >= a.ts AND b.ts + a.ts <= b.ts + INTERVAL 1 DAY", "grows"),
         ("(b.ts >= a.ts AND (b.ts <= a.ts + INTERVAL 1 DAY))", "window"),
+        (
+            "CAST(b.ts AS DOUBLE) >= CAST(a.ts AS DOUBLE) - 0.5D AND CAST(b.ts AS DOUBLE) <= CAST(a.ts AS DOUBLE)",
+            "window",
+        ),
     ],
 )
 def test_bounds_that_spark_reads(condition: str, kept: str) -> None:
@@ -275,3 +293,24 @@ def test_what_was_not_measured_is_not_guessed() -> None:
     assert class_of(read("flink", "SELECT s.k, (SELECT COUNT(*) FROM t) AS n FROM s")).startswith("unread")
     steps = "WITH RECURSIVE r AS (SELECT k FROM s UNION SELECT k + 1 AS k FROM r) SELECT k FROM r"
     assert class_of(read("spark", steps)).startswith("unread")
+
+
+def test_no_query_stops_a_model() -> None:
+    """Random queries of every operator, all of whose streams have watermarks."""
+    read_ones = 0
+    for seed in range(150):
+        choices = Choices.seeded(seed)
+        sql = in_words_of(operator_query(choices)[0], duckdb=False)
+        known = catalog_from_mapping(random_catalog(choices))
+        for text, given in ((sql, known), (any_query(choices)[0], catalog_from_mapping(ANY))):
+            (statement,) = some_statements(SourceText("q.sql", text), None, given.models)
+            lowered = lower(statement, given)
+            if lowered.tree is None or lowered.positions is None:
+                continue
+            delays = {table.name.lower(): 10 * MINUTE for table in given.tables}
+            for mode in OutputMode:
+                for engine, model in ((StreamEngine.SPARK, SparkModel), (StreamEngine.FLINK, FlinkModel)):
+                    reading = model(given, lowered.positions, EngineProfile(engine, mode, delays)).read(lowered.tree)
+                    assert findings(reading, "q.sql") or list(engine_lines(reading)), text
+                    read_ones += not reading.unread
+    assert read_ones > 600
