@@ -401,7 +401,7 @@ FAMILIES: dict[str, Family] = {
     "FULL JOIN": joins("FULL JOIN", NEAR),
     "SEMI JOIN": joins("LEFT SEMI JOIN", NEAR_FIRST),
     "ANTI JOIN": joins("LEFT ANTI JOIN", NEAR_FIRST),
-    "relations LEFT JOIN": chain("SELECT S.a FROM S", " ", lambda n: f"LEFT JOIN R r{n} ON S.a = r{n}.k"),
+    "relations LEFT JOIN": chain("SELECT S.a FROM S ", " ", lambda n: f"LEFT JOIN R r{n} ON S.a = r{n}.k"),
     "sums with FILTER": chain(
         "SELECT d, ", ", ", lambda n: f"SUM(b) FILTER (WHERE a > {n}) AS s{n}", " FROM S GROUP BY d"
     ),

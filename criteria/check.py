@@ -12,7 +12,7 @@ from streambound.analyzer.algebra.clock import scans
 from streambound.analyzer.algebra.nodes import Join, Tree
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
-from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.diagnostics import Diagnostic, Repairs
 from streambound.analyzer.emission import Emission, EmitMode
 from streambound.analyzer.errors import InputError, TooManyBranchesError, UsageError
 from streambound.analyzer.findings import Positions
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from streambound.criteria.dataflow.state import Operation
     from streambound.criteria.periods.decide import JudgedPeriods
     from streambound.criteria.periods.endless import PeriodWitness
-    from streambound.criteria.repairs.repair import Repairs
     from streambound.criteria.witnesses.executed import Executed
     from streambound.criteria.witnesses.witness import CircuitWitness
     from streambound.temporal.statement import SeqStatement
@@ -133,9 +132,10 @@ def check_statement(statement: Statement, catalog: Catalog, most: float = STATEM
     try:
         with at_most(most):
             found = _decided(statement, catalog)
-    except TooMuchWork:
+    except (TooMuchWork, RecursionError) as error:
         with uncounted():
-            found = Checked(statement, Verdict.UNKNOWN, (_too_much_work(statement, most),))
+            deep = isinstance(error, RecursionError)
+            found = Checked(statement, Verdict.UNKNOWN, (_too_much_work(statement, most, deep),))
     return replace(found, diagnostics=(*found.diagnostics, *statement.remarks))
 
 
@@ -144,20 +144,22 @@ def unproved(statement: Statement, catalog: Catalog) -> Checked:
     return _decided(statement, catalog, proving=False)
 
 
-def _too_much_work(statement: Statement, most: float) -> Diagnostic:
+def _too_much_work(statement: Statement, most: float, deep: bool) -> Diagnostic:
+    """Why a statement was not decided; ``deep``: its operators are one above the other, too many to follow."""
     first = statement.tokens[0] if statement.tokens else None
     span = statement.source.span(first.start, first.end + 1) if first else statement.span
     largest = largest_part(statement.tree) if statement.tree is not None else None
-    if most < STATEMENT:
+    taken = f"takes more than the {STATEMENT:,} steps of work that one is given"
+    taken = "makes too many operators one above the other" if deep else taken
+    if most < STATEMENT and not deep:
         message = "the statements before this one take all the work that a file of this length is given"
         help = "write it into another file"
     elif largest is not None:
-        message = f"with its {largest.number:,} {largest.name}, this statement takes more than the "
-        message += f"{STATEMENT:,} steps of work that one is given"
+        message = f"with its {largest.number:,} {largest.name}, this statement {taken}"
         help = f"use fewer {largest.name}, or make it several queries"
         span = Positions(statement.source, statement.tokens, statement.before).of(largest.first)
     else:
-        message = f"this statement takes more than the {STATEMENT:,} steps of work that one is given"
+        message = f"this statement {taken}"
         help = "make it several queries"
     return Diagnostic(Code.TOO_MUCH_WORK, f"{message}; it was not decided", statement.source.file, span, help)
 

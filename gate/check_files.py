@@ -39,7 +39,7 @@ class GateSettings:
     them; ``details`` are those of `reports.outcome.DETAILS` that will be printed. ``jobs`` is how many processes work.
     With ``allow_empty`` a file without a statement is passed over; else it is an error. ``policy`` has what single
     files have instead: their criteria, their repairs (all or none), whether they may be empty. ``emit_mode`` replaces
-    the one that a statement's comment asks for.
+    the one that a statement's comment asks for, ``engine`` the catalog's.
     """
 
     criteria: str = "exact"
@@ -49,6 +49,7 @@ class GateSettings:
     allow_empty: bool = False
     policy: Policy = NO_POLICY
     emit_mode: str | None = None
+    engine: str | None = None
 
     def of_file(self, file: str) -> tuple[str, bool, bool | None]:
         """A file's criteria, whether it may be empty, and whether its repairs are wanted; None as in the others."""
@@ -92,7 +93,13 @@ def judged_sources(
     """What `check_sources` finds of each text by itself; nothing of an empty one that may be so."""
     run = _Run(workspace, settings, cache or Cache(None))
     tasks = [
-        Task(source, settings.of_file(source.file)[0], settings.details, emit_mode=settings.emit_mode)
+        Task(
+            source,
+            settings.of_file(source.file)[0],
+            settings.details,
+            emit_mode=settings.emit_mode,
+            engine=settings.engine,
+        )
         for source in sources
         if isinstance(source, SourceText) and not _passed_over(source, settings)
     ]
@@ -142,16 +149,16 @@ class _Run:
         declared = (catalog.file, catalog.text)
         if declared not in self.catalogs:
             self.catalogs[declared] = digest(*declared)
-        how = (task.criteria, sorted(task.details), task.repaired, task.emit_mode)
+        how = (task.criteria, sorted(task.details), task.repaired, task.emit_mode, task.engine)
         return digest(task.source.file, task.source.text, self.catalogs[declared], *how)
 
     def repair(self, found: list[list[Outcome]]) -> None:
         """Put the repairs of the first rejected statements in their places."""
-        numbers: dict[int, list[int]] = {}
+        how, numbers = self.settings, dict[int, list[int]]()
         for place, number in self._wanted(found):
             numbers.setdefault(place, []).append(number)
         tasks = [
-            Task(found[place][0].source, "exact", self.settings.details, tuple(mine), self.settings.emit_mode)
+            Task(found[place][0].source, "exact", how.details, tuple(mine), how.emit_mode, how.engine)
             for place, mine in numbers.items()
         ]
         for (place, mine), repaired in zip(numbers.items(), self.judge(tasks, lambda _: None), strict=True):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from streambound.analyzer.codes import Severity
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.spans import SourceText, Span
+from streambound.criteria.engines.profile import EngineReading
 from streambound.criteria.violation import CriterionResult
 from streambound.criteria.vocabulary import Tier, Verdict
 
@@ -39,7 +40,8 @@ class Outcome:
     there iff the deciding criterion holds; ``rejected`` says that a repair may help, ``repaired`` that one was looked
     for, ``why_no_repair`` why none was found, ``repairs_cut_short`` why the search ended early; ``witness`` says what
     the witness of an unbounded query keeps. ``certificate``, ``drawings`` (SVG by name), ``lto_queries`` and the
-    paper's theorems among the ``criteria`` are only there if asked for.
+    paper's theorems among the ``criteria`` are only there if asked for; ``engine``, what an engine does with it as it
+    is written, where one was named.
     ``traceback`` is that of a defect that kept the statement from being judged.
     """
 
@@ -61,6 +63,7 @@ class Outcome:
     witness: Mapping[str, Any] | None = None
     certificate: Mapping[str, Any] | None = None
     drawings: Mapping[str, str] = field(default_factory=dict)
+    engine: EngineReading | None = None
     traceback: str = field(default="", repr=False)
 
     @property

@@ -29,10 +29,14 @@ def bounds_of(operator: EngineOperator, made: MadeOperators, known: dict[str, fo
         yield from _of_streams(operator, operation, known)
         return
     if isinstance(operator, SqlJoinTree):
-        counts = (state.count.why for state in operation.states if state.count is not None)
-        sizes = (one.size for why in counts if isinstance(why, Combinations) for one in why.sources)
-        for table, size in zip(operator.states, sizes, strict=True):
-            yield _bound(operator, table.name, size, operation.states[0].proposition, known)
+        rows, *relations = operation.states
+        why = None if rows.count is None else rows.count.why
+        streams = iter(why.sources if isinstance(why, Combinations) else ())
+        others = iter(relations)
+        for table, leaf in zip(operator.states, operation.leaves(), strict=True):
+            size = next(others).size if leaf.rows is None else next(streams).size
+            if size is not None:
+                yield _bound(operator, table.name, size, "E1" if leaf.rows is None else rows.proposition, known)
         return
     names = [table.name for table in states_of(operator)]
     told = [state for state in operation.states if state.what != "table" and state.count is not None]

@@ -55,6 +55,14 @@ def test_a_job_prints_what_the_reference_and_duckdb_say(call: str, form: str) ->
     prints_as_duckdb(form.format(call), CATALOG, 24, form.format(CALLS[call] or call), every_prefix=True)
 
 
+@pytest.mark.parametrize("call", CALLS)
+def test_what_a_relation_that_does_not_change_gives_is_not_kept(call: str) -> None:
+    relation = {"columns": {"k": "bigint", "b": "bigint"}, "rows": 9}
+    sql = f"SELECT S.v, q.m FROM S JOIN (SELECT k, {call} AS m FROM R GROUP BY k) AS q ON q.k = S.a"
+    checked = checked_circuit(sql, {**CATALOG, "relations": {"R": relation}})
+    assert str(checked.verdict) == "bounded" and checked.circuit is None
+
+
 @pytest.mark.parametrize("call", [one for one in CALLS if one.startswith(("COUNT(D", "SUM(D", "ME", "PERC", "MODE"))])
 def test_values_without_bounds_are_not_accepted(call: str) -> None:
     assert checked_circuit(f"SELECT {call.replace('b', 'v')} AS m FROM S", CATALOG).verdict != "bounded"

@@ -178,7 +178,7 @@ class SelectList:
             names.add(name.lower())
             keys[text] = "" if plain else name
             columns.append(Named(name, self.scalar(key), alias=not plain))
-        calls = dict[str, AggregateCall]()
+        calls, kinds = dict[str, AggregateCall](), {type(key.unnest()) for key in written_keys}
 
         def column_of(node: exp.Expr) -> str | None:
             """The column that a node is, above the groups; empty for a key that keeps its name, None for others."""
@@ -190,7 +190,7 @@ class SelectList:
                     calls[text] = aggregate_call(node.copy(), name, self.scalar)
                     self._check_call(calls[text], node)
                 return calls[text].name
-            return keys.get(_normal(node, given))
+            return keys.get(_normal(node, given)) if type(node.unnest()) in kinds else None
 
         for root in list(self._roots()):
             self._replace(root, column_of)

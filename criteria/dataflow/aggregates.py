@@ -30,6 +30,8 @@ from streambound.criteria.dataflow.blocks import (
     Read,
     RuleContext,
     best_over_join,
+    has_sides,
+    keeps_matches,
     most_results,
     read_items,
     rows_apart,
@@ -94,7 +96,14 @@ def valued(call: AggregateCall) -> Valued | Undecided | None:
 
 
 def aggregate(tree: Aggregate, demand: Demand, context: RuleContext) -> Operation:
-    """What groups remember, and their rows."""
+    """What groups remember, and their rows; those of a union as sums in one block, or as rows of its sides."""
+    found, block = _groups(tree, demand, context), _block_below(tree, context)
+    if block is None or not has_sides(block) or not any(map(keeps_matches, found.inputs)):
+        return found
+    return better(found, _groups(tree, demand, context, of_rows=True))
+
+
+def _groups(tree: Aggregate, demand: Demand, context: RuleContext, of_rows: bool = False) -> Operation:
     given = context.views.of(tree.input)
     if isinstance(tree.input, Bucket):  # rows move from one session to another, but are not retracted themselves
         given = replace(given, change=context.views.of(tree.input.input).change)
@@ -112,7 +121,7 @@ def aggregate(tree: Aggregate, demand: Demand, context: RuleContext) -> Operatio
         return Operation(tree, demand=demand, undecided=(sums,))
     # Arguments that do not factor are of rows, as those over another view, and so are sums by what is computed of rows
     # of several streams, and keys without a bucket's ends.
-    of_rows = sums is None or not _keys_have_ends(tree) or _sums_by_pairs(tree, block, sums, context)
+    of_rows = of_rows or sums is None or not _keys_have_ends(tree) or _sums_by_pairs(tree, block, sums, context)
     body = None if of_rows else block
     words = unread(given, *_expressions(tree, linear, of_values)) if body is None else None
     if words is not None:

@@ -142,6 +142,19 @@ def block(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Operation:
     return replace(found, states=(*found.states, results(read, tree))) if distinct else found
 
 
+def has_sides(tree: nodes.Tree) -> bool:
+    """Whether rows are those of a union, one by one."""
+    while isinstance(tree, nodes.Project | nodes.Alias | nodes.Filter):
+        tree = tree.input
+    return isinstance(tree, nodes.Union)
+
+
+def keeps_matches(found: Operation) -> bool:
+    """Whether a table of a block holds matches of several streams."""
+    tables = found.rows.sizes.tables if found.rows is not None and found.rows.sizes is not None else ()
+    return any(len(one.layout.streams) > 1 for one in tables)
+
+
 def rows_apart(tree: nodes.Tree, read: Derivation, context: RuleContext) -> Operation | None:
     """The rows of a block's streams, as long as they may be joined with others; None where that is for ever."""
     body = tree

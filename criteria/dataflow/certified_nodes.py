@@ -21,7 +21,7 @@ from streambound.criteria.dataflow.state import (
 )
 from streambound.criteria.dataflow.tree_nodes import Json, TreeNode, pairs_of
 from streambound.criteria.dataflow.view import OperatorView, place_of
-from streambound.criteria.dataflow.views import Views
+from streambound.criteria.dataflow.views import views_of
 
 _WHOLE = ("rewrites", "nodes", "facts", "keys", "columns", "key", "numbers", "path", "branches")
 """Members that are there even if they are empty."""
@@ -47,7 +47,7 @@ def with_nodes(document: Json, claims: Sequence[Json]) -> Json:
 
 def nodes_of(tree: Tree, catalog: Catalog, path: tuple[str, ...], made: Mapping[str, Tree]) -> CertifiedNodes:
     """The nodes of a tree, with those that a rewrite makes at a path."""
-    registered, views = CertifiedNodes(catalog), Views(catalog)
+    registered, views = CertifiedNodes(catalog), views_of(catalog)
     registered.tree(TreeNode(tree, views), ())
     for name, one in made.items():
         registered.add(TreeNode(one, views), {"path": list(path), "made": name})
@@ -117,7 +117,7 @@ class CertifiedNodes:
             around, width = self.at(tree), len(tree.keys)
             path = self.claims[self.first[tree]]["path"]
             for state in one.states:
-                for view in views_of(state.count):
+                for view in _select_lists(state.count):
                     made = TreeNode(view, around.views, around.recursion)
                     call = {} if state.what == "groups" else {"call": state.key[-1] - width}
                     made_by = "keyed" if session_of(view) is None else "session"
@@ -129,7 +129,7 @@ class CertifiedNodes:
         around = self.at(tree)
         below, path = around.input("input").view, self.claims[self.first[tree]]["path"]
         for state in states:
-            for view in views_of(state.count):
+            for view in _select_lists(state.count):
                 assert state.window is not None, "rows are of a window"
                 call = state.window.calls[0]
                 items = [parsed(item.value) for item in view.items if isinstance(item, nodes.Named)]
@@ -142,12 +142,12 @@ class CertifiedNodes:
                 self.add(TreeNode(view, around.views, around.recursion), made)
 
 
-def views_of(count: StateCount | None) -> Iterator[nodes.Project]:
+def _select_lists(count: StateCount | None) -> Iterator[nodes.Project]:
     """The select lists of keys or of partitions that a count is of."""
     why = None if count is None else count.why
     if isinstance(why, WindowCount):
         for one in (why.rows, why.each, why.ties):
-            yield from views_of(one)
+            yield from _select_lists(one)
     if isinstance(why, Combinations | WholeView | SumOfCounts) and isinstance(why.view.tree, nodes.Project):
         yield why.view.tree
 

@@ -20,7 +20,7 @@ from streambound.criteria.dataflow.rewrites.ranges import LEFT_MEETS, RIGHT_MEET
 from streambound.criteria.dataflow.rewrites.sums import above_groups, sums_down
 from streambound.criteria.dataflow.rewrites.unions import disjoint_unions, is_disjoint
 from streambound.criteria.dataflow.tree_nodes import Json, pairs_of
-from streambound.criteria.dataflow.views import Views
+from streambound.criteria.dataflow.views import Views, views_of
 from streambound.preprocess.trees.conditions import filtered
 from streambound.preprocess.trees.late_conditions import late_conditions
 from streambound.preprocess.trees.late_values import values_in_blocks
@@ -125,7 +125,7 @@ def _sums(tree: Tree, catalog: Catalog) -> tuple[Tree, list[Json]]:
 def _limits(tree: Tree, catalog: Catalog) -> tuple[Tree, list[Json]]:
     """What `ranges_down` does, limit by limit, each of the tree after those before it."""
     found = list[Json]()
-    todo: list[tuple[tuple[str, ...], Views]] = [((), Views(catalog))]
+    todo: list[tuple[tuple[str, ...], Views]] = [((), views_of(catalog))]
     while todo:
         path, views = todo.pop()
         here = _at(tree, path)

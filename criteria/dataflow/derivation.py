@@ -36,7 +36,7 @@ from streambound.criteria.dataflow.state import (
 )
 from streambound.criteria.dataflow.tree_nodes import Json, TreeNode
 from streambound.criteria.dataflow.view import place_of
-from streambound.criteria.dataflow.views import Views
+from streambound.criteria.dataflow.views import views_of
 from streambound.criteria.size import Size
 from streambound_runtime.operators.asked_rows import AskedRows
 
@@ -50,7 +50,7 @@ def derivation(judgement: Judgement, statement: Statement, catalog: Catalog) -> 
     assert entries is not None and lowered.tree is not None and lowered.positions is not None, "it is bounded"
     tree = with_names_apart(lowered.tree, catalog, lowered.positions)
     registered = CertifiedNodes(catalog)
-    registered.tree(TreeNode(judgement.operation.tree, Views(catalog)), ())
+    registered.tree(TreeNode(judgement.operation.tree, views_of(catalog)), ())
     registered.operations(judgement.operation)
     maker = _Maker(registered, FactLog(registered.number), judgement.context)
     operation = maker.operation(judgement.operation)

@@ -24,7 +24,7 @@ from streambound.criteria.dataflow.state import (
     Retention,
     StateCount,
 )
-from streambound.criteria.dataflow.views import Views
+from streambound.criteria.dataflow.views import views_of
 from streambound.criteria.size import Number, product
 
 _OF_RELATIONS = ("E1", "E3")
@@ -61,7 +61,7 @@ def with_one_key(context: RuleContext, key: StreamKey) -> RuleContext:
 
     catalog = replace(context.catalog, tables=tuple(map(one, context.catalog.tables)))
     blocks = replace(context.blocks, catalog=catalog)
-    return replace(context, catalog=catalog, blocks=blocks, views=Views(catalog), one_key=key)
+    return replace(context, catalog=catalog, blocks=blocks, views=views_of(catalog), one_key=key)
 
 
 def _goes_with_key(state: OperatorState) -> bool:

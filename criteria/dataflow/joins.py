@@ -236,9 +236,14 @@ def _rows_apart(tree: Join, demand: Demand, context: RuleContext) -> Operation |
         return None
     count = apart(context.views.of(with_partners(tree)))
     found = None if count is None else _made_again(tree, demand, context, root=True)
-    if found is None or all(one.rows is not None for one in found.inputs):
+    if found is None or not any(one.inputs for one in found.inputs):
         return None
-    return replace(found, states=(OperatorState(tree, "rows", "Lemma 1", (), Entry.SOURCES, count),))
+    states = [OperatorState(tree, "rows", "Lemma 1", (), Entry.SOURCES, count)]
+    for relation in (one.tree for one in found.leaves() if is_static(one.tree, context.catalog)):
+        rows = context.views.of(relation).rows
+        size = None if rows is None else StateCount(rows, Reason.ROWS, Retention.EVER)
+        states.append(OperatorState(tree, "relation", "E1", (), Entry.NUMBER, size))
+    return replace(found, states=tuple(states))
 
 
 def with_partners(tree: Join) -> Join:
@@ -254,7 +259,9 @@ def with_conditions(tree: Tree) -> Tree:
 
 
 def _made_again(tree: Tree, demand: Demand, context: RuleContext, root: bool = False) -> Operation | None:
-    """Rows of streams, joined, without a state of their own; None for others."""
+    """Rows of streams and of relations that do not change, joined, without a state of their own; None for others."""
+    if is_static(tree, context.catalog):
+        return None if (found := context.below(tree, demand)).undecided else found
     if context.is_block(tree) and (stream := _of_stream(context.below(tree, demand))) is not None:
         return stream
     match with_conditions(tree):
@@ -262,7 +269,7 @@ def _made_again(tree: Tree, demand: Demand, context: RuleContext, root: bool = F
             left, pair = context.views.of(tree.left), context.views.of(replace(tree, kind=JoinKind.INNER))
             demands = sides_of(tree, demand, left, pair)
             below = [_made_again(*one, context) for one in zip((tree.left, tree.right), demands, strict=True)]
-            joined = frozenset(n for n, one in enumerate(below) if one is not None and one.rows is None)
+            joined = frozenset(n for n, one in enumerate(below) if one is not None and one.inputs)
             if untested(tree.condition, pair, len(left.schema), joined) is not None:
                 return None
         case Alias(input):

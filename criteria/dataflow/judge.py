@@ -21,7 +21,7 @@ from streambound.analyzer.operators_outside import refused
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.work import spend
 from streambound.criteria.dataflow.aggregates import aggregate
-from streambound.criteria.dataflow.blocks import RuleContext, block, unread
+from streambound.criteria.dataflow.blocks import RuleContext, block, has_sides, keeps_matches, unread
 from streambound.criteria.dataflow.counting import different
 from streambound.criteria.dataflow.demand import Demand, everything, items_of, of_items
 from streambound.criteria.dataflow.each_key import for_each_key
@@ -41,7 +41,7 @@ from streambound.criteria.dataflow.state import (
     without_rule,
 )
 from streambound.criteria.dataflow.view import OperatorView, Places
-from streambound.criteria.dataflow.views import Views
+from streambound.criteria.dataflow.views import views_of
 from streambound.criteria.dataflow.windows import bucket, over
 from streambound.criteria.size import Number, Size, total
 from streambound.preprocess.trees.late_conditions import late_conditions
@@ -99,7 +99,7 @@ def judge_lowered(statement: Statement, lowered: Lowered, catalog: Catalog, join
     if lowered.tree is None or lowered.positions is None:
         return None
     blocks = BlockReader(lowered.positions, catalog, statement.name, statement.span, lowered.queries)
-    context = RuleContext(catalog, blocks, Views(catalog), decided)
+    context = RuleContext(catalog, blocks, views_of(catalog), decided)
     operation: Operation | None = None
     named = with_names_apart(lowered.tree, catalog, lowered.positions)
     late = values_in_blocks(late_conditions(named, blocks, catalog), blocks, catalog)
@@ -148,7 +148,15 @@ def _of_all_keys(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Oper
         and not isinstance(tree, nodes.Distinct)
         and not (isinstance(tree, nodes.Union) and tree.distinct)
     ):
-        return block(tree, demand, context)
+        found = block(tree, demand, context)
+        # Sides of a union may keep the rows of their streams, as a block of them all does not.
+        other = _of_operator(tree, demand, context) if has_sides(tree) and keeps_matches(found) else None
+        return found if other is None else better(found, other)
+    return _of_operator(tree, demand, context)
+
+
+def _of_operator(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Operation:
+    """What one operator remembers, and all below it."""
     if (words := _unread(tree, demand, context)) is not None:
         return without_rule(tree, words)
     match tree:

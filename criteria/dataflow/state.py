@@ -319,6 +319,10 @@ class Operation:
             yield from one.every()
         yield self
 
+    def leaves(self) -> Iterator[Operation]:
+        """The operations below that read no others, from left to right."""
+        yield from (leaf for one in self.inputs for leaf in one.leaves()) if self.inputs else (self,)
+
     @property
     def remembered(self) -> tuple[OperatorState, ...]:
         """The states of this operation and of all below; of a relation that is read several times once."""

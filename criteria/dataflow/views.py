@@ -21,6 +21,7 @@ from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
 from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.symbols import symbol
 from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.work import by_identity
 from streambound.criteria.dataflow.counting import present
 from streambound.criteria.dataflow.state import smaller
 from streambound.criteria.dataflow.syntax import conjuncts, scalar_of_column
@@ -401,6 +402,12 @@ class Views:
         theirs = frozenset(place for mine, other in equal if mine and len(other) == 1 for place in other)
         mine = frozenset(place for own, other in equal if other and len(own) == 1 for place in own)
         return any(key <= theirs for key in right.keys), any(key <= mine for key in left.keys)
+
+
+@by_identity
+def views_of(catalog: Catalog) -> Views:
+    """The views of a statement: passes, alternatives and the judge ask for those of the same operators."""
+    return Views(catalog)
 
 
 def in_pairs_only(kind: nodes.JoinKind, of_right: bool, in_right: bool) -> bool:

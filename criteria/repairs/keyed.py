@@ -77,14 +77,14 @@ def buckets(rejected: Rejected) -> Iterator[Change]:
     for scope in rejected.scopes:
         item = _timed(scope, rejected)
         if item is not None:
-            title = f"by a time window on {item.written_time}"
+            title = f"by {_window(item)}"
             edits = _grouped(scope, item, rejected)
             yield Change("bucket", f"also group {title}", BUCKET, edits, note=_GROUPED)
             edits = _partitioned(scope, item, rejected)
             yield Change("bucket", f"also partition {title}", BUCKET, edits, note=_PARTITIONED)
             if scope.select.args.get("distinct"):
                 edits = _shown([scope], rejected)
-                title = f"look for duplicates within a time window on {item.written_time}"
+                title = f"look for duplicates within {_window(item)}"
                 yield Change("bucket", title, DUPLICATES, edits, note=_AGAIN)
     for query in rejected.syntax.find_all(exp.SetOperation):
         compared = query.args.get("distinct") or not isinstance(query, exp.Union)
@@ -97,13 +97,21 @@ def buckets(rejected: Rejected) -> Iterator[Change]:
 
 def _timed(scope: SelectScope, rejected: Rejected) -> FromItem | None:
     """What a SELECT takes the time from: of its streams one with a column to blame, or the first."""
-    timed = [item for item in scope.items if item.time is not None and item.side not in ("SEMI", "ANTI")]
+    known = [item for item in scope.items if item.time is not None or item.closing]
+    timed = [item for item in known if item.side not in ("SEMI", "ANTI")]
     blamed = [item for own, item, _ in rejected.blamed if own is scope and item in timed]
     return next(iter((*blamed, *timed)), None)
 
 
+def _window(item: FromItem) -> str:
+    """A bucket of an item's time in words."""
+    return item.written(item.closing) if item.time is None else f"a time window on {item.written_time}"
+
+
 def _bucket(item: FromItem) -> tuple[str, str]:
-    """A bucket of an item's time, and its name."""
+    """A bucket of an item's time, and its name; the one that its rows have, where they show no time."""
+    if item.time is None:
+        return item.written(item.closing), item.closing
     if _kind(item) is Family.TIMESTAMP:
         return f"date_trunc('HOUR', {item.written_time})", "hour"
     return f"{item.written_time} DIV 10", "bucket"
@@ -139,7 +147,7 @@ def _partitioned(scope: SelectScope, item: FromItem, rejected: Rejected) -> tupl
 
 
 def _names_time(node: exp.Expr, item: FromItem) -> bool:
-    time = item.time.name.lower() if item.time is not None else ""
+    time = (item.time.name if item.time is not None else item.closing).lower()
     return any(column.name.lower() == time for column in node.find_all(exp.Column))
 
 

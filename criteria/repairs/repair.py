@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
 from streambound.analyzer.catalog import Catalog
-from streambound.analyzer.diagnostics import Fix, FixKind
+from streambound.analyzer.diagnostics import Fix, FixKind, Repairs
 from streambound.analyzer.edits import Edit, Hunk, hunks
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statement import Statement
@@ -38,6 +38,9 @@ RULES: tuple[Callable[[Rejected], Iterator[Change]], ...] = (
 )
 """What offers changes: add a rule by adding it here."""
 _NOTHING = "no window of time, relation or other change that was tried makes it bounded"
+_HIDDEN = (
+    "what would make it bounded has no certain place in this text: a subquery or a view hides the time of its rows"
+)
 FEW = 2
 """With fewer changes that are enough alone than that, several together are looked for."""
 MOST_CHANGES = 8
@@ -68,18 +71,6 @@ _CUT_SHORT = {
     QUICK: "`explain --emit verdict` tries more",
     THOROUGH: "there are more changes and combinations than are tried",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Repairs:
-    """The repairs of one statement, the best first; ``why_none`` says why there is none.
-
-    ``cut_short`` says why the search ended before as many were found as are shown at most; empty where it did not.
-    """
-
-    fixes: tuple[Fix, ...] = ()
-    why_none: str = ""
-    cut_short: str = ""
 
 
 Found = tuple[tuple[Change, ...], Rejected]
@@ -167,7 +158,8 @@ def repair(statement: Statement, catalog: Catalog, effort: Effort = QUICK) -> Re
                 found.append((changes, after))
     found.sort(key=lambda one: sum(change.weight for change in one[0]))
     needed = [one for number, one in enumerate(found) if not any(_within(less, one) for less in found[:number])]
-    why_none = "" if found else f"{_NOTHING} ({search.tried} were)"
+    hidden = any(item.hides_time for scope in rejected.scopes for item in scope.items)
+    why_none = "" if found else _HIDDEN if hidden else f"{_NOTHING} ({search.tried} were)"
     fixes = tuple(_fix(changes, rejected, after) for changes, after in needed[: effort.repairs])
     complete = len(fixes) == effort.repairs or not (search.analyses <= 0 or taken.ran_out)
     return Repairs(fixes, why_none, "" if complete else _CUT_SHORT[effort])

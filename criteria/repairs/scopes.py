@@ -55,9 +55,18 @@ class FromItem:
 
     def written(self, column: str) -> str:
         """A column as it is written."""
-        alias = self.node.args.get("alias")
-        named = alias.this if alias is not None else self.node.this
-        return f"{named.sql('spark')}.{identifier(column).sql('spark')}"
+        return f"{identifier(self.alias).sql('spark')}.{identifier(column).sql('spark')}"
+
+    @property
+    def closing(self) -> str:
+        """A column that says when rows are over, such as a bucket of time; empty if there is none."""
+        both = zip(self.view.schema, self.view.columns, strict=True)
+        return next((column.name for column, facts in both if facts.closing is not None), "")
+
+    @property
+    def hides_time(self) -> bool:
+        """Whether it is of a stream's rows, and does not show their time."""
+        return self.time is None and any(one.stream is not None for one in self.view.sources.values())
 
     def table(self, place: int) -> DeclaredTable | None:
         """The table that a column, by its place, is of; None for one that is computed."""

@@ -106,12 +106,16 @@ def _rows_apart(operations: OperationChecker, node: PlanNode, claim: ClaimedOper
     if claim.count(0).rule != "apart":
         raise RejectedError("rows that are not kept apart")
     size = operations.counts.most(claim.count(0), counted(with_partners(node), frozenset()))
-    operations.states(claim, ExpectedState("rows", "Lemma 1", size))
-    _made_again(operations, node, claim, root=True)
+    states = [ExpectedState("rows", "Lemma 1", size)]
+    for place, relation in enumerate(_made_again(operations, node, claim, root=True), start=1):
+        states.append(ExpectedState("relation", "E1", all_rows(operations, claim.count(place), relation)))
+    operations.states(claim, *states)
 
 
-def _made_again(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation, root: bool = False) -> None:
-    """Rows of joins without a state of their own, down to those that are each one of a stream."""
+def _made_again(
+    operations: OperationChecker, node: PlanNode, claim: ClaimedOperation, root: bool = False
+) -> list[PlanNode]:
+    """Rows of joins without a state of their own, down to those of streams and the relations, which are returned."""
     node = with_conditions(node)
     require(Needed(frozenset()), claim, node)
     if claim.block is not None or (claim.states and not root):
@@ -130,14 +134,19 @@ def _made_again(operations: OperationChecker, node: PlanNode, claim: ClaimedOper
             raise RejectedError("rows that are not of streams")
     if len(claim.inputs) != len(below):
         raise RejectedError(f"a {claim.operator} of {len(claim.inputs)} inputs, not {len(below)}")
+    relations = list[PlanNode]()
     for (given, needed), one in zip(below, claim.inputs, strict=True):
-        if one.rule != "block":
+        if given.is_static:
+            operations.check(given, Needed(needed), one)
+            relations.append(given)
+        elif one.rule != "block":
             require(Needed(needed), one, given)
-            _made_again(operations, given, one)
-            continue
-        operations.check(given, Needed(needed), one)
-        if one.states or [source.is_stream for source in sources(given).values()] != [True]:
-            raise RejectedError("rows that are not those of one stream")
+            relations += _made_again(operations, given, one)
+        else:
+            operations.check(given, Needed(needed), one)
+            if one.states or [source.is_stream for source in sources(given).values()] != [True]:
+                raise RejectedError("rows that are not those of one stream")
+    return relations
 
 
 def _as_of(

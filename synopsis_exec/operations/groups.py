@@ -179,7 +179,7 @@ class _OfBlock(_GroupRows):
     def _column(self, node: exp.Expr) -> Column:
         body = self.tree.input.input if isinstance(self.tree.input, nodes.Bucket) else self.tree.input
         item = nodes.Named("_v", scalar_of(node), alias=True)
-        return columns_of(self.job.context.blocks.query(body, (item,)))[0]
+        return columns_of(self.job.context.columns.items(body, (item,)))[0]
 
     def _rows(self, summed: Sequence[SummedCall], sums: tuple[str, ...]) -> tuple[str, tuple[Column, ...], bool]:
         block = self.operation.inputs[0]

@@ -43,6 +43,8 @@ def rows_of_join(operation: Operation, tree: nodes.Join, job: JobOperators) -> O
     if tree.using:
         raise NotMade("USING")
     left, right = (is_static(side, job.catalog) for side in (tree.left, tree.right))
+    if not operation.states:  # it is made again, of rows that are kept elsewhere
+        return _OfViews(operation, tree, job).rows()
     if (right and tree.kind in _FLIPPED) or (left and tree.kind is nodes.JoinKind.RIGHT):
         return _turned(operation, tree, job)
     return _OfViews(operation, tree, job).rows()
@@ -156,10 +158,11 @@ def _of_rows_apart(operation: Operation, tree: nodes.Join, job: JobOperators) ->
         return name
 
     read(rows.operator)
-    (count,) = (state.count for state in operation.states)
+    count = operation.states[0].count
     assert count is not None and count.closing is not None, "rows are kept for a time"
     assert isinstance(count.why, Combinations), "it counts the rows of each stream"
-    kept = tuple(count.closing.timestamps(count.why.view, one.source) for one in count.why.sources)
+    times = (count.closing.timestamps(count.why.view, one.source) for one in count.why.sources)
+    kept = tuple(None if is_static(one.tree, job.catalog) else next(times) for one in operation.leaves())
     columns = tuple(job.made[name].types for name in streams)
     made = SqlJoinTree(job.named("joins"), tuple(streams), columns, kept, tuple(parts.values()))
     return job.added(made, rows.places, rows.columns)
@@ -191,7 +194,7 @@ class _OfViews:
         right = _needed(theirs, job) if self.version is None else _above_version(tree.right, job.rows(theirs), job)
         width = len(job.views.of(tree.left).schema)
         self.known: Sides | None = None if self.version else sides_of_pairs(tree, operation.demand, job.context)
-        self.again = all(state.reads_apart for state in operation.states)
+        self.again = operation.is_apart or not operation.states
         if self.again and self.known is not None:  # of the streams' rows all columns are kept as they are
             self.known = replace(self.known, clips=({}, {}))
         views = (job.views.of(tree.left), job.views.of(tree.right))
@@ -225,7 +228,7 @@ class _OfViews:
         name = self.job.named(f"{self.tree.kind} join")
         timed = [self.job.made[one].timed for one in (left, right)]
         operator: SqlJoin | SqlAsOf
-        if self.version is not None or is_static(self.tree.right, self.job.catalog):
+        if self.version is not None or (is_static(self.tree.right, self.job.catalog) and not self.again):
             kind = str(self.tree.kind)
             operator = SqlAsOf(
                 name, (left, right), kind, *kinds, tuple(tests), tuple(names), shown, timed[0], either=tuple(either)
@@ -240,7 +243,7 @@ class _OfViews:
             operator = SqlJoin(
                 name, (left, right, *over), str(self.tree.kind), *kinds, tuple(tests), opens[0], tuple(names), shown,
                 buckets, clips, (ending[0], ending[1]), grows=(timed[0], timed[1]), open_right=opens[1],
-                standing=is_static(self.tree.left, self.job.catalog), either=tuple(either),
+                standing=is_static(self.tree.left, self.job.catalog) and not self.again, either=tuple(either),
                 best=self._best(),
             )  # fmt: skip
         found = self.job.added(operator, places, columns)

@@ -7,7 +7,7 @@ floats, of a string as text.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.operators.plan import JudgedKeys, SynopsisPlan, Test
@@ -181,11 +181,12 @@ class Placement:
     """Where a job keeps what it remembers, and why.
 
     It is on the "driver", in "buckets" on executors, or, where nothing is remembered, nowhere: "stateless". Rows are in
-    so many ``buckets`` by the column that is each stream's ``key``, in the order of the job's streams.
+    so many ``buckets`` by the column that is each stream's ``key``, in the order of the job's streams. ``because`` is
+    for readers: a job's comment has it.
     """
 
     where: str = "driver"
-    because: str = ""
+    because: str = field(default="", repr=False, compare=False)
     key: tuple[str, ...] = ()
     buckets: int = 0
 

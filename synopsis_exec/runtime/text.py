@@ -1,5 +1,7 @@
 """A tree of frozen dataclasses as text, and read back: calls with the fields that differ from their defaults.
 
+Fields that dataclasses leave out of what they show are left out here, too.
+
 The text is Python: a job has its plan as such a literal. Reading it executes nothing.
 """
 
@@ -108,6 +110,7 @@ def _fields(kind: type) -> tuple[tuple[str, bool, object], ...]:
     return tuple(
         (each.name, each.kw_only is True, each.default if each.default_factory is MISSING else each.default_factory())
         for each in fields(kind)
+        if each.repr
     )
 
 

@@ -23,8 +23,11 @@ from streambound.analyzer.algebra.view_facts import (
     added,
     promises,
 )
+from streambound.analyzer.work import spend
 
 Columns = tuple[ColumnFacts, ...]
+_STEPS = 5
+"""What it takes to say of a column when a pair changes."""
 _Distance = Callable[[str, str], int | None]
 """The most that the time of one side is after that of the other one."""
 _LEFT, _RIGHT = "left side", "right side"
@@ -41,6 +44,7 @@ def join(tree: Join, left: OperatorInput, right: OperatorInput) -> ViewFacts:
     """
     right = _named_apart(tree, right)
     pair = _pair(tree, left, right)
+    spend(_STEPS * len(pair.columns))
     changing = [name for name, side in ((_LEFT, left), (_RIGHT, right)) if not side.is_static]
     distance = cache(partial(apart, pair))
     both = [_column(column, changing, distance) for column in pair.columns]
