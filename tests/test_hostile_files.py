@@ -87,7 +87,7 @@ def test_a_check_of_twice_as_much_takes_a_few_times_as_many_calls(family: str) -
     """Twice for most, and less than four times: facts of joins are of all columns of all sides below."""
     calls(FAMILIES[family](700, random.Random(0)))  # what is imported, and kept, is so now
     few, many = (calls(FAMILIES[family](length, random.Random(0))) for length in (700, 1_400))
-    assert 1.5 * few < many < 3.7 * few
+    assert 1.2 * few < many < 3.7 * few
 
 
 def test_conditions_above_groups_are_decided_or_refused_with_words(tmp_path: Path) -> None:
@@ -157,10 +157,12 @@ def test_a_chain_of_thirty_left_joins_is_decided() -> None:
 
 
 def test_a_statement_that_takes_more_than_its_budget_ends_with_what_it_has_most_of() -> None:
-    (found,) = check_source(SourceText("q.sql", left_joins(160)), parse_catalog(CATALOG, "streams.toml"))
+    shown = ", ".join(f"x{i}.a AS a{i}" for i in range(31))
+    sql = left_joins(30).replace("LEFT", "FULL").replace("x0.a", shown, 1)
+    (found,) = check_source(SourceText("q.sql", sql), parse_catalog(CATALOG, "streams.toml"))
     (told,) = found.diagnostics
     assert found.verdict is Verdict.UNKNOWN and told.code is Code.TOO_MUCH_WORK
-    assert "with its 160 joins" in told.message
+    assert "with its 30 joins" in told.message
 
 
 def test_a_statement_takes_as_many_steps_whatever_was_judged_before_it() -> None:

@@ -160,6 +160,10 @@ def test_random_chains_of_outer_joins_print_what_duckdb_says(seed: int, monkeypa
             "AND c.ts BETWEEN i.ts AND i.ts + 7 LEFT JOIN clicks v ON v.id = a.name AND v.ts BETWEEN c.ts AND c.ts + 2",
             "9*c_clicks + 9*c_conversions + 9*c_impressions + rows_ads",
         ),
+        (
+            FOLLOWS.replace("JOIN cl", "LEFT JOIN cl").replace("JOIN conv", "RIGHT JOIN conv"),
+            "7*c_clicks + 12*c_impressions",
+        ),
         (f"{FOLLOWS_IF.replace('LEFT', 'RIGHT')}", "7*c_clicks + 12*c_impressions"),
         (f"{FOLLOWS.replace('JOIN conv', 'LEFT JOIN conv')}", "7*c_clicks + 7*c_conversions + 12*c_impressions"),
     ),

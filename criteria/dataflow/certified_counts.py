@@ -13,6 +13,7 @@ from streambound.analyzer.algebra.value_sets import NOTHING
 from streambound.analyzer.algebra.view_facts import NOW
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.query import Query
+from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.bound import BranchBound, QueryBound, TableBound, results_count, timed_results_layout
 from streambound.criteria.cases import Case
 from streambound.criteria.certificate import certificate, to_json
@@ -65,6 +66,10 @@ class CertifiedCounts:
             if isinstance(tree, nodes.Aggregate) and not tree.keys:
                 return {"rule": "one", "size": count.size.text}
             rows_of = tree if isinstance(tree, nodes.Scan) else named_inputs(tree).get(state.what, tree)
+            if one.is_apart:  # each relation that streams' rows are joined with again
+                relations = [leaf.tree for leaf in one.leaves() if is_static(leaf.tree, self.nodes.catalog)]
+                known = [id(other) for other in one.states if other.what == "relation"]
+                rows_of = relations[known.index(id(state))]
             rows_of = _relation_of(tree).input if state.proposition == "E3" else rows_of
             made = self._at(rows_of, "whole" if count.reason is Reason.ROWS else "unproved", count)
             if state.proposition == "E3":

@@ -117,7 +117,7 @@ class CertifiedNodes:
             around, width = self.at(tree), len(tree.keys)
             path = self.claims[self.first[tree]]["path"]
             for state in one.states:
-                for view in counted_lists(state.count):
+                for view in _select_lists(state.count):
                     made = TreeNode(view, around.views, around.recursion)
                     call = {} if state.what == "groups" else {"call": state.key[-1] - width}
                     made_by = "keyed" if session_of(view) is None else "session"
@@ -129,7 +129,7 @@ class CertifiedNodes:
         around = self.at(tree)
         below, path = around.input("input").view, self.claims[self.first[tree]]["path"]
         for state in states:
-            for view in counted_lists(state.count):
+            for view in _select_lists(state.count):
                 assert state.window is not None, "rows are of a window"
                 call = state.window.calls[0]
                 items = [parsed(item.value) for item in view.items if isinstance(item, nodes.Named)]
@@ -142,12 +142,12 @@ class CertifiedNodes:
                 self.add(TreeNode(view, around.views, around.recursion), made)
 
 
-def counted_lists(count: StateCount | None) -> Iterator[nodes.Project]:
+def _select_lists(count: StateCount | None) -> Iterator[nodes.Project]:
     """The select lists of keys or of partitions that a count is of."""
     why = None if count is None else count.why
     if isinstance(why, WindowCount):
         for one in (why.rows, why.each, why.ties):
-            yield from counted_lists(one)
+            yield from _select_lists(one)
     if isinstance(why, Combinations | WholeView | SumOfCounts) and isinstance(why.view.tree, nodes.Project):
         yield why.view.tree
 

@@ -151,7 +151,11 @@ class FactLog:
                     return made | {"uses": [self.values(below, empty)], "set": own}
                 read = sorted(below.view.read_by(*call.arguments))
                 made["uses"] = [self.values(below, one) for one in read if below.view.columns[one].values != ANYTHING]
-                return made | {"set": between(own.ends[0], None, null=False) if call.function == "COUNT" else own}
+                rows = below.tree
+                while isinstance(rows, nodes.Filter | nodes.Alias | nodes.Project):
+                    rows = rows.input
+                known = call.function != "COUNT" or isinstance(rows, nodes.Scan)
+                return made | {"set": own if known else between(own.ends[0], None, null=False)}
             case nodes.Over():
                 return made | {"set": own}
             case nodes.Bucket():

@@ -45,6 +45,7 @@ from streambound.criteria.dataflow.state import (
     Reason,
     Retention,
     StateCount,
+    WholeView,
     better,
     without_rule,
 )
@@ -246,8 +247,9 @@ def _rows_apart(tree: Join, demand: Demand, context: RuleContext) -> Operation |
         return None
     states = [OperatorState(tree, "rows", "Lemma 1", (), Entry.SOURCES, count)]
     for relation in (one.tree for one in found.leaves() if is_static(one.tree, context.catalog)):
-        rows = context.views.of(relation).rows
-        size = None if rows is None else StateCount(rows, Reason.ROWS, Retention.EVER)
+        view = context.views.of(relation)
+        why = WholeView(view)
+        size = None if view.rows is None else StateCount(view.rows, Reason.ROWS, Retention.EVER, why=why)
         states.append(OperatorState(tree, "relation", "E1", (), Entry.NUMBER, size))
     return replace(found, states=tuple(states))
 

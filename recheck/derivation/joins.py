@@ -116,8 +116,6 @@ def _made_again(
     operations: OperationChecker, node: PlanNode, claim: ClaimedOperation, root: bool = False
 ) -> list[PlanNode]:
     """Rows of joins without a state of their own, down to those of streams and the relations, which are returned."""
-    node = with_conditions(node)
-    require(Needed(frozenset()), claim, node)
     if claim.block is not None or (claim.states and not root):
         raise RejectedError("states of rows that are made again")
     match node.tree:
@@ -140,6 +138,7 @@ def _made_again(
             operations.check(given, Needed(needed), one)
             relations.append(given)
         elif one.rule != "block":
+            given = with_conditions(given)
             require(Needed(needed), one, given)
             relations += _made_again(operations, given, one)
         else:

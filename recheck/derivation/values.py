@@ -13,6 +13,7 @@ from streambound.analyzer.algebra.row_expressions import is_null, may_be_null, r
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.value_sets import ANYTHING, NOTHING, NULL, ValueSet, as_domain, between, of_domain
 from streambound.analyzer.algebra.window_functions import Gives, window_function
+from streambound.analyzer.catalog import Kind
 from streambound.analyzer.columns import Column
 from streambound.analyzer.constants import Folded
 from streambound.analyzer.expressions.evident import domain
@@ -245,7 +246,7 @@ def _aggregated(
     if not grouped and facts.is_empty(node.below, claim.uses):  # of no rows
         return between(0, 0, null=False) if call.function == "COUNT" else ANYTHING
     if call.function == "COUNT":
-        return between(int(there), None, null=False)
+        return between(int(there), _rows_of_relation(node.below), null=False)
     function = AGGREGATES.get(call.function)
     null = node.schema[claim.column].nullable and not (there and function is not None and function.of_one_value)
     if len(values) == 1 and function is not None and function.picks:
@@ -255,6 +256,13 @@ def _aggregated(
     if call.function != "SUM" or not exact:
         return replace(ANYTHING, null=null)
     return between(0 if low is not None and low >= 0 else None, 0 if high is not None and high <= 0 else None, null)
+
+
+def _rows_of_relation(node: PlanNode) -> int | None:
+    """The most rows that are selected of a relation at a time."""
+    while isinstance(node.tree, nodes.Filter | nodes.Alias | nodes.Project):
+        node = node.below
+    return None if node.table is None or node.table.kind is Kind.STREAM else node.table.rows
 
 
 def value_set(claim: ClaimedValues, node: PlanNode, column: int) -> ValueSet:

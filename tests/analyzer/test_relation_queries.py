@@ -93,7 +93,7 @@ NOT_COMPUTED = (
     ("SELECT S.a FROM S JOIN (SELECT a FROM R ORDER BY a LIMIT 1) AS k ON k.a = S.a", "ORDER BY"),
     ("SELECT S.a FROM S JOIN (SELECT first(a) AS a FROM R) AS k ON k.a = S.a", "first(a)"),
     ("SELECT S.a FROM S JOIN (SELECT a, T.a AS b FROM T GROUP BY T.a) AS k ON k.a = S.a", ""),
-    ("SELECT S.a FROM S JOIN (SELECT name, stddev(a) AS d FROM R GROUP BY name) AS k ON k.name = S.s", "(SELECT name"),
+    ("SELECT S.a FROM S JOIN (SELECT name, corr(a, a) AS d FROM R GROUP BY name) AS k ON k.name = S.s", "(SELECT name"),
     ("SELECT S.a FROM S JOIN (SELECT a, max(name) AS a FROM R GROUP BY a) AS k ON k.a = S.a", "(SELECT a, max"),
     ("SELECT S.a FROM S JOIN (SELECT a, count(*) AS n FROM R WHERE R.a = S.b GROUP BY a) AS k ON k.a = S.a", ""),
 )
