@@ -52,9 +52,9 @@ class ViolationObject(TypedDict):
 
 
 class CriterionObject(TypedDict):
-    """A criterion's answer."""
+    """A criterion's answer: of ``bag``, ``set``, ``theorem-1``, ``theorem-2``, or of a proposition beyond joins."""
 
-    name: Annotated[str, ("enum", ("bag", "set", "theorem-1", "theorem-2"))]
+    name: str
     holds: bool
     violations: list[ViolationObject]
 
