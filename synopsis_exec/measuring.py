@@ -259,10 +259,6 @@ def in_one_line(error: Exception) -> str:
     return best[:500]
 
 
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
-
-
 @dataclass(frozen=True, slots=True)
 class StateOperator:
     """Spark's metrics of an operator with state: how many rows it keeps, in how much memory, and drops as late."""
@@ -291,3 +287,7 @@ def spark_state(progress: Iterable[Progress]) -> dict[str, int]:
     operators = [operator for one in progress for operator in one.stateOperators]
     rows = sum(operator.numRowsTotal for operator in operators)
     return {"state_rows": rows, "state_bytes": sum(operator.memoryUsedBytes for operator in operators)}
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
