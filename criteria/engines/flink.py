@@ -16,6 +16,7 @@ from streambound.analyzer.algebra import nodes
 from streambound.analyzer.durations import UNITS
 from streambound.analyzer.engine_profiles import Micros
 from streambound.criteria.engines.flow import (
+    SIDES,
     EngineModel,
     EqualKey,
     EventMark,
@@ -52,7 +53,6 @@ from streambound.criteria.engines.profile import (
     length_text,
 )
 
-_SIDES = ("left", "right")
 _TTL = "table.exec.state.ttl"
 _FORGET = EngineFix(f"set {_TTL}, or the hint STATE_TTL", False)
 _KEEPING = ("MIN", "MAX", "FIRST_VALUE", "LAST_VALUE", "FIRST", "LAST")
@@ -148,7 +148,7 @@ class FlinkModel(EngineModel):
             for one, columns, by, mine in zip(inputs, given, (0, width), own, strict=True)
         )  # fmt: skip
         columns = (*flows[0].columns, *flows[1].columns)
-        names = tuple(side_name(one, word) for one, word in zip(inputs, _SIDES, strict=True))
+        names = tuple(side_name(one, word) for one, word in zip(inputs, SIDES, strict=True))
         streaming = [flow.streaming for flow in flows]
         out = Flow(tuple(columns[place] for place in order), any(streaming))
         padded = tree.kind is not nodes.JoinKind.INNER and tree.kind is not nodes.JoinKind.SEMI
@@ -185,7 +185,7 @@ class FlinkModel(EngineModel):
     ) -> None:
         """Both sides of a join that forgets."""
         notes = ("the hint STATE_TTL does nothing here",) if self.hints else ()
-        for word, one, flow, lifetime in zip(_SIDES, (tree.left, tree.right), flows, lifetimes, strict=True):
+        for word, one, flow, lifetime in zip(SIDES, (tree.left, tree.right), flows, lifetimes, strict=True):
             name = side_name(one, word)
             state = self.open_state(operator, tree, by, lifetime, flow.rate, f"rows of {name}", word, name)
             self.states.append(replace(state, notes=notes))
@@ -225,7 +225,7 @@ class FlinkModel(EngineModel):
         """A join that keeps both sides: each distinct row of what is read of them, with how often it came."""
         why, fix = self._not_interval(flows, names, parts, bounds, keys)
         by = 0
-        for word, name, flow in zip(_SIDES, names, flows, strict=True):
+        for word, name, flow in zip(SIDES, names, flows, strict=True):
             values = flow.values(p - by for p in read if by <= p < by + len(flow.columns))
             words = "one row a key" if flow.keyed else f"all rows of {name}"
             ttl = self._ttl(name)
@@ -256,7 +256,7 @@ class FlinkModel(EngineModel):
             return f"{name} has no time attribute", EngineFix(f"declare a watermark of {name}{both}", False)
         first, second = (next(one.near.source for one in flow.columns if one.mark and one.near) for flow in flows)
         condition = exp.and_(*parts, exp.true(), copy=True)
-        apart = distance(condition, first, second, lambda place: columns[place].near if place >= 0 else None)
+        apart = distance(condition, first, second, Flow(columns).near)
         fix = hull_fix(apart, flows[0], flows[1])
         if fix is not None:
             return "the planner reads no two bounds on time attributes in the condition", fix
@@ -270,10 +270,7 @@ class FlinkModel(EngineModel):
             flow = self.all_of(tree.input)
             return self.grouped(tree, flow, list(range(len(flow.columns))), "group aggregate")
         given = self.schema(tree.input)
-        keys = [placed(key.value, given) for key in tree.keys]
-        arguments = [placed(one, given) for call in tree.calls for one in call.arguments]
-        flow = self.visit(tree.input, places(*keys, *arguments), ())
-        columns = tuple(self.item(key.name, value, flow) for key, value in zip(tree.keys, keys, strict=True))
+        _, flow, columns = self.rows_of_groups(tree)
         distinct = [placed(one, given) for call in tree.calls if call.distinct for one in call.arguments]
         if flow.changing:  # what was least may be taken back
             keeping = (call for call in tree.calls if call.function in _KEEPING)
@@ -408,10 +405,8 @@ class FlinkModel(EngineModel):
 
     def finish(self, tree: nodes.Tree) -> None:
         """What Flink says of watermarks that stand still."""
-        watermarked = dict.fromkeys(name for name, delay in self.sources if delay is not None)
-        if len(watermarked) > 1 and any(state.by in (GoesBy.WINDOW, GoesBy.VALUE) for state in self.states):
-            note = f"the watermark is the least of those of {' and '.join(watermarked)}: while one of them brings no "
-            self.notes.append(f"{note}rows, nothing goes, unless table.exec.source.idle-timeout is set")
+        if any(state.by in (GoesBy.WINDOW, GoesBy.VALUE) for state in self.states):
+            self.note_least_watermark("nothing goes, unless table.exec.source.idle-timeout is set")
 
 
 _SORT = "Sort on a non-time-attribute field is not supported."

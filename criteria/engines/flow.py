@@ -14,6 +14,7 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
 from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.clock import scans
 from streambound.analyzer.algebra.schema import schema, starred_places
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.catalog import Catalog, DeclaredTable
@@ -136,10 +137,12 @@ class EngineModel(ABC):
     unread: list[str] = field(default_factory=list)
     sources: list[tuple[str, Micros | None]] = field(default_factory=list)
     windows: int = 0
+    scanned: int = 0
 
     def read(self, tree: nodes.Tree) -> EngineReading:
         """What the model says of a query."""
-        self._scan_all(tree)
+        streams = ((scan.alias, self._delay_of(scan)) for scan in scans(tree))
+        self.sources += [one for one in streams if one[1] is not NO_STREAM]  # the watermark is that of all of them
         given = self.schema(tree)
         self.visit(tree, frozenset(range(len(given))), ())
         self.finish(tree)
@@ -250,6 +253,21 @@ class EngineModel(ABC):
     def finish(self, tree: nodes.Tree) -> None:
         """What is said of the whole query."""
 
+    def note_least_watermark(self, exceptions: str) -> None:
+        """Say that nothing goes while one of several watermarks stands still, and with which ``exceptions``."""
+        watermarked = dict.fromkeys(name for name, delay in self.sources if delay is not None)
+        if len(watermarked) > 1:
+            least = f"the watermark is the least of those of {' and '.join(watermarked)}"
+            self.notes.append(f"{least}: while one of them brings no rows, {exceptions}")
+
+    def rows_of_groups(self, tree: nodes.Aggregate) -> tuple[list[exp.Expr], Flow, tuple[FlowColumn, ...]]:
+        """The keys of groups, the rows that are grouped, and the columns that the keys are."""
+        given = self.schema(tree.input)
+        keys = [placed(key.value, given) for key in tree.keys]
+        arguments = [placed(one, given) for call in tree.calls for one in call.arguments]
+        flow = self.visit(tree.input, places(*keys, *arguments), ())
+        return keys, flow, tuple(self.item(key.name, value, flow) for key, value in zip(tree.keys, keys, strict=True))
+
     def is_whole_window(self, name: str) -> bool:
         """Whether an end of a window that a list names so stays one."""
         return True
@@ -263,16 +281,6 @@ class EngineModel(ABC):
     def all_of(self, tree: nodes.Tree) -> Flow:
         """The rows of an operator all of whose columns are read."""
         return self.visit(tree, frozenset(range(len(self.schema(tree)))), ())
-
-    def _scan_all(self, tree: nodes.Tree) -> None:
-        """The streams that a query reads, in their order: the watermark is that of all of them."""
-        if isinstance(tree, nodes.Scan):
-            delay = self._delay_of(tree)
-            if delay is not NO_STREAM:
-                self.sources.append((tree.alias, delay))
-        for input in nodes.inputs(tree):
-            self._scan_all(input)
-        self._scanned = 0
 
     def _delay_of(self, scan: nodes.Scan) -> Micros | None:
         """The delay of a stream's watermark; `NO_STREAM` for a relation."""
@@ -292,8 +300,8 @@ class EngineModel(ABC):
         if delay is NO_STREAM:
             columns = tuple(FlowColumn(f"{tree.alias}.{one.name}", values=_values(one)) for one in table.columns)
             return Flow(columns, tree.changes, changing=tree.changes, keyed=tree.changes)
-        source = self._scanned
-        self._scanned += 1
+        source = self.scanned
+        self.scanned += 1
         columns = tuple(self._of_stream(tree, one, table, source, delay) for one in table.columns)
         rate = table.max_rate
         return Flow(columns, True, Fraction(rate.rows, rate.per) if rate is not None else None)
@@ -382,6 +390,7 @@ class EngineModel(ABC):
         """Rows each once, by some columns."""
 
 
+SIDES = ("left", "right")
 NO_STREAM: Micros = -1
 """In the place of a delay: there is no stream."""
 

@@ -7,15 +7,17 @@ solves that bound for whatever column is named, and applies it to the event time
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.clock import scans
 from streambound.analyzer.engine_profiles import Micros, OutputMode
 from streambound.analyzer.types import DataType, Family
 from streambound.criteria.engines.flow import (
+    SIDES,
     EngineModel,
     EqualKey,
     EventMark,
@@ -42,7 +44,6 @@ from streambound.criteria.engines.linear import (
     moved,
     near,
     place_of,
-    placed,
     places,
 )
 from streambound.criteria.engines.profile import (
@@ -56,7 +57,6 @@ from streambound.criteria.engines.profile import (
     length_text,
 )
 
-_WORDS = ("left", "right")
 LEGACY, MODE = "_LEGACY_ERROR_TEMP_3102", "STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION"
 _NAME = "UNRESOLVED_COLUMN.WITH_SUGGESTION"
 _SUBQUERY, _TIMES = "INVALID_SUBQUERY_EXPRESSION.STREAMING_QUERY", "MULTIPLE_EVENT_TIME_COLUMNS"
@@ -188,7 +188,7 @@ class SparkModel(EngineModel):
             _JoinSide(
                 flow,
                 place,
-                side_name(one, _WORDS[place]),
+                side_name(one, SIDES[place]),
                 frozenset(p - by for p in read if by <= p < by + len(flow.columns)),
             )
             for place, (flow, one, by) in enumerate(zip(flows, (tree.left, tree.right), (0, width), strict=True))
@@ -243,7 +243,7 @@ class SparkModel(EngineModel):
         for pair in keys:
             own = [place_of(one) for one in pair]
             if any(place is not None and columns[place].mark == EventMark() for place in own):
-                return _KeyTime(near(pair[0], _nears(columns))), _KeyTime(near(pair[1], _nears(columns)))
+                return _KeyTime(near(pair[0], Flow(columns).near)), _KeyTime(near(pair[1], Flow(columns).near))
             windows = [whole[side].get(place) if place is not None else None for side, place in enumerate(own)]
             if any(windows):
                 ends = [columns[place + 1].near if place is not None else None for place in own]
@@ -303,7 +303,7 @@ class SparkModel(EngineModel):
         moving = [one for one in side.bounds if one.moving]
         if not side.marked or not other.marked or not moving or len(moving) < len(side.bounds):
             why, fix = self._never(side, other, apart, keys, columns)
-            place, span = _WORDS[side.place], self.span(tree)
+            place, span = SIDES[side.place], self.span(tree)
             return EngineState("join", StateClass.GROWS, GoesBy.NEVER, span, place, side.name, why=why, fix=fix)
         reach = max(-one.length for one in moving)
         needed = [
@@ -407,7 +407,7 @@ class SparkModel(EngineModel):
 
     def _goes(self, tree: nodes.Join, side: _JoinSide, by: GoesBy, lifetime: Micros | None) -> EngineState:
         rows = f"rows of {side.name}"
-        return self.open_state("join", tree, by, lifetime, side.flow.rate, rows, _WORDS[side.place], side.name)
+        return self.open_state("join", tree, by, lifetime, side.flow.rate, rows, SIDES[side.place], side.name)
 
     # --- groups -------------------------------------------------------------------------------------------------------
 
@@ -416,11 +416,7 @@ class SparkModel(EngineModel):
         if isinstance(tree, nodes.Distinct):
             flow = self.all_of(tree.input)
             return self.grouped(tree, flow, list(range(len(flow.columns))), "deduplication")
-        given = self.schema(tree.input)
-        keys = [placed(key.value, given) for key in tree.keys]
-        arguments = [placed(one, given) for call in tree.calls for one in call.arguments]
-        flow = self.visit(tree.input, places(*keys, *arguments), ())
-        columns = tuple(self.item(key.name, value, flow) for key, value in zip(tree.keys, keys, strict=True))
+        keys, flow, columns = self.rows_of_groups(tree)
         made = replace(flow, columns=columns)
         structs = struct_keys(keys, flow.columns, strict=True)
         marked = [
@@ -610,17 +606,15 @@ class SparkModel(EngineModel):
             self.refusals.insert(0, Refusal(Phase.START, "complete mode needs groups", self.span(tree), MODE))
         if self.refusals:
             self.drops.clear()
-        for scan in _scans(tree):
+        for scan in scans(tree):
             table = self.catalog.table(scan.table)
             time = table and table.timestamp and table.column(table.timestamp)
             declared = table is not None and self.profile.delays.get(table.name.lower()) is not None
             if time and declared and not self.has_watermarks(time.type):
                 why = f"a watermark is on a column of type timestamp, and {scan.alias}.{time.name} is {time.type.name}"
                 self.refuse(Phase.ANALYSIS, why, scan, "EVENT_TIME_IS_NOT_ON_TIMESTAMP_TYPE")
-        watermarked = dict.fromkeys(name for name, delay in self.sources if delay is not None)
-        if len(watermarked) > 1 and any(state.kept is StateClass.WINDOW for state in self.states):
-            note = f"the watermark is the least of those of {' and '.join(watermarked)}: while one of them brings no "
-            self.notes.append(f"{note}rows, or a filter leaves none, nothing goes")
+        if any(state.kept is StateClass.WINDOW for state in self.states):
+            self.note_least_watermark("or a filter leaves none, nothing goes")
 
     def has_watermarks(self, kind: DataType) -> bool:
         """Only an instant may have one, and no time of day without a zone."""
@@ -677,16 +671,5 @@ def _lag(sides: tuple[_JoinSide, ...]) -> Micros:
     return max(side.flow.lag for side in sides)
 
 
-def _nears(columns: tuple[FlowColumn, ...]) -> Callable[[int], Near | None]:
-    return lambda place: columns[place].near if 0 <= place < len(columns) else None
-
-
 def _marks(flow: Flow) -> set[EventMark | None]:
     return {column.mark for column in flow.columns}
-
-
-def _scans(tree: nodes.Tree) -> Iterator[nodes.Scan]:
-    if isinstance(tree, nodes.Scan):
-        yield tree
-    for input in nodes.inputs(tree):
-        yield from _scans(input)
