@@ -10,7 +10,6 @@ from pathlib import Path
 
 from streambound.analyzer.diagnostics import Diagnostic, Fix, Related
 from streambound.criteria.vocabulary import Tier, Verdict
-from streambound.reports.engine_text import engine_lines
 from streambound.reports.excerpts import excerpt
 from streambound.reports.outcome import Outcome
 from streambound.reports.snippet import snippet
@@ -38,7 +37,10 @@ def text_report(checked: tuple[Outcome, ...], color: bool = False) -> str:
                 lines.append("")
         lines.append(verdict_line(item, color))
         lines.extend(f"  {line}" for line in notes(item))
-        lines.extend(f"  {line}" for line in (engine_lines(item.engine) if item.engine is not None else ()))
+        if item.engine is not None:
+            from streambound.reports.engine_text import engine_lines
+
+            lines.extend(f"  {line}" for line in engine_lines(item.engine))
     lines.extend(("", _summary(checked, color)))
     return "\n".join(line.replace("\n", _LINE_FEED) for line in lines)
 

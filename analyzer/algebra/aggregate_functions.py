@@ -1,7 +1,7 @@
 """Aggregates: what a group keeps for each, how it is called, and the type of its value. Another one is a line here.
 
-Percentiles are doubles, as Spark has them: the continuous ones are interpolated between the two values that they lie
-between, the discrete one is the first value, in order, that so many values come up to.
+Percentiles are doubles, as in Spark: a continuous one is interpolated between its two neighbours, the discrete one is
+the first value, in order, with at least that share of the values up to it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.types import NUMERIC, DataType, Family
 
 _SUM_DIGITS, _MEAN_PLACES = 10, 4
-"""Spark's sums of decimals have so many more digits, and its means so many more places."""
+"""How many more digits Spark gives to sums of decimals, and how many more decimal places to their means."""
 _PART = "which part of the values is below a percentile is a number from 0 to 1, such as 0.9"
 
 
