@@ -46,7 +46,6 @@ from streambound.criteria.dataflow.state import (
     Entry,
     Operation,
     OperatorState,
-    Reason,
     Retention,
     StateCount,
     Undecided,
@@ -63,7 +62,7 @@ from streambound.preprocess.pipeline import Derivation
 
 ENDS = ("start", "end", "last")
 """The ends of a bucket, in the order in which it has them as columns."""
-_ONE = StateCount(Number(1), Reason.ROWS, Retention.EVER)
+_ONE = StateCount(Number(1), Retention.EVER)
 _GROUPS_GO = {Retention.TIME: "A5", Retention.KEY: "K1"}
 """The propositions by which groups are not kept for ever."""
 

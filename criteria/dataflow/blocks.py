@@ -37,7 +37,6 @@ from streambound.criteria.dataflow.state import (
     Entry,
     Operation,
     OperatorState,
-    Reason,
     Retention,
     StateCount,
     Undecided,
@@ -226,7 +225,7 @@ def _least_tables(
 
 
 def _table(size: Size, tree: nodes.Tree, proposition: str) -> OperatorState:
-    return OperatorState(tree, "table", proposition, (), Entry.NUMBER, StateCount(size, Reason.BLOCK))
+    return OperatorState(tree, "table", proposition, (), Entry.NUMBER, StateCount(size))
 
 
 def violations(split: Query, distinct: bool, stamped: bool = False) -> list[Violation]:
@@ -264,7 +263,7 @@ def most_results(read: Read, retention: Retention = Retention.PRESENT, by_values
         and (split is None or fewer(together, split))
     ):
         query, split = read.together, together
-    return None if split is None else StateCount(split, Reason.BLOCK, retention, why=BlockResults((query,), by_values))
+    return None if split is None else StateCount(split, retention, why=BlockResults((query,), by_values))
 
 
 # --- joins of two streams ---------------------------------------------------------------------------------------------

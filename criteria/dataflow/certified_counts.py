@@ -28,7 +28,6 @@ from streambound.criteria.dataflow.state import (
     Entry,
     Operation,
     OperatorState,
-    Reason,
     SourceCount,
     StateCount,
     SumOfCounts,
@@ -61,7 +60,7 @@ class CertifiedCounts:
             if isinstance(tree, nodes.Except | nodes.Intersect):
                 sides = [self.nodes.at(tree).input(name) for name in ("left", "right")]
                 views = [one.view for one in sides]
-                rows = [StateCount(one.rows, Reason.ROWS, why=WholeView(one)) for one in views if one.rows is not None]
+                rows = [StateCount(one.rows, why=WholeView(one)) for one in views if one.rows is not None]
                 return self._at(tree, "parts", count) | {"of": [self._count(one) for one in rows]}
             if isinstance(tree, nodes.Aggregate) and not tree.keys:
                 return {"rule": "one", "size": count.size.text}
@@ -71,7 +70,7 @@ class CertifiedCounts:
                 known = [id(other) for other in one.states if other.what == "relation"]
                 rows_of = relations[known.index(id(state))]
             rows_of = _relation_of(tree).input if state.proposition == "E3" else rows_of
-            made = self._at(rows_of, "whole" if count.reason is Reason.ROWS else "unproved", count)
+            made = self._at(rows_of, "whole", count)
             if state.proposition == "E3":
                 made["closing"] = self._as_of(tree)
             return made

@@ -20,7 +20,6 @@ from streambound.criteria.dataflow.state import (
     EachKey,
     Operation,
     OperatorState,
-    Reason,
     Retention,
     StateCount,
 )
@@ -73,4 +72,4 @@ def _for_all(state: OperatorState, most: int) -> OperatorState:
     if state.proposition in _OF_RELATIONS or state.count is None:
         return state
     size = product([Number(most), state.count.size])
-    return replace(state, proposition="K3", count=StateCount(size, Reason.OPEN_KEYS, Retention.KEY))
+    return replace(state, proposition="K3", count=StateCount(size, Retention.KEY))

@@ -42,7 +42,6 @@ from streambound.criteria.dataflow.state import (
     Entry,
     Operation,
     OperatorState,
-    Reason,
     Retention,
     StateCount,
     WholeView,
@@ -184,7 +183,7 @@ def _side(
         return None  # the recursion remembers its relation
     if is_static(side, context.catalog):
         rows = context.views.of(side).rows
-        count = None if rows is None else StateCount(rows, Reason.ROWS, Retention.EVER)
+        count = None if rows is None else StateCount(rows, Retention.EVER)
         return OperatorState(tree, what, "E1", tuple(sorted(needed.columns)), Entry.NUMBER, count)
     if is_static(other, context.catalog):
         return None  # its rows are decided when they come
@@ -249,7 +248,7 @@ def _rows_apart(tree: Join, demand: Demand, context: RuleContext) -> Operation |
     for relation in (one.tree for one in found.leaves() if is_static(one.tree, context.catalog)):
         view = context.views.of(relation)
         why = WholeView(view)
-        size = None if view.rows is None else StateCount(view.rows, Reason.ROWS, Retention.EVER, why=why)
+        size = None if view.rows is None else StateCount(view.rows, Retention.EVER, why=why)
         states.append(OperatorState(tree, "relation", "E1", (), Entry.NUMBER, size))
     return replace(found, states=tuple(states))
 
@@ -332,6 +331,6 @@ def _as_of(tree: Join, version: AsOf, demand: Demand, context: RuleContext) -> O
         return without_rule(version, "a version as of another time than that at which the rows beside it come")
     mine, theirs = sides_of(tree, demand, left, context.views.of(replace(tree, kind=JoinKind.INNER, member=None)))
     rows = context.views.of(version.input).rows
-    count = None if rows is None else StateCount(rows, Reason.ROWS)
+    count = None if rows is None else StateCount(rows)
     state = OperatorState(tree, "right", "E3", tuple(sorted(theirs.columns)), Entry.ROW, count)
     return Operation(tree, (state,), (context.below(tree.left, mine), context.below(version.input, theirs)), demand)

@@ -33,7 +33,6 @@ from streambound.criteria.dataflow.state import (
     Entry,
     Operation,
     OperatorState,
-    Reason,
     Retention,
     StateCount,
     Undecided,
@@ -126,7 +125,7 @@ def _open_keys(operation: Operation, catalog: Catalog) -> Iterator[OperatorState
         brings = catalog.table(stream)
         for one in brings.punctuations if brings is not None else ():
             if one.max_open is not None:
-                count = StateCount(Number(one.max_open), Reason.OPEN_KEYS, Retention.KEY)
+                count = StateCount(Number(one.max_open), Retention.KEY)
                 ended = replace(count, retention=Retention.LAST_ENDED)
                 yield OperatorState(tree, f"open keys of {stream}", "K0", (), Entry.ROW, count)
                 yield OperatorState(tree, f"ended keys of {stream}", "K0", (), Entry.ROW, ended)
@@ -282,7 +281,7 @@ def _relation(tree: nodes.Scan, context: RuleContext) -> OperatorState:
     declared = context.catalog.table(tree.table)
     count = None
     if view.rows is not None and declared is not None and declared.rows is not None:
-        count = StateCount(view.rows, Reason.ROWS)
+        count = StateCount(view.rows)
     elif view.keys:
         count = different(view, view.keys[0])
     words = "" if count is not None else f"{tree.table} changes, and nothing says how many rows it has"

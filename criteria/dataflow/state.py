@@ -52,16 +52,6 @@ class Retention(StrEnum):
     EVER = "never"
 
 
-class Reason(StrEnum):
-    """Why a state has at most so many entries."""
-
-    BLOCK = "tables of a select-project-join block"
-    ROWS = "rows of the input"
-    VALUES = "values of the key's columns"
-    OPEN = "rows that are open"
-    OPEN_KEYS = "keys that are open"
-
-
 @dataclass(frozen=True, slots=True)
 class ColumnCount:
     """How many values a column has: those of its value set, or, of a time, as many as the open rows leave.
@@ -149,13 +139,12 @@ class HeldKey:
 
 @dataclass(frozen=True, slots=True)
 class StateCount:
-    """At most ``size`` entries, for one reason, which also says when they go.
+    """At most ``size`` entries, ``why`` there are no more, and when they go.
 
-    ``closing`` is the time that does, or ``held`` the key.
+    ``closing`` is the time by which they do, or ``held`` the key.
     """
 
     size: Size
-    reason: Reason
     retention: Retention = Retention.PRESENT
     closing: ClosingTime | None = None
     held: HeldKey | None = None

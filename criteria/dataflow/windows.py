@@ -32,7 +32,6 @@ from streambound.criteria.dataflow.state import (
     Entry,
     Operation,
     OperatorState,
-    Reason,
     Retention,
     StateCount,
     Undecided,
@@ -226,7 +225,7 @@ def _of_late(given: OperatorView, within: int) -> list[Kept]:
     rows = open_rows(given, within)
     if rows is None:
         return []
-    return [(StateCount(rows.size, Reason.OPEN, Retention.TIME, why=WindowCount(rows)), AskedRows(within=within))]
+    return [(StateCount(rows.size, Retention.TIME, why=WindowCount(rows)), AskedRows(within=within))]
 
 
 def _columns(tree: nodes.Over, scalars: Sequence[nodes.Scalar], context: RuleContext) -> OperatorView:
@@ -241,7 +240,7 @@ def _columns_of(given: OperatorView, places: Places) -> list[nodes.Scalar]:
 
 def _all(tree: nodes.Over, call: nodes.WindowCall, given: OperatorView, context: RuleContext) -> list[StateCount]:
     """All rows: as many as there are, or, where partitions close, those of open ones."""
-    found = [] if given.rows is None else [StateCount(given.rows, Reason.ROWS, why=WholeView(given))]
+    found = [] if given.rows is None else [StateCount(given.rows, why=WholeView(given))]
     whole = _columns(tree, [*map(scalar_of_column, given.schema), *call.partition], context)
     width = len(given.schema)
     count = different(whole, whole.every, range(width, len(whole.schema)))
@@ -306,12 +305,8 @@ def _near(reach: WindowReach, call: nodes.WindowCall, given: OperatorView, parti
             return []
         return _of_late(given, reach.before + reach.after)
     number = 1 if reach.before is None else reach.before + reach.after
-    each = (
-        StateCount(Number(0), Reason.VALUES)
-        if number == 0
-        else _partitions(partition, len(call.partition), len(given.schema))
-    )
-    rows = StateCount(Number(0), Reason.OPEN) if newest else different(given, given.every, [place])
+    each = StateCount(Number(0)) if number == 0 else _partitions(partition, len(call.partition), len(given.schema))
+    rows = StateCount(Number(0)) if newest else different(given, given.every, [place])
     if each is None or rows is None or (each.closing is not None and not newest):
         return []  # partitions that close have all of their rows until then
     closing = each.closing if newest else rows.closing or closed[0]
@@ -322,7 +317,7 @@ def _near(reach: WindowReach, call: nodes.WindowCall, given: OperatorView, parti
 def _open(given: OperatorView) -> StateCount | None:
     """The rows that may still change."""
     if given.change <= ViewKind.APPEND_ONLY:
-        return StateCount(Number(0), Reason.OPEN)
+        return StateCount(Number(0))
     return unsettled(given, given.every)
 
 
@@ -332,7 +327,7 @@ def _partitions(partition: OperatorView, width: int, first: int) -> StateCount |
     Their columns come after the ``first`` ones, which are the rows'.
     """
     if not partition.schema:
-        return StateCount(Number(1), Reason.ROWS)
+        return StateCount(Number(1))
     found = until_key_ends(partition, partition.every, range(width))
     if found is None or found.closing is None:
         return found
