@@ -88,6 +88,7 @@ def _judged(query: FrameQuery, sql: FrameSql, text: SourceText, catalog: Catalog
 
         checked = by_the_paper(checked)
     reading = _reading(query, checked, known, profile)
+    reading = _without_mark(reading, sql.unmarked) if reading is not None and sql.unmarked else reading
     found = findings(reading, text.file) if reading is not None else ()
     return replace(outcome(replace(checked, diagnostics=(*checked.diagnostics, *found))), engine=reading)
 
@@ -104,6 +105,19 @@ def _reading(query: FrameQuery, checked: Checked, known: Catalog, profile: Engin
         return reading
     late = tuple(one for one in reading.refusals if one.when is Phase.RUN)
     return replace(reading, refusals=_refused(query, checked.statement.span) + late)
+
+
+def _without_mark(reading: EngineReading, times: tuple[str, ...]) -> EngineReading:
+    """What lets groups go whose time is one of the frame before its watermark: name the column."""
+    from streambound.criteria.engines.profile import EngineFix, StateClass
+
+    names = " and ".join(f'F.col("{one}")' for one in times)
+    fix = EngineFix(f"write {names}: a column of the DataFrame before withWatermark has no watermark", False)
+    return replace(
+        reading,
+        states=tuple(replace(one, fix=fix) if one.kept is StateClass.GROWS else one for one in reading.states),
+        refusals=tuple(replace(one, fix=fix) for one in reading.refusals),
+    )
 
 
 def _refused(query: FrameQuery, span: Span) -> tuple[Any, ...]:

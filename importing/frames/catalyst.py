@@ -49,19 +49,21 @@ class Expression:
 class NodeFacts:
     """What JSON does not say of an operator: the line that made it, a watermark's delay in milliseconds, its types.
 
-    The types are those of its columns, as JSON has them; of operators at which a stream begins.
+    ``types`` are those of its columns, as JSON has them; of operators at which a stream begins. ``unmarked`` are
+    attributes that it does not take for event times, among its keys, and the times of its windows.
     """
 
     line: int | None = None
     delay: int | None = None
     types: tuple[Any, ...] = ()
+    unmarked: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)
 class PlanNode:
     """An operator of a plan; ``line`` is that of the program that made it, None where that is not known.
 
-    ``delay`` and ``types`` as in `NodeFacts`.
+    ``delay``, ``types`` and ``unmarked`` as in `NodeFacts`.
     """
 
     kind: str
@@ -70,6 +72,7 @@ class PlanNode:
     line: int | None = None
     delay: int | None = None
     types: tuple[Any, ...] = ()
+    unmarked: frozenset[int] = frozenset()
 
     @property
     def child(self) -> PlanNode:
@@ -102,7 +105,7 @@ def plan_of(nodes: Sequence[Mapping[str, Any]], facts: Sequence[NodeFacts]) -> P
         node, known = nodes[number], facts[number]
         line = known.line or line
         children = tuple(build(line) for _ in range(node["num-children"]))
-        return PlanNode(_kind(node), node, children, line, known.delay, known.types)
+        return PlanNode(_kind(node), node, children, line, known.delay, known.types, known.unmarked)
 
     return build(None)
 

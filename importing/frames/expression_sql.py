@@ -124,6 +124,9 @@ class Printer:
                 return f"CASE {cases}{last} END"
             case "Between":
                 return self._between(node)
+            case "DatetimeSub":
+                start, interval = (self.sql(expression_of(node.fields[key])) for key in ("start", "interval"))
+                return f"({start} - {interval})"
             case "GetStructField" if children[0].kind == "AttributeReference" and is_window(children[0]):
                 return f"{self.sql(children[0])}.{('start', '`end`')[node.fields['ordinal']]}"
             case "AggregateExpression":

@@ -77,13 +77,15 @@ class FrameSql:
     """A plan as SQL; ``lines`` has places of the text, in order, and the program's line that is read from there on.
 
     ``unjudged`` says what of it SQL has no words for, at a line: a model of the engine can read the text, a judge of
-    its meaning cannot.
+    its meaning cannot. ``unmarked`` are the times that are taken from a frame before its watermark, so that they have
+    none for Spark: they are written as casts.
     """
 
     text: str
     sources: tuple[FrameSource, ...]
     lines: tuple[tuple[int, int | None], ...]
     unjudged: NotReadError | None = None
+    unmarked: tuple[str, ...] = ()
 
     def line(self, offset: int) -> int | None:
         """The program's line that a place of the text is of."""
@@ -130,6 +132,7 @@ class _Writer:
     numbered: list[FrameSource] = field(default_factory=list)
     aliases: list[str] = field(default_factory=list)
     unjudged: NotReadError | None = None
+    unmarked: list[str] = field(default_factory=list)
 
     # --- operators ----------------------------------------------------------------------------------------------------
 
@@ -289,10 +292,12 @@ class _Writer:
                 computed |= {item.id} if own in computed else set()
                 continue
             try:
-                columns[item.id] = self._sql(value, rows)
+                columns[item.id] = self._sql(value, rows, node.unmarked if _is_window(item) else frozenset())
                 computed.add(item.id)
                 wrapped = wrapped or not _is_window(item)
             except NotReadError as error:
+                if _is_window(item):
+                    raise
                 if rows.source is None:
                     unread[item.id] = f"{item.name}: {error}"
                     continue
@@ -363,8 +368,8 @@ class _Writer:
         for item in items:
             name = _untaken(plain_name(item.name), taken)
             names[item.id] = name
-            written.append(f"{self._sql(item, rows)} AS {identifier(name)}")
-        group = ", ".join(_at(node, self._sql(key, rows)) for key in keys)
+            written.append(f"{self._sql(item, rows, node.unmarked)} AS {identifier(name)}")
+        group = ", ".join(_at(node, self._sql(key, rows, node.unmarked)) for key in keys)
         text = f"SELECT {', '.join(written)} FROM {rows.text}{_where(rows)}"
         text = _at(node, f"{text} GROUP BY {group}" if group else text)
         columns = {one: f"\x00{alias}\x00.{identifier(name)}" for one, name in names.items()}
@@ -383,7 +388,7 @@ class _Writer:
             raise NotReadError("rollup, cube and grouping sets are not read")
         one, value = windows[0]
         names = {column.id: column.name for column in made}
-        columns = rows.columns | {one.id: self._sql(value, rows)}
+        columns = rows.columns | {one.id: self._sql(value, rows, node.unmarked)}
         return replace(rows, columns=columns, names=names, computed=rows.computed | {one.id}, whole="")
 
     def _deduplicate(self, node: PlanNode, rows: _Rows) -> _Rows:
@@ -420,13 +425,17 @@ class _Writer:
 
     # --- text ---------------------------------------------------------------------------------------------------------
 
-    def _sql(self, value: Expression, rows: _Rows) -> str:
+    def _sql(self, value: Expression, rows: _Rows, unmarked: frozenset[int] = frozenset()) -> str:
         def column(one: Expression) -> str:
             if one.id in rows.unread:
                 raise NotReadError(rows.unread[one.id])
             if one.id not in rows.columns:
                 raise NotReadError(f"{one.name} is a column of another query, which is not read")
-            return rows.columns[one.id]
+            ref = rows.columns[one.id]
+            if one.id not in unmarked or ref != rows.time:
+                return ref
+            self.unmarked.append(one.name)
+            return f"CAST({ref} AS TIMESTAMP)"
 
         return Printer(column).sql(value)
 
@@ -492,7 +501,13 @@ class _Writer:
             else:
                 open_lines.append(int(mark[1]) if mark[1] else None)
             lines.append((len(clean), next((one for one in reversed(open_lines) if one), None)))
-        return FrameSql(clean + text[position:], tuple(self.numbered[one] for one in used), tuple(lines), self.unjudged)
+        return FrameSql(
+            clean + text[position:],
+            tuple(self.numbered[one] for one in used),
+            tuple(lines),
+            self.unjudged,
+            tuple(dict.fromkeys(self.unmarked)),
+        )
 
 
 def _is_streaming(node: PlanNode) -> bool:

@@ -26,6 +26,12 @@ _TAG = "streambound.line"
 _PLANS = "org.apache.spark.sql.catalyst.plans.logical"
 _KAFKA = "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp, timestampType int"
 """The columns of Kafka's source."""
+_UNMARKED = {
+    "Project": re.compile(r"precisetimestampconversion\([^()#]*#(\d+),"),
+    "Expand": re.compile(r"precisetimestampconversion\([^()#]*#(\d+),"),
+    "Aggregate": re.compile(r"#(\d+)L?+(?!-T)"),
+}
+"""Where an operator's text has a column without ``-T600000ms``: it was taken from a frame before its watermark."""
 _CALLED = ("subscribe", "topic", "subscribePattern", "dbtable", "path")
 """Options that say what a source is called."""
 
@@ -78,7 +84,8 @@ def _facts(node: Any, jvm: Any, tag: Any) -> Iterator[NodeFacts]:
     types = ()
     if delay is not None or node.nodeName() == "SubqueryAlias":
         types = tuple(one["type"] for one in json.loads(node.schema().json())["fields"])
-    yield NodeFacts(int(line.get()) if line.isDefined() else None, delay, types)
+    unmarked = _UNMARKED[node.nodeName()].findall(node.simpleString(1_000)) if node.nodeName() in _UNMARKED else ()
+    yield NodeFacts(int(line.get()) if line.isDefined() else None, delay, types, frozenset(map(int, unmarked)))
     children = node.children().iterator()
     while children.hasNext():
         yield from _facts(children.next(), jvm, tag)
