@@ -36,7 +36,7 @@ FOLLOWED = [
     "docs/circuits.md", "docs/engines.md", "docs/periods.md", "docs/run.md", "docs/understand.md", "docs/write.md",
     "examples/auctions/README.md", "examples/fraud/README.md",
 ]  # fmt: skip
-FOLLOWED_ON_SPARK = ["docs/periods.md", "docs/pyspark.md", "docs/run.md"]
+FOLLOWED_ON_SPARK = ["README.md", "docs/periods.md", "docs/pyspark.md", "docs/run.md"]
 ELSEWHERE = {"README.md": "test_readme.py", "docs/gate.md": "gate", "docs/gate-tutorial.md": "test_gate_tutorial.py"}
 """Pages whose commands another test follows."""
 SPARKS_SCHEMA = {
