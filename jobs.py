@@ -55,7 +55,7 @@ class Job:
     @property
     def placement(self) -> str:
         """Where its state is: ``driver``, ``buckets``, or ``stateless`` where it has none."""
-        return self.compiled.job.plan.placement
+        return self.compiled.job.placement.where
 
     def write(self, folder: str | Path) -> Path:
         """Write `job.py`, and its runtime beside it, into a directory, which is made if there is none; the file."""
@@ -202,13 +202,13 @@ def job_of(
 def planned_circuit(checked: Checked, catalog: Catalog, unbounded: bool = False) -> PlannedCircuit | None:
     """The plan of a bounded query beyond joins, or of any with ``unbounded``; None where there is none."""
     from streambound.criteria.dataflow.decision import JudgedOperators
-    from streambound.synopsis_exec.operations.plan import plan_of_judgement
+    from streambound.synopsis_exec.operations.plan import plan_of_operators
     from streambound.synopsis_exec.period_plan import make_period_plan
 
     statement, final, bounded = checked.statement, checked.statement.other_mode is not None, checked.verdict.fits
     circuit = checked.circuit if bounded or unbounded else None
     if isinstance(circuit, JudgedOperators):
-        return plan_of_judgement(circuit.judgement, statement, final, grows=not bounded)
+        return plan_of_operators(circuit, statement, final, grows=not bounded)
     return make_period_plan(circuit, statement, catalog, final) if circuit is not None and bounded else None
 
 

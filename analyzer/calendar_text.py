@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 MICROSECONDS = 1_000_000
 BLANKS = "".join(map(chr, range(0x21))) + "\x7f"
@@ -90,6 +89,8 @@ def zone_of(text: str | None) -> tzinfo:
         distance = timedelta(hours=hours, minutes=minutes, seconds=seconds)
         if distance <= _MOST_OFFSET and minutes < 60 and seconds < 60:
             return timezone(-distance if found.group(1) == "-" else distance)
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
     try:
         return ZoneInfo(text)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
@@ -104,7 +105,7 @@ def _days(year: int, month: int, day: int) -> int:
 
 def _offset(zone: tzinfo, year: int, month: int, day: int, clock: timedelta) -> int:
     """How many microseconds clocks of a zone are ahead of UTC."""
-    if not 1 <= year <= 9999 and isinstance(zone, ZoneInfo):
+    if not 1 <= year <= 9999 and not isinstance(zone, timezone):
         raise ValueError("no one knows the time zone's offset in that year")
     known = year if 1 <= year <= 9999 else 2000 + year % _CYCLE_YEARS
     offset = (datetime(known, month, day, tzinfo=zone) + clock).utcoffset()

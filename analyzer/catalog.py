@@ -33,6 +33,7 @@ from streambound.analyzer.changes import (
 )
 from streambound.analyzer.columns import Column
 from streambound.analyzer.endpoints import Sink, SourceOptions, read_sink, read_source
+from streambound.analyzer.engine_profiles import EngineProfile, read_engine
 from streambound.analyzer.errors import CatalogError
 from streambound.analyzer.names import alike, is_file_name
 from streambound.analyzer.periods import PeriodRows, TimeDomain, read_period, read_time
@@ -43,7 +44,7 @@ from streambound.analyzer.toml_lines import toml_spans
 from streambound.analyzer.toml_reader import TomlReader, suggest
 from streambound.analyzer.types import DataType, Family, parse_type
 from streambound.analyzer.values import Value, decode, encode_toml
-from streambound_runtime.lineage.too_large import NODES
+from streambound_runtime.lineage.formulas import NODES
 from streambound_runtime.promises import KEPT_BY_DEFAULT, STRICT, Arrival, Domain, QuarantineLimit, Rate
 
 FILE_NAME = "streams.toml"
@@ -159,7 +160,8 @@ class Catalog:
     the file's, where it was read from one: repairs of the catalog are edits of it. ``settings`` are those of `[check]`;
     ``models`` are the names of dbt for streams and relations, ``time`` is what all-time results cover. A recursion that
     is not known to end stops a run after ``max_iterations`` steps at one timestamp, and a decision about a lineage
-    may take ``lineage_nodes`` nodes. ``quarantine`` says how many bad rows a job keeps.
+    may take ``lineage_nodes`` nodes. ``quarantine`` says how many bad rows a job keeps, ``engine`` what runs
+    the queries elsewhere.
     """
 
     file: str
@@ -173,6 +175,7 @@ class Catalog:
     max_iterations: int = MAX_ITERATIONS
     lineage_nodes: int = NODES
     quarantine: QuarantineLimit = KEPT_BY_DEFAULT
+    engine: EngineProfile | None = None
     text: str = field(default="", repr=False, compare=False)
 
     def table(self, name: str) -> DeclaredTable | None:
@@ -286,6 +289,7 @@ def catalog_from_mapping(
         reader.positive(document, "max_iterations", (), 1) or MAX_ITERATIONS,
         reader.positive(document, "lineage_nodes", (), 1) or NODES,
         reader.quarantine(document.get("quarantine", {})),
+        read_engine(reader, document.get("engine", {}), tuple(t.name for t in tables if t.kind is not Kind.RELATION)),
     )
 
 

@@ -195,6 +195,15 @@ class QuarantineDocument(TypedDict, total=False):
     beyond: Literal["count", "stop"]
 
 
+class EngineDocument(TypedDict, total=False):
+    """What runs the queries elsewhere: its watermarks, by stream, and how results are written."""
+
+    name: Literal["spark", "flink"]
+    output_mode: Literal["append", "update", "complete"]
+    delays: dict[str, Annotated[str, ("description", "A length of time, or none: it has no watermark.")]]
+    ttl: str
+
+
 class CatalogDocument(TypedDict, total=False):
     """A whole catalog."""
 
@@ -204,6 +213,7 @@ class CatalogDocument(TypedDict, total=False):
     max_iterations: _Positive
     lineage_nodes: _Positive
     quarantine: QuarantineDocument
+    engine: EngineDocument
     time: TimeDocument
     streams: dict[str, StreamDocument]
     relations: dict[str, RelationDocument]

@@ -67,6 +67,9 @@ class Code(StrEnum):
     TOO_MUCH_WORK = "SB212", Severity.ERROR, "A statement that is too large, or takes more work than one is given."
     UNBOUNDED_PERIODS = "SB213", Severity.ERROR, "Nothing says how many rows with periods are valid at a time."
     UNBOUNDED_VIEW = "SB214", Severity.ERROR, "Nothing says how many rows an operator remembers."
+    ENGINE_DROPS = "SB221", Severity.ERROR, "With --engine: the engine drops results of the query as it is written."
+    ENGINE_REFUSES = "SB222", Severity.ERROR, "With --engine: the engine does not run the query as it is written."
+    ENGINE_GROWS = "SB223", Severity.WARNING, "With --engine: what the engine keeps for the query grows for ever."
     THEOREM_1 = "SB301", Severity.ERROR, "With --criteria paper: a condition of the paper's Theorem 1 is violated."
     THEOREM_2 = "SB302", Severity.ERROR, "With --criteria paper: a condition of the paper's Theorem 2 is violated."
     PAPER_SILENT = "SB303", Severity.ERROR, "With --criteria paper: the paper does not speak of this query."
@@ -106,9 +109,14 @@ class Code(StrEnum):
         return self.startswith(("SB11", "SB15", "SB2", "SB3")) or self in (Code.REPEATED_NAME, Code.NO_QUERY)
 
     @property
+    def by_engine(self) -> bool:
+        """Whether only a check for an engine finds it."""
+        return self.startswith("SB22")
+
+    @property
     def criteria(self) -> str | None:
         """``exact`` or ``paper`` for what only these criteria find, so that a run by the others says nothing of it."""
         if self.startswith("SB3"):
             return "paper"
         both = (Code.TOO_MANY_BRANCHES, Code.OVER_LIMIT, Code.TOO_MUCH_WORK)
-        return "exact" if self.startswith("SB2") and self not in both else None
+        return "exact" if self.startswith("SB2") and self not in both and not self.by_engine else None

@@ -41,7 +41,7 @@ from streambound_runtime.promises import Domain
 _OPERATORS = (Scan, Alias, Filter, Project, Aggregate, Join, Distinct, Union, Except, Intersect)
 """What gives the same rows of the same rows: the others take some of several, in whatever order they come."""
 _ANY_ORDER = ("ANY_VALUE", "FIRST", "LAST", "FIRST_VALUE", "LAST_VALUE", "ARRAY_AGG", "COLLECT_LIST", "COLLECT_SET",
-              "LISTAGG", "STRING_AGG", "MODE")  # fmt: skip
+              "LISTAGG", "STRING_AGG")  # fmt: skip
 """Aggregates whose value may depend on the order of rows."""
 
 

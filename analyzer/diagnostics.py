@@ -76,6 +76,18 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True)
+class Repairs:
+    """The repairs of one statement, the best first; ``why_none`` says why there is none.
+
+    ``cut_short`` says why the search ended before as many were found as are shown at most; empty where it did not.
+    """
+
+    fixes: tuple[Fix, ...] = ()
+    why_none: str = ""
+    cut_short: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Suppression:
     """Why a finding does not count: ``kind`` is ``comment`` for one beside the SQL, ``baseline`` for a recorded one.
 

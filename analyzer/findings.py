@@ -64,12 +64,15 @@ class Positions:
         self._tokens = tokens = (*before, *tokens)
         self._at = {token.start: index for index, token in enumerate(tokens)}
         self._ends = {token.end: index for index, token in enumerate(tokens)}
+        self._known: dict[int, tuple[exp.Expr, Span | None]] = {}
 
     def of(self, node: exp.Expr) -> Span:
         """The span from a node's first to its last token; its nearest parent's where it has none."""
         current: exp.Expr | None = node
         while current is not None:
-            if span := self._leaves(current):
+            if id(current) not in self._known:
+                self._known[id(current)] = current, self._leaves(current)
+            if span := self._known[id(current)][1]:
                 return span
             current = current.parent
         return self.source.span(self._tokens[self._first].start, self._tokens[-1].end + 1)

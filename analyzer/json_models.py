@@ -11,19 +11,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, is_dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from datetime import date
 from enum import Enum
-from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin
+from functools import cache, partial
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from streambound.analyzer.errors import InputError, StreamboundError
 
-if TYPE_CHECKING:
-    from cattrs import Converter
-
 T = TypeVar("T")
-_STEP = re.compile(r"\.(?P<member>\w+)|\[(?P<number>\d+)\]|\['(?P<key>.*?)(?:'\]|\Z)")
+_Read = Callable[[Any], Any]
 _BLANKS = re.compile(r"[ \t\n\r]*")
 
 
@@ -80,44 +79,116 @@ def parsed(text: str, file: str, remedy: str = "", error: type[StreamboundError]
 
 def structured(value: object, kind: type[T], closed: bool = True) -> T:
     """A JSON value as a value of a type; raises JsonShapeError where it has another shape."""
-    try:
-        return converter(closed).structure(value, kind)
-    except Exception as error:  # a group of all that is wrong, each with its path
-        raise JsonShapeError(tuple(faults_of(error))) from error
+    return _reader(closed).read(value, kind)
+
+
+class JsonReader:
+    """Reads JSON values as values of types, and takes none for one of another type.
+
+    A member whose field has a default may be missing; others than the fields may be there unless ``closed``. ``own``
+    reads the types that are written in a form of their own.
+    """
+
+    def __init__(self, closed: bool = True, own: Mapping[type, _Read] | None = None) -> None:
+        self._closed = closed
+        self._known: dict[Any, _Read] = {Any: lambda value: value, **(own or {})}
+
+    def read(self, value: object, kind: type[T]) -> T:
+        """A value of a type; raises JsonShapeError, with all that is wrong, where it has another shape."""
+        try:
+            found: T = self._of(kind)(value)
+        except JsonShapeError:
+            raise
+        except Exception as error:
+            raise JsonShapeError((JsonFault(str(error)),)) from error
+        return found
+
+    def _of(self, kind: Any) -> _Read:
+        if kind not in self._known:
+            self._known[kind] = self._made(kind)
+        return self._known[kind]
+
+    def _made(self, kind: Any) -> _Read:
+        arguments = get_args(kind)
+        match get_origin(kind):
+            case origin if origin is Literal:
+                return lambda value: _one_of(value, arguments)
+            case origin if origin is tuple and arguments[1:] == (Ellipsis,):
+                each = self._of(arguments[0])
+                return lambda value: tuple(_all((i, each, one) for i, one in enumerate(exactly(value, list))))
+            case origin if origin is tuple:
+                return partial(_row, [self._of(argument) for argument in arguments])
+            case origin if origin in (dict, Mapping):
+                each = self._of(arguments[1])
+                return lambda value: dict(
+                    zip(exactly(value, dict), _all((key, each, one) for key, one in value.items()), strict=True)
+                )
+            case origin if origin in (Union, UnionType):
+                (other,) = (self._of(argument) for argument in arguments if argument is not NoneType)
+                return lambda value: None if value is None else other(value)
+        if is_dataclass(kind):
+            return self._members(kind)
+        return kind if issubclass(kind, Enum) else lambda value: exactly(value, kind)
+
+    def _members(self, kind: Any) -> _Read:
+        hints = get_type_hints(kind)
+        names = {one.name: one.default is one.default_factory is MISSING for one in fields(kind) if one.init}
+
+        def read(value: Any) -> Any:
+            more = [name for name in exactly(value, dict) if name not in names] if self._closed else []
+            given = [name for name, needed in names.items() if needed or name in value]
+            found = _all(
+                ((name, self._of(hints[name]) if name in value else _missing, value.get(name)) for name in given),
+                [JsonFault(f"extra fields found ({', '.join(more)})")] if more else [],
+            )
+            return kind(**dict(zip(given, found, strict=True)))
+
+        return read
+
+
+def plain(value: Any) -> Any:
+    """What `JsonReader` reads as a value: its fields, members and parts, of those types that JSON has."""
+    if isinstance(value, Enum):
+        return value.value
+    if is_dataclass(value):
+        return {one.name: plain(getattr(value, one.name)) for one in fields(value) if one.init}
+    if isinstance(value, Mapping):
+        return {key: plain(one) for key, one in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain(one) for one in value]
+    return value.isoformat() if isinstance(value, date) else value
 
 
 @cache
-def converter(closed: bool = True) -> Converter:
-    """The converter for types that need no hooks of their own."""
-    return strict_converter(closed)
+def _reader(closed: bool) -> JsonReader:
+    return JsonReader(closed)
 
 
-def strict_converter(closed: bool = True) -> Converter:
-    """What takes no value for one of another type; a member whose field has a default may be missing."""
-    from cattrs import Converter
-    from cattrs.gen import make_dict_structure_fn
-
-    found = Converter(forbid_extra_keys=closed, unstruct_collection_overrides={tuple: list})
-
-    def members(kind: type[Any]) -> Callable[[Any, Any], Any]:
-        read = make_dict_structure_fn(kind, found, _cattrs_forbid_extra_keys=closed)
-        return lambda value, kind: read(exactly(value, dict), kind)
-
-    for kind in (int, str, bool):
-        found.register_structure_hook(kind, _plain)
-    found.register_structure_hook_factory(is_dataclass, members)
-    found.register_structure_hook_func(_is_of(Literal), _one_of)
-    found.register_structure_hook_func(_is_of(tuple), lambda value, kind: _listed(found.structure, value, kind))
+def _all(parts: Iterable[tuple[str | int, _Read, Any]], faults: Iterable[JsonFault] = ()) -> list[Any]:
+    """Parts, each read; raises JsonShapeError with what is wrong in any, at its place, and some faults more."""
+    found, wrong = [], list[JsonFault]()
+    for place, read, value in parts:
+        try:
+            found.append(read(value))
+        except JsonShapeError as error:
+            wrong += (JsonFault(fault.message, (place, *fault.path)) for fault in error.faults)
+        except Exception as error:
+            wrong.append(JsonFault(str(error), (place,)))
+    wrong += faults
+    if wrong:
+        raise JsonShapeError(tuple(wrong))
     return found
 
 
-def _plain(value: Any, kind: type[T]) -> T:
-    """A text, a number or a truth value; such classes are enumerations, too."""
-    return kind(value) if issubclass(kind, Enum) else exactly(value, kind)
+def _missing(value: Any) -> Any:
+    raise ValueError("required field missing")
 
 
-def _is_of(origin: Any) -> Callable[[Any], bool]:
-    return lambda kind: get_origin(kind) is origin
+def _row(kinds: list[_Read], value: Any) -> tuple[Any, ...]:
+    """A list of as many things as there are kinds."""
+    if len(exactly(value, list)) != len(kinds):
+        raise TypeError(f"{_shown(value)} is too short or long a list")
+    return tuple(_all((i, read, one) for i, (read, one) in enumerate(zip(kinds, value, strict=True))))
 
 
 def exactly(value: Any, kind: type[T]) -> T:
@@ -127,52 +198,13 @@ def exactly(value: Any, kind: type[T]) -> T:
     return value
 
 
-_NAMES = {int: "an integer", str: "a text", bool: "true or false", dict: "an object"}
+_NAMES = {int: "an integer", str: "a text", bool: "true or false", dict: "an object", list: "a list"}
 
 
-def _one_of(value: Any, kind: Any) -> Any:
-    if not any(value == one and type(value) is type(one) for one in get_args(kind)):
-        raise ValueError(f"{_shown(value)} is not one of {', '.join(map(_shown, get_args(kind)))}")
+def _one_of(value: Any, known: tuple[Any, ...]) -> Any:
+    if not any(value == one and type(value) is type(one) for one in known):
+        raise ValueError(f"{_shown(value)} is not one of {', '.join(map(_shown, known))}")
     return value
-
-
-def _listed(read: Callable[[Any, Any], Any], value: Any, kind: Any) -> tuple[Any, ...]:
-    """A list of things of one kind, or of as many as there are kinds; its errors know their places in it."""
-    from cattrs import IterableValidationError, IterableValidationNote
-
-    kinds = get_args(kind)
-    each = kinds[:1] * len(value) if kinds[-1] is Ellipsis and isinstance(value, list) else kinds
-    if not isinstance(value, list) or len(value) != len(each):
-        raise TypeError(f"{_shown(value)} is no list, or too short or long a one")
-    found, wrong = [], []
-    for number, (one, own) in enumerate(zip(value, each, strict=True)):
-        try:
-            found.append(read(one, own))
-        except Exception as error:
-            error.add_note(IterableValidationNote(f"at {number}", number, own))
-            wrong.append(error)
-    if wrong:
-        raise IterableValidationError(f"while structuring {kind}", wrong, kind)
-    return tuple(found)
-
-
-def faults_of(error: Exception) -> Iterator[JsonFault]:
-    """What an error of a converter says is wrong."""
-    from cattrs import transform_error
-    from cattrs.v import format_exception
-
-    def said(one: BaseException, kind: type | None) -> str:
-        from_cattrs = type(one).__module__.partition(".")[0] == "cattrs"
-        return format_exception(one, kind) if from_cattrs or isinstance(one, KeyError) else str(one)
-
-    for text in transform_error(error, "$", said):
-        message, _, path = text.rpartition(" @ ")
-        yield JsonFault(message, tuple(_steps(path)))
-
-
-def _steps(path: str) -> Iterator[str | int]:
-    for step in _STEP.finditer(path):
-        yield int(step["number"]) if step["number"] else step["member"] or step["key"]
 
 
 def path_text(path: tuple[str | int, ...]) -> str:

@@ -44,6 +44,7 @@ from streambound.analyzer.expressions.reading import Refused, told
 from streambound.analyzer.expressions.registry import refusal
 from streambound.analyzer.expressions.rows import marked, outermost_queries
 from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.work import by_identity
 
 Outer = Callable[[exp.Column], exp.Expr]
 """What a column stands for that the subquery has not."""
@@ -55,6 +56,7 @@ _ONE_SELECT = (Filter, Join, Project, Aggregate, Over, Distinct, OrderBy, FirstR
 """What one SELECT is lowered to, over the items of its FROM."""
 
 
+@by_identity
 def is_static(tree: Tree, catalog: Catalog, recurs: bool = False) -> bool:
     """Whether a tree's rows are read from relations that do not change; ``recurs``: so are those of `Recur`.
 

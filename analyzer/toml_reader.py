@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,8 +18,10 @@ def suggest(word: str, candidates: Iterable[str]) -> str:
     >>> suggest("departure", ["departures", "weather"])
     'did you mean departures?'
     """
+    from difflib import get_close_matches
+
     by_lower = {candidate.lower(): candidate for candidate in candidates}
-    similar = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
+    similar = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
     return f"did you mean {by_lower[similar[0]]}?" if similar else ""
 
 

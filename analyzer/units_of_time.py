@@ -15,3 +15,10 @@ LENGTHS = {
     "year": (365 * DAY, 366 * DAY),
 }
 """The shortest and the longest period of each unit of the calendar, in microseconds."""
+UNIT_NAMES = {"dd": "day", "mm": "month", "mon": "month", "yyyy": "year", "yy": "year"}
+"""Other names of units, where rows' times are truncated."""
+TRUNCATED = {
+    name: LENGTHS[UNIT_NAMES.get(name, name)]
+    for name in ("second", "minute", "hour", "day", "week", "month", "quarter", "year", *UNIT_NAMES)
+}
+"""Of each unit that DATE_TRUNC takes its shortest and its longest period."""

@@ -12,10 +12,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import _lru_cache_wrapper, lru_cache
+from functools import _lru_cache_wrapper, lru_cache, wraps
 from math import inf
-from typing import Any, Self, TypeVar
+from typing import ParamSpec, Self, TypeVar
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 STATEMENT = 6_000_000
@@ -67,7 +68,8 @@ class _Meter(threading.local):
 
 
 _meter = _Meter()
-_caches: list[_lru_cache_wrapper[Any]] = []
+_clearing: list[Callable[[], None]] = []
+"""What forgets all that is cached of a statement."""
 
 
 def spend(steps: float = 1) -> None:
@@ -92,16 +94,35 @@ def cached(size: int) -> Callable[[Callable[..., T]], _lru_cache_wrapper[T]]:
 
     def of(function: Callable[..., T]) -> _lru_cache_wrapper[T]:
         found = lru_cache(size)(function)
-        _caches.append(found)
+        _clearing.append(found.cache_clear)
         return found
+
+    return of
+
+
+def by_identity(function: Callable[P, T]) -> Callable[P, T]:
+    """A function cached until the next statement is begun, of arguments that are the same objects.
+
+    For trees: to compare two of them, or to hash one, takes as long as most that is asked of them.
+    """
+    known: dict[tuple[object, ...], tuple[object, T]] = {}
+    _clearing.append(known.clear)
+
+    @wraps(function)
+    def of(*arguments: P.args, **named: P.kwargs) -> T:
+        key = (*map(id, arguments), *((name, id(value)) for name, value in named.items()))
+        found = known.get(key)
+        if found is None:  # an object that is kept has its id for itself
+            found = known[key] = (arguments, named), function(*arguments, **named)
+        return found[1]
 
     return of
 
 
 def begin() -> None:
     """Begin a statement: forget what was found of others."""
-    for one in _caches:
-        one.cache_clear()
+    for clear in _clearing:
+        clear()
 
 
 @contextmanager

@@ -180,6 +180,32 @@ def reused_column_lists(length: int, _: random.Random) -> str:
     return fitting(write, length)
 
 
+# --- operators -------------------------------------------------------------------------------------------------
+
+
+def layers(body: str) -> Family:
+    """Subqueries one around the other, each written around the one inside it and by its number."""
+
+    def write(n: int) -> str:
+        said = "SELECT a, b, d, ts FROM S"
+        for i in range(n):
+            said = body.format(f"({said}) q{i}", i)
+        return said
+
+    return lambda length, _: fitting(write, length)
+
+
+def joins(kind: str, on: str) -> Family:
+    """A stream with others joined one after the other, each by a condition on it and the one before or the first."""
+
+    def write(n: int) -> str:
+        return "SELECT x0.a FROM S x0" + "".join(
+            f" {kind} {'ST'[i % 2]} x{i} ON {on.format(i - 1, i)}" for i in range(1, n + 1)
+        )
+
+    return lambda length, _: fitting(write, length)
+
+
 # --- many streams ----------------------------------------------------------------------------------------------
 
 
@@ -282,6 +308,9 @@ def varied(family: Family, size: int) -> Family:
 
 
 AND, OR = " AND ", " OR "
+NEAR = "x{1}.a = x{0}.a AND x{1}.ts BETWEEN x{0}.ts AND x{0}.ts + 10"
+NEAR_FIRST = "x{1}.a = x0.a AND x{1}.ts BETWEEN x0.ts AND x0.ts + 10"
+ASKED = "(SELECT 1 FROM T WHERE T.a = S.a + {0} AND T.ts BETWEEN S.ts - {0} AND S.ts)"
 WHERE = "SELECT S.a FROM S WHERE "
 FAMILIES: dict[str, Family] = {
     "parentheses": nested(WHERE, "(", "S.a = 1", ")"),
@@ -366,6 +395,74 @@ FAMILIES: dict[str, Family] = {
     "CTEs that nobody uses": chain("WITH ", ", ", lambda n: f"c{n} AS (SELECT a FROM S)", " SELECT S.a FROM S"),
     "CTEs of columns": reused_column_lists,
     "joined unions": product_of_unions,
+    "LEFT JOIN": joins("LEFT JOIN", NEAR),
+    "LEFT JOIN of one": joins("LEFT JOIN", NEAR_FIRST),
+    "LEFT JOIN without times": joins("LEFT JOIN", "x{1}.d = x{0}.d"),
+    "FULL JOIN": joins("FULL JOIN", NEAR),
+    "SEMI JOIN": joins("LEFT SEMI JOIN", NEAR_FIRST),
+    "ANTI JOIN": joins("LEFT ANTI JOIN", NEAR_FIRST),
+    "relations LEFT JOIN": chain("SELECT S.a FROM S ", " ", lambda n: f"LEFT JOIN R r{n} ON S.a = r{n}.k"),
+    "sums with FILTER": chain(
+        "SELECT d, ", ", ", lambda n: f"SUM(b) FILTER (WHERE a > {n}) AS s{n}", " FROM S GROUP BY d"
+    ),
+    "sums of CASE": chain(
+        "SELECT d, ", ", ", lambda n: f"SUM(CASE WHEN a = {n} THEN b END) AS s{n}", " FROM S GROUP BY d"
+    ),
+    "numbers of values": chain("SELECT d, ", ", ", lambda n: f"COUNT(DISTINCT a + {n}) AS s{n}", " FROM S GROUP BY d"),
+    "keys of groups": chain("SELECT COUNT(*) AS n FROM S GROUP BY ", ", ", lambda n: f"d + {n}"),
+    "HAVING": chain("SELECT d FROM S GROUP BY d HAVING ", AND, lambda n: f"SUM(b) > {n}"),
+    "frames": chain(
+        "SELECT ",
+        ", ",
+        lambda n: f"SUM(b) OVER (PARTITION BY d ORDER BY ts ROWS BETWEEN {n} PRECEDING AND CURRENT ROW) AS s{n}",
+        " FROM S",
+    ),
+    "frames of times": chain(
+        "SELECT ",
+        ", ",
+        lambda n: f"SUM(b) OVER (PARTITION BY d ORDER BY ts RANGE BETWEEN {n} PRECEDING AND CURRENT ROW) AS s{n}",
+        " FROM S",
+    ),
+    "LAG": chain("SELECT ", ", ", lambda n: f"LAG(b, {n}) OVER (PARTITION BY d ORDER BY ts) AS s{n}", " FROM S"),
+    "EXCEPT": chain("", " EXCEPT ", lambda n: f"SELECT d FROM S WHERE d <> {n}"),
+    "INTERSECT": chain("", " INTERSECT ", lambda n: f"SELECT d FROM S WHERE d <> {n}"),
+    "set operations": chain(
+        "",
+        " ",
+        lambda n: (
+            f"{(('UNION', 'EXCEPT', 'INTERSECT')[n % 3] + ' ') * (n > 0)}SELECT d FROM {'ST'[n % 2]} WHERE d <> {n}"
+        ),
+    ),
+    "UNION ALL of groups": chain("", " UNION ALL ", lambda n: f"SELECT d, SUM(b) AS s FROM S WHERE a > {n} GROUP BY d"),
+    "EXISTS below OR": chain(WHERE, OR, lambda n: f"EXISTS {ASKED.format(n)}"),
+    "EXISTS and EXISTS": chain(WHERE, AND, lambda n: f"EXISTS {ASKED.format(n)}"),
+    "NOT EXISTS": chain(WHERE, AND, lambda n: f"NOT EXISTS {ASKED.format(n)}"),
+    "IN below OR": chain(WHERE, OR, lambda n: f"S.a + {n} IN (SELECT k FROM R)"),
+    "IN of streams": chain(WHERE, AND, lambda n: f"S.a IN (SELECT a FROM T WHERE T.ts < S.ts AND T.b > {n})"),
+    "values by subqueries": chain(
+        "SELECT ", ", ", lambda n: f"(SELECT MAX(k) FROM R WHERE R.k < S.a + {n}) AS s{n}", " FROM S"
+    ),
+    "conditions above groups": chain(
+        "SELECT d FROM (SELECT d, COUNT(*) AS n FROM S GROUP BY d) q WHERE ", AND, lambda n: f"n <> {n}"
+    ),
+    "alternatives above LAG": chain(
+        "SELECT d FROM (SELECT d, a, LAG(a) OVER (PARTITION BY d ORDER BY ts) AS e FROM S) q WHERE ",
+        OR,
+        lambda n: f"a = e + {n}",
+    ),
+    "columns of different rows": chain("SELECT DISTINCT ", ", ", lambda n: f"d + {n} AS x{n}", " FROM S"),
+    "groups of groups": layers("SELECT a, SUM(b) AS b, d, MAX(ts) AS ts FROM {0} GROUP BY a, d"),
+    "LAG of LAG": layers("SELECT a, LAG(b) OVER (PARTITION BY d ORDER BY ts) AS b, d, ts FROM {0}"),
+    "first rows of first rows": layers(
+        "SELECT a, b, d, ts FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY d ORDER BY ts) AS n FROM {0}) r "
+        "WHERE n < {1} + 2"
+    ),
+    "DISTINCT of DISTINCT": layers("SELECT DISTINCT a, b + {1} AS b, d, ts FROM {0}"),
+    "LEFT JOIN of LEFT JOIN": layers(
+        "SELECT p{1}.a, p{1}.b, p{1}.d, p{1}.ts FROM S p{1} LEFT JOIN {0} ON q{1}.d = p{1}.d AND q{1}.ts = p{1}.ts"
+    ),
+    "UNION ALL of UNION ALL": layers("SELECT a, b, d, ts FROM {0} UNION ALL SELECT a, b, d, ts FROM T WHERE a > {1}"),
+    "conditions on conditions": layers("SELECT a, b + {1} AS b, d, ts FROM {0} WHERE b > {1}"),
     "streams": streams(nothing),
     "relations": chain("SELECT S.a FROM S, ", ", ", lambda n: f"R r{n}"),
     "relations joined": chain("SELECT S.a FROM S", " ", lambda n: f" JOIN R r{n} ON S.a = r{n}.k"),

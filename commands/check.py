@@ -22,7 +22,7 @@ from streambound.commands.configured import (
 )
 from streambound.commands.failures import tell_defects
 from streambound.commands.fixing import FixOptions, fix_options, fixed
-from streambound.commands.options import PathArgument, colored, common_options, emit_mode_option
+from streambound.commands.options import PathArgument, colored, common_options, emit_mode_option, profile_option
 from streambound.commands.outputs import Destination, OutputOption, details, outputs, put
 from streambound.commands.saying import say
 from streambound.commands.streams import reporting
@@ -74,15 +74,19 @@ _MANY = 50
 @compare_options
 @fix_options
 @emit_mode_option
+@profile_option
 @common_options
 def check(
     paths: tuple[Path, ...], format_name: str | None, named: tuple[Destination, ...], criteria: str, fail_on: str,
     max_entries: int | None, repairs: bool | None, jobs: int | None, use_cache: bool, allow_empty: bool,
     registered: bool, stdin_name: Path | None, watch: bool, baseline_file: Path | None, against: str | None,
     transitions_only: bool, fix: bool, unsafe: bool, diff: bool, emit_mode: str | None, catalog_file: Path | None,
-    color: bool | None, debug: bool,
+    engine: str | None, color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Give the verdict of every query in PATHS: files, directories (all *.sql below), or - for standard input.
+
+    A file of Python, *.py, is a PySpark program: it is run, though no streaming query of it starts, and each of them
+    is checked as the SQL that its plan is, with what Spark keeps for it as it is written, at the lines of the program.
 
     Without PATHS it checks what the catalog registers: queries = ["queries/*.sql"]. The catalog's table [check] sets
     defaults of these options, also per directory; streambound config show says which, and where.
@@ -113,7 +117,9 @@ def check(
     comparison = ComparedWith(baseline_file, against, policy)
     comparison.require_sense(fixes.wanted, given("transitions_only"))
     most = None if fixes.wanted else most
-    settings = GateSettings(criteria, most, details(asked), jobs or processors(), allow_empty, policy, emit_mode)
+    settings = GateSettings(
+        criteria, most, details(asked), jobs or processors(), allow_empty, policy, emit_mode, engine
+    )
     cache = Cache(cache_directory() if use_cache else None)
 
     def judge(sources: Sources) -> tuple[Outcome, ...]:

@@ -69,8 +69,13 @@ class ComparedWith:
         judge: Judge,
     ) -> tuple[tuple[Outcome, ...], Beside, int]:  # fmt: skip
         """The findings, those known marked and those on what changed added; what they are beside; the exit status."""
-        from streambound.gate.beside import beside
         from streambound.gate.exit_status import exit_status
+
+        if self.baseline_file is None and self.against is None:
+            from streambound.reports.beside import NOTHING
+
+            return found, NOTHING, exit_status(found, self.policy.least)
+        from streambound.gate.beside import beside
         from streambound.gate.reported import leveled
 
         known, held = self._baseline(), None

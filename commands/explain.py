@@ -12,7 +12,7 @@ import click
 from streambound.analyzer.codes import Code
 from streambound.commands.options import QueryArgument, colored, common_options, emit_mode_option
 from streambound.commands.statement import put
-from streambound.jobs import compiled_of, decision_of, job_of, planned_circuit
+from streambound.jobs import compiled_of, decision_of, job_of
 
 if TYPE_CHECKING:
     from streambound.analyzer.catalog import Catalog
@@ -171,24 +171,16 @@ def _require_queries(emit: tuple[str, ...]) -> None:
 
 def _executor_stage(stage: str, catalog: Catalog, checked: Checked, input_dir: Path | None) -> str:
     from streambound.analyzer.errors import UsageError
-    from streambound.synopsis_exec.circuit_plan_text import circuit_plan_text
-    from streambound.synopsis_exec.plan import make_plan, plan_text
+    from streambound.synopsis_exec.plan_text import plan_text
 
     if stage == "job":
         return compiled_of(catalog, checked).text.rstrip("\n")
     if stage == "plan":
-        if (circuit := planned_circuit(checked, catalog)) is not None:
-            return circuit_plan_text(circuit)
-        return plan_text(make_plan(decision_of(checked), catalog))
+        return plan_text(job_of(catalog, checked).plan)
     if stage == "sql":
         from streambound.synopsis_exec.tick_text import tick_text
 
-        if (circuit := planned_circuit(checked, catalog)) is None:
-            raise UsageError(
-                f"{checked.statement.name} is computed by columns, not in SQL",
-                remedy="use --emit plan: only operators beyond joins run as SQL",
-            )
-        return tick_text(circuit)
+        return tick_text(job_of(catalog, checked))
     if input_dir is None:
         raise UsageError("--emit synopses needs recorded streams", remedy="add --input DIR")
     from streambound.synopsis_exec.steps import steps_text

@@ -17,13 +17,18 @@ if TYPE_CHECKING:
 MOST_DIGITS = 1_000_000
 """Of a number in decimal: a proved bound may have more than the 4,300 that Python writes by default."""
 
+_GARBAGE = 100_000
+"""Objects between two searches for garbage: what a command imports and reads is none, and there is room for more."""
+
 
 def guarded(call: Callable[[], Any]) -> Any:
     """Call a command; a failure ends the process with one message and its exit status, or raises with ``--debug``."""
+    import gc
     import logging
 
     from streambound.analyzer.errors import InputError, StreamboundError
 
+    gc.set_threshold(_GARBAGE)
     logging.getLogger("sqlglot").setLevel(logging.ERROR)  # what it warns of is reported as unsupported
     debug = "--debug" in sys.argv[1:]
     sys.set_int_max_str_digits(MOST_DIGITS)

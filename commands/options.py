@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from streambound.analyzer.emission import EmitMode
+from streambound.analyzer.engine_profiles import StreamEngine
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -115,6 +116,13 @@ def engine_option(command: _F) -> _F:
     return click.option("--engine", type=click.Choice(("embedded", "spark")),
                         help="Run in this process, without Java, or on Spark; embedded by "
                              "default, and Spark for what needs it, such as a sink.")(command)  # fmt: skip
+
+
+def profile_option(command: _F) -> _F:
+    """Add --engine, which says whose operators are spoken of beside the verdict."""
+    return click.option("--engine", type=click.Choice([engine.value for engine in StreamEngine]),
+                        help="Also say what this engine keeps for each query as it is written, what it refuses, and "
+                             "what it drops; by default that of the catalog's [engine].")(command)  # fmt: skip
 
 
 def tick_option(command: _F) -> _F:

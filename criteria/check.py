@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from streambound.analyzer.algebra.clock import scans
 from streambound.analyzer.algebra.nodes import Join, Tree
+from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
-from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.diagnostics import Diagnostic, Repairs
 from streambound.analyzer.emission import Emission, EmitMode
 from streambound.analyzer.errors import InputError, TooManyBranchesError, UsageError
 from streambound.analyzer.findings import Positions
@@ -26,26 +27,22 @@ from streambound.analyzer.toml_reader import suggest
 from streambound.analyzer.work import STATEMENT, TooMuchWork, at_most, begin, share, uncounted
 from streambound.analyzer.workspace import Workspace
 from streambound.criteria.bound import QueryBound
-from streambound.criteria.dataflow.decision import JudgedOperators, decided_operators
-from streambound.criteria.dataflow.final import never_final
-from streambound.criteria.dataflow.judge import Judgement, judge_lowered
-from streambound.criteria.dataflow.reported import operator_name, operator_span
-from streambound.criteria.dataflow.state import Operation
 from streambound.criteria.judged import CircuitBound, Judged
 from streambound.criteria.large_bound import large_bound, large_states
-from streambound.criteria.paper import MOST_STRICT, strict_branches, weak_joins
-from streambound.criteria.periods.decide import JudgedPeriods, judged_periods, reads_streams
-from streambound.criteria.periods.endless import PeriodWitness, unbounded_periods
 from streambound.criteria.verdict import Decision, decide, proved
+from streambound.criteria.violation import Violation, also, by_cause
 from streambound.criteria.vocabulary import Tier, Verdict
 from streambound.criteria.waiting_rows import waiting_rows
-from streambound.preprocess.count_lto import count_lto
-from streambound.temporal.statement import SeqStatement, read_statement
 
 if TYPE_CHECKING:
-    from streambound.criteria.repairs.repair import Repairs
+    from streambound.criteria.dataflow.decision import JudgedOperators
+    from streambound.criteria.dataflow.judge import Judgement
+    from streambound.criteria.dataflow.state import Operation
+    from streambound.criteria.periods.decide import JudgedPeriods
+    from streambound.criteria.periods.endless import PeriodWitness
     from streambound.criteria.witnesses.executed import Executed
     from streambound.criteria.witnesses.witness import CircuitWitness
+    from streambound.temporal.statement import SeqStatement
 
 _NOT_PROVED = "no input was found that needs unbounded memory, so the query may be bounded; no plan for it is known"
 _SEARCH_ENDED = (
@@ -101,7 +98,11 @@ class Checked:
     @cached_property
     def lto_queries(self) -> int | None:
         """The number of LTO queries that it stands for; None where they would have to be enumerated."""
-        return lto_queries(self.decision.derivation.split) if self.decision is not None else None
+        if self.decision is None:
+            return None
+        from streambound.criteria.paper import lto_queries
+
+        return lto_queries(self.decision.derivation.split)
 
     @property
     def source(self) -> SourceText:
@@ -132,9 +133,10 @@ def check_statement(statement: Statement, catalog: Catalog, most: float = STATEM
     try:
         with at_most(most):
             found = _decided(statement, catalog)
-    except TooMuchWork:
+    except (TooMuchWork, RecursionError) as error:
         with uncounted():
-            found = Checked(statement, Verdict.UNKNOWN, (_too_much_work(statement, most),))
+            deep = isinstance(error, RecursionError)
+            found = Checked(statement, Verdict.UNKNOWN, (_too_much_work(statement, most, deep),))
     return replace(found, diagnostics=(*found.diagnostics, *statement.remarks))
 
 
@@ -143,20 +145,22 @@ def unproved(statement: Statement, catalog: Catalog) -> Checked:
     return _decided(statement, catalog, proving=False)
 
 
-def _too_much_work(statement: Statement, most: float) -> Diagnostic:
+def _too_much_work(statement: Statement, most: float, deep: bool) -> Diagnostic:
+    """Why a statement was not decided; ``deep``: its operators are one above the other, too many to follow."""
     first = statement.tokens[0] if statement.tokens else None
     span = statement.source.span(first.start, first.end + 1) if first else statement.span
     largest = largest_part(statement.tree) if statement.tree is not None else None
-    if most < STATEMENT:
+    taken = f"takes more than the {STATEMENT:,} steps of work that one is given"
+    taken = "makes too many operators one above the other" if deep else taken
+    if most < STATEMENT and not deep:
         message = "the statements before this one take all the work that a file of this length is given"
         help = "write it into another file"
     elif largest is not None:
-        message = f"with its {largest.number:,} {largest.name}, this statement takes more than the "
-        message += f"{STATEMENT:,} steps of work that one is given"
+        message = f"with its {largest.number:,} {largest.name}, this statement {taken}"
         help = f"use fewer {largest.name}, or make it several queries"
         span = Positions(statement.source, statement.tokens, statement.before).of(largest.first)
     else:
-        message = f"this statement takes more than the {STATEMENT:,} steps of work that one is given"
+        message = f"this statement {taken}"
         help = "make it several queries"
     return Diagnostic(Code.TOO_MUCH_WORK, f"{message}; it was not decided", statement.source.file, span, help)
 
@@ -188,34 +192,24 @@ def _joined(statement: Statement, catalog: Catalog, lowered: Lowered, proving: b
 def _of_lowered(
     statement: Statement, catalog: Catalog, lowered: Lowered, proving: bool, joining: bool = False
 ) -> Checked:
-    """The verdict of what a statement means."""
-    asked = statement.other_mode
-    other = lowered.query is None and (asked is None or asked.mode is EmitMode.FINAL)
-    found = decided_operators(statement, lowered, catalog, joining) if other else None
-    if isinstance(found, Diagnostic):
-        errors = lowered.diagnostics if _undecided(lowered.diagnostics) is Verdict.ERROR else (found,)
-        return Checked(statement, _undecided(errors), errors, catalog=catalog, tree=lowered.tree)
-    if found is not None:
-        open = None if asked is None else never_final(found.judgement)
-        decided = _circuit(statement, found, catalog, lowered, proving) if open is None or found.violations else None
-        if decided is not None and (open is None or decided.verdict is Verdict.UNBOUNDED):
-            return decided
-        assert asked is not None and open is not None, "its results are asked for when they are final"
-        refused = _never_final(statement, asked, found.judgement, open)
-        return Checked(statement, Verdict.UNSUPPORTED, (refused,), catalog=catalog, tree=lowered.tree)
+    """The verdict of what a statement means: of joins alone by theory §4, without the rules for other operators."""
     if lowered.query is None:
+        if (found := _beyond_joins(statement, catalog, lowered, proving, joining)) is not None:
+            return found
         undecided = _undecided(lowered.diagnostics)
         return Checked(statement, undecided, lowered.diagnostics, catalog=catalog, tree=lowered.tree)
     try:
-        decision = decide(lowered.query)
+        decision = decide(lowered.query, proving)
     except TooManyBranchesError as error:
         return Checked(statement, Verdict.UNKNOWN, (_too_many_branches(error),), catalog=catalog, tree=lowered.tree)
     undecided_set = lowered.query.distinct and decision.verdict is Verdict.UNKNOWN
     without_tables = decision.bound is None and (_with_ends(lowered.query) or undecided_set)
     if without_tables or _keeps_matches(decision):
-        found = decided_operators(statement, lowered, catalog)
-        if isinstance(found, JudgedOperators) and not found.violations and (without_tables or found.are_apart):
-            checked = _circuit(statement, found, catalog, lowered, proving)
+        from streambound.criteria.dataflow.decision import JudgedOperators, decided_operators
+
+        other = decided_operators(statement, lowered, catalog)
+        if isinstance(other, JudgedOperators) and not other.violations and (without_tables or other.are_apart):
+            checked = _circuit(statement, other, catalog, lowered, proving)
             warnings = () if without_tables else decision.diagnostics
             return replace(checked, diagnostics=(*warnings, *checked.diagnostics))
     searched = proving and decision.verdict is Verdict.UNKNOWN
@@ -233,15 +227,52 @@ def _of_lowered(
     )
 
 
+def _beyond_joins(
+    statement: Statement, catalog: Catalog, lowered: Lowered, proving: bool, joining: bool
+) -> Checked | None:
+    """The verdict of a statement's operators; None where the front end has better words for why there is none."""
+    from streambound.criteria.dataflow.decision import decided_operators
+    from streambound.criteria.dataflow.final import never_final
+
+    asked = statement.other_mode
+    if asked is not None and asked.mode is not EmitMode.FINAL:
+        return None
+    found = decided_operators(statement, lowered, catalog, joining)
+    if found is None:
+        return None
+    if isinstance(found, Diagnostic):
+        errors = lowered.diagnostics if _undecided(lowered.diagnostics) is Verdict.ERROR else (found,)
+        return Checked(statement, _undecided(errors), errors, catalog=catalog, tree=lowered.tree)
+    open = None if asked is None else never_final(found.judgement)
+    decided = _circuit(statement, found, catalog, lowered, proving) if open is None or found.violations else None
+    if decided is not None and (open is None or decided.verdict is Verdict.UNBOUNDED):
+        return decided
+    assert asked is not None and open is not None, "its results are asked for when they are final"
+    refused = _never_final(statement, asked, found.judgement, open)
+    return Checked(statement, Verdict.UNSUPPORTED, (refused,), catalog=catalog, tree=lowered.tree)
+
+
 def _keeps_matches(decision: Decision) -> bool:
-    """Whether a table holds matches of several streams: keeping the rows of each stream may take fewer entries."""
+    """Whether a table holds matches of several streams, and keeping the rows of each stream may take fewer entries."""
     return decision.bound is not None and any(
-        len(table.layout.streams) > 1 and not table.results for table in decision.bound.tables
+        len(table.layout.streams) > 1 and not table.results
+        for branch in decision.bound.branches
+        if _rows_go(branch.facts)
+        for table in branch.tables
+    )
+
+
+def _rows_go(facts: Facts) -> bool:
+    """Whether a row of each stream may be known to match nothing any more; where times are computed, that is asked."""
+    return any(source.derived for source in facts.branch.sources) or all(
+        stream in facts.finite_streams or not later for stream, later in facts.later.items()
     )
 
 
 def _never_final(statement: Statement, asked: Emission, judgement: Judgement, open: Operation) -> Diagnostic:
     """Why results are not known to become final, at the operator that may change them."""
+    from streambound.criteria.dataflow.reported import operator_name, operator_span
+
     waits = isinstance(open.tree, Join)
     name = f"the {open.tree.kind} join" if isinstance(open.tree, Join) else operator_name(open, judgement)
     message = f"emit final is outside the query language here: {name} may take results back for ever"
@@ -287,6 +318,7 @@ def _no_witness(statement: Statement, found: Judged, ran_out: bool) -> Diagnosti
 
 def _of_operators(statement: Statement, catalog: Catalog, lowered: Lowered) -> CircuitWitness | None:
     """A witness of a statement that is one block, and yet asks relations, as it is executed."""
+    from streambound.criteria.dataflow.judge import judge_lowered
     from streambound.criteria.dataflow.witness import prove
 
     judgement = judge_lowered(statement, lowered, catalog)
@@ -304,6 +336,7 @@ def executed(checked: Checked) -> Executed | None:
 
 def search_circuit_longer(checked: Checked, longer: int) -> CircuitWitness | None:
     """Search so many times as long as a check does for how to build the witnesses of a circuit."""
+    from streambound.criteria.dataflow.decision import JudgedOperators
     from streambound.criteria.dataflow.witness import prove
 
     if not isinstance(checked.circuit, JudgedOperators) or checked.catalog is None:
@@ -322,16 +355,25 @@ def _of_states(found: Judged, used: Iterable[tuple[str, Span]], catalog: Catalog
 
 
 def _of_violations(found: Judged, file: str) -> tuple[Diagnostic, ...]:
-    told = {(one.code, one.message, one.span): one for one in reversed(found.violations)}
+    causes = by_cause(one for one in found.violations if one.code is not None)
     return tuple(
-        Diagnostic(one.code, one.message, file, one.span, one.help, f"proposition {one.condition}")
-        for one in dict.fromkeys(told[v.code, v.message, v.span] for v in found.violations)
-        if one.code is not None
+        Diagnostic(
+            first.code, first.message, file, first.span, first.help, _propositions(said), tuple(also(said, file))
+        )
+        for said in causes
+        if (first := said[0]).code is not None
     )
+
+
+def _propositions(said: Sequence[Violation]) -> str:
+    return "; ".join(f"proposition {name}" for name in dict.fromkeys(one.condition for one in said))
 
 
 def _of_blocks(statement: Statement, catalog: Catalog) -> Checked:
     """A statement with SEQ blocks: nothing arrives, so nothing is kept for what may arrive."""
+    from streambound.criteria.periods.decide import reads_streams
+    from streambound.temporal.statement import read_statement
+
     found = read_statement(statement, catalog)
     if isinstance(found, Diagnostic):
         return Checked(statement, _undecided([found]), (found,), catalog=catalog)
@@ -342,6 +384,7 @@ def _of_blocks(statement: Statement, catalog: Catalog) -> Checked:
 
 def _period_witness(statement: Statement, found: JudgedPeriods) -> PeriodWitness | None:
     """What proves that a SEQ block over streams is not bounded, if that is found."""
+    from streambound.criteria.periods.endless import unbounded_periods
     from streambound.criteria.witnesses.constants import Constants
 
     leaves = found.context.leaves
@@ -351,6 +394,8 @@ def _period_witness(statement: Statement, found: JudgedPeriods) -> PeriodWitness
 
 def _of_period_streams(statement: Statement, blocks: SeqStatement, catalog: Catalog) -> Checked:
     """A SEQ VT statement over streams of rows with periods: the verdict is that of P1 to P5 (`criteria.periods`)."""
+    from streambound.criteria.periods.decide import judged_periods
+
     found = judged_periods(blocks, catalog)
     if isinstance(found, Diagnostic):
         return Checked(statement, _undecided([found]), (found,), catalog=catalog)
@@ -382,19 +427,6 @@ def _undecided(diagnostics: Sequence[Diagnostic]) -> Verdict:
 def _too_many_branches(error: TooManyBranchesError) -> Diagnostic:
     message = f"this condition, with those beside it, splits into more than {error.most:,} cases: too many to decide"
     return Diagnostic(Code.TOO_MANY_BRANCHES, message, error.file, error.span, error.remedy)
-
-
-def lto_queries(split: Query) -> int | None:
-    """The number of LTO queries that a split query stands for; None where they would have to be enumerated."""
-    if 2 ** max((len(weak_joins(branch)) for branch in split.branches), default=0) > MOST_STRICT:
-        return None
-    total = 0
-    for branch in strict_branches(split):
-        counted = count_lto(branch)
-        if counted is None:
-            return None
-        total += counted
-    return total
 
 
 def find_statement(

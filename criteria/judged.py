@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.spans import Span
-from streambound.criteria.periods.parts import PeriodPart
 from streambound.criteria.size import Number, Size, total
 from streambound.criteria.violation import CriterionResult, Violation
 from streambound.criteria.vocabulary import Tier
+
+if TYPE_CHECKING:
+    from streambound.criteria.periods.parts import PeriodPart
 
 
 @dataclass(frozen=True, slots=True)

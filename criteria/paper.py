@@ -19,6 +19,7 @@ from streambound.criteria.dependency_graph import DependencyGraph, vertex_names
 from streambound.criteria.projected_time import time_as_value
 from streambound.criteria.violation import CriterionResult, Violation
 from streambound.preprocess.contradictory import contradictory
+from streambound.preprocess.count_lto import count_lto
 from streambound.preprocess.derive_lto import derive_lto, order_constants
 from streambound.preprocess.merge_timestamps import merge_timestamps
 from streambound.preprocess.rename_finite import rename_finite
@@ -49,6 +50,19 @@ def strict_branches(query: Query) -> Iterator[Branch]:
     """The paper has no ``<=``: between streams, ``x <= y  ->  x < y | x = y``. Lazy, since n of them make 2^n."""
     for branch in query.branches:
         yield from _strict(branch, close(branch), weak_joins(branch))
+
+
+def lto_queries(split: Query) -> int | None:
+    """The number of LTO queries that a split query stands for; None where they would have to be enumerated."""
+    if 2 ** max((len(weak_joins(branch)) for branch in split.branches), default=0) > MOST_STRICT:
+        return None
+    total = 0
+    for branch in strict_branches(split):
+        counted = count_lto(branch)
+        if counted is None:
+            return None
+        total += counted
+    return total
 
 
 def weak_joins(branch: Branch) -> tuple[Comparison, ...]:

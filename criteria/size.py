@@ -216,6 +216,20 @@ def fewer(one: Size, other: Size) -> bool:
     return all(x <= y for x, y in pairs) and any(x < y for x, y in pairs)
 
 
+def slower(one: Size, other: Size) -> bool:
+    """Whether of two sizes without a number one is less than the other, if all that has none is as large.
+
+    >>> S, T, U = map(Symbol, "STU")
+    >>> slower(total([S, T, U]), product([S, T])), slower(product([S, T]), total([S, T, U]))
+    (True, False)
+    """
+    if one.value is not None or other.value is not None:
+        return False
+    symbols = {leaf.name: leaf.most for size in (one, other) for leaf in size.leaves if isinstance(leaf, Symbol)}
+    point = {name: max(_TRIED) if most is None else most for name, most in symbols.items()}
+    return one.at(point) < other.at(point)
+
+
 def negative(size: Size) -> Size:
     """What is subtracted where the size is added."""
     return _multiplied([Number(-1), *_factors(size)])

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -14,15 +14,13 @@ from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic, Related
 from streambound.analyzer.query import Branch, Computed, Query
-from streambound.analyzer.spans import Span
+from streambound.analyzer.work import by_identity
 from streambound.criteria.bag import bag_violations
 from streambound.criteria.bound import QueryBound, has_bound
 from streambound.criteria.least_bound import least_bound
 from streambound.criteria.projected_time import Stamp, stamp
 from streambound.criteria.set import set_violations
-from streambound.criteria.theorem1 import theorem1
-from streambound.criteria.theorem2 import theorem2
-from streambound.criteria.violation import CriterionResult, Violation
+from streambound.criteria.violation import CriterionResult, Violation, also, by_cause, cause_of
 from streambound.criteria.vocabulary import Verdict
 from streambound.criteria.wording import listed
 from streambound.preprocess.pipeline import Derivation, derive
@@ -35,9 +33,6 @@ if TYPE_CHECKING:
 Found = tuple[Branch, tuple[Violation, ...]]
 """A disjoint branch and its violations."""
 
-CRITERIA: tuple[Callable[[Query], CriterionResult | None], ...] = (theorem1, theorem2)
-"""The paper's criteria, reported beside the one that decides."""
-
 _SMALL = 2
 _UNPROVED = (Code.UNION_UNKNOWN, Code.SELF_JOIN_UNKNOWN, Code.NO_WITNESS)
 
@@ -46,16 +41,21 @@ _UNPROVED = (Code.UNION_UNKNOWN, Code.SELF_JOIN_UNKNOWN, Code.NO_WITNESS)
 class Decision:
     """A query's verdict, why, and everything derived on the way.
 
-    ``criteria`` starts with the deciding one (`bag` or `set`); ``diagnostics`` are for the user, most specific first;
+    ``deciding`` is the criterion that decides (`bag` or `set`); ``diagnostics`` are for the user, most specific first;
     ``witness`` is there iff the query is unbounded: a small one, whose plan builds witnesses of any size.
     """
 
     query: Query
     derivation: Derivation
     verdict: Verdict
-    criteria: tuple[CriterionResult, ...]
+    deciding: CriterionResult
     diagnostics: tuple[Diagnostic, ...]
     witness: Witness | None = None
+
+    @property
+    def criteria(self) -> tuple[CriterionResult, ...]:
+        """The deciding criterion, and the paper's beside it. Computed when asked for."""
+        return (self.deciding, *_papers(self.derivation.split))
 
     @cached_property
     def bound(self) -> QueryBound | None:
@@ -63,21 +63,32 @@ class Decision:
         return least_bound(self.derivation) if self.verdict is Verdict.BOUNDED else None
 
 
-def decide(query: Query) -> Decision:
-    """Preprocess a query, apply the deciding criterion and the paper's theorem, and give the verdict."""
+def decide(query: Query, proving: bool = True) -> Decision:
+    """Preprocess a query, apply the deciding criterion, and give the verdict.
+
+    Unless it is ``proving``, no witness is searched for, and what has none is unknown.
+    """
     derivation = derive(query)
     split = derivation.split
     found = _violated(split)
-    violations = tuple(dict.fromkeys(violation for _, mine in found for violation in mine))
+    violations = tuple(dict.fromkeys(one for branch, mine in found for one in _of_cause(branch, mine)))
     deciding = CriterionResult(query.projection, not violations, violations)
-    papers = tuple(result for criterion in CRITERIA if (result := criterion(split)) is not None)
-    search = _search(split, found) if violations else None
+    search = _search(split, found) if violations and proving else None
     witness = search.witness if search else None
-    diagnostics = [*(_diagnostic(query, same, papers) for same in _by_place(violations)), *derivation.warnings]
+    diagnostics = [*(_diagnostic(query, said, _papers(split)) for said in by_cause(violations)), *derivation.warnings]
     if search and witness is None and (reason := _unproved(query, found, search.given_up)) is not None:
         diagnostics.insert(0, reason)
     verdict = Verdict.BOUNDED if not violations else Verdict.UNKNOWN if witness is None else Verdict.UNBOUNDED
-    return Decision(query, derivation, verdict, (deciding, *papers), tuple(diagnostics), witness)
+    return Decision(query, derivation, verdict, deciding, tuple(diagnostics), witness)
+
+
+@by_identity
+def _papers(split: Query) -> tuple[CriterionResult, ...]:
+    """What the paper's criteria say, as far as they speak of a split query."""
+    from streambound.criteria.theorem1 import theorem1
+    from streambound.criteria.theorem2 import theorem2
+
+    return tuple(result for criterion in (theorem1, theorem2) if (result := criterion(split)) is not None)
 
 
 def _violated(split: Query) -> tuple[Found, ...]:
@@ -170,30 +181,23 @@ def _repeated_stream(branches: list[Branch]) -> str | None:
     return None
 
 
-def _by_place(violations: tuple[Violation, ...]) -> list[list[Violation]]:
-    """Violations of one kind at one token are one finding, as those of both sides of an equality."""
-    groups: dict[tuple[Code | None, Span], list[Violation]] = {}
-    for violation in violations:
-        groups.setdefault((violation.code, violation.span), []).append(violation)
-    return list(groups.values())
+def _of_cause(branch: Branch, violations: tuple[Violation, ...]) -> Iterator[Violation]:
+    """The violations of a SELECT by what grows: the rows that wait, and what the query has returned."""
+    for one in violations:
+        yield replace(one, cause=cause_of(one, str(branch.statement)))
 
 
-def _diagnostic(query: Query, same: list[Violation], papers: tuple[CriterionResult, ...]) -> Diagnostic:
-    first, *others = same
+def _diagnostic(query: Query, said: list[Violation], papers: tuple[CriterionResult, ...]) -> Diagnostic:
+    first = said[0]
     assert first.code is not None, "only the paper's theorems report without one"
-    clauses = ", ".join(dict.fromkeys(violation.condition for violation in same))
+    clauses = ", ".join(dict.fromkeys(violation.condition for violation in said))
     condition = f"{query.projection} criterion {clauses}"
-    culprits = {(violation.stream, violation.attribute) for violation in same}
+    culprits = {(violation.stream, violation.attribute) for violation in said}
     for paper in papers:
         broken = dict.fromkeys(v.condition for v in paper.violations if (v.stream, v.attribute) in culprits)
         if broken:
             condition += f"; {paper.name.replace('-', ' ').capitalize()} {', '.join(broken)}"
-    too = tuple(
-        Related(query.file, other.span, f"every value of {other.stream}.{other.attribute} must be remembered, too")
-        for other in others
-        if other.attribute is not None
-    )
-    related = (*_declaration(query, first), *too)
+    related = (*_declaration(query, first), *also(said, query.file))
     return Diagnostic(first.code, first.message, query.file, first.span, first.help, condition, related)
 
 

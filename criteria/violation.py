@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 from streambound.analyzer.codes import Code
+from streambound.analyzer.diagnostics import Related
 from streambound.analyzer.spans import Span
+
+_MOST_NAMES = 4
+"""Columns that are named one by one where the same is said of several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +18,8 @@ class Violation:
     """One violated condition.
 
     ``condition`` is its name in the theorem or criterion; ``stream`` and ``attribute`` the culprit; ``code`` that of
-    the diagnostic that reports it, None for the paper's theorems.
+    the diagnostic that reports it, None for the paper's theorems. ``cause`` is what grows, the same for all that is
+    said of it; empty where nothing else is.
     """
 
     condition: str
@@ -23,6 +29,13 @@ class Violation:
     span: Span
     code: Code | None = None
     help: str = ""
+    cause: str = field(default="", repr=False, compare=False)
+
+    @property
+    def culprit(self) -> str:
+        """The stream and its column to blame."""
+        named = not self.attribute or not self.stream or self.attribute.startswith(f"{self.stream}.")
+        return self.attribute or self.stream if named else f"{self.stream}.{self.attribute}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +45,43 @@ class CriterionResult:
     name: str
     holds: bool
     violations: tuple[Violation, ...]
+
+
+def cause_of(one: Violation, rows: str) -> str:
+    """What grows where a criterion for joins of rows is violated: what waits, or what was returned; by its code.
+
+    Each code can be accepted by itself, so that none hides another one.
+    """
+    return f"{one.code} returned" if one.condition == "(1)" else f"{one.code} of {rows}"
+
+
+def by_cause(violations: Iterable[Violation]) -> list[list[Violation]]:
+    """What is reported as one finding: all that is said of one cause, in the order in which it is said."""
+    found: dict[object, list[Violation]] = {}
+    for one in violations:
+        key = one.cause or (one.code, one.message, one.span)
+        found.setdefault(key, []).append(one)
+    return list(found.values())
+
+
+def also(said: Sequence[Violation], file: str) -> Iterator[Related]:
+    """What is said of a cause beside the first, once for each code, at the first place that it concerns.
+
+    Of a column that another violation blames in the same place, and by the same code, nothing is said twice.
+    """
+    first = said[0]
+    told = {(first.code, first.span, first.culprit)}
+    by_code: dict[Code | None, list[Violation]] = {}
+    for one in said[1:]:
+        if (one.code, one.span, one.culprit) in told:
+            continue
+        told.add((one.code, one.span, one.culprit))
+        if (one.code, one.span) == (first.code, first.span) and one.attribute is not None:
+            yield Related(file, one.span, f"every value of {one.culprit} must be remembered, too")
+        else:
+            by_code.setdefault(one.code, []).append(one)
+    for same in by_code.values():
+        names = list(dict.fromkeys(one.culprit for one in same[1:] if one.culprit not in ("", same[0].culprit)))
+        more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+        others = f"; so it is for {', '.join(names[:_MOST_NAMES])}{more}" if names else ""
+        yield Related(file, same[0].span, f"also: {same[0].message}{others}")

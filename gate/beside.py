@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from streambound.gate.baseline import Baseline
-from streambound.gate.ratchet import Ratchet
 from streambound.gate.transitions import ChangeKind, StatementChange
 from streambound.reports.beside import Beside, Changed, QueryState, Stale
+
+if TYPE_CHECKING:
+    from streambound.gate.baseline import Baseline
+    from streambound.gate.ratchet import Ratchet
 
 
 def beside(

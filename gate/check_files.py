@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from streambound.analyzer.errors import InputError
+from streambound.analyzer.errors import CatalogError, InputError
 from streambound.analyzer.lexical import is_blank
 from streambound.analyzer.spans import SourceText
 from streambound.gate.cache import Cache, digest
@@ -25,6 +25,8 @@ from streambound.reports.outcome import Outcome
 if TYPE_CHECKING:
     from streambound.analyzer.workspace import Sources
 
+PROGRAM = ".py"
+"""How the name of a PySpark program ends."""
 REPAIRED = 20
 """How many rejected statements of a run get repairs unless asked for."""
 LONGEST = 20_000
@@ -39,7 +41,7 @@ class GateSettings:
     them; ``details`` are those of `reports.outcome.DETAILS` that will be printed. ``jobs`` is how many processes work.
     With ``allow_empty`` a file without a statement is passed over; else it is an error. ``policy`` has what single
     files have instead: their criteria, their repairs (all or none), whether they may be empty. ``emit_mode`` replaces
-    the one that a statement's comment asks for.
+    the one that a statement's comment asks for, ``engine`` the catalog's.
     """
 
     criteria: str = "exact"
@@ -49,6 +51,7 @@ class GateSettings:
     allow_empty: bool = False
     policy: Policy = NO_POLICY
     emit_mode: str | None = None
+    engine: str | None = None
 
     def of_file(self, file: str) -> tuple[str, bool, bool | None]:
         """A file's criteria, whether it may be empty, and whether its repairs are wanted; None as in the others."""
@@ -67,7 +70,8 @@ def check_files(
 
     ``progress`` is told each file that is done.
     """
-    return check_sources([source_of(file, workspace) for file in files], workspace, settings, progress, cache)
+    sources = [one for file in files for one in _sources_of(file, workspace, settings)]
+    return check_sources(sources, workspace, settings, progress, cache)
 
 
 def check_sources(
@@ -92,7 +96,13 @@ def judged_sources(
     """What `check_sources` finds of each text by itself; nothing of an empty one that may be so."""
     run = _Run(workspace, settings, cache or Cache(None))
     tasks = [
-        Task(source, settings.of_file(source.file)[0], settings.details, emit_mode=settings.emit_mode)
+        Task(
+            source,
+            settings.of_file(source.file)[0],
+            settings.details,
+            emit_mode=settings.emit_mode,
+            engine=settings.engine,
+        )
         for source in sources
         if isinstance(source, SourceText) and not _passed_over(source, settings)
     ]
@@ -142,16 +152,16 @@ class _Run:
         declared = (catalog.file, catalog.text)
         if declared not in self.catalogs:
             self.catalogs[declared] = digest(*declared)
-        how = (task.criteria, sorted(task.details), task.repaired, task.emit_mode)
+        how = (task.criteria, sorted(task.details), task.repaired, task.emit_mode, task.engine)
         return digest(task.source.file, task.source.text, self.catalogs[declared], *how)
 
     def repair(self, found: list[list[Outcome]]) -> None:
         """Put the repairs of the first rejected statements in their places."""
-        numbers: dict[int, list[int]] = {}
+        how, numbers = self.settings, dict[int, list[int]]()
         for place, number in self._wanted(found):
             numbers.setdefault(place, []).append(number)
         tasks = [
-            Task(found[place][0].source, "exact", self.settings.details, tuple(mine), self.settings.emit_mode)
+            Task(found[place][0].source, "exact", how.details, tuple(mine), how.emit_mode, how.engine)
             for place, mine in numbers.items()
         ]
         for (place, mine), repaired in zip(numbers.items(), self.judge(tasks, lambda _: None), strict=True):
@@ -179,6 +189,22 @@ def _passed_over(source: SourceText, settings: GateSettings) -> bool:
 def _rejected(found: list[list[Outcome]]) -> Iterable[tuple[int, int]]:
     """Where rejected statements are: the file's place and the statement's number in it."""
     return ((i, k) for i, items in enumerate(found) for k, item in enumerate(items) if item.rejected)
+
+
+def _sources_of(file: Path, workspace: Sources, settings: GateSettings) -> Iterable[SourceText | Outcome]:
+    """A file's text, or what is reported of a PySpark program, which has been run."""
+    source = source_of(file, workspace)
+    if isinstance(source, Outcome) or file.suffix != PROGRAM:
+        return [source]
+    from streambound.gate.spark_frames import program_outcomes
+
+    try:
+        catalog = workspace.catalog(file)
+    except CatalogError as error:
+        if error.file:
+            raise
+        catalog = None
+    return program_outcomes(source, catalog, settings.of_file(source.file)[0])
 
 
 def source_of(file: Path, workspace: Sources) -> SourceText | Outcome:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.engine_profiles import EngineProfile, asked_profile
 from streambound.analyzer.errors import InputError
 from streambound.analyzer.spans import SourceText, Span
 from streambound.analyzer.work import STATEMENT, Allowance, at_most, share, spend
@@ -35,8 +38,11 @@ _SHOWN = 200
 def judged(
     source: SourceText, catalog: Catalog, criteria: str, details: frozenset[str] = frozenset(),
     only: Sequence[int] | None = None, repaired: bool = False, emit_mode: str | None = None,
+    engine: str | None = None,
 ) -> tuple[Outcome, ...]:  # fmt: skip
     """Every statement of a text, or some, by their numbers from 0; with their repairs if asked for.
+
+    ``engine`` is in the place of the catalog's: what it keeps is said, too.
 
     A text without a statement is one erroneous item. A defect of this program that one statement meets is an error of
     that statement alone (``SB901``): it did not pass, and the others are judged.
@@ -49,7 +55,8 @@ def judged(
         return (unreadable(source, error),)
     except Exception as error:
         return (_internal(source, source.span(0, 0), _stem(source), error),)
-    return tuple(_judged(statements, catalog, criteria, details, repaired))
+    profile = asked_profile(catalog.engine, engine)
+    return tuple(_judged(statements, catalog, criteria, details, repaired, profile))
 
 
 def unreadable(source: SourceText, error: InputError) -> Outcome:
@@ -60,7 +67,12 @@ def unreadable(source: SourceText, error: InputError) -> Outcome:
 
 
 def _judged(
-    statements: Sequence[Statement], catalog: Catalog, criteria: str, details: frozenset[str], repaired: bool
+    statements: Sequence[Statement],
+    catalog: Catalog,
+    criteria: str,
+    details: frozenset[str],
+    repaired: bool,
+    profile: EngineProfile | None,
 ) -> Iterator[Outcome]:
     work, repairs = Allowance(_work(statements)), Allowance(REPAIRS)
     for statement in statements:
@@ -73,7 +85,7 @@ def _judged(
                 item = by_the_paper(item)
             elif repaired:
                 item = _with_repairs(item, repairs)
-            yield _outcome(item, details)
+            yield _outcome(item, details) if profile is None else _on_engine(item, catalog, profile, details)
         except Exception as error:
             yield _internal(statement.source, statement.span, statement.name, error, statement.named)
 
@@ -113,17 +125,31 @@ def _with_repairs(item: Checked, work: Allowance) -> Checked:
     """A rejected statement with its repairs; with those that were found where there is no more work for others."""
     from streambound.criteria.repairs.offered import with_repairs
 
-    with work.spent(STATEMENT):
+    with work.spent(STATEMENT), suppress(RecursionError):
         return with_repairs(item)
+    return item
 
 
 def _outcome(item: Checked, details: frozenset[str]) -> Outcome:
     """What is reported of a statement, without the details where these are too much work."""
     from streambound.reports.outcome import outcome
 
-    with share(STATEMENT):
+    with share(STATEMENT), suppress(RecursionError):
         return outcome(item, details)
     return outcome(item, frozenset())
+
+
+def _on_engine(item: Checked, catalog: Catalog, profile: EngineProfile, details: frozenset[str]) -> Outcome:
+    """What is reported of a statement, and what an engine does with it as it is written."""
+    from streambound.criteria.engines.profile import EngineReading
+    from streambound.criteria.engines.reported import findings, read_on
+
+    with share(STATEMENT):
+        reading = read_on(item, catalog, profile)
+        found = findings(reading, item.source.file) if reading is not None else ()
+        told = replace(item, diagnostics=(*item.diagnostics, *found))
+        return replace(_outcome(told, details), engine=reading)
+    return replace(_outcome(item, details), engine=EngineReading(profile.engine, unread="it takes too much work"))
 
 
 def _internal(source: SourceText, span: Span, name: str, error: Exception, named: Span | None = None) -> Outcome:

@@ -5,37 +5,28 @@ The file's text is not in it: whoever reads an outcome back has it.
 
 from __future__ import annotations
 
+from dataclasses import fields
 from datetime import date
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from streambound.analyzer.json_models import exactly, strict_converter
+from streambound.analyzer.json_models import JsonReader, exactly, plain
 from streambound.analyzer.spans import SourceText
 from streambound.reports.outcome import Outcome
 
-if TYPE_CHECKING:
-    from cattrs import Converter
-
 JsonObject = dict[str, Any]
+_READER = JsonReader(
+    own={
+        SourceText: lambda value: exactly(value, SourceText),
+        date: lambda value: date.fromisoformat(exactly(value, str)),
+    }
+)
 
 
 def to_json(outcome: Outcome) -> JsonObject:
     """An outcome as JSON values, without its source."""
-    found: JsonObject = _converter().unstructure(outcome)
-    del found["source"]
-    return found
+    return {one.name: plain(getattr(outcome, one.name)) for one in fields(outcome) if one.name != "source"}
 
 
 def from_json(value: JsonObject, source: SourceText) -> Outcome:
-    """The outcome that `to_json` made of one with this source; raises ValueError or TypeError for anything else."""
-    return _converter().structure({**value, "source": source}, Outcome)
-
-
-@cache
-def _converter() -> Converter:
-    found = strict_converter()
-    found.register_unstructure_hook(SourceText, lambda _: None)
-    found.register_structure_hook(SourceText, lambda value, _: exactly(value, SourceText))
-    found.register_unstructure_hook(date, date.isoformat)
-    found.register_structure_hook(date, lambda value, _: date.fromisoformat(exactly(value, str)))
-    return found
+    """The outcome that `to_json` made of one with this source; raises ValueError for anything else."""
+    return _READER.read({**value, "source": source}, Outcome)

@@ -167,6 +167,8 @@ def _looked_for(code: Code, item: Outcome, criteria: str) -> bool:
         return False
     if code.startswith("SB11"):
         return all(found.code is not Code.SYNTAX_ERROR for found in item.diagnostics)
+    if code.by_engine:
+        return item.engine is not None
     return item.projection is not None and code.criteria in (None, criteria)
 
 

@@ -32,7 +32,7 @@ _PER_PROCESS = 8
 class Task:
     """Judge every statement of a text, or look for repairs of some of them, by their numbers from 0.
 
-    ``criteria``, ``details`` and ``emit_mode`` as in `gate.check_files.GateSettings`.
+    ``criteria``, ``details``, ``emit_mode`` and ``engine`` as in `gate.check_files.GateSettings`.
     """
 
     source: SourceText = field(repr=False)
@@ -40,6 +40,7 @@ class Task:
     details: frozenset[str]
     repaired: tuple[int, ...] = ()
     emit_mode: str | None = None
+    engine: str | None = None
 
 
 def results(tasks: Sequence[Task], workspace: Sources, jobs: int) -> Iterator[list[Any]]:
@@ -113,6 +114,7 @@ def result(task: Task, workspace: Sources) -> list[Any]:
 
     catalog = workspace.catalog(Path(task.source.file))
     found = judged(
-        task.source, catalog, task.criteria, task.details, task.repaired or None, bool(task.repaired), task.emit_mode
-    )
+        task.source, catalog, task.criteria, task.details, task.repaired or None, bool(task.repaired), task.emit_mode,
+        task.engine,
+    )  # fmt: skip
     return [to_json(item) for item in found]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from streambound.analyzer.constants import BIGINT, DOUBLE, kind_of
 from streambound.analyzer.expressions.function import Fails
 from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.work import spend
@@ -203,26 +203,23 @@ def _discrete(values: Weighted, parameter: Fraction | None) -> Value:
     return _at(values, max(math.ceil(number * (parameter or 0)) - 1, 0))
 
 
+def _most_frequent(values: Weighted, parameter: Fraction | None) -> Value:
+    """The first, in order, of the values that are there most often."""
+    found = Counter[tuple[Fraction, bytes, str]]()
+    for value, weight in values:
+        found[value] += weight
+    return _plain(max(found, key=found.__getitem__), _is_text(values))
+
+
 _GENERAL: dict[str, Callable[[Weighted, Fraction | None], Value]] = {
     "min": _least,
     "max": _greatest,
     "median": _continuous,
+    "mode": _most_frequent,
+    "percentile": _continuous,
     "percentile_cont": _continuous,
     "percentile_disc": _discrete,
 }
 
 NAMES = (*_LINEAR, *_GENERAL)
 """The aggregates that are known."""
-
-
-def result_kind(name: str, arguments: tuple[DataType, ...]) -> DataType:
-    """The type that Spark gives an aggregate's result."""
-    if name == "count":
-        return BIGINT
-    if name in ("min", "max"):
-        return arguments[0]
-    first = arguments[0]
-    if first.family is Family.DECIMAL and name in ("sum", "avg"):
-        more, places = (10, 0) if name == "sum" else (4, 4)
-        return kind_of(f"decimal({min(first.precision + more, 38)},{min((first.scale or 0) + places, 38)})")
-    return BIGINT if name == "sum" and first.family is Family.INTEGER else DOUBLE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from streambound.analyzer.spans import Span
@@ -144,13 +143,6 @@ class Circuit:
                 seen.add(one)
                 waiting += self.nodes[one].inputs
         return False
-
-    def nested(self) -> Iterator[Circuit]:
-        """The circuits inside, each before those inside of it."""
-        for node in self.nodes:
-            if isinstance(node.op, NestedOp):
-                yield node.op.body
-                yield from node.op.body.nested()
 
 
 class CircuitError(ValueError):

@@ -28,8 +28,7 @@ class Declared:
     """What an operator declares; tests try it on random values.
 
     ``linear``: f(a + b) = f(a) + f(b). ``bilinear``: so in each of two inputs. ``strict``: what comes out at a tick
-    does not depend on what comes in then. ``stateful``: it remembers a value. ``by_row``: it changes weights row by
-    row. ``keeps_sets``: of sets it makes sets.
+    does not depend on what comes in then. ``stateful``: it remembers a value.
     """
 
     arity: ClassVar[int] = 1
@@ -37,7 +36,6 @@ class Declared:
     bilinear: ClassVar[bool] = False
     strict: ClassVar[bool] = False
     stateful: ClassVar[bool] = False
-    by_row: ClassVar[bool] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +74,6 @@ class FilterOp(Declared):
     """The rows for which a condition is true."""
 
     linear: ClassVar[bool] = True
-    by_row: ClassVar[bool] = True
     condition: RowExpression
 
     def apply(self, rows: ZSet) -> ZSet:
@@ -134,7 +131,6 @@ class NegateOp(Declared):
     """Each weight with the other sign."""
 
     linear: ClassVar[bool] = True
-    by_row: ClassVar[bool] = True
 
     def apply(self, value: ZSet) -> ZSet:
         """-a."""
@@ -200,8 +196,6 @@ def _charged(partners: list[tuple[Row, int]]) -> list[tuple[Row, int]]:
 class DistinctOp(Declared):
     """Each row of positive weight once."""
 
-    by_row: ClassVar[bool] = True
-
     def apply(self, rows: ZSet) -> ZSet:
         """Definition 4.4."""
         return rows.distinct()
@@ -214,8 +208,6 @@ class DistinctOp(Declared):
 @dataclass(frozen=True, slots=True)
 class PositiveOp(Declared):
     """The rows of positive weight, with it."""
-
-    by_row: ClassVar[bool] = True
 
     def apply(self, rows: ZSet) -> ZSet:
         """Pos."""

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from streambound.incremental.circuit import Circuit
 from streambound.incremental.passes.chain import chain
 from streambound.incremental.passes.consolidate_distinct import consolidate_distinct
-from streambound.incremental.passes.incrementalise import incrementalise
-from streambound.incremental.passes.lift import lift
+from streambound.incremental.passes.incrementalise import incrementalise, lift
 from streambound.incremental.passes.simplify import simplify
 from streambound.incremental.well_formed import verified
 

@@ -31,7 +31,6 @@ from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.findings import Positions
 from streambound.incremental.circuit import Circuit, CircuitColumn
 from streambound.incremental.translation.aggregates import aggregate
-from streambound.incremental.translation.buckets import bucket
 from streambound.incremental.translation.joins import join
 from streambound.incremental.translation.recursion import fixpoint
 from streambound.incremental.translation.rows import (
@@ -50,7 +49,7 @@ from streambound.incremental.translation.rows import (
 from streambound.incremental.translation.subqueries import apply
 from streambound.incremental.translation.translator import Around, Translation, Translator
 from streambound.incremental.translation.views import OuterNeeded, Untranslatable
-from streambound.incremental.translation.windows import first_rows, order_by, over
+from streambound.incremental.translation.windows import bucket, first_rows, order_by, over
 from streambound.incremental.well_formed import verified
 
 TRANSLATIONS: tuple[tuple[type[Tree], Translation], ...] = (

@@ -148,6 +148,10 @@ def _values(call: WindowOf, rows: list[Row], keys: Keys, order: tuple[RowOrder, 
         case "dense_rank":
             number = {peer: Fraction(n) for n, peer in enumerate(dict.fromkeys(peers), 1)}
             return [number[peer] for peer in peers]
+        case "ntile":
+            size, larger = divmod(len(rows), call.offset)
+            numbers = (n for n in range(call.offset) for _ in range(size + (n < larger)))
+            return [Fraction(number + 1) for number in numbers]
         case "lag" | "lead":
             step = -call.offset if call.name == "lag" else call.offset
             return [_beside(call, rows, place, place + step) for place in range(len(rows))]

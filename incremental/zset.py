@@ -102,16 +102,6 @@ class ZSet:
         """The rows that a condition keeps."""
         return ZSet.made({row: weight for row, weight in self.items() if keep(row)})
 
-    @property
-    def is_bag(self) -> bool:
-        """Whether no weight is negative."""
-        return all(weight > 0 for _, weight in self.items())
-
-    @property
-    def is_set(self) -> bool:
-        """Whether all weights are 1."""
-        return all(weight == 1 for _, weight in self.items())
-
 
 class KeyedSums:
     """A finite map from keys to vectors of numbers that are not all 0; a commutative group under ``+``.

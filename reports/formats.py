@@ -37,7 +37,7 @@ class Format:
         return cast("str", render(outcomes, color))
 
 
-_ALL = frozenset({"certificate", "lto_queries"})
+_ALL = frozenset({"certificate", "lto_queries", "theorems"})
 
 FORMATS: tuple[Format, ...] = (
     Format("text", "for people, with the SQL and carets", for_people=True),
@@ -53,7 +53,7 @@ FORMATS: tuple[Format, ...] = (
     Format("gitlab", "a code quality report for GitLab", json=True),
     Format("junit", "JUnit XML: a suite per file, a test per query"),
     Format("markdown", "a comment on a pull request", compares=True),
-    Format("html", "one page for a browser", frozenset({"drawings"})),
+    Format("html", "one page for a browser", frozenset({"drawings", "theorems"})),
 )
 
 FORMAT_NAMES = tuple(form.name for form in FORMATS)

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import Annotated, Any, TypedDict
 
 from streambound.analyzer.codes import Severity
+from streambound.analyzer.engine_profiles import StreamEngine
+from streambound.criteria.engines.profile import GoesBy, Phase, StateClass
 from streambound.criteria.vocabulary import Tier, Verdict
 
 Amount = Annotated[int, ("minimum", 0)]
@@ -50,9 +52,9 @@ class ViolationObject(TypedDict):
 
 
 class CriterionObject(TypedDict):
-    """A criterion's answer."""
+    """A criterion's answer: of ``bag``, ``set``, ``theorem-1``, ``theorem-2``, or of a proposition beyond joins."""
 
-    name: Annotated[str, ("enum", ("bag", "set", "theorem-1", "theorem-2"))]
+    name: str
     holds: bool
     violations: list[ViolationObject]
 
@@ -116,6 +118,62 @@ class DiagnosticObject(TypedDict):
     suppression: SuppressionObject | None
 
 
+class EngineFixObject(TypedDict):
+    """What makes the engine keep less, and whether results stay the same."""
+
+    text: Words
+    same_results: bool
+
+
+class _EnginePlace(TypedDict):
+    fix: EngineFixObject | None
+    line: Place
+    column: Place
+
+
+class EngineStateObject(_EnginePlace):
+    """What an operator of the engine keeps, of one side where it has two; `lifetime_us` of event time."""
+
+    operator: Words
+    side: Annotated[str, ("enum", ("left", "right"))] | None
+    source: str | None
+    kept: StateClass
+    by: GoesBy
+    lifetime_us: Amount | None
+    rows: Amount | None
+    formula: str
+    why: str
+    notes: list[str]
+
+
+class EngineDropObject(_EnginePlace):
+    """Results that the engine never gives: of rows in order, or, if not certain, of late ones."""
+
+    message: Words
+    certain: bool
+
+
+class EngineRefusalObject(_EnginePlace):
+    """Why the engine does not run the query, and when it says so."""
+
+    when: Phase
+    why: Words
+    error: str
+
+
+class EngineObject(TypedDict):
+    """What the user's own engine does with the query as it is written (--engine); `unread`: why nothing is said."""
+
+    name: StreamEngine
+    version: Words
+    kept: Annotated[str, ("enum", ("none", "constant", "window", "grows"))]
+    unread: str | None
+    states: list[EngineStateObject]
+    drops: list[EngineDropObject]
+    refusals: list[EngineRefusalObject]
+    notes: list[str]
+
+
 class QueryObject(TypedDict):
     """One statement; a line of JSON Lines."""
 
@@ -132,6 +190,7 @@ class QueryObject(TypedDict):
     certificate: Annotated[Mapping[str, Any] | None, ("description", "For streambound recheck.")]
     witness: WitnessObject | None
     repairs: RepairsObject | None
+    engine: EngineObject | None
     diagnostics: list[DiagnosticObject]
 
 
@@ -211,5 +270,5 @@ class ReportObject(_ReportHead, SummaryObject):
     """The whole report."""
 
 
-DEFINED = (QueryObject, CriterionObject, DiagnosticObject, FixObject, StateObject)
+DEFINED = (QueryObject, EngineObject, CriterionObject, DiagnosticObject, FixObject, StateObject)
 """What the schema says once, under a name of its own."""

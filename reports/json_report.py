@@ -7,6 +7,7 @@ from typing import cast
 
 from streambound.analyzer.diagnostics import Diagnostic, Fix, FixKind, Related, Suppression
 from streambound.analyzer.edits import Edit
+from streambound.criteria.engines.profile import EngineFix, EngineReading
 from streambound.criteria.violation import CriterionResult, Violation
 from streambound.reports.beside import NOTHING, Beside, QueryState
 from streambound.reports.json_model import (
@@ -16,6 +17,8 @@ from streambound.reports.json_model import (
     CriterionObject,
     DiagnosticObject,
     EditObject,
+    EngineFixObject,
+    EngineObject,
     FixObject,
     QueryObject,
     RelatedObject,
@@ -113,8 +116,63 @@ def query_json(item: Outcome) -> QueryObject:
         "repairs": {"why_none": item.why_no_repair or None, "cut_short": item.repairs_cut_short or None}
         if item.repaired
         else None,
+        "engine": _engine(item.engine) if item.engine is not None else None,
         "diagnostics": [_diagnostic(diagnostic) for diagnostic in item.diagnostics],
     }
+
+
+def _engine(reading: EngineReading) -> EngineObject:
+    """What the user's engine does with the statement as it is written."""
+    return {
+        "name": reading.engine,
+        "version": reading.engine.version,
+        "kept": reading.kept.value if reading.kept is not None else "none",
+        "unread": reading.unread or None,
+        "states": [
+            {
+                "operator": state.operator,
+                "side": state.side or None,
+                "source": state.source or None,
+                "kept": state.kept,
+                "by": state.by,
+                "lifetime_us": state.lifetime,
+                "rows": state.rows,
+                "formula": state.formula,
+                "why": state.why,
+                "fix": _engine_fix(state.fix),
+                "notes": list(state.notes),
+                "line": state.span.line,
+                "column": state.span.column,
+            }
+            for state in reading.states
+        ],
+        "drops": [
+            {
+                "message": drop.message,
+                "certain": drop.certain,
+                "fix": _engine_fix(drop.fix),
+                "line": drop.span.line,
+                "column": drop.span.column,
+            }
+            for drop in reading.drops
+        ],
+        "refusals": [
+            {
+                "when": refusal.when,
+                "why": refusal.why,
+                "error": refusal.error,
+                "fix": _engine_fix(refusal.fix),
+                "line": refusal.span.line,
+                "column": refusal.span.column,
+            }
+            for refusal in reading.refusals
+        ],
+        "notes": list(reading.notes),
+    }
+
+
+def _engine_fix(fix: EngineFix | None) -> EngineFixObject | None:
+    return {"text": fix.text, "same_results": fix.same_results} if fix is not None else None
 
 
 def _criterion(result: CriterionResult) -> CriterionObject:

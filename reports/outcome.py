@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 from streambound.analyzer.codes import Severity
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.spans import SourceText, Span
+from streambound.criteria.engines.profile import EngineReading
 from streambound.criteria.violation import CriterionResult
 from streambound.criteria.vocabulary import Tier, Verdict
 
 if TYPE_CHECKING:
     from streambound.criteria.check import Checked
 
-DETAILS = ("certificate", "drawings", "lto_queries")
+DETAILS = ("certificate", "drawings", "lto_queries", "theorems")
 """What costs time and only some formats print."""
 
 
@@ -38,8 +39,9 @@ class Outcome:
     ``named`` is where a comment names it; ``projection`` is ``bag``, ``set``, ``snapshot`` or ``tp``; ``bound`` is
     there iff the deciding criterion holds; ``rejected`` says that a repair may help, ``repaired`` that one was looked
     for, ``why_no_repair`` why none was found, ``repairs_cut_short`` why the search ended early; ``witness`` says what
-    the witness of an unbounded query keeps. ``certificate``, ``drawings`` (SVG by name) and ``lto_queries`` are only
-    there if asked for.
+    the witness of an unbounded query keeps. ``certificate``, ``drawings`` (SVG by name), ``lto_queries`` and the
+    paper's theorems among the ``criteria`` are only there if asked for; ``engine``, what an engine does with it as it
+    is written, where one was named.
     ``traceback`` is that of a defect that kept the statement from being judged.
     """
 
@@ -61,6 +63,7 @@ class Outcome:
     witness: Mapping[str, Any] | None = None
     certificate: Mapping[str, Any] | None = None
     drawings: Mapping[str, str] = field(default_factory=dict)
+    engine: EngineReading | None = None
     traceback: str = field(default="", repr=False)
 
     @property
@@ -107,7 +110,7 @@ def outcome(checked: Checked, details: frozenset[str] = frozenset()) -> Outcome:
     return replace(
         plain,
         projection=decision.query.projection,
-        criteria=decision.criteria,
+        criteria=decision.criteria if "theorems" in details else (decision.deciding,),
         lto_queries=checked.lto_queries if "lto_queries" in details else None,
         tier=checked.tier,
         bound=_bound(checked),

@@ -9,7 +9,6 @@ from decimal import ROUND_CEILING, Context
 from pathlib import Path
 
 from streambound.analyzer.diagnostics import Diagnostic, Fix, Related
-from streambound.criteria.synopsis import MOST_TABLES
 from streambound.criteria.vocabulary import Tier, Verdict
 from streambound.reports.excerpts import excerpt
 from streambound.reports.outcome import Outcome
@@ -38,6 +37,10 @@ def text_report(checked: tuple[Outcome, ...], color: bool = False) -> str:
                 lines.append("")
         lines.append(verdict_line(item, color))
         lines.extend(f"  {line}" for line in notes(item))
+        if item.engine is not None:
+            from streambound.reports.engine_text import engine_lines
+
+            lines.extend(f"  {line}" for line in engine_lines(item.engine))
     lines.extend(("", _summary(checked, color)))
     return "\n".join(line.replace("\n", _LINE_FEED) for line in lines)
 
@@ -115,6 +118,8 @@ def bound_text(item: Outcome) -> str:
         return ""
     formula, entries = item.bound.formula, item.bound.entries
     if item.tier is None or formula is None:
+        from streambound.criteria.synopsis import MOST_TABLES
+
         return f", by a constant that is not worked out: it would need more than {MOST_TABLES} tables"
     tier = f" ({_TIER[item.tier]})"
     if entries is None:

@@ -8,7 +8,6 @@ share one, so that each meets all others in every order, inside every window.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice, product
 from math import inf, nextafter, prod
@@ -23,7 +22,6 @@ from streambound.criteria.clipping import stream_limits
 from streambound.criteria.cuts import representatives
 from streambound.criteria.tables import Stored
 from streambound.synopsis_exec.expression_values import expression_values
-from streambound.synopsis_exec.pace import Pace, pace
 from streambound.synopsis_exec.plan_ir import BranchPlan, Input, Plan
 from streambound.synopsis_exec.standing_rows import rows_behind, standing_rows
 
@@ -40,43 +38,9 @@ MOST_VALUES = 512
 MOST_SOLUTIONS = 4096
 """Solutions per table."""
 RANDOM_SOLUTIONS = 1024
+MOST_TIMESTAMPS = 512
 REPEATED = 32
 """Solutions that are tried with several values of what only expressions read."""
-MOST_TIMESTAMPS = 512
-
-
-@dataclass(frozen=True, slots=True)
-class Flood:
-    """Rows by relation and by stream, with encoded values."""
-
-    relations: dict[str, list[Row]]
-    streams: dict[str, list[Row]]
-
-
-def floods(plan: Plan, rate: int = RATE, timestamps: int = MOST_TIMESTAMPS) -> Iterator[Flood]:
-    """Several ways to strain a plan's memory; which is the hardest depends on the query.
-
-    The tuples go round, so that every one meets every other; or the first ones come at every timestamp, so that their
-    values meet at every distance.
-    """
-    relations, tuples = pools(plan)
-    allowed = pace(plan, rate)
-    for repeat in (False, True):
-        streams = {s.name: _sent(plan, s, tuples[s.name], allowed, timestamps, repeat) for s in plan.streams}
-        yield Flood(relations, streams)
-
-
-def _sent(plan: Plan, stream: Input, pool: list[Row], allowed: Pace, timestamps: int, repeat: bool) -> list[Row]:
-    """A stream's rows: at each timestamp the next ones of its pool, or always the first."""
-    if not pool:
-        return []
-    first, rate = first_timestamp(plan), allowed.rows[stream.name]
-    rows = []
-    for step in range(timestamps):
-        for place in range(min(rate, len(pool)) if repeat else rate):
-            row = pool[place if repeat else (step * rate + place) % len(pool)]
-            rows.append({**row, str(stream.timestamp): first + step * allowed.step})
-    return rows
 
 
 def first_timestamp(plan: Plan) -> int:

@@ -1,4 +1,7 @@
-"""The plan of a block that gives the best values of its keys: that of a set query without its virtual newest stream."""
+"""The plan of a block that gives the best values of its keys: that of a set query without its virtual newest stream.
+
+Results are as the block's, but for values that cannot be the best of their keys.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import chain
@@ -14,8 +14,8 @@ from streambound.analyzer.types import Family as TypeFamily
 from streambound.criteria.cuts import representatives
 from streambound.criteria.extremum import Extremum
 from streambound.criteria.tables import Stored, SynopsisTable
-from streambound.criteria.ways import Part
-from streambound.synopsis_exec.plan_ir import BranchPlan, Plan, PlanSource, PlanTransition
+from streambound.criteria.ways import Part, Way
+from streambound.synopsis_exec.plan_ir import BranchPlan, Plan, PlanSource
 from streambound.synopsis_exec.variables import Variables
 from streambound_runtime.operators import formula, plan
 
@@ -140,7 +140,7 @@ class BranchLowering:
         scans = tuple(self.scan(source) for source in self.streams)
         relations = tuple(self.relations(group) for group in self.branch.groups)
         tables = tuple(self._table(table) for table in self.branch.tables)
-        transitions = tuple(self._transition(transition) for transition in self.branch.transitions)
+        transitions = tuple(self._transition(way) for way in self.branch.ways)
         return plan.Subplan(scans, relations, tables, transitions)
 
     def texts(self) -> tuple[str, ...]:
@@ -247,13 +247,27 @@ class BranchLowering:
         exact = (age.stream for age in table.ages if age.exact)
         return values | {self.facts.time(stream): plan.Term(plan.age(self.places[stream])) for stream in exact}
 
-    def _part(self, transition: PlanTransition, part: Part) -> Participant:
+    def _part(self, way: Way, part: Part) -> Participant:
         """A table that takes part, with the ages that its entries may have."""
         table = self.branch.table(part.streams)
-        checks = (check for check in transition.ages if check.stream in part.streams)
-        ages = tuple((self.places[check.stream], check.least, check.greatest) for check in checks)
+        ages = tuple(self._ages(way, part))
         join = plan.JoinStep(table=self.branch.tables.index(table), ages=ages, now=part.now, new=part.new)
         return Participant(join, self.remembered(table))
+
+    def _ages(self, way: Way, part: Part) -> Iterator[tuple[int, int | None, int | None]]:
+        """Per remembered stream the tightest of what the arriving streams ask of its age: the least, the greatest.
+
+        Where several tables are joined, entries too old to be completed would not be of one match: they are passed
+        over.
+        """
+        synopsis = self.branch.synopsis
+        expires = synopsis.expiries(part.streams) if len(way.parts) > 1 else {}
+        for old in part.streams:
+            asked = [*(synopsis.times.age_checks(new, old) for new in way.arriving), (None, expires.get(old))]
+            least = max((low for low, _ in asked if low is not None), default=None)
+            greatest = min((high for _, high in asked if high is not None), default=None)
+            if least is not None or greatest is not None:
+                yield self.places[old], least, greatest
 
     # --- tables ------------------------------------------------------------------------------------------------------
 
@@ -315,20 +329,21 @@ class BranchLowering:
 
     # --- transitions -------------------------------------------------------------------------------------------------
 
-    def _transition(self, transition: PlanTransition) -> plan.Transition:
-        waiting = [self.arriving(alias) for alias in transition.arriving]
-        waiting += [self._part(transition, part) for part in sorted(transition.parts, key=lambda part: not part.new)]
-        waiting += [self.related(group) for group in transition.groups]
-        found, values = joins(waiting, self._checks(transition))
-        if transition.output:
+    def _transition(self, way: Way) -> plan.Transition:
+        groups, checks = self.branch.met(way)
+        before = [self.branch.table(part.streams) for part in way.parts]
+        waiting = [self.arriving(alias) for alias in way.arriving]
+        waiting += [self._part(way, part) for part in sorted(way.parts, key=lambda part: not part.new)]
+        waiting += [self.related(group) for group in groups]
+        found, values = joins(waiting, self._compared(checks, before))
+        if self.branch.is_output(way):
             read = {time.source for value in self.branch.branch.time_values for time in value.attributes}
-            kept = tuple(self.places[stream] for stream in transition.before if stream in read)
+            kept = tuple(self.places[stream] for stream in way.before if stream in read)
             return plan.Transition(target=None, joins=found, values=self.results(values), kept=kept)
-        table = self.branch.table(transition.target)
-        before = [self.branch.table(part.streams) for part in transition.parts]
+        table = self.branch.table(way.target)
         keys = [self.kept(stored, values) for stored in table.key]
         keys += [self._best(extremum, before[0] if len(before) == 1 else None, values) for extremum in table.extrema]
-        kept = tuple(self.places[age.stream] for age in table.ages if age.stream in transition.before)
+        kept = tuple(self.places[age.stream] for age in table.ages if age.stream in way.before)
         return plan.Transition(target=self.branch.tables.index(table), joins=found, values=tuple(keys), kept=kept)
 
     def results(self, values: Values) -> tuple[plan.Term, ...]:
@@ -347,10 +362,9 @@ class BranchLowering:
                 return plan.Term(None, constant(value))
         raise AssertionError("results that are computed are kept by their parts")
 
-    def _checks(self, transition: PlanTransition) -> tuple[Comparison, ...]:
-        """The joins to check, those with attributes of which the table holds an extremum as comparisons with it."""
-        checks = transition.checks
-        for table in (self.branch.table(part.streams) for part in transition.parts):
+    def _compared(self, checks: tuple[Comparison, ...], tables: Sequence[SynopsisTable]) -> tuple[Comparison, ...]:
+        """Joins to check, those with attributes of which a table holds an extremum as comparisons with it."""
+        for table in tables:
             if table.extrema:
                 checks = tuple(dict.fromkeys(self._by_extremum(table, check) for check in checks))
         return checks

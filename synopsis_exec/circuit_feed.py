@@ -13,14 +13,13 @@ from typing import Any
 
 from streambound.analyzer.calendar_text import MICROSECONDS, parse_timestamp
 from streambound.analyzer.columns import Column
-from streambound.analyzer.query import Comparison
 from streambound.analyzer.types import Family
 from streambound.synopsis_exec.adversary import RATE, Row, first_timestamp, pools
 from streambound.synopsis_exec.changing_rows import GeneratedChanges, some_value
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.circuit_rows import different_blocks, fill
 from streambound.synopsis_exec.ended_rows import EndlessKeys
-from streambound.synopsis_exec.feeds import Feed, lengths
+from streambound.synopsis_exec.feeds import MODERATE_RATE, Feed, compared_columns, in_time, lengths
 from streambound.synopsis_exec.pace import pace
 from streambound.synopsis_exec.partition_turns import in_partitions
 from streambound.synopsis_exec.plan_ir import Input
@@ -33,7 +32,6 @@ _DELETES = 0.2
 """The share of changes that are deletes, once a relation is full."""
 _STRIDE = 7919
 """The adversary's step through a pool, a prime: the tuples of one block, which are similar, are not all in a row."""
-_MODERATE_RATE = 4
 _START = parse_timestamp("2024-01-01 00:00:00")
 
 
@@ -69,25 +67,19 @@ def _rows(
     shares: Mapping[str, float],
     total: int,
 ) -> Iterator[tuple[str, Row]]:
-    rate = RATE if random is None else _MODERATE_RATE
+    rate = RATE if random is None else MODERATE_RATE
     at_once = sum(pace(plan, rate).rows.values())
     steps = max(1, total // at_once)
     allowed = pace(plan, rate, -(-_TIMES * _longest(plan) // steps))
     makers = {item.name: _made(plan, item, tuples[item.name], random) for item in plan.streams}
     changes = {node.table: _changes(plan, node, random) for node in plan.changing}
-    most = max(shares.get(item.name, 1.0) for item in plan.streams)
-    now = _start(plan)
-    while True:
-        for stream in plan.streams:
-            chance = 0.6 * shares.get(stream.name, 1.0) / most
-            for _ in range(allowed.rows[stream.name]):
-                if random is not None and random.random() >= chance:
-                    continue
-                if stream.name not in changes:
-                    yield stream.name, {**next(makers[stream.name]), str(stream.timestamp): now}
-                elif (change := changes[stream.name](now)) is not None:
-                    yield stream.name, change
-        now += allowed.step * (1 if random is None else random.choice((1, 1, 1, 2, 5)))
+
+    def row(stream: Input, now: int) -> Row | None:
+        if stream.name in changes:
+            return changes[stream.name](now)
+        return {**next(makers[stream.name]), str(stream.timestamp): now}
+
+    return in_time(plan.streams, allowed, _start(plan), shares, random, row)
 
 
 def _changes(plan: PlannedCircuit, node: ChangesNode, random: Random | None) -> Callable[[int], Row | None]:
@@ -144,10 +136,7 @@ def _made(plan: PlannedCircuit, item: Input, pool: Sequence[Row], random: Random
 
 def _free(plan: PlannedCircuit, item: Input) -> list[Column]:
     """The columns of a stream that may have any values, and of which no condition says anything."""
-    told = {item.timestamp}
-    for branch in (one.branch for block in plan.blocks for one in block.branches):
-        for atom in (one for one in branch.atoms if isinstance(one, Comparison)):
-            told |= {branch.column(side).name for side in (atom.left, atom.right) if side is not None}
+    told = {item.timestamp} | compared_columns(plan.blocks)
     return [
         column
         for column in item.declared

@@ -9,26 +9,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice, product
 
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.errors import UsageError
 from streambound.analyzer.query import Attribute, OutputValue
-from streambound.criteria.size import Size
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
-from streambound.synopsis_exec.placement import BUCKETS, LARGE, equal
+from streambound.synopsis_exec.placement import BUCKETS, equal, how_large
 from streambound.synopsis_exec.plan_ir import BranchPlan, Plan
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.engine.counts import SqlCounts
 from streambound_runtime.engine.group import SqlGroup
 from streambound_runtime.engine.join import SqlAsOf, SqlJoin
+from streambound_runtime.engine.join_tree import SqlJoinTree
 from streambound_runtime.engine.linear import SqlBucket, SqlPick, SqlUnion
 from streambound_runtime.engine.over import SqlOver
-from streambound_runtime.engine.plan import CircuitPlan, ComputedRows, EngineOperator, RowsOfStream
+from streambound_runtime.engine.plan import ComputedRows, EngineOperator, RowsOfStream
 from streambound_runtime.engine.running import SqlRunning
 from streambound_runtime.engine.stream_join import SqlStreamJoin
-from streambound_runtime.spec import JobSpec, Stream
+from streambound_runtime.spec import JobSpec, Placement, Stream
 
 _TRIED = 4096
 """Choices of a column of each stream that are tried."""
@@ -41,31 +41,18 @@ class _UndividedError(Exception):
     """An operator whose state does not fall apart by a key."""
 
 
-def placed(job: JobSpec, query: PlannedCircuit, forced: str | None) -> JobSpec:
-    """A circuit's job with its placement; raises UsageError for a ``forced`` one that it cannot have."""
-    entries = query.bound.entries
-    much = query.bound.grows or entries.value is None or entries.value > LARGE
-    key, why = _key(job, query) if (much or forced == "buckets") and forced != "driver" else (None, _size(entries))
+def placed(job: JobSpec, query: PlannedCircuit, forced: str | None) -> Placement:
+    """The placement of a circuit's job; raises UsageError for a ``forced`` one that it cannot have."""
+    much, size = how_large(query.bound)
+    key, why = _key(job, query) if (much or forced == "buckets") and forced != "driver" else (None, size)
     if forced == "stateless" or (forced == "buckets" and key is None):
         why = "its operators are more than joins" if forced == "stateless" else why
         raise UsageError(f"the query cannot be placed in {forced}: {why}", remedy="leave out --placement")
     if key is None or not (much or forced):
-        return _in(job, "driver", "--placement says so" if forced else why)
+        return Placement("driver", "--placement says so" if forced else why)
     columns = tuple(key[stream.name] for stream in job.streams)
-    because = f"what is remembered is apart by {', '.join(sorted({*columns}))}, and "
-    because += "there is no M" if query.bound.grows else _size(entries)
-    return _in(job, "buckets", "--placement says so" if forced else because, columns)
-
-
-def _size(entries: Size) -> str:
-    much = entries.value is None or entries.value > LARGE
-    return f"M = {entries.text} may exceed {LARGE:,}" if much else f"M is at most {entries.value:,}"
-
-
-def _in(job: JobSpec, where: str, because: str, key: tuple[str, ...] = ()) -> JobSpec:
-    assert isinstance(job.plan, CircuitPlan), "this places circuits"
-    buckets = BUCKETS if where == "buckets" else 0
-    return replace(job, plan=replace(job.plan, placement=where, placed=because, key=key, buckets=buckets))
+    because = f"what is remembered is apart by {', '.join(sorted({*columns}))}, and {size}"
+    return Placement("buckets", "--placement says so" if forced else because, columns, BUCKETS)
 
 
 def _key(job: JobSpec, query: PlannedCircuit) -> tuple[Key | None, str]:
@@ -147,6 +134,11 @@ class _Dividing:
                 return frozenset(place for place in same if place < one.width)
             case SqlJoin() | SqlAsOf():
                 return self._join(one)
+            case SqlJoinTree(inputs=inputs, parts=parts):
+                self.places |= {str(number): self.places[name] for number, name in enumerate(inputs)}
+                for part in parts:
+                    self.places[part.name] = self._of(part)
+                return self.places[parts[-1].name]
         raise _UndividedError(f"{one.name} is one")
 
     def _same(self, names: Sequence[str]) -> Places:

@@ -2,38 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from hashlib import sha256
+from typing import Any
 
 from streambound.analyzer.algebra.valid_rows import read_as_of
 from streambound.analyzer.columns import Column
 from streambound.analyzer.endpoints import Sink
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.symbols import symbol
-from streambound.analyzer.types import DataType
 from streambound.criteria.judged import CircuitBound
 from streambound.criteria.periods.parts import JudgedConditions
-from streambound.criteria.rows_apart import kept_apart
 from streambound.synopsis_exec.declared_table import told
 from streambound.synopsis_exec.made_operators import MadeOperators, keys_of
 from streambound.synopsis_exec.period_contracts import contracts_as_of, judged_by
-from streambound.synopsis_exec.plan_ir import Input, Plan
+from streambound.synopsis_exec.plan_ir import Input, Plan, ReadsInputs
 from streambound.synopsis_exec.result_columns import check_columns, refused
-from streambound.synopsis_exec.shared_operators import shared
 from streambound.synopsis_exec.sql_blocks import types_of
+from streambound.synopsis_exec.state_bounds import bounds_of
 from streambound.synopsis_exec.synopsis_plan import as_formula, quantities
-from streambound_runtime.engine.block import SqlBlock, state_name
 from streambound_runtime.engine.counts import SqlCounts
 from streambound_runtime.engine.group import SqlGroup
-from streambound_runtime.engine.plan import CircuitPlan, EndedKeyRows, EngineOperator, NativeNode, StateBound
+from streambound_runtime.engine.plan import (
+    CircuitPlan,
+    ComputedRows,
+    EndedKeyRows,
+    EngineOperator,
+    NativeNode,
+)
 from streambound_runtime.engine.tables import engine_type
 from streambound_runtime.operators import circuit_plan, formula
 from streambound_runtime.promises import KEPT_BY_DEFAULT, PeriodContract, QuarantineLimit
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedCircuit:
+class PlannedCircuit(ReadsInputs):
     """Everything that the job of a circuit does: what it reads, and the circuit, of which ``blocks`` are the plans.
 
     ``computed`` are the relations that Spark computes of those that it reads; ``plans`` the operators' blocks, by name.
@@ -74,26 +78,10 @@ class PlannedCircuit:
         return False
 
     @property
-    def streams(self) -> tuple[Input, ...]:
-        """The streams that the job reads."""
-        return tuple(item for item in self.inputs if item.timestamp is not None)
-
-    @property
-    def relations(self) -> tuple[Input, ...]:
-        """The static relations that the job reads."""
-        return tuple(item for item in self.inputs if item.timestamp is None)
-
-    @property
     def periods(self) -> dict[str, PeriodContract]:
         """What a SEQ block asks of its streams and relations, by their names; of another statement nothing."""
         judged = {} if self.circuit.timed else {item.name: item.period for item in self.inputs}
         return {name: period for name, period in judged.items() if period is not None}
-
-    @property
-    def time_type(self) -> DataType:
-        """The type of `_ts`: that of the first stream's timestamps."""
-        first = self.streams[0]
-        return next(column.type for column in first.columns if column.name == first.timestamp)
 
 
 def plan_of(
@@ -124,14 +112,11 @@ def plan_of(
         as_formula(bound.entries, known),
         final=final,
         most=catalog.counters.most,
-        because="its operators are more than joins",
         retracts=retracts,
         watched=watched,
         timed="_ts" in added,
         counted="_mult" in added,
-        kept=()
-        if bound.grows
-        else tuple(one for operator in operators for one in _kept(operator, made.plans.get(operator.name), known)),
+        kept=() if bound.grows else tuple(one for operator in operators for one in bounds_of(operator, made, known)),
     )
     assert statement.tree is not None, "what was decided has been parsed"
     contracts = contracts_as_of(read_as_of(statement.tree, catalog), catalog)
@@ -150,20 +135,6 @@ def plan_of(
         plans=made.plans,
         quarantine=catalog.quarantine,
     )
-
-
-def _kept(operator: EngineOperator, plan: Plan | None, known: dict[str, formula.Formula]) -> Iterator[StateBound]:
-    """How many entries a block's tables have at most, or how many rows of each stream, where these are kept apart."""
-    if plan is None or not isinstance(operator, SqlBlock):
-        return
-    apart = kept_apart(plan.bound)
-    sizes = {one.table: one.size for one in plan.bound.tables} if apart is None else {}
-    sizes |= {name: rows.size for name, rows in (apart or {}).items()}
-    for number, branch in enumerate(operator.synopsis.branches):
-        for place, table in enumerate(branch.tables):
-            if (size := sizes.get(table.name)) is not None:
-                words = f"at most {size.text} {'entries' if apart is None else 'rows'} of {table.name}, by Lemma 1"
-                yield StateBound(operator.name, state_name(number, place), as_formula(size, known), words)
 
 
 def _ended(keys: circuit_plan.EndedKeysNode, inputs: Iterable[Input]) -> EndedKeyRows:
@@ -212,20 +183,45 @@ def known_sizes(plans: Sequence[Plan]) -> dict[str, formula.Formula]:
     return {name: size for plan in plans for name, size in quantities(plan).items()}
 
 
-def states_in_words(bound: CircuitBound) -> list[str]:
-    """One sentence per state: what it is, per what, for how long, at most how much."""
-    found = []
-    for state in bound.states:
-        at_most = "" if bound.grows else f"; at most {state.size.text}"
-        each = f"one for each {', '.join(state.keys)}" if state.keys else "one"
-        found.append(f"{state.name}: {each}, dropped {state.freed}{at_most}")
+_READ = ("input", "inputs", "keys")
+"""The fields in which operators name what they read."""
+
+
+def shared(operators: Sequence[EngineOperator]) -> tuple[EngineOperator, ...]:
+    """Operators in order, without those that are earlier ones but for their names.
+
+    The last one stays, and those that operators which are no SQL call by their names.
+    """
+    called = {name for one in operators if isinstance(one, NativeNode) for name in one.inputs}
+    found: dict[EngineOperator, str] = {}
+    names: dict[str, str] = {}
+    kept = list[EngineOperator]()
+    *others, last = operators
+    for operator in others:
+        mine = _reading(operator, names)
+        alike = mine if isinstance(mine, NativeNode | ComputedRows) else replace(mine, name="")
+        if alike in found and operator.name not in called:
+            names[operator.name] = found[alike]
+        else:
+            found.setdefault(alike, operator.name)
+            kept.append(mine)
+    return (*kept, _reading(last, names))
+
+
+def _reading(operator: EngineOperator, names: Mapping[str, str]) -> EngineOperator:
+    """An operator that calls what it reads by the names that it has now."""
+    if isinstance(operator, NativeNode):
+        return operator
+    if isinstance(operator, ComputedRows):
+        return replace(operator, node=_renamed(operator.node, names))
+    found: EngineOperator = _renamed(operator, names)
     return found
 
 
-def promises_in_words(plan: PlannedCircuit) -> list[str]:
-    """What the job relies on that it cannot check."""
-    return [
-        f"that no {period.variable} of {name} returns after its row has ended: keys are checked among valid rows"
-        for name, period in plan.periods.items()
-        if period.variable and any(stream.name == name for stream in plan.streams)
-    ]
+def _renamed(reader: Any, names: Mapping[str, str]) -> Any:
+    read = {field.name: getattr(reader, field.name) for field in fields(reader) if field.name in _READ}
+    new = {
+        name: names.get(value, value) if isinstance(value, str) else tuple(names.get(one, one) for one in value)
+        for name, value in read.items()
+    }
+    return reader if new == read else replace(reader, **new)

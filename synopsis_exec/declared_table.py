@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from streambound.analyzer import columns
 from streambound.analyzer.catalog import Kind, OnViolation
+from streambound.analyzer.endpoints import Sink, SourceOptions, Target
 from streambound.analyzer.query import Condition, NullTest, OneOf
 from streambound.analyzer.values import Value
 from streambound.synopsis_exec.asked_relations import asked_relations, over_views
@@ -30,8 +31,7 @@ def declared_table(
     """
     columns = tuple(spec.TableColumn(one.name, one.type.name, declared_domain(one.domain)) for one in item.declared)
     needs, period = tuple(column.name for column in item.columns if column.name != item.timestamp), item.period
-    found, stops = item.source, item.on_violation is OnViolation.STOP
-    source = spec.SourceSpec(found.format, found.path, found.options, found.payload, found.metadata) if found else None
+    source, stops = source_spec(item.source), item.on_violation is OnViolation.STOP
     derived = tuple(_derived(column, uses(column.name), relations or {}) for column in item.derived)
     if item.timestamp is None:
         return spec.Relation(item.name, columns, needs, source, item.rows, stops, derived, period)
@@ -56,6 +56,23 @@ def declared_table(
         period=period,
         records=item.records,
     )
+
+
+def source_spec(found: SourceOptions | None) -> spec.SourceSpec | None:
+    """Where rows come from, if the catalog says that."""
+    return spec.SourceSpec(found.format, found.path, found.options, found.payload, found.metadata) if found else None
+
+
+def sink_specs(sink: Sink | None) -> tuple[spec.SinkSpec | None, spec.SinkSpec | None]:
+    """Where results go, and where bad rows do, if the catalog says that."""
+    if sink is None:
+        return None, None
+    results = spec.SinkSpec(call=sink.call) if sink.call else None if sink.target is None else _target(sink.target)
+    return results, None if sink.quarantine is None else _target(sink.quarantine)
+
+
+def _target(target: Target) -> spec.SinkSpec:
+    return spec.SinkSpec(target.format, target.path, target.options)
 
 
 def _derived(column: columns.Column, uses: Options, relations: dict[str, str]) -> spec.Derived:

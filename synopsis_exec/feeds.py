@@ -21,7 +21,7 @@ from streambound.synopsis_exec.adversary import RATE, Row, first_timestamp, pool
 from streambound.synopsis_exec.expression_values import expression_values
 from streambound.synopsis_exec.matches import Match, matches
 from streambound.synopsis_exec.nested_values import nested_texts
-from streambound.synopsis_exec.pace import pace, within_rates
+from streambound.synopsis_exec.pace import Pace, pace, within_rates
 from streambound.synopsis_exec.partition_turns import in_partitions
 from streambound.synopsis_exec.plan_ir import Input, Plan
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 P = TypeVar("P", Plan, "PlannedCircuit")
 PHASE = 512
 """Timestamps after which the adversary changes its way: all tuples in turn, or the first ones again and again."""
-_MODERATE_RATE = 4
+MODERATE_RATE = 4
 _WIDE = 1000
 _START = parse_timestamp("2024-01-01 00:00:00")
 _TEXTS = ("", "a", "b", "text 0001")
@@ -62,7 +62,7 @@ def in_order(plan: P) -> tuple[P, tuple[str, ...]]:
 
 
 def adversarial_feed(plan: Plan, rate: int = RATE) -> Feed:
-    """The streams of `adversary.floods` without an end, its ways in turn."""
+    """The tuples of `adversary.pools`, without an end: all of them in turn, then the first ones again and again."""
     relations, tuples = pools(plan)
     return Feed(relations, in_partitions(plan.streams, _flood(plan, tuples, rate)))
 
@@ -150,19 +150,33 @@ def _most_rows(plan: Plan, relation: str) -> int:
 def _random(
     plan: Plan, random: Random, tuples: Mapping[str, list[Row]], shares: Mapping[str, float], timestamps: int
 ) -> Iterator[tuple[str, Row]]:
-    allowed = pace(plan, _MODERATE_RATE, _tick(plan))
-    tick = allowed.step
-    now = _start(plan, tick * timestamps // 2)
-    most = max(shares.get(stream.name, 1.0) for stream in plan.streams)
-    constants = _constants(plan)
+    allowed, constants = pace(plan, MODERATE_RATE, _tick(plan)), _constants(plan)
+
+    def row(stream: Input, now: int) -> Row:
+        return {**_row(random, stream, tuples[stream.name], constants), str(stream.timestamp): now}
+
+    return in_time(plan.streams, allowed, _start(plan, allowed.step * timestamps // 2), shares, random, row)
+
+
+def in_time(
+    streams: Sequence[Input],
+    allowed: Pace,
+    start: int,
+    shares: Mapping[str, float],
+    random: Random | None,
+    row: Callable[[Input, int], Row | None],
+) -> Iterator[tuple[str, Row]]:
+    """The rows that streams have at a time, from a ``start`` on: as many as are allowed, or some of them at random."""
+    now, most = start, max(shares.get(stream.name, 1.0) for stream in streams)
     while True:
-        for stream in plan.streams:
+        for stream in streams:
             chance = 0.6 * shares.get(stream.name, 1.0) / most
             for _ in range(allowed.rows[stream.name]):
-                if random.random() < chance:
-                    row = _row(random, stream, tuples[stream.name], constants)
-                    yield stream.name, {**row, str(stream.timestamp): now}
-        now += tick * random.choice((1, 1, 1, 2, 5))
+                if random is None or random.random() < chance:
+                    found = row(stream, now)
+                    if found is not None:
+                        yield stream.name, found
+        now += allowed.step * (1 if random is None else random.choice((1, 1, 1, 2, 5)))
 
 
 def _tick(plan: Plan) -> int:
@@ -185,6 +199,18 @@ def lengths(plan: Plan) -> list[int]:
         for atom in branch.atoms
         if isinstance(atom, Comparison) and atom.right is not None and branch.is_time(atom.left) and atom.offset
     ]
+
+
+def compared_columns(blocks: Sequence[Plan]) -> set[str]:
+    """The columns of which some condition says something."""
+    return {
+        branch.column(side).name
+        for branch in (one.branch for block in blocks for one in block.branches)
+        for atom in branch.atoms
+        if isinstance(atom, Comparison)
+        for side in (atom.left, atom.right)
+        if side is not None
+    }
 
 
 def _start(plan: Plan, before: int) -> int:

@@ -33,7 +33,6 @@ from streambound.criteria.dataflow.state import DecidedBlock, EachKey, Operation
 from streambound.criteria.dataflow.view import BucketEnd, OperatorView, place_of
 from streambound.criteria.least_bound import least_bound
 from streambound.preprocess.pipeline import derive
-from streambound.synopsis_exec.block_parts import BestPart
 from streambound.synopsis_exec.made_operators import MadeOperators, engine_types
 from streambound_runtime.engine.counts import SqlCounts
 from streambound_runtime.engine.group import SqlGroup
@@ -81,7 +80,6 @@ class JobOperators(MadeOperators):
         self.context, self.views = judgement.context, judgement.context.views
         self.numbers = count(1)
         self.key: StreamKey | None = None
-        self.made_of_operation: dict[str, Operation] = {}
         operation = judgement.operation
         view = self.views.of(operation.tree)
         self.result = self.exactly(self.rows(operation), range(len(view.schema)))
@@ -169,13 +167,11 @@ class JobOperators(MadeOperators):
         made = self.added(self._block(part, found), places, part.columns)
         return made if places else self.made_of(made, (), ())  # without the one that a block without columns has
 
-    def _part(self, found: DecidedBlock) -> BlockPart | BestPart:
+    def _part(self, found: DecidedBlock) -> BlockPart:
         query, sizes = _numbered(found.read.query), found.sizes
         assert sizes is not None, "a block with tables"
         name, columns = self.named("block"), columns_of(query)
-        if found.best is not None:
-            return BestPart(name, query, _numbered(found.best), sizes, columns)
-        return BlockPart(name, query, _numbered(found.read.split), sizes, columns)
+        return BlockPart(name, query, _numbered(found.best or found.read.split), sizes, columns)
 
     def block_of(self, found: DecidedBlock, sums: tuple[str, ...] = ()) -> tuple[str, tuple[Column, ...]]:
         """A block's operator, with its columns; ``sums`` are the types of what it adds up.
@@ -191,11 +187,11 @@ class JobOperators(MadeOperators):
         self.made[operator.name] = operator
         return operator.name, part.columns
 
-    def _block(self, part: BlockPart | BestPart, found: DecidedBlock) -> EngineOperator:
+    def _block(self, part: BlockPart, found: DecidedBlock) -> EngineOperator:
         """A block, whose entries go with their key where there is one for each value of it."""
         if self.key is None or found.sizes is None or not found.keeps:
-            return self.block(part)
-        plan, synopsis, types = self.planned(part)
+            return self.block(part, found.best is not None)
+        plan, synopsis, types = self.planned(part, found.best is not None)
         sources = {source.table: source for branch in found.read.split.branches for source in branch.streams}
         members = tuple(
             KeyMember(table, source.one_key.attributes)

@@ -12,15 +12,15 @@ from streambound.analyzer.types import Family
 from streambound.criteria.block_part import BlockPart
 from streambound.criteria.bound import QueryBound, bound
 from streambound.criteria.dataflow.blocks import NEWEST
+from streambound.criteria.dataflow.state import Operation
 from streambound.synopsis_exec.asked_relations import asked_relations
 from streambound.synopsis_exec.best_values import best_branch
-from streambound.synopsis_exec.block_parts import BestPart, PairPart
 from streambound.synopsis_exec.branch_plan import BranchLowering, constant
 from streambound.synopsis_exec.changing_relations import changes_input, changes_node
 from streambound.synopsis_exec.plan import asked_input, planned, relation_input
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.sql_blocks import Types, sql_block, types_of
-from streambound.synopsis_exec.synopsis_plan import synopsis_plan
+from streambound.synopsis_exec.synopsis_plan import sql_reason, synopsis_plan
 from streambound_runtime.engine.block import SqlBlock
 from streambound_runtime.engine.linear import SqlPick
 from streambound_runtime.engine.over import SqlOver
@@ -37,7 +37,7 @@ class MadeOperators:
     """Operators by their names, those below first.
 
     ``blocks`` are the plans of all select-project-join blocks, ``plans`` those of operators, by their names; ``sums``
-    the types of a block's sums.
+    the types of a block's sums; ``made_of_operation`` the operations that operators were made of.
     """
 
     catalog: Catalog
@@ -50,6 +50,7 @@ class MadeOperators:
     relations: set[str] = field(default_factory=set, init=False)
     ending: set[str] = field(default_factory=set, init=False)
     sums: dict[str, tuple[str, ...]] = field(default_factory=dict, init=False)
+    made_of_operation: dict[str, Operation] = field(default_factory=dict, init=False)
 
     def watched(self, item: Input) -> Input:
         """A stream with the columns of its punctuations and keys, where some operator drops what they end."""
@@ -70,13 +71,16 @@ class MadeOperators:
             if table is not None
         ]
 
-    def block(self, part: BlockPart | BestPart) -> EngineOperator:
-        """A block; what is computed of several of its rows is computed of what it keeps for that."""
-        plan, synopsis, types = self.planned(part)
+    def block(self, part: BlockPart, best: bool = False) -> EngineOperator:
+        """A block, or the ``best`` values of its keys.
+
+        What is computed of several of its rows is computed of what it keeps for that.
+        """
+        plan, synopsis, types = self.planned(part, best)
         name = part.name if plan.kept is None else f"{part.name} rows"
         self.plans[name] = plan
         block: EngineOperator
-        if synopsis.kernel == "sql":
+        if best or sql_reason(plan) is not None:
             block = self.sql_block(name, plan, synopsis, types)
         elif is_scan(synopsis):
             block = self.scan(name, types_of(plan.inputs), synopsis.branches[0])
@@ -87,20 +91,17 @@ class MadeOperators:
         self.made[name] = block
         return self.mapped(part.name, name, plan.kept.columns, part.columns, plan.kept.expressions)
 
-    def planned(self, part: BlockPart | BestPart) -> tuple[Plan, SynopsisPlan, tuple[str, ...]]:
+    def planned(self, part: BlockPart, best: bool = False) -> tuple[Plan, SynopsisPlan, tuple[str, ...]]:
         """A block's plan, its synopsis, and the types of what that has."""
-        best = isinstance(part, BestPart)
         repeats = best or part.query.distinct
         plan = planned(replace(part.query, name=part.name), part.split, part.bound, self.catalog, repeats=repeats)
-        synopsis = synopsis_plan(plan, "driver")
+        synopsis = synopsis_plan(plan)
         types = engine_types(part.columns if plan.kept is None else plan.kept.columns)
         if best:  # the set query without its virtual stream: what completes a match of all others is a result
             branches = tuple(map(best_branch, plan.branches, synopsis.branches))
             texts = tuple(place for place, column in enumerate(part.columns) if column.type.family is Family.STRING)
             names = names_of(part.columns)
-            synopsis = replace(
-                synopsis, columns=names, branches=branches, texts=texts, kernel="sql", because="of extrema"
-            )
+            synopsis = replace(synopsis, columns=names, branches=branches, texts=texts)
             plan = replace(plan, inputs=tuple(one for one in plan.inputs if one.name != NEWEST))
         elif synopsis.sums:
             types += self.sums[part.name]
@@ -189,20 +190,24 @@ class MadeOperators:
         self.changing.append(changes_input(table))
         return NativeNode(changes_node(name, table), engine_types(columns), True)
 
-    def stream_join(self, part: PairPart) -> SqlStreamJoin:
-        """A join of two streams: their rows, which wait for each other by the tables of the inner join."""
-        query = replace(part.joint.query, name=part.joint.name)
-        plan = planned(query, part.joint.split, part.joint.bound, self.catalog, repeats=query.distinct)
-        joint = synopsis_plan(plan, "driver").branches[0]
+    def stream_join(self, name: str, kind: str, part: BlockPart, alone: Sequence[Query]) -> SqlStreamJoin:
+        """A semi, anti or outer join of two streams: their rows, which wait for each other by the inner join's tables.
+
+        The ``part`` is the inner join, and ``alone`` is each side by its own conditions; columns are the part's.
+        """
+        query = replace(part.query, name=part.name)
+        plan = planned(query, part.split, part.bound, self.catalog, repeats=query.distinct)
+        joint = synopsis_plan(plan).branches[0]
         assert len(joint.scans) == 2 and not joint.relations, "the sides are streams"
         assert not joint.families, "there are two sets of streams at most"
         lowering = BranchLowering(plan, plan.branches[0])
-        left = self._waiting(f"{part.name} left", part.left, part.left_alone, lowering, joint)
-        right = self._waiting(f"{part.name} right", part.right, part.right_alone, lowering, joint)
+        first, second = (source.alias for source in part.split.branches[0].sources)
+        left = self._waiting(f"{name} left", first, alone[0], lowering, joint)
+        right = self._waiting(f"{name} right", second, alone[1], lowering, joint)
         assert left.table is None or not left.table.best, "what waits is a row, and not only a greatest or least value"
         self.blocks.append(plan)
-        self.plans[part.name] = plan
-        sides = {lowering.places[part.left]: "left", lowering.places[part.right]: "right"}
+        self.plans[name] = plan
+        sides = {lowering.places[first]: "left", lowering.places[second]: "right"}
         tables = {number: sides[lowering.places[one.streams[0]]] for number, one in enumerate(plan.branches[0].tables)}
         meetings: dict[str, Meeting] = {}
         for transition in joint.transitions:
@@ -215,9 +220,9 @@ class MadeOperators:
             assert not any(join.now or join.new for join in transition.joins), "they are of several remembered streams"
             meetings[how] = Meeting(transition.joins, transition.values)
         return SqlStreamJoin(
-            part.name,
+            name,
             (left.rows, right.rows),
-            part.kind,
+            kind,
             engine_types(part.columns),
             left,
             right,

@@ -8,6 +8,8 @@ in the end is compared with the statement as batch SQL, where Spark's own operat
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -18,18 +20,18 @@ from streambound.analyzer.job_reports import BatchReport, ErrorReport, SummaryRe
 from streambound.analyzer.query import Query
 from streambound.criteria.certificate import state_bytes
 from streambound.criteria.size import Size
-from streambound.recheck.oracle.spark_batch import BatchStatement
-from streambound.recheck.oracle.spark_results import ResultCounts
+from streambound.recheck.oracle.spark_batch import BatchStatement, batch_session
+from streambound.recheck.oracle.spark_results import ResultCounts, rows_counts, run_counts
 from streambound.synopsis_exec import memory_processes
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.feeds import Feed
+from streambound.synopsis_exec.in_process import quiet
 from streambound.synopsis_exec.job_file import CompiledJob
 from streambound.synopsis_exec.memory_processes import Load, kept
-from streambound.synopsis_exec.memory_results import compared
 from streambound.synopsis_exec.memory_samples import Native, Sample, samples_of
 from streambound.synopsis_exec.native_run import NativeRun, run_join, run_operators
 from streambound.synopsis_exec.plan_ir import Plan
-from streambound.synopsis_exec.recorded_streams import write_feed
+from streambound.synopsis_exec.recorded_streams import rows_in, write_feed
 from streambound.synopsis_exec.runner import check_spark, failure
 from streambound.synopsis_exec.stream_sizes import CountedRows, sizes
 from streambound_runtime.scratch import scratch_folder
@@ -216,3 +218,21 @@ def _job(
     if status != 0 or not isinstance(last, SummaryReport):
         raise failure(last, status, kept(log))
     return samples_of(events), last, "", told
+
+
+def compared(
+    statement: BatchStatement, folder: Path, final: bool, run: NativeRun | None
+) -> tuple[ResultCounts, ResultCounts | None]:
+    """The job's results and those of Spark's own operators, if these read all that they were given.
+
+    ``folder`` is where the job ran; ``final`` says that it returns final results. Raises StreamboundError for what
+    Spark refuses as a batch query.
+    """
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    with quiet(folder / "compared.log"):
+        spark = batch_session()
+    job = run_counts(spark, statement, rows_in(folder), folder / "out.jsonl", final)
+    if run is None or run.output is None or run.native.ended != "done":
+        return job, None
+    more = None if run.native.complete else run.closed
+    return job, rows_counts(spark, statement, run.rows, run.output, more)

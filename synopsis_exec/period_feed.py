@@ -15,13 +15,12 @@ from typing import Any
 
 from streambound.analyzer.columns import Column
 from streambound.analyzer.errors import UsageError
-from streambound.analyzer.query import Comparison
 from streambound.analyzer.types import Family
 from streambound.analyzer.values import decode
 from streambound.criteria.contract import value_range
 from streambound.synopsis_exec.adversary import RATE, Row, first_timestamp, pools
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
-from streambound.synopsis_exec.feeds import Feed
+from streambound.synopsis_exec.feeds import Feed, compared_columns
 from streambound.synopsis_exec.pace import pace
 from streambound.synopsis_exec.period_rows import with_periods
 from streambound.synopsis_exec.plan_ir import Input
@@ -93,10 +92,7 @@ def _rows(
 
 def _free(plan: PlannedCircuit, item: Input, contract: PeriodContract) -> list[Column]:
     """The columns of a stream that may have any values, and of which no condition says anything."""
-    told = {contract.begin, contract.end, contract.variable, contract.probability}
-    for branch in (one.branch for block in plan.blocks for one in block.branches):
-        for atom in (one for one in branch.atoms if isinstance(one, Comparison)):
-            told |= {branch.column(side).name for side in (atom.left, atom.right) if side is not None}
+    told = {contract.begin, contract.end, contract.variable, contract.probability} | compared_columns(plan.blocks)
     return [
         column
         for column in item.declared

@@ -8,14 +8,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.closure import Closure
 from streambound.analyzer.errors import UsageError
 from streambound.analyzer.query import Attribute
+from streambound.criteria.bound import QueryBound
+from streambound.criteria.judged import CircuitBound
 from streambound.synopsis_exec.plan_ir import BranchPlan, Plan
+from streambound_runtime.spec import Placement
 
 PLACEMENTS = ("driver", "buckets", "stateless")
 LARGE = 1_000_000
@@ -24,23 +26,11 @@ BUCKETS = 16
 """Into so many parts a synopsis is split. A checkpoint has them, so that the number stays what it was."""
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
-    """Where, and why; in buckets with the column of each stream that says which one a row is in."""
-
-    where: str
-    because: str
-    key: tuple[str, ...] = ()
-
-
 def placement(plan: Plan, forced: str | None = None) -> Placement:
     """The placement of a plan; raises UsageError for a forced one that it cannot have."""
     no_state, no_key = _remembered(plan), _undivided(plan)
     key = () if no_key else tuple(_keys(plan)[0][stream.name] for stream in plan.streams)
-    entries = plan.bound.entries
-    much = entries.value is None or entries.value > LARGE
-    size = f"M = {entries.text} may exceed {LARGE:,}" if much else f"M is at most {entries.value:,}"
-    size = "there is no M" if plan.bound.grows else size
+    much, size = how_large(plan.bound)
     if forced == "stateless" and no_state:
         raise _refused(forced, no_state)
     if forced == "buckets" and no_key:
@@ -51,9 +41,19 @@ def placement(plan: Plan, forced: str | None = None) -> Placement:
         "driver": f"{no_state}; {no_key or size}",
     }
     where = "stateless" if not no_state else "buckets" if much and not no_key else "driver"
-    if forced and forced != where:
-        return Placement(forced, "--placement says so", key if forced == "buckets" else ())
-    return Placement(where, because[where], key if where == "buckets" else ())
+    why = because[where] if forced in (None, where) else "--placement says so"
+    where = forced or where
+    return Placement(where, why, key, BUCKETS) if where == "buckets" else Placement(where, why)
+
+
+def how_large(bound: QueryBound | CircuitBound) -> tuple[bool, str]:
+    """Whether there may be many entries, or no number of them is known; and that in words."""
+    entries = bound.entries
+    if bound.grows:
+        return True, "there is no M"
+    if entries.value is None or entries.value > LARGE:
+        return True, f"M = {entries.text} may exceed {LARGE:,}"
+    return False, f"M is at most {entries.value:,}"
 
 
 def _refused(forced: str, why: str) -> UsageError:

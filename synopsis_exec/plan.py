@@ -21,18 +21,15 @@ from streambound.criteria.synopsis import MOST_TABLES, Synopsis
 from streambound.criteria.unlimited import unlimited
 from streambound.criteria.verdict import Decision
 from streambound.criteria.vocabulary import Verdict
-from streambound.criteria.ways import MOST_WAYS, Way
+from streambound.criteria.ways import MOST_WAYS
 from streambound.synopsis_exec.asked_relations import asked_columns, asked_relations
 from streambound.synopsis_exec.filters import constraint, extremes, local_filters, members, time_filters
 from streambound.synopsis_exec.kept_results import KeptResults, kept_results
 from streambound.synopsis_exec.period_contracts import contracts_as_of, judged_by
-from streambound.synopsis_exec.plan_ir import AgeCheck, BranchPlan, Input, Plan, PlanSource, PlanTransition
-from streambound.synopsis_exec.plan_text import plan_text
+from streambound.synopsis_exec.plan_ir import BranchPlan, Input, Plan, PlanSource
 from streambound.synopsis_exec.result_columns import check_columns, refused
 from streambound_runtime.decoding.quoting import quoted
 from streambound_runtime.promises import STRICT
-
-__all__ = ["Plan", "make_plan", "plan_text"]
 
 
 def make_plan(decision: Decision, catalog: Catalog, unbounded: bool = False) -> Plan:
@@ -81,18 +78,10 @@ def planned(query: Query, split: Query, sizes: QueryBound, catalog: Catalog, rep
     sink = catalog.sink(query.name)
     tables.sort(key=lambda table: table.name)
     contracts = "\n".join(map(_contract, tables))
-    rest = [
-        contracts,
-        *(f"{table.on_violation} {table.source}" for table in tables),
-        catalog.counters,
-        str(sink),
-        str(catalog.quarantine),
-    ]
     return Plan(
         name=query.name,
         sql=sql,
         query_sha256=sha256(sql.encode()).hexdigest(),
-        catalog_sha256=sha256("\n".join(rest).encode()).hexdigest(),
         contract_sha256=sha256(contracts.encode()).hexdigest(),
         distinct=query.distinct,
         columns=results,
@@ -179,27 +168,19 @@ def _branch_plan(split: Query, number: int, synopsis: Synopsis, kept: KeptResult
         lists = members(facts, source.alias)
         read = PlanSource(source.alias, source.table, source.kind, columns, filters, times, limits, lists)
         sources.append(replace(read, factors=source.factors))
-    transitions = tuple(_transition(synopsis, joins, transition) for transition in synopsis.transitions)
-    _check_extrema(split, synopsis, transitions)
-    return BranchPlan(
-        number,
-        branch,
-        facts,
-        tuple(sources),
-        joins,
-        synopsis.relation_groups,
-        synopsis.tables,
-        transitions,
-        branch.outputs if kept is None else kept.outputs(branch),
-    )
+    outputs = branch.outputs if kept is None else kept.outputs(branch)
+    plan = BranchPlan(number, synopsis, tuple(sources), joins, outputs)
+    _check_extrema(split, plan)
+    return plan
 
 
-def _check_extrema(split: Query, synopsis: Synopsis, transitions: tuple[PlanTransition, ...]) -> None:
+def _check_extrema(split: Query, plan: BranchPlan) -> None:
     """Extrema of several parts decide which results there are, where each is compared with arriving tuples alone."""
-    extremal = {table.streams for table in synopsis.tables if table.extrema}
-    for transition in (t for t in transitions if len(t.parts) > 1 and any(p.streams in extremal for p in t.parts)):
-        across = (check for check in transition.checks if {a.source for a in check.attributes} <= {*transition.before})
-        if not transition.output or any(across):
+    extremal = {table.streams for table in plan.tables if table.extrema}
+    for way in (w for w in plan.ways if len(w.parts) > 1 and any(part.streams in extremal for part in w.parts)):
+        _, checks = plan.met(way)
+        across = any({a.source for a in check.attributes} <= {*way.before} for check in checks)
+        if across or not plan.is_output(way):
             what = "its greatest and least values would have to be joined from the tables of independent streams"
             raise _refused(split, what, "relate the streams' timestamps, or join fewer streams")
 
@@ -212,47 +193,6 @@ def _joins(facts: Facts) -> tuple[Comparison, ...]:
         if key not in found:
             found[key] = constraint(facts, join.attribute, join.other)
     return tuple(found.values())
-
-
-def _transition(synopsis: Synopsis, joins: tuple[Comparison, ...], transition: Way) -> PlanTransition:
-    parts = [frozenset((*part.streams, *synopsis.relations_of(part.streams))) for part in transition.parts]
-    before = frozenset[str]().union(*parts)
-    there = synopsis.relations_of(transition.target)
-    groups = tuple(g for g in synopsis.relation_groups if g[0] in there and g[0] not in before)
-    group_of = {alias: group for group in groups for alias in group}
-    present = {*transition.arriving, *group_of, *before}
-    checks = []
-    for join in joins:
-        ends = {attribute.source for attribute in join.attributes}
-        together = any(ends <= part for part in parts) or any(ends <= set(group) for group in groups)
-        if ends <= present and not together:
-            checks.append(join)
-    return PlanTransition(
-        transition.target,
-        transition.arriving,
-        transition.parts,
-        groups,
-        tuple(checks),
-        tuple(_ages(synopsis, transition)),
-        set(transition.target) == set(synopsis.streams),
-    )
-
-
-def _ages(synopsis: Synopsis, transition: Way) -> list[AgeCheck]:
-    """Per remembered stream the tightest of what the arriving streams ask of its age.
-
-    Where several tables are joined, entries too old to be completed would not be of one match: they are passed over.
-    """
-    found = []
-    for part in transition.parts:
-        expires = synopsis.expiries(part.streams) if len(transition.parts) > 1 else {}
-        for old in part.streams:
-            asked = [*(synopsis.times.age_checks(new, old) for new in transition.arriving), (None, expires.get(old))]
-            least = max((low for low, _ in asked if low is not None), default=None)
-            greatest = min((high for _, high in asked if high is not None), default=None)
-            if least is not None or greatest is not None:
-                found.append(AgeCheck(old, least, greatest))
-    return found
 
 
 def _input(table: DeclaredTable, branches: tuple[BranchPlan, ...], expressions: tuple[str, ...]) -> Input:

@@ -14,8 +14,9 @@ from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.values import Value
 from streambound.criteria.bound import QueryBound
 from streambound.criteria.projected_time import Stamp
+from streambound.criteria.synopsis import Synopsis
 from streambound.criteria.tables import SynopsisTable
-from streambound.criteria.ways import Part
+from streambound.criteria.ways import Way
 from streambound.synopsis_exec.filters import ExtremeLimit, Membership
 from streambound.synopsis_exec.kept_results import KeptResults
 from streambound_runtime.promises import (
@@ -63,6 +64,34 @@ class Input:
         return tuple(column for column in self.columns if column.expression)
 
 
+class ReadsInputs:
+    """What a plan says of the streams and relations that its job reads."""
+
+    __slots__ = ()
+    inputs: tuple[Input, ...]
+
+    @property
+    def streams(self) -> tuple[Input, ...]:
+        """The streams that the job reads, and the changes of relations."""
+        return tuple(item for item in self.inputs if item.timestamp is not None)
+
+    @property
+    def relations(self) -> tuple[Input, ...]:
+        """The static relations that the job reads."""
+        return tuple(item for item in self.inputs if item.timestamp is None)
+
+    @property
+    def time_type(self) -> DataType:
+        """The type of `_ts`: that of the first stream's timestamps."""
+        first = self.streams[0]
+        return next(column.type for column in first.columns if column.name == first.timestamp)
+
+    @property
+    def time_family(self) -> Family:
+        """Whether application time is an integer or a timestamp."""
+        return self.time_type.family
+
+
 @dataclass(frozen=True, slots=True)
 class PlanSource:
     """One source of a branch: filters on its rows, and the columns that joins and the select list use.
@@ -91,51 +120,43 @@ class PlanSource:
 
 
 @dataclass(frozen=True, slots=True)
-class AgeCheck:
-    """How old a remembered stream's tuple must be, and may be, when the transition's tuples arrive."""
-
-    stream: str
-    least: int | None
-    greatest: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class PlanTransition:
-    """A transition (`criteria.ways`) and what to check in it: the joins whose two ends first meet there.
-
-    ``groups`` are the groups of relations joined in it; ``output`` says that it completes results.
-    """
-
-    target: tuple[str, ...]
-    arriving: tuple[str, ...]
-    parts: tuple[Part, ...]
-    groups: tuple[tuple[str, ...], ...]
-    checks: tuple[Comparison, ...]
-    ages: tuple[AgeCheck, ...]
-    output: bool
-
-    @property
-    def before(self) -> tuple[str, ...]:
-        """All the streams that are remembered."""
-        return tuple(stream for part in self.parts for stream in part.streams)
-
-
-@dataclass(frozen=True, slots=True)
 class BranchPlan:
-    """One select-project-join branch: sources, joins, tables, transitions and select list.
+    """One select-project-join branch: its synopsis, sources, joins and select list.
 
     ``number`` is its 1-based place among the branches of the split query.
     """
 
     number: int
-    branch: Branch
-    facts: Facts = field(repr=False, compare=False)
+    synopsis: Synopsis = field(repr=False, compare=False)
     sources: tuple[PlanSource, ...]
     joins: tuple[Comparison, ...]
-    groups: tuple[tuple[str, ...], ...]
-    tables: tuple[SynopsisTable, ...]
-    transitions: tuple[PlanTransition, ...]
     outputs: tuple[Output, ...]
+
+    @property
+    def facts(self) -> Facts:
+        """What is known of the branch."""
+        return self.synopsis.facts
+
+    @property
+    def branch(self) -> Branch:
+        """The branch as a query."""
+        return self.facts.branch
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """The relations that are joined with each other."""
+        return self.synopsis.relation_groups
+
+    @property
+    def tables(self) -> tuple[SynopsisTable, ...]:
+        """The tables of partial matches."""
+        return self.synopsis.tables
+
+    @property
+    def ways(self) -> tuple[Way, ...]:
+        """How partial matches grow."""
+        assert self.synopsis.transitions is not None, "a plan has all of them"
+        return self.synopsis.transitions
 
     def source(self, alias: str) -> PlanSource:
         """The source of that alias."""
@@ -150,13 +171,32 @@ class BranchPlan:
         """The tables that hold all sets of some streams."""
         return tuple(table for table in self.tables if table.members)
 
+    def is_output(self, way: Way) -> bool:
+        """Whether a way completes results."""
+        return set(way.target) == set(self.synopsis.streams)
+
+    def met(self, way: Way) -> tuple[tuple[tuple[str, ...], ...], tuple[Comparison, ...]]:
+        """The groups of relations that are joined in a way, and the joins whose two ends first meet there."""
+        of = self.synopsis.relations_of
+        parts = [frozenset((*part.streams, *of(part.streams))) for part in way.parts]
+        before = frozenset[str]().union(*parts)
+        groups = tuple(g for g in self.groups if g[0] in of(way.target) and g[0] not in before)
+        present = {*way.arriving, *before, *(alias for group in groups for alias in group)}
+
+        def first_meet(join: Comparison) -> bool:
+            ends = {attribute.source for attribute in join.attributes}
+            together = any(ends <= part for part in parts) or any(ends <= set(group) for group in groups)
+            return ends <= present and not together
+
+        return groups, tuple(filter(first_meet, self.joins))
+
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(ReadsInputs):
     """Everything the generated job does.
 
-    ``catalog_sha256`` covers the declarations that the query uses, ``contract_sha256`` what of them a saved state
-    depends on: not where rows come from or go, or what becomes of bad ones. ``several`` says that the query was split
+    ``contract_sha256`` covers what of the declarations that the query uses a saved state depends on: not where rows
+    come from or go, or what becomes of bad ones. ``several`` says that the query was split
     into more than one branch, so that tables are named with their branch's number. ``stamp`` says when a set's results
     are forgotten. ``kept`` is of what results are computed. Of a block below an aggregate, results carry ``sums``, or
     the set ``repeats`` what it has returned. ``computed`` are relations that are computed of others.
@@ -165,7 +205,6 @@ class Plan:
     name: str
     sql: str
     query_sha256: str
-    catalog_sha256: str
     contract_sha256: str
     distinct: bool
     columns: tuple[Column, ...]
@@ -203,30 +242,9 @@ class Plan:
         return ends
 
     @property
-    def streams(self) -> tuple[Input, ...]:
-        """The streams that the job reads."""
-        return tuple(item for item in self.inputs if item.kind is not Kind.RELATION)
-
-    @property
-    def relations(self) -> tuple[Input, ...]:
-        """The static relations that the job reads."""
-        return tuple(item for item in self.inputs if item.kind is Kind.RELATION)
-
-    @property
     def static(self) -> tuple[Input, ...]:
         """All static relations: those that the job reads, and those that it computes of these."""
         return (*self.relations, *self.computed)
-
-    @property
-    def time_family(self) -> Family:
-        """Whether application time is an integer or a timestamp."""
-        return self.time_type.family
-
-    @property
-    def time_type(self) -> DataType:
-        """The type of `_ts`: that of the first stream's timestamps."""
-        first = self.streams[0]
-        return next(column.type for column in first.columns if column.name == first.timestamp)
 
     def table_name(self, number: int, table: SynopsisTable) -> str:
         """A table's name, with its branch's 1-based number where there are several branches."""

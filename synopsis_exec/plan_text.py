@@ -1,54 +1,73 @@
-"""A plan in words: the tables of a job's header, and what `explain --emit plan` prints."""
+"""A plan in words: the comments above a job, and what `explain --emit plan` prints."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from streambound.analyzer.types import Family
+from streambound.criteria.judged import CircuitBound
 from streambound.criteria.tables import Stored, SynopsisTable
-from streambound.synopsis_exec.kernel_choice import kernel_in_words
-from streambound.synopsis_exec.plan_ir import BranchPlan, Input, Plan
-from streambound.synopsis_exec.synopsis_plan import synopsis_plan
+from streambound.synopsis_exec.circuit_plan import PlannedCircuit
+from streambound.synopsis_exec.job_spec import job_spec
+from streambound.synopsis_exec.plan_ir import BranchPlan, Plan
+from streambound.synopsis_exec.synopsis_plan import kernel_in_words
 from streambound_runtime.decoding.reasons import a_type, shown
 from streambound_runtime.text import printed
 
 _RESULTS = "results: those already returned"
 
 
-def plan_text(plan: Plan) -> str:
-    """The plan, as a job has it: its tables in words, why it has its kernel, and the tree that runs."""
-    lines = [f"plan of {plan.name}: {'set' if plan.distinct else 'bag'}, M = {plan.bound.entries.text}"]
-    lines += [f"  compute {sentence}" for sentence in derived_in_words(plan)]
-    lines += [f"  keep {sentence}" for sentence in tables_in_words(plan) or ["nothing"]]
-    tree = synopsis_plan(plan)
-    lines += [f"  kernel: {kernel_in_words(plan)}", f"  placement: {tree.placement}, because {tree.placed}"]
-    lines += ["", printed(tree)]
+def plan_text(plan: Plan | PlannedCircuit) -> str:
+    """The plan, as a job has it: what is computed, kept and relied on, where it is, and the operators that run."""
+    kind = "circuit" if isinstance(plan, PlannedCircuit) else "set" if plan.distinct else "bag"
+    job = job_spec(plan)
+    lines = [f"plan of {plan.name}: {kind}, M = {plan.bound.entries.text}"]
+    lines += [f"  compute {sentence}" for sentence in computed_in_words(plan)]
+    lines += [f"  keep {sentence}" for sentence in kept_in_words(plan) or ["nothing"]]
+    lines += [f"  rely on the promise {sentence}" for sentence in promises_in_words(plan)]
+    lines += [f"  kernel: {kernel_in_words(plan)}"] if isinstance(plan, Plan) else []
+    lines += [f"  placement: {job.placement.where}, because {job.placement.because}", "", printed(job.plan)]
     return "\n".join(lines)
 
 
-def derived_in_words(plan: Plan) -> list[str]:
+def computed_in_words(plan: Plan | PlannedCircuit) -> list[str]:
     """One phrase per column that Spark computes: of which rows, what, and of which type."""
-    found = inputs_in_words((*plan.inputs, *plan.computed))
+    found = [
+        f"of each row of {item.name}: {shown(column.expression)}, {a_type(column.type.name)}"
+        for item in (*plan.inputs, *plan.computed)
+        for column in item.derived
+    ]
     found += [f"once, when it starts: {item.name}, which is {shown(item.query)}" for item in plan.computed]
-    if plan.kept is not None:
+    if isinstance(plan, Plan) and plan.kept is not None:
         pairs = zip(plan.columns, plan.kept.expressions, strict=True)
         found += [f"of what a match keeps: {column.name}, which is {shown(text)}" for column, text in pairs]
     return found
 
 
-def inputs_in_words(inputs: Iterable[Input]) -> list[str]:
-    """One phrase per column that Spark computes of rows as they come."""
-    return [
-        f"of each row of {item.name}: {shown(column.expression)}, {a_type(column.type.name)}"
-        for item in inputs
-        for column in item.derived
-    ]
-
-
-def tables_in_words(plan: Plan) -> list[str]:
-    """One sentence per table: what it counts, per what, and for how long."""
+def kept_in_words(plan: Plan | PlannedCircuit) -> list[str]:
+    """One sentence per table or state: what it is, per what, for how long, at most how much."""
+    if isinstance(plan, PlannedCircuit):
+        return states_in_words(plan.bound)
     sentences = [sentence for branch in plan.branches for sentence in _tables(plan, branch)]
     return [*sentences, _RESULTS] if plan.distinct else sentences
+
+
+def states_in_words(bound: CircuitBound) -> list[str]:
+    """One sentence per state."""
+    found = []
+    for state in bound.states:
+        at_most = "" if bound.grows else f"; at most {state.size.text}"
+        each = f"one for each {', '.join(state.keys)}, " if state.keys else ""
+        found.append(f"{state.name}: {each}dropped {state.freed}{at_most}")
+    return found
+
+
+def promises_in_words(plan: Plan | PlannedCircuit) -> list[str]:
+    """What the job relies on that it cannot check."""
+    periods = plan.periods.items() if isinstance(plan, PlannedCircuit) else ()
+    return [
+        f"that no {period.variable} of {name} returns after its row has ended: keys are checked among valid rows"
+        for name, period in periods
+        if period.variable and any(stream.name == name for stream in plan.streams)
+    ]
 
 
 def _tables(plan: Plan, branch: BranchPlan) -> list[str]:

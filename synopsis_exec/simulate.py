@@ -136,13 +136,6 @@ def _replay_circuit(
         yield ClosedTimestamp(now, tuple(results), tables, entries, tuple(beyond))
 
 
-def operator_in_process(job: JobSpec, relations: Mapping[str, list[Row]]) -> SynopsisJoin | Engine:
-    """What runs a job in this process."""
-    if isinstance(job.plan, CircuitPlan):
-        return operator_of_circuit(job.plan, relations, job.streams)
-    return SynopsisJoin(job.plan, relations)
-
-
 def operator_of_circuit(
     circuit: CircuitPlan, relations: Mapping[str, list[Row]], streams: Sequence[Stream] = ()
 ) -> Engine:

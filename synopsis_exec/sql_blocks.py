@@ -19,11 +19,7 @@ Types = Mapping[str, str]
 def circuit_of_block(synopsis: SynopsisPlan, types: tuple[str, ...], tables: Mapping[str, Types]) -> CircuitPlan:
     """A block as the only operator of a circuit over ``tables`` of these types."""
     rows, block = sql_block("result", synopsis, types, tables)
-    return CircuitPlan(
-        synopsis.columns, (*rows, block), synopsis.bound, most=synopsis.most, because=synopsis.because,
-        placement=synopsis.placement, placed=synopsis.placed, key=synopsis.key, buckets=synopsis.buckets,
-        distinct=synopsis.distinct,
-    )  # fmt: skip
+    return CircuitPlan(synopsis.columns, (*rows, block), synopsis.bound, most=synopsis.most, distinct=synopsis.distinct)
 
 
 def sql_block(

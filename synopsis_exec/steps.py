@@ -11,7 +11,7 @@ from streambound.analyzer.errors import UsageError
 from streambound.analyzer.types import Family
 from streambound.synopsis_exec.job_file import CompiledJob
 from streambound.synopsis_exec.plan_ir import BranchPlan, Plan
-from streambound.synopsis_exec.plan_text import tables_in_words
+from streambound.synopsis_exec.plan_text import kept_in_words
 from streambound.synopsis_exec.recorded import Row, recorded_rows
 from streambound.synopsis_exec.simulate import ClosedTimestamp, Key, replay
 from streambound.synopsis_exec.useful import useful
@@ -55,7 +55,7 @@ def _left_out(quarantined: Counter[str]) -> Iterator[str]:
 
 def _tables(plan: Plan) -> list[tuple[str, str]]:
     """Each table's name and what it counts."""
-    sentences = tables_in_words(plan)
+    sentences = kept_in_words(plan)
     names = [plan.table_name(branch.number, table) for branch in plan.branches for table in branch.tables]
     return [(name, sentence.removeprefix(f"{name}: ")) for name, sentence in zip(names, sentences, strict=False)]
 

@@ -1,4 +1,4 @@
-"""A query's plan as data: what `explain --emit plan` prints and a job's runtime executes."""
+"""A query's plan as data: what `explain --emit plan` prints and a job's runtime executes; and its kernel."""
 
 from __future__ import annotations
 
@@ -12,15 +12,12 @@ from streambound.criteria.size import Addition, Maximum, Minimum, Number, Size, 
 from streambound.synopsis_exec.apart_plan import rows_apart
 from streambound.synopsis_exec.branch_plan import BranchLowering
 from streambound.synopsis_exec.family_plan import FamilyLowering
-from streambound.synopsis_exec.kernel_choice import sql_reason
-from streambound.synopsis_exec.placement import BUCKETS, placement
 from streambound.synopsis_exec.plan_ir import BranchPlan, Plan
 from streambound_runtime.operators import formula, plan
 
 
-def synopsis_plan(query: Plan, forced: str | None = None) -> plan.SynopsisPlan:
-    """The synopsis of a bounded query as data; raises UsageError for a ``forced`` placement that it cannot have."""
-    reason, placed = sql_reason(query), placement(query, forced)
+def synopsis_plan(query: Plan) -> plan.SynopsisPlan:
+    """The synopsis of a bounded query as data."""
     return plan.SynopsisPlan(
         tuple(column.name for column in query.kept_columns),
         _branches(query),
@@ -28,12 +25,6 @@ def synopsis_plan(query: Plan, forced: str | None = None) -> plan.SynopsisPlan:
         query.distinct,
         tuple(place for place, column in enumerate(query.kept_columns) if column.type.family is Family.STRING),
         query.counters.most,
-        "sql" if reason else "columns",
-        reason or "",
-        placed.where,
-        placed.because,
-        placed.key,
-        BUCKETS if placed.where == "buckets" else 0,
         _forgetting(query),
         query.sums,
         query.repeats,
@@ -104,3 +95,33 @@ def as_formula(size: Size, known: dict[str, formula.Formula]) -> formula.Formula
         case Maximum():
             return formula.combined(formula.Greatest, parts)
     return reduce(formula.times, parts)
+
+
+MOST_AGING = 6
+"""Timestamps of one table that may grow too old to be told apart; entries are counted per subset of them."""
+
+
+def sql_reason(plan: Plan) -> str | None:
+    """Why SQL keeps a query's tables; None where the kernel of columns does."""
+    if kept_apart(plan.bound) is not None:
+        return "the rows of its streams are kept, not matches of some of them"
+    if plan.sums:
+        return "its entries hold sums, not counts alone"
+    if not plan.in_columns:
+        return "it keeps the greatest or least value per key, which is not a count"
+    for branch in plan.branches:
+        if any(part.new for way in branch.ways for part in way.parts):
+            return "matches of independent streams are joined from what a timestamp has brought of each"
+        for table in branch.tables:
+            if table.members:
+                return "one table holds the matches of all sets of streams"
+            aging = [age for age in table.ages if age.expires is None]
+            if len(aging) > MOST_AGING:
+                return f"{table.name} keeps {len(aging)} timestamps without end, more than {MOST_AGING}"
+    return None
+
+
+def kernel_in_words(plan: Plan) -> str:
+    """What keeps the tables and, where it is SQL, why."""
+    reason = sql_reason(plan)
+    return f"SQL over its tables, because {reason}" if reason else "columns, many timestamps at once"

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 
 import sqlglot
 
-from streambound.synopsis_exec.circuit_plan import PlannedCircuit, states_in_words
-from streambound.synopsis_exec.job_spec import job_spec
+from streambound.analyzer.errors import UsageError
+from streambound.synopsis_exec.job_file import CompiledJob
+from streambound.synopsis_exec.plan_text import kept_in_words
 from streambound_runtime.engine.plan import (
     CircuitPlan,
     EngineOperator,
@@ -27,12 +28,16 @@ _HEAD = """\
 -- The variables `last` and `closed` are the last timestamp with a row, and the one up to which no row can come."""
 
 
-def tick_text(plan: PlannedCircuit) -> str:
-    """The operators of a job, the tables that they keep, and the statements that they run in each tick."""
-    tree = job_spec(plan, None).plan
-    assert isinstance(tree, CircuitPlan), "the plan of a circuit"
-    kept = [f"-- It keeps {sentence}." for sentence in states_in_words(plan.bound)]
-    head = "\n".join([_HEAD.format(name=plan.name), *kept])
+def tick_text(compiled: CompiledJob) -> str:
+    """The operators of a job, the tables that they keep, and the statements that they run in each tick.
+
+    Raises UsageError for a job that the kernel of columns runs.
+    """
+    tree = compiled.job.plan
+    if not isinstance(tree, CircuitPlan):
+        raise UsageError(f"{compiled.name} is computed by columns, not in SQL", remedy="use --emit plan")
+    kept = [f"-- It keeps {sentence}." for sentence in kept_in_words(compiled.plan)]
+    head = "\n".join([_HEAD.format(name=compiled.name), *kept])
     tables = tables_of(tree)
     limits = {(one.operator, one.state): one.words for one in tree.kept}
     return "\n\n".join([head, *(_operator(one, tables[one.name], limits) for one in tree.operators)])

@@ -6,6 +6,9 @@ evaluator (`recheck.oracle.reference`), or in Spark: joins with the statement an
 (`recheck.oracle.spark_batch`), SEQ VT with the SQL inside of it at single points of time
 (`recheck.oracle.spark_snapshots`), SEQ TP with it in possible worlds (`recheck.oracle.spark_lineages`), other queries
 with the statement over prefixes (`recheck.oracle.spark_prefixes`).
+
+Of a difference as few rows are shown as some trials find, by delta debugging: Zeller and Hildebrandt, *Simplifying and
+Isolating Failure-Inducing Input*, TSE 28(2), 2002.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from random import Random
+from typing import Generic, TypeVar
 
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.constants import BIGINT
@@ -33,7 +37,6 @@ from streambound.synopsis_exec.pace import within_rates
 from streambound.synopsis_exec.period_rows import by_time, with_periods
 from streambound.synopsis_exec.plan_ir import Plan
 from streambound.synopsis_exec.recorded_streams import line_writer
-from streambound.synopsis_exec.shrink import shrink
 from streambound_runtime.engine.group import SqlGroup
 
 MOST_BATCHES = 6
@@ -186,3 +189,39 @@ def smallest(bench: Bench, items: Sequence[Item]) -> Difference:
     for name, _, line in left.items:
         rows[name].append(line.decode("utf-8", "replace"))
     return Difference(comparison.timestamp, comparison.cells, rows, left.trials, left.minimal)
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Shrunk(Generic[T]):
+    """What is left, after how many trials, and whether nothing more can go (else the trials ended)."""
+
+    items: tuple[T, ...]
+    trials: int
+    minimal: bool
+
+
+def shrink(items: Sequence[T], differs: Callable[[Sequence[T]], bool], most: int) -> Shrunk[T]:
+    """Drop items, large parts first, while ``differs`` holds of the others; at most so many calls of it.
+
+    >>> shrink(range(100), lambda some: {7, 42} <= set(some), 100).items
+    (7, 42)
+    """
+    kept, parts, trials = list(items), 2, 0
+    while len(kept) >= 2:
+        size = -(-len(kept) // parts)
+        for start in range(0, len(kept), size):
+            if trials == most:
+                return Shrunk(tuple(kept), trials, False)
+            trials += 1
+            rest = kept[:start] + kept[start + size :]
+            if differs(rest):
+                kept, parts = rest, max(parts - 1, 2)
+                break
+        else:
+            if size == 1:
+                break
+            parts = min(len(kept), 2 * parts)
+    return Shrunk(tuple(kept), trials, True)

@@ -15,9 +15,9 @@ import pytest
 
 from streambound.analyzer.errors import UsageError
 from streambound.synopsis_exec.job_spec import job_spec
-from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.placement.executors import hashed
+from streambound_runtime.spec import Placement
 from support.circuits import Circuit, checked_circuit, circuit_plan, rows_of
 from support.profiles import MORE
 
@@ -72,35 +72,33 @@ CHAINS = [
 """Streams whose rows are kept apart."""
 
 
-def placement(sql: str, catalog: dict[str, Any], forced: str | None = None) -> CircuitPlan | None:
-    """The plan of a bounded statement's job; None where it has none."""
+def placement(sql: str, catalog: dict[str, Any], forced: str | None = None) -> Placement | None:
+    """The placement of a bounded statement's job; None where it has none."""
     checked = checked_circuit(sql, catalog)
     if checked.circuit is None or str(checked.verdict) != "bounded" or checked.catalog is None:
         return None
-    plan = job_spec(circuit_plan(checked), forced).plan
-    assert isinstance(plan, CircuitPlan)
-    return plan
+    return job_spec(circuit_plan(checked), forced).placement
 
 
-def of_bucket(circuit: Circuit, deltas: dict[str, Delta], plan: CircuitPlan, bucket: int) -> dict[str, Delta]:
+def of_bucket(circuit: Circuit, deltas: dict[str, Delta], placed: Placement, bucket: int) -> dict[str, Delta]:
     found = {}
-    for stream, key in zip(circuit.job.streams, plan.key, strict=True):
+    for stream, key in zip(circuit.job.streams, placed.key, strict=True):
         delta = deltas[stream.name]
-        numbers = hashed(pa.array(delta.values(key))) % plan.buckets
+        numbers = hashed(pa.array(delta.values(key))) % placed.buckets
         found[stream.name] = delta.take(numbers == bucket)
     return found
 
 
-def printed(circuit: Circuit, cuts: list[list[int]], plan: CircuitPlan | None) -> tuple[Counter[Any], list[int]]:
-    """What is printed, and the entries after each step, by one circuit, or by those of a plan's buckets together."""
-    operators = [circuit.operator() for _ in range(plan.buckets if plan else 1)]
+def printed(circuit: Circuit, cuts: list[list[int]], placed: Placement | None) -> tuple[Counter[Any], list[int]]:
+    """What is printed, and the entries after each step, by one circuit, or by those of some buckets together."""
+    operators = [circuit.operator() for _ in range(placed.buckets if placed else 1)]
     found: Counter[Any] = Counter()
     sizes = []
     for number, times in enumerate(cuts):
         until = cuts[number + 1][0] if number + 1 < len(cuts) else None
         deltas = circuit.delta(times)
         for bucket, operator in enumerate(operators):
-            mine = of_bucket(circuit, deltas, plan, bucket) if plan else deltas
+            mine = of_bucket(circuit, deltas, placed, bucket) if placed else deltas
             for delta in (operator.step(mine), operator.step({}, until or times[-1] + 1, over=until is None)):
                 for time, n, row in rows_of(delta):
                     found[time if circuit.circuit.timestamps else times[-1], row] += n
@@ -113,22 +111,22 @@ def test_buckets_print_what_one_circuit_does() -> None:
     took_part: Counter[str] = Counter()
     for case in (*CASES[:: 1 if MORE > 1 else 2], *WINDOWS, *CHAINS):
         try:
-            plan = placement(case["sql"], case["catalog"], "buckets")
+            placed = placement(case["sql"], case["catalog"], "buckets")
         except UsageError:
             continue
-        if plan is None:
+        if placed is None:
             continue
-        plan = replace(plan, buckets=FEW)
+        placed = replace(placed, buckets=FEW)
         circuit, random = Circuit(case, "batch"), Random(case["name"])
         if not circuit.times:
             continue
         places = sorted({0, *random.sample(range(len(circuit.times)), min(3, len(circuit.times))), len(circuit.times)})
         cuts = [circuit.times[a:b] for a, b in pairwise(places)]
-        one, many = printed(circuit, cuts, None), printed(circuit, cuts, plan)
+        one, many = printed(circuit, cuts, None), printed(circuit, cuts, placed)
         assert many[0] == one[0], case["name"]
         assert all(some <= all_of_them for some, all_of_them in zip(many[1], one[1], strict=True)), case["name"]
         if one[0]:
-            took_part.update({type(one).__name__ for one in plan.operators})
+            took_part.update({type(one).__name__ for one in circuit.circuit.operators})
     assert took_part["SqlGroup"] >= 10, took_part
     assert min(took_part[name] for name in ("SqlBucket", "SqlStreamJoin", "SqlCounts", "SqlOver")) >= 2, took_part
     assert took_part["SqlBlock"] >= len(CHAINS)
@@ -174,14 +172,14 @@ def test_why_a_circuit_is_not_divided(sql: str, why: str) -> None:
 )  # fmt: skip
 def test_where_a_circuit_is_placed(sql: str, key: tuple[str, ...] | None) -> None:
     """M has the rates of the streams in it, so that it is no number; what cannot be divided is on the driver."""
-    plan = placement(sql, STREAMS)
-    assert plan is not None
-    assert (plan.placement, plan.key or None) == ("driver" if key is None else "buckets", key)
+    placed = placement(sql, STREAMS)
+    assert placed is not None
+    assert (placed.where, placed.key or None) == ("driver" if key is None else "buckets", key)
     with_domain = {"streams": {n: {**s, "domain": {"k": [0, 9], "v": [0, 9]}, "max_per_timestamp": 9}
                                for n, s in STREAMS["streams"].items()}}  # fmt: skip
     small = placement(sql, with_domain)
     assert small is not None
-    assert small.placement == "driver"
+    assert small.where == "driver"
     assert placement(sql, with_domain, "driver") is not None
     if key is None:
         with pytest.raises(UsageError, match="cannot be placed in buckets"):

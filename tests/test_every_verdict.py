@@ -23,12 +23,12 @@ from streambound.criteria.vocabulary import Verdict
 from streambound.criteria.witness import Witness, build
 from streambound.recheck.oracle.prove import prove
 from streambound.reports.witness_report import json_rows
-from streambound.synopsis_exec.adversary import floods
 from streambound.synopsis_exec.plan import make_plan
 from streambound.synopsis_exec.plan_ir import Plan
 from support.certificates import assert_certified
 from support.choices import Choices
 from support.encoding import encode_rows
+from support.floods import floods
 from support.grown import SIZE, grown_plan
 from support.kernel import Kernel, sizes_of, synopsis_of
 from support.keyed_queries import make_keyed_statement

@@ -10,6 +10,7 @@ import random
 import subprocess
 import sys
 from pathlib import Path
+from types import FrameType
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -54,6 +55,49 @@ def test_any_file_is_decided_or_refused_with_words(tmp_path: Path, family: str, 
         errors = [found for found in query["diagnostics"] if found["severity"] == "error"]
         assert query["verdict"] in DECIDED or errors, query
         assert all(found["code"] != "SB901" and found["message"] for found in query["diagnostics"]), query
+
+
+GROWING = (
+    "LEFT JOIN", "LEFT JOIN of one", "SEMI JOIN", "sums with FILTER", "sums of CASE", "HAVING", "frames", "LAG",
+    "EXCEPT", "set operations", "UNION ALL of groups", "EXISTS and EXISTS", "AND of joins", "DISTINCT of DISTINCT",
+    "LAG of LAG", "CTEs in a row", "select list of computations",
+)  # fmt: skip
+
+
+def calls(text: str) -> int:
+    """How many functions a check calls."""
+    count = 0
+
+    def counted(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    catalog, source, before = parse_catalog(CATALOG, "streams.toml"), SourceText("q.sql", text), sys.getprofile()
+    sys.setprofile(counted)
+    try:
+        (item,) = check_source(source, catalog)
+    finally:
+        sys.setprofile(before)
+    assert item.verdict is Verdict.BOUNDED or item.verdict is Verdict.UNBOUNDED, item.diagnostics
+    return count
+
+
+@pytest.mark.parametrize("family", GROWING)
+def test_a_check_of_twice_as_much_takes_a_few_times_as_many_calls(family: str) -> None:
+    """Twice for most, and less than four times: facts of joins are of all columns of all sides below."""
+    calls(FAMILIES[family](700, random.Random(0)))  # what is imported, and kept, is so now
+    few, many = (calls(FAMILIES[family](length, random.Random(0))) for length in (700, 1_400))
+    assert 1.2 * few < many < 3.7 * few
+
+
+def test_conditions_above_groups_are_decided_or_refused_with_words(tmp_path: Path) -> None:
+    """Each is an operator of its own: hundreds one above the other are too deep."""
+    family = FAMILIES["conditions above groups"]
+    (few,) = checked(tmp_path, family(700, random.Random(0)))["queries"]  # type: ignore[misc]
+    assert few["verdict"] == "bounded"
+    (many,) = checked(tmp_path, family(20_000, random.Random(0)))["queries"]  # type: ignore[misc]
+    assert [found["code"] for found in many["diagnostics"]] == ["SB212"]
+    assert "too many operators one above the other" in many["diagnostics"][0]["message"]
 
 
 DOUBLING = {
@@ -106,12 +150,19 @@ def left_joins(number: int) -> str:
     return f"SELECT x0.a FROM S x0{''.join(joins)}"
 
 
-@pytest.mark.parametrize("number", [30, 60])
-def test_a_statement_that_takes_more_than_its_budget_ends_with_what_it_has_most_of(number: int) -> None:
-    (found,) = check_source(SourceText("q.sql", left_joins(number)), parse_catalog(CATALOG, "streams.toml"))
+def test_a_chain_of_thirty_left_joins_is_decided() -> None:
+    (found,) = check_source(SourceText("q.sql", left_joins(30)), parse_catalog(CATALOG, "streams.toml"))
+    assert found.circuit_bound is not None
+    assert found.circuit_bound.entries.text == "144*c_S + 135*c_T"
+
+
+def test_a_statement_that_takes_more_than_its_budget_ends_with_what_it_has_most_of() -> None:
+    shown = ", ".join(f"x{i}.a AS a{i}" for i in range(31))
+    sql = left_joins(30).replace("LEFT", "FULL").replace("x0.a", shown, 1)
+    (found,) = check_source(SourceText("q.sql", sql), parse_catalog(CATALOG, "streams.toml"))
     (told,) = found.diagnostics
     assert found.verdict is Verdict.UNKNOWN and told.code is Code.TOO_MUCH_WORK
-    assert f"with its {number} joins" in told.message
+    assert "with its 30 joins" in told.message
 
 
 def test_a_statement_takes_as_many_steps_whatever_was_judged_before_it() -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from streambound.incremental.evaluate import evaluate
-from streambound.incremental.feed import finals, recomputed
 from streambound.incremental.pipeline import STAGE_NAMES
 from support.lifted import CASES, circuit_of, expected, fed, printed, stages_of
+from support.prefixes import finals, recomputed
 
 CHANGES = [case for case in CASES if case["mode"] == "changes"]
 FINAL = [case for case in CASES if case["mode"] == "final"]

@@ -19,7 +19,7 @@ from streambound.criteria.vocabulary import Verdict
 from streambound.criteria.witness import build
 from streambound.recheck.certificates.validate import faults
 from streambound.recheck.oracle.batch_sql import BatchSql
-from streambound.synopsis_exec.layout import layout_sha256
+from streambound.synopsis_exec.job_spec import layout_sha256
 from streambound.synopsis_exec.plan import make_plan
 from support.certificates import plain
 from support.choices import Choices, drawn

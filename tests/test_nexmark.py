@@ -19,7 +19,7 @@ from streambound.analyzer.codes import Code
 from streambound.analyzer.sql_files import read_sql
 from streambound.criteria.check import check_source
 from streambound.criteria.vocabulary import Verdict
-from streambound_runtime.embedded_limits import why_not_embedded
+from streambound_runtime.embedded import why_not_embedded
 from support.embedded import run_here
 from support.jobs import run
 from support.program import ROOT

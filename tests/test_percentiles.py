@@ -110,6 +110,8 @@ def test_what_is_not_bounded_is_not_accepted(sql: str) -> None:
         "PERCENTILE(v, 0.25)",
         "PERCENTILE_CONT(0.75) WITHIN GROUP (ORDER BY v DESC)",
         "PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY v DESC)",
+        "MODE() WITHIN GROUP (ORDER BY v)",
+        "MODE() WITHIN GROUP (ORDER BY v DESC) FILTER (WHERE b = 1)",
     ],
 )
 def test_duckdb_tells_all_subsets_of_a_witness_apart(call: str) -> None:

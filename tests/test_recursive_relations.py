@@ -249,3 +249,10 @@ def left(rows: list[dict[str, Any]], row: dict[str, Any], time: int) -> int:
     """How often a row is there at a time."""
     same = [r for r in rows if r["ts"] <= time and (r["k"], r["y"]) == (row["k"], row["y"])]
     return sum(-1 if r["op"] == "delete" else 1 for r in same)
+
+
+def test_types_of_recursive_columns_are_those_of_the_base() -> None:
+    sql = "WITH RECURSIVE r AS (SELECT CAST(a AS STRING) AS x FROM E UNION SELECT {} FROM r) SELECT x FROM r"
+    messages = [checked_circuit(sql.format(call), catalog()).diagnostics[0].message for call in ("SUM(x)", "MAX(x)")]
+    assert messages[0] == "SUM is of numbers, and this is a string"
+    assert "aggregates" in messages[1]

@@ -13,15 +13,17 @@ from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.analyzer.errors import StreamboundError
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import split_statements
-from streambound.criteria.dataflow import aggregates, blocks
+from streambound.criteria.dataflow import aggregates, blocks, joins
+from streambound.criteria.dataflow.decision import of_judgement
 from streambound.criteria.dataflow.judge import Judgement, judge
 from streambound.criteria.dataflow.state import Operation, better
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.job_spec import job_spec
-from streambound.synopsis_exec.operations.plan import plan_of_judgement
+from streambound.synopsis_exec.operations.plan import plan_of_operators
 from streambound_runtime.engine.block import SqlBlock
+from streambound_runtime.engine.join_tree import SqlJoinTree
 from streambound_runtime.operators.formula import value
-from support.chains import CATALOG, LAST, Prefixes, Rows, chain_query, chain_rows
+from support.chains import CATALOG, LAST, Prefixes, Rows, chain_query, chain_rows, outer_chain_query
 from support.choices import Choices
 from support.circuits import (
     Circuit,
@@ -33,6 +35,7 @@ from support.circuits import (
     restarts_and_other_ticks_change_nothing,
     run_circuit,
     run_plan,
+    with_smaller_states,
 )
 
 CHAIN: dict[str, Any] = {
@@ -50,6 +53,8 @@ FOLLOWS = (
     "FROM impressions i JOIN clicks c ON c.impression = i.id AND c.ts BETWEEN i.ts AND i.ts + 5 "
     "JOIN conversions v ON v.click = c.id AND v.ts BETWEEN c.ts AND c.ts + 7"
 )
+FOLLOWS_IF = FOLLOWS.replace("JOIN", "LEFT JOIN")
+"""All impressions, and what follows them."""
 SEEN: Rows = {
     "impressions": [{"id": 1, "ad": 10, "ts": 1}, {"id": 1, "ad": 10, "ts": 1}, {"id": 2, "ad": 11, "ts": 3}],
     "clicks": [{"id": 5, "impression": 1, "ts": 3}, {"id": 6, "impression": 2, "ts": 9}],
@@ -76,7 +81,7 @@ def planned(sql: str, catalog: dict[str, Any] = CATALOG) -> tuple[Judgement, Pla
     if judgement is None or judgement.entries is None:
         return None
     try:
-        return judgement, plan_of_judgement(judgement, statement)
+        return judgement, plan_of_operators(of_judgement(judgement), statement)
     except StreamboundError:
         return None
 
@@ -116,6 +121,112 @@ def test_random_chains_print_what_duckdb_says(seed: int, monkeypatch: pytest.Mon
             assert not different(sql, found[1], rows, prefixes, ends), sql
             ran += 1
     assert ran > EACH // 3
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_chains_of_outer_joins_print_what_duckdb_says(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(joins, "better", apart_if_there_are_two)
+    choices, ran = Choices.seeded(seed), 0
+    rows = chain_rows(choices)
+    with Prefixes(rows) as prefixes:
+        for _ in range(2 * EACH):
+            sql = outer_chain_query(choices)
+            found = planned(sql)
+            if found is None or not any(isinstance(one, SqlJoinTree) for one in found[1].circuit.operators):
+                continue
+            ends = random_ends(range(1, LAST + 1), choices.pick((2, 4, 8)))
+            assert not different(sql, found[1], rows, prefixes, ends), sql
+            ran += 1
+    assert ran > EACH // 2
+
+
+@pytest.mark.parametrize(
+    ("joined", "entries"),
+    (
+        (f"{FOLLOWS_IF}", "12*c_clicks + 12*c_conversions + 12*c_impressions"),
+        (
+            "FROM impressions i LEFT JOIN clicks c ON c.impression = i.id AND c.ts BETWEEN i.ts AND i.ts + 5 "
+            "LEFT JOIN conversions v ON v.amount = i.ad AND v.ts BETWEEN i.ts AND i.ts + 7",
+            "7*c_clicks + 7*c_conversions + 7*c_impressions",
+        ),
+        (
+            "FROM impressions i LEFT JOIN (SELECT c.impression, c.ts, v.amount FROM clicks c LEFT JOIN conversions v "
+            "ON v.click = c.id AND v.ts BETWEEN c.ts AND c.ts + 7) v "
+            "ON v.impression = i.id AND v.ts BETWEEN i.ts AND i.ts + 5",
+            "12*c_clicks + 12*c_conversions + 12*c_impressions",
+        ),
+        (
+            "FROM impressions i LEFT JOIN ads a ON a.ad = i.ad LEFT JOIN conversions c ON c.click = i.id "
+            "AND c.ts BETWEEN i.ts AND i.ts + 7 LEFT JOIN clicks v ON v.id = a.name AND v.ts BETWEEN c.ts AND c.ts + 2",
+            "9*c_clicks + 9*c_conversions + 9*c_impressions + rows_ads",
+        ),
+        (
+            FOLLOWS.replace("JOIN cl", "LEFT JOIN cl").replace("JOIN conv", "RIGHT JOIN conv"),
+            "7*c_clicks + 12*c_impressions",
+        ),
+        (f"{FOLLOWS_IF.replace('LEFT', 'RIGHT')}", "7*c_clicks + 12*c_impressions"),
+        (f"{FOLLOWS.replace('JOIN conv', 'LEFT JOIN conv')}", "7*c_clicks + 7*c_conversions + 12*c_impressions"),
+    ),
+)
+def test_a_chain_of_outer_joins_keeps_the_rows_of_each_stream(joined: str, entries: str) -> None:
+    clicked, bought = "v.ts" if "(SELECT" in joined else "c.ts", "v.id" if "ads" in joined else "v.amount"
+    checked = checked_circuit(f"SELECT i.ad, i.ts AS seen, {clicked} AS clicked, {bought} AS bought {joined}", CHAIN)
+    assert checked.circuit_bound is not None
+    assert checked.circuit_bound.entries.text == entries
+    certificate = certificate_of(checked)
+    assert proof_of(checked, certificate).faults == ()
+    smaller = [*with_smaller_states(certificate)]
+    assert smaller and all(proof_of(checked, one).faults for one in smaller)
+    ran = run_circuit(checked, {name: [*rows] for name, rows in SEEN.items()}, 3)
+    assert 0 < ran.peak <= (checked.circuit_bound.entries.value or 0)
+
+
+@pytest.mark.parametrize("around", ("{}", "SELECT u.ad, u.bought FROM ({}) u WHERE u.amount > 3"))
+def test_each_side_of_a_union_keeps_the_rows_of_its_streams(around: str) -> None:
+    chain = f"SELECT i.ad, v.ts AS bought, v.amount {FOLLOWS}"
+    sql = around.format(f"{chain} UNION ALL {chain.replace('v.ts AS', 'i.ts AS')} WHERE v.amount > 7")
+    checked = checked_circuit(sql, CHAIN)
+    assert checked.circuit_bound is not None
+    assert checked.circuit_bound.entries.text == "14*c_clicks + 24*c_impressions"
+    certificate = certificate_of(checked)
+    assert proof_of(checked, certificate).faults == ()
+    assert [bool(proof_of(checked, fewer).faults) for fewer in with_smaller_states(certificate)] == [True, True]
+    ran = run_circuit(checked, {name: [*rows] for name, rows in SEEN.items()}, 3)
+    assert sum(ran.printed.values()) == 8 and ran.peak <= (checked.circuit_bound.entries.value or 0)
+
+
+def test_groups_of_a_union_keep_the_rows_of_streams() -> None:
+    chain = f"SELECT i.ad, i.ts AS seen, v.amount {FOLLOWS}"
+    rows = f"({chain} UNION ALL {chain} WHERE v.amount > 8)"
+    checked = checked_circuit(f"SELECT u.seen, COUNT(*) AS n, SUM(u.amount) AS t FROM {rows} u GROUP BY u.seen", CHAIN)
+    assert checked.circuit_bound is not None
+    assert checked.circuit_bound.entries.text == "14*c_clicks + 24*c_impressions + 12"
+    assert proof_of(checked, certificate_of(checked)).faults == ()
+    ran = run_circuit(checked, {name: [*rows] for name, rows in SEEN.items()}, 1)
+    assert ran.prints({(1, 2, 16, 3): 1, (1, 2, 16, 10): -1, (1, 6, 52, 10): 1})
+
+
+def test_sums_of_a_chain_whose_rows_all_have_partners() -> None:
+    either = FOLLOWS_IF.replace("v.click = c.id", "v.click = c.id AND (v.amount = 9 OR i.ad = v.amount)")
+    checked = checked_circuit(
+        f"SELECT i.ts AS seen, SUM(v.amount) AS t {either} WHERE v.amount > 0 GROUP BY i.ts", CHAIN
+    )
+    ran = run_circuit(checked, {name: [*rows] for name, rows in SEEN.items()})
+    assert ran.prints({(1, 18, 10): 1})
+
+
+def test_a_row_that_waits_is_taken_back_once() -> None:
+    checked = checked_circuit(f"SELECT i.ad, i.ts AS seen, v.amount {FOLLOWS_IF}", CHAIN)
+    ran = run_circuit(checked, {name: [*rows] for name, rows in SEEN.items()})
+    assert ran.prints(
+        {
+            (10, 1, None, 1): 2,
+            (11, 3, None, 3): 1,
+            (10, 1, None, 3): -2,
+            (10, 1, 8, 3): 2,
+            (10, 1, 9, 10): 2,
+        }
+    )
 
 
 @pytest.mark.parametrize("ticks", (None, 3, 1))

@@ -22,6 +22,7 @@ from streambound.analyzer.algebra.nodes import (
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.computed_relations import has_to_be_computed
 from streambound.analyzer.relation_queries import is_static
+from streambound.analyzer.work import by_identity
 
 
 def blocks(tree: Tree, catalog: Catalog) -> Tree:
@@ -35,6 +36,7 @@ def blocks(tree: Tree, catalog: Catalog) -> Tree:
     return replace(tree, **changed)  # type: ignore[arg-type]
 
 
+@by_identity
 def is_block(tree: Tree, catalog: Catalog) -> bool:
     """Whether a tree holds nothing but what a block does: selections, projections, inner joins and unions.
 
@@ -53,6 +55,7 @@ def decided_on_arrival(join: Join, catalog: Catalog) -> tuple[Tree, Tree] | None
     return (kept, asked) if decided else None
 
 
+@by_identity
 def _kinds(tree: Tree, catalog: Catalog) -> set[bool]:
     """Of the branches of a block, whether they read relations only."""
     match tree:
@@ -73,6 +76,7 @@ def _is_set(tree: Tree) -> bool:
     return isinstance(tree, Distinct) or (isinstance(tree, Union) and tree.distinct)
 
 
+@by_identity
 def _is_block(tree: Tree, catalog: Catalog, distinct: bool) -> bool:
     """Whether a tree is one block; ``distinct``: of a set, inside of which duplicates do not matter."""
 

@@ -18,6 +18,7 @@ from streambound.analyzer.algebra.nodes import (
     Unit,
     WindowCall,
 )
+from streambound.analyzer.algebra.window_functions import Looks, function_called
 from streambound.analyzer.durations import UNITS
 from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.expressions.registry import is_aggregate
@@ -39,7 +40,6 @@ _SAME = {
 """Names of one meaning, by others."""
 _OF_TRUTH = {"BOOL_AND": "MIN", "BOOL_OR": "MAX"}
 """Aggregates of truth values as others: false comes before true."""
-_WITHOUT_FRAME = ("ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE", "LAG", "LEAD")
 _AROUND = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
 """What stands around a call and belongs to it."""
 _PARTS = re.compile(r"\s*([-+]?\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*")
@@ -145,11 +145,11 @@ def _values(node: exp.Expr, scalar: Reader) -> list[Scalar]:
 
 def window_call(node: exp.Window, name: str, scalar: Reader) -> WindowCall:
     """A function over a window: ``SUM(v) OVER (PARTITION BY a ORDER BY ts ROWS 3 PRECEDING)``; raises UnreadCall."""
-    found = _with_offset(_parts(node.this, scalar))
+    found = _with_number(_parts(node.this, scalar))
     order = sort_keys(node.args.get("order"), scalar)
     partition = tuple(value for one in node.args.get("partition_by") or () for value in _values(one, scalar))
     frame = None
-    if found.function not in _WITHOUT_FRAME:
+    if function_called(found.function).looks is Looks.FRAME:
         frame = _frame(node.args.get("spec"), bool(order))
     return _of_one_row(
         WindowCall(
@@ -171,16 +171,16 @@ def _of_one_row(call: WindowCall) -> WindowCall:
     start, end = call.frame.start, call.frame.end
     key = call.order[0] if call.order else None
     rising = key is not None and not key.descending and key.nulls_first and call.arguments == (key.value,)
-    ends_before = start.side is end.side is Side.PRECEDING and start.distance and end.distance
-    if ends_before and (call.function == "LAST_VALUE" or (call.function == "MAX" and rising)):
-        return _beside(call, "LAG", end.distance) if start.distance >= end.distance else call
-    begins_after = start.side is end.side is Side.FOLLOWING and start.distance
-    if begins_after and call.function == "FIRST_VALUE" and (end.distance is None or end.distance >= start.distance):
-        return _beside(call, "LEAD", start.distance)
+    if start.side is end.side is Side.PRECEDING and start.distance and end.distance:
+        last = call.function == "LAST_VALUE" or (call.function == "MAX" and rising)
+        return _beside(call, "LAG", end.distance) if last and start.distance >= end.distance else call
+    if start.side is end.side is Side.FOLLOWING and start.distance and call.function == "FIRST_VALUE":
+        there = end.distance is None or end.distance >= start.distance
+        return _beside(call, "LEAD", start.distance) if there else call
     return call
 
 
-def _beside(call: WindowCall, function: str, rows: int | None) -> WindowCall:
+def _beside(call: WindowCall, function: str, rows: int) -> WindowCall:
     """LAG or LEAD by so many rows, of what a function is of, over its partition and order."""
     if len(call.arguments) != 1:
         return call
@@ -189,19 +189,22 @@ def _beside(call: WindowCall, function: str, rows: int | None) -> WindowCall:
     return replace(call, function=function, arguments=arguments, frame=None)
 
 
-def _with_offset(call: _Parts) -> _Parts:
-    """A LAG or LEAD with its number of rows as Spark folds it; raises UnreadCall where it is none."""
-    if call.function not in ("LAG", "LEAD") or len(call.arguments) < 2:
+def _with_number(call: _Parts) -> _Parts:
+    """A call with its whole number, as that of LAG and LEAD, as Spark folds it; raises UnreadCall where it is none."""
+    function, other = function_called(call.function), {"LAG": "LEAD", "LEAD": "LAG"}.get(call.function)
+    place = function.number
+    if place is None or len(call.arguments) <= place:
         return call
-    offset = call.arguments[1]
-    node = offset.syntax if offset.syntax is not None else parsed(offset.text)
+    given = call.arguments[place]
+    node = given.syntax if given.syntax is not None else parsed(given.text)
     number = _number_of_rows(node, call.function)
-    if number < 0:
-        other = "LEAD" if call.function == "LAG" else "LAG"
+    if number < function.least:
         message = f"{call.function} by {number} is outside the query language"
-        raise UnreadCall(message, node, f"write {other}(…, {-number})")
+        help = f"write {other}(…, {-number})" if other is not None else f"write {function.least} or more"
+        raise UnreadCall(message, node, help, mismatch=other is None)
     value = exp.Literal.number(number)
-    return replace(call, arguments=(call.arguments[0], Scalar(value.sql("spark"), value), *call.arguments[2:]))
+    before, after = call.arguments[:place], call.arguments[place + 1 :]
+    return replace(call, arguments=(*before, Scalar(value.sql("spark"), value), *after))
 
 
 def _number_of_rows(node: exp.Expr, what: str) -> int:

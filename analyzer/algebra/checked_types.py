@@ -5,16 +5,18 @@ Those inside a select-project-join block are read with it (`analyzer.block_queri
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.aggregate_functions import AGGREGATES, aggregate_type, computed_of
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.nodes import (
     Aggregate,
     AggregateCall,
     Except,
     Filter,
+    Fixpoint,
     Intersect,
     Join,
     Named,
@@ -24,7 +26,6 @@ from streambound.analyzer.algebra.nodes import (
     Union,
     inputs,
 )
-from streambound.analyzer.algebra.percentiles import NoPercentileError, percentile_of
 from streambound.analyzer.algebra.row_expressions import known_expression, type_of
 from streambound.analyzer.algebra.schema import joined, parsed, schema
 from streambound.analyzer.algebra.schema_columns import Schema
@@ -39,18 +40,23 @@ from streambound.analyzer.findings import Positions
 from streambound.analyzer.flatten import written
 from streambound.analyzer.operators_outside import aggregate_refused
 from streambound.analyzer.relation_queries import is_static
-from streambound.analyzer.types import NUMERIC
-
-_OF_NUMBERS = frozenset({"SUM", "AVG", "VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP"})
 
 
-def check_types(tree: Tree, catalog: Catalog, positions: Positions) -> None:
-    """Raises Finding for the first operator, from the bottom of the tree, that gets values of a wrong type."""
+def check_types(tree: Tree, catalog: Catalog, positions: Positions, recursive: Schema = ()) -> None:
+    """Raises Finding for the first operator, from the bottom of the tree, that gets values of a wrong type.
+
+    ``recursive`` are the columns of the relation that a `Fixpoint` around it defines.
+    """
     if is_static(tree, catalog) or is_block(tree, catalog):
         return
     for below in inputs(tree):
-        check_types(below, catalog, positions)
-    for node, given in _expressions(tree, catalog):
+        around = schema(tree.base, catalog) if isinstance(tree, Fixpoint) and below is tree.step else recursive
+        check_types(below, catalog, positions, around)
+
+    def columns(tree: Tree) -> Schema:
+        return schema(tree, catalog, recursive)
+
+    for node, given in _expressions(tree, columns):
         try:
             found = known_expression(node, given)
             known = found is not None and all(given[int(one)].type is not None for one in fields(found))
@@ -63,41 +69,37 @@ def check_types(tree: Tree, catalog: Catalog, positions: Positions) -> None:
             raise positions.finding(code, str(refused), refused.node, refused.help) from refused
     match tree:
         case Aggregate(input, keys, calls):
-            for call, column in zip(calls, schema(tree, catalog)[len(keys) :], strict=True):
-                _check_numbers(call, schema(input, catalog), positions)
-                typed = all(type_of(parsed(one), schema(input, catalog))[0] is not None for one in call.arguments)
-                if column.type is None and typed and call.function not in _OF_NUMBERS:
+            given = columns(input)
+            for call, column in zip(calls, columns(tree)[len(keys) :], strict=True):
+                _check_numbers(call, given, positions)
+                typed = all(type_of(parsed(one), given)[0] is not None for one in call.arguments)
+                if column.type is None and typed and call.function not in AGGREGATES:
                     raise aggregate_refused(call, positions)
         case Union(left, right) | Except(left, right) | Intersect(left, right):
-            _check_alike(tree, schema(left, catalog), schema(right, catalog), positions)
+            _check_alike(tree, columns(left), columns(right), positions)
 
 
-def _expressions(tree: Tree, catalog: Catalog) -> Iterator[tuple[exp.Expr, Schema]]:
+def _expressions(tree: Tree, columns: Callable[[Tree], Schema]) -> Iterator[tuple[exp.Expr, Schema]]:
     """What an operator computes of each of its rows, with their columns."""
     match tree:
         case Filter(input, condition):
-            yield parsed(condition), schema(input, catalog)
+            yield parsed(condition), columns(input)
         case Project(input, items):
-            given = schema(input, catalog)
+            given = columns(input)
             yield from ((parsed(item.value), given) for item in items if isinstance(item, Named))
         case Aggregate(input, keys, calls):
-            given = schema(input, catalog)
+            given = columns(input)
             yield from ((parsed(key.value), given) for key in keys)
             yield from ((parsed(one), given) for call in calls for one in call.arguments)
         case Join(left=left, right=right, condition=Scalar() as condition):
-            yield parsed(condition), joined(schema(left, catalog), schema(right, catalog), tree.using)
+            yield parsed(condition), joined(columns(left), columns(right), tree.using)
 
 
 def _check_numbers(call: AggregateCall, given: Schema, positions: Positions) -> None:
     """Raise a Finding for a sum or a percentile of values that are not numbers."""
-    try:
-        percentile = percentile_of(call)
-    except NoPercentileError:
-        return
-    arguments = [percentile.value] if percentile is not None else call.arguments
-    for argument in arguments if percentile is not None or call.function in _OF_NUMBERS else ():
+    for argument in computed_of(call):
         kind = type_of(parsed(argument), given)[0]
-        if kind is not None and kind.family not in NUMERIC and kind != VOID:
+        if call.function in AGGREGATES and kind not in (None, VOID) and aggregate_type(call.function, kind) is None:
             message = f"{call.function} is of numbers, and this is {kind.with_article}"
             raise positions.finding(Code.TYPE_MISMATCH, message, parsed(argument), "cast it to the type that is meant")
 

@@ -12,45 +12,38 @@ from fractions import Fraction
 
 from streambound.analyzer.algebra.date_patterns import unit_of_pattern
 from streambound.analyzer.algebra.row_expressions import is_null, may_be_null
+from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.value_sets import ANYTHING, NOTHING, NULL, as_domain, of_domain
 from streambound.analyzer.algebra.view_facts import ColumnFacts, TimePromise, Times, promises
-from streambound.analyzer.casts import DAY
 from streambound.analyzer.columns import Column
 from streambound.analyzer.constants import Folded, is_interval
 from streambound.analyzer.expressions.evident import domain, encoded
 from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal, fields
 from streambound.analyzer.expressions.function import ANY
 from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.units_of_time import TRUNCATED, UNIT_NAMES
 
-_SECOND = 1_000_000
 _DIV = "_t DIV "
-_LONGEST = {
-    "second": _SECOND, "minute": 60 * _SECOND, "hour": 3_600 * _SECOND, "day": DAY, "dd": DAY, "week": 7 * DAY,
-    "month": 31 * DAY, "mm": 31 * DAY, "mon": 31 * DAY, "quarter": 92 * DAY, "year": 366 * DAY, "yyyy": 366 * DAY,
-    "yy": 366 * DAY,
-}  # fmt: skip
-"""The longest that each unit of DATE_TRUNC may be, in microseconds."""
 
 
-def facts_of(expression: Expression, columns: Sequence[ColumnFacts], kinds: Sequence[DataType]) -> ColumnFacts:
-    """The facts of an expression over fields that are columns by their places, of these types."""
+def facts_of(expression: Expression, columns: Sequence[ColumnFacts], schema: Schema) -> ColumnFacts:
+    """The facts of an expression over fields that are columns by their places."""
     if isinstance(expression, Field):
         return columns[int(expression.name)]
-    times = _times(expression, columns)
-    nulls = [column.values.null for column in columns]
-    null = may_be_null(expression, nulls)
+    times = times_of(expression, columns)
+    read = {name: columns[int(name)].values for name in fields(expression)}
+    null = may_be_null(expression, {int(name): values.null for name, values in read.items()})
     if isinstance(expression, Literal) and expression.constant.value is None:
         return ColumnFacts(NULL)
     if expression.kind == ANY or expression.kind.family is Family.OTHER:
         return ColumnFacts(replace(ANYTHING, null=null), times)
-    read = {name: columns[int(name)].values for name in fields(expression)}
     if NOTHING in read.values():
         return ColumnFacts(NOTHING)
     empty = frozenset(name for name, values in read.items() if values.only_null)
     if is_null(expression, empty):
         return ColumnFacts(NULL)
     known = _without(expression, empty)
-    declared = {name: Column(name, kinds[int(name)], as_domain(values)) for name, values in read.items()}
+    declared = {name: Column(name, schema[int(name)].type or ANY, as_domain(values)) for name, values in read.items()}
     if isinstance(known, Literal):
         value = known.constant.value
         values = NULL if value is None else replace(NULL, listed=frozenset((encoded(value, known.kind),)))
@@ -68,7 +61,7 @@ def _without(expression: Expression, nulls: frozenset[str]) -> Expression:
     return expression
 
 
-def _times(expression: Expression, columns: Sequence[ColumnFacts]) -> Times:
+def times_of(expression: Expression, columns: Sequence[ColumnFacts]) -> Times:
     """What an expression's values promise of time."""
     match expression:
         case Field(name):
@@ -78,29 +71,29 @@ def _times(expression: Expression, columns: Sequence[ColumnFacts]) -> Times:
     function, arguments = expression.function.name, expression.arguments
     match function, arguments:
         case "positive", (one,):
-            return _times(one, columns)
+            return times_of(one, columns)
         case (("+" | "-"), (one, Literal(constant))) if (more := distance(constant, one.kind)) is not None:
-            return _shifted(_times(one, columns), more if function == "+" else -more)
+            return _shifted(times_of(one, columns), more if function == "+" else -more)
         case "+", (Literal(constant), one) if (more := distance(constant, one.kind)) is not None:
-            return _shifted(_times(one, columns), more)
+            return _shifted(times_of(one, columns), more)
         case "div", (one, Literal(constant)) if (more := distance(constant, one.kind)) is not None and more > 0:
             low = _least(one, columns)
             # DIV truncates: a bucket is as long as the divisor, and that of 0, of negative times too, twice as long.
             width = more if low is not None and low >= 0 else 2 * more - 1
-            times = _times(one, columns)
+            times = times_of(one, columns)
             return promises((*_bucket(times, f"_t DIV {more}", width), *_divided(times, more)))
-        case "date_trunc", (Literal(Folded(value=str(unit))), one) if unit.lower() in _LONGEST:
-            return _truncated(_times(one, columns), unit.lower())
+        case "date_trunc", (Literal(Folded(value=str(unit))), one) if unit.lower() in TRUNCATED:
+            return _truncated(times_of(one, columns), unit.lower())
         case "date_format", (one, Literal(Folded(value=str(pattern)))) if one.kind.family is Family.TIMESTAMP:
             period = unit_of_pattern(pattern)
-            return _period(_times(one, columns), f"date_format(_t, '{pattern}')", period) if period else ()
+            return _period(times_of(one, columns), f"date_format(_t, '{pattern}')", period) if period else ()
         case (("to_date" | "cast"), (one,)) if expression.kind.family is Family.DATE:
             of_time = one.kind.family is Family.TIMESTAMP
-            return _period(_times(one, columns), "to_date(_t)", "day") if of_time else ()
+            return _period(times_of(one, columns), "to_date(_t)", "day") if of_time else ()
         case "cast", (one,) if one.kind.family is Family.DATE and expression.kind.name == "timestamp":
-            return _truncated(_times(one, columns), "day")
+            return _truncated(times_of(one, columns), "day")
         case "cast", (one,) if _same_numbers(one.kind, expression.kind):
-            return _times(one, columns)
+            return times_of(one, columns)
     return ()
 
 
@@ -150,7 +143,7 @@ def _period(times: Times, function: str, unit: str) -> Times:
     """``f(u)`` for u, whose values are periods of a unit; and for ``g(u)``, of whose periods each is within one."""
     composed = [one for one in times if one.function and _is_within(_unit(one.function), unit)]
     plain = [one for one in times if not one.function]
-    return promises(replace(one, function=function, width=_LONGEST[unit]) for one in (*composed, *plain))
+    return promises(replace(one, function=function, width=TRUNCATED[unit][1]) for one in (*composed, *plain))
 
 
 def _truncated(times: Times, unit: str) -> Times:
@@ -163,19 +156,18 @@ def _truncated(times: Times, unit: str) -> Times:
         for one in times
         if _is_within(unit, _unit(one.function)) and not _is_within(_unit(one.function), unit)
     )
-    longest = _LONGEST[unit] - 1
+    longest = TRUNCATED[unit][1] - 1
     near = (replace(one, low=None if one.low is None else one.low - longest) for one in times if not one.function)
     return promises((*_period(times, f"date_trunc('{unit}', _t)", unit), *begun, *near))
 
 
-_NAMES = {"dd": "day", "mm": "month", "mon": "month", "yyyy": "year", "yy": "year"}
 _UNITS = ("second", "minute", "hour", "day", "month", "quarter", "year")
 """Units of the calendar, each of whose periods is within one of the next."""
 
 
 def _is_within(inner: str, outer: str) -> bool:
     """Whether each period of one DATE_TRUNC unit lies within a period of the other; False if one is no such unit."""
-    inner, outer = _NAMES.get(inner, inner), _NAMES.get(outer, outer)
+    inner, outer = UNIT_NAMES.get(inner, inner), UNIT_NAMES.get(outer, outer)
     if "week" in (inner, outer):
         return outer == "week" and inner in (*_UNITS[: _UNITS.index("month")], "week")
     return inner in _UNITS and outer in _UNITS and _UNITS.index(inner) <= _UNITS.index(outer)

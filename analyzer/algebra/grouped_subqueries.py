@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.aggregate_functions import DECIDED, computed_of
 from streambound.analyzer.algebra.asked_relations import conjuncts
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.calls import Reader
@@ -34,18 +35,16 @@ from streambound.analyzer.algebra.nodes import (
     Tree,
 )
 from streambound.analyzer.algebra.null_conditions import Missing, is_null, rejects_null
-from streambound.analyzer.algebra.percentiles import PERCENTILES
 from streambound.analyzer.algebra.schema import parsed, schema
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
 from streambound.analyzer.algebra.verify import outer_columns
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.spans import Span
 
-_BEST = ("MIN", "MAX", "BOOL_AND", "BOOL_OR")
+_BEST = ("MIN", "MAX")
 """What equal rows do not change."""
 _COUNT = "COUNT"
 """What is 0 of no rows; the others are NULL."""
-_KNOWN = (*_BEST, _COUNT, "SUM", "AVG", "VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP", *PERCENTILES)
 
 
 class _NoJoinError(Exception):
@@ -69,7 +68,7 @@ class GroupedSubquery:
                 parts = conjuncts(parsed(condition))
             case _:
                 return None
-        if outer_columns(rows, self.catalog) or any(call.function not in _KNOWN for call in calls):
+        if outer_columns(rows, self.catalog) or any(call.function not in DECIDED for call in calls):
             return None
         naming = [part for part in parts if outer_columns(Filter(rows, self.scalar(part)), self.catalog)]
         own = [part for part in parts if part not in naming]
@@ -123,7 +122,7 @@ def _is_of_nothing(null: Missing, on: Sequence[exp.Expr], calls: Sequence[Aggreg
     """Whether aggregates are those of no rows where a column outside is NULL: no row is met, or none counts."""
     if any(rejects_null(part, null) for part in on):
         return True
-    return all(any(is_null(parsed(one), null) for one in call.arguments) for call in calls)
+    return all(any(is_null(parsed(one), null) for one in computed_of(call)) for call in calls)
 
 
 @dataclass

@@ -14,7 +14,7 @@ from math import ceil, floor
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.expression_facts import distance, facts_of
+from streambound.analyzer.algebra.expression_facts import distance, times_of
 from streambound.analyzer.algebra.row_expressions import row_expression
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.value_sets import NOTHING, NULL, ValueSet, between, of_values
@@ -55,10 +55,9 @@ class RowFacts:
     latest: frozenset[str] | None = None
     none: bool = False
 
-    @property
-    def kinds(self) -> list[DataType]:
-        """The types of the columns."""
-        return [column.type or ANY for column in self.schema]
+    def kind(self, place: int) -> DataType:
+        """The type of a column."""
+        return self.schema[place].type or ANY
 
     def with_values(self, place: int, values: ValueSet) -> RowFacts:
         """The row, a column of which is known to have some of these values only."""
@@ -86,13 +85,15 @@ def narrowed(condition: exp.Expr | None, row: RowFacts) -> RowFacts:
 
 
 def _conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
-    if isinstance(node, exp.Paren | exp.Where):
-        yield from _conjuncts(node.this)
-    elif isinstance(node, exp.And):
-        yield from _conjuncts(node.this)
-        yield from _conjuncts(node.expression)
-    else:
-        yield node
+    left = [node]
+    while left:
+        one = left.pop()
+        if isinstance(one, exp.Paren | exp.Where):
+            left.append(one.this)
+        elif isinstance(one, exp.And):
+            left += (one.expression, one.this)
+        else:
+            yield one
 
 
 def _where(expression: Expression, wanted: bool, row: RowFacts) -> RowFacts:
@@ -182,8 +183,8 @@ def _compared(left: Expression, op: str, right: Expression, row: RowFacts) -> Ro
     for one, its, other in ((left, op, right), (right, _FLIPPED[op], left)):
         if (place := _moved(one)) is not None and isinstance(other, Literal):
             return _with_constant(place, its, other, row)
-        if isinstance(other, Literal) and (moved := _difference(one)) is not None:
-            return _with_distance(*moved, its, other, row)
+        if isinstance(other, Literal) and (sides := _difference(one)) is not None:
+            return _with_distance(*sides, its, other, row)
     first, second = _moved(left), _moved(right)
     if first is not None and second is not None and _comparable(left.kind, right.kind):
         row = _with_column(first, op, second, row)
@@ -241,7 +242,7 @@ def _with_distance(left: Expression, right: Expression, op: str, constant: Liter
 
 def _with_constant(moved: tuple[int, int], op: str, constant: Literal, row: RowFacts) -> RowFacts:
     place, more = moved
-    kind = row.kinds[place]
+    kind = row.kind(place)
     value = _constant(constant, kind)
     if value is None:
         return row
@@ -271,7 +272,7 @@ def _with_column(first: tuple[int, int], op: str, second: tuple[int, int], row: 
     if op in (">", ">=", "="):
         found.add((y, x, a - b - (op == ">")))
     row = replace(row, differences=frozenset(found))
-    return _with_same_times(x, y, row) if op == "=" and a == b and row.kinds[x] == row.kinds[y] else row
+    return _with_same_times(x, y, row) if op == "=" and a == b and row.kind(x) == row.kind(y) else row
 
 
 def _with_same_times(x: int, y: int, row: RowFacts) -> RowFacts:
@@ -286,7 +287,7 @@ def _with_same_times(x: int, y: int, row: RowFacts) -> RowFacts:
 
 def _buckets(left: Expression, op: str, right: Expression, row: RowFacts) -> RowFacts:
     """What a comparison of two buckets of time says of the times: they are in the same order, to within a bucket."""
-    sides = [facts_of(side, row.columns, row.kinds).times for side in (left, right)]
+    sides = [times_of(side, row.columns) for side in (left, right)]
     found = set(row.differences)
     for one in sides[0]:
         for other in sides[1]:
@@ -344,7 +345,7 @@ def _limit(matrix: DifferenceBounds, x: int, y: int) -> int | None:
 def _matrix(row: RowFacts) -> tuple[DifferenceBounds, dict[Node, int]]:
     """All that is known of columns that are not NULL and of the times of sources."""
     nodes: dict[Node, int] = {}
-    whole = [p for p, (c, k) in enumerate(zip(row.columns, row.kinds, strict=True)) if k.discrete and not c.values.null]
+    whole = [p for p, column in enumerate(row.columns) if row.kind(p).discrete and not column.values.null]
     compared = {node for x, y, _ in row.differences for node in (x, y)}
     for place in whole[:_MOST_COLUMNS]:
         if place in compared or row.columns[place].times:
@@ -371,15 +372,15 @@ def _edges(node: int, column: ColumnFacts, nodes: dict[Node, int]) -> Iterator[E
 
 def _distances(place: int, row: RowFacts, matrix: DifferenceBounds, nodes: dict[Node, int]) -> Iterator[TimePromise]:
     """How far a column is from the times of sources, where that does not follow from constants alone."""
-    if row.kinds[place].family not in _TIMES:
+    if row.kind(place).family not in _TIMES:
         return
-    families = {t.source: row.kinds[p].family for p, c in enumerate(row.columns) for t in c.times if not t.function}
+    families = {t.source: row.kind(p).family for p, c in enumerate(row.columns) for t in c.times if not t.function}
     node = nodes[place]
     for source, family in families.items():
         t = nodes[source]
         high = None if matrix.implied_through(node, 0, t) else _limit(matrix, node, t)
         low = None if matrix.implied_through(t, 0, node) else _limit(matrix, t, node)
-        if family is row.kinds[place].family:
+        if family is row.kind(place).family:
             yield TimePromise(source, None if low is None else -low, high)
 
 

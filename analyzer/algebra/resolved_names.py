@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from streambound.analyzer.algebra.nodes import Tree
-from streambound.analyzer.algebra.schema_columns import Schema
+from streambound.analyzer.algebra.schema_columns import Schema, meant, places_of
 from streambound.analyzer.algebra.verify import ColumnName, names
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
@@ -14,9 +14,8 @@ from streambound.analyzer.toml_reader import suggest
 def check_names(tree: Tree, catalog: Catalog, positions: Positions) -> None:
     """Raises Finding for the first name, from the bottom of the tree, that no column has, or several have."""
     for name in names(tree, catalog):
-        mine = [found for found in name.given if found.called(name.column.name, name.column.table)]
-        around = [found for found in name.around if found.called(name.column.name, name.column.table)]
-        if not mine and not around:
+        mine = [name.given[place] for place in places_of(name.column, name.given)]
+        if not mine and meant(name.column, name.around) is None:
             raise _unknown(name, positions)
         if len(mine) > 1 and not name.sorts:
             raise _ambiguous(name, tuple(mine), positions)

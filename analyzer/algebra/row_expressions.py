@@ -5,29 +5,20 @@ A column is a field called by its place in the input's schema.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.aggregate_functions import AGGREGATES, aggregate_type
 from streambound.analyzer.algebra.nodes import AggregateCall, WindowCall
-from streambound.analyzer.algebra.percentiles import PERCENTILES
 from streambound.analyzer.algebra.schema_columns import Schema, meant
-from streambound.analyzer.constants import DOUBLE, kind_of
+from streambound.analyzer.algebra.window_functions import Gives, window_function, window_type
 from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal, fields, value_of
 from streambound.analyzer.expressions.function import ANY, Fails, NotKnown
 from streambound.analyzer.expressions.reading import Refused, read
 from streambound.analyzer.types import DataType, Family
 
-_SUM_DIGITS, _MEAN_PLACES = 10, 4
-"""Spark's sums of decimals have so many more digits, and its means so many more places."""
-RANKS = ("ROW_NUMBER", "RANK", "DENSE_RANK", "NTILE")
-"""Functions over windows whose results are numbers from 1 on."""
-_SAME_TYPE = (
-    "MAX", "MIN", "ANY_VALUE", "FIRST", "LAST", "FIRST_VALUE", "LAST_VALUE", "NTH_VALUE", "LAG", "LEAD", "MODE",
-)  # fmt: skip
-OF_VALUES = ("MAX", "MIN", "SUM", "AVG", "ANY_VALUE", "FIRST", "LAST", "MODE")
-"""Aggregates that are not NULL where no value is, and one is there."""
 _KEEPS_VALUES = frozenset((
     "+", "-", "*", "/", "%", "div", "||", "=", "<>", "<", "<=", ">", ">=", "and", "or", "not", "in", "negative",
     "positive", "abs", "floor", "ceil", "ceiling", "upper", "lower", "length", "date_trunc",
@@ -51,13 +42,14 @@ def row_expression(node: exp.Expr, given: Schema) -> Expression | None:
 
 def known_expression(node: exp.Expr, given: Schema) -> Expression | None:
     """The expression as it is written; None if a name in it is no column. Raises Refused if it has no meaning."""
-    holder = exp.Paren(this=node.copy())
+    holder, kinds = exp.Paren(this=node.copy()), dict[str, DataType]()
     for found in _columns(holder):
         place = meant(found, given)
         if place is None:
             return None
+        kinds[str(place)] = given[place].type or ANY
         found.replace(exp.column(exp.to_identifier(str(place), quoted=True)))
-    return read(holder.this, {str(place): column.type or ANY for place, column in enumerate(given)})
+    return read(holder.this, kinds)
 
 
 def _folded(expression: Expression) -> Expression:
@@ -89,8 +81,8 @@ def type_of(node: exp.Expr, given: Schema) -> tuple[DataType | None, bool]:
     return found.kind, may_be_null(found, [column.nullable for column in given])
 
 
-def may_be_null(expression: Expression, nulls: Sequence[bool]) -> bool:
-    """Whether an expression may be NULL, by which fields may be."""
+def may_be_null(expression: Expression, nulls: Sequence[bool] | Mapping[int, bool]) -> bool:
+    """Whether an expression may be NULL, by which fields may be, called by their places."""
     match expression:
         case Field(name):
             return nulls[int(name)]
@@ -132,30 +124,11 @@ def type_of_call(
 
     ``grouped``: it has a row to be computed of, unless its filter leaves none.
     """
-    if call.function == "COUNT":
-        return kind_of("bigint"), False
-    if call.function in PERCENTILES:
-        return DOUBLE, True
-    if call.function in RANKS:
-        return kind_of("int"), False
     kind, nullable = arguments[0] if arguments else (None, True)
-    found = _made(call.function, kind)
-    whole = isinstance(call, AggregateCall) and grouped and call.filter is None and call.function in OF_VALUES
-    return found, nullable or not whole
-
-
-def _made(function: str, argument: DataType | None) -> DataType | None:
-    """The type of what a function makes of values of a type."""
-    if argument is None or function in _SAME_TYPE:
-        return argument
-    match function, argument.family:
-        case "SUM", Family.INTEGER:
-            return kind_of("bigint")
-        case "SUM", Family.DECIMAL:
-            return kind_of(f"decimal({min(argument.precision + _SUM_DIGITS, 38)},{argument.scale or 0})")
-        case "AVG", Family.DECIMAL:
-            places = (argument.scale or 0) + _MEAN_PLACES
-            return kind_of(f"decimal({min(argument.precision + _MEAN_PLACES, 38)},{min(places, 38)})")
-        case (("SUM" | "AVG"), Family.INTEGER | Family.FLOAT):
-            return DOUBLE
-    return None
+    if call.function == "COUNT":
+        return aggregate_type(call.function, kind), False
+    if isinstance(call, WindowCall):
+        return window_type(call, kind), window_function(call).gives is not Gives.NUMBER
+    found = AGGREGATES.get(call.function)
+    whole = grouped and call.filter is None and found is not None and found.of_one_value
+    return aggregate_type(call.function, kind), nullable or not whole

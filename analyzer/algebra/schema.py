@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import replace
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.aggregate_functions import computed_of
 from streambound.analyzer.algebra.nodes import (
     ONE_SIDED,
     Aggregate,
@@ -41,54 +41,27 @@ from streambound.analyzer.algebra.nodes import (
 )
 from streambound.analyzer.algebra.row_expressions import type_of, type_of_call
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn, meant
+from streambound.analyzer.algebra.window_functions import operands
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.constants import BOOLEAN, Folded
 from streambound.analyzer.expressions.dialect import parsed as parsed_text
 from streambound.analyzer.expressions.function import ANY
 from streambound.analyzer.expressions.kinds import common
 from streambound.analyzer.types import DataType
-from streambound.analyzer.work import cached, spend
+from streambound.analyzer.work import by_identity, spend
 
 _STEPS = 3
 
 
+@by_identity
 def schema(tree: Tree, catalog: Catalog, recursive: Schema = ()) -> Schema:
     """The columns of a tree's rows. ``recursive``: those of the relation that a `Fixpoint` around it defines."""
-    found, steps = _kept(_Same(tree), _Same(catalog), _Same(recursive))
-    spend(steps)
+    found = _schema(tree, catalog, recursive)
+    spend(_STEPS * (1 + len(found)))
     return found
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class _Same:
-    """An object that is a key as the one that it is: to compare trees takes longer than to find their columns."""
-
-    it: Any
-
-    def __hash__(self) -> int:
-        return id(self.it)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.it is other.it
-
-
-@cached(4096)
-def _kept(tree: _Same, catalog: _Same, recursive: _Same) -> tuple[Schema, int]:
-    """The columns of a tree, and the steps of work that it takes to find them, also where they were found before."""
-    taken = 0
-
-    def below(inner: Tree, defined: Schema = recursive.it) -> Schema:
-        nonlocal taken
-        found, steps = _kept(_Same(inner), catalog, _Same(defined))
-        taken += steps
-        return found
-
-    found = _schema(tree.it, catalog.it, recursive.it, below)
-    return found, taken + _STEPS * (1 + len(found))
-
-
-def _schema(tree: Tree, catalog: Catalog, recursive: Schema, below: Callable[..., Schema]) -> Schema:
-    """The columns of a tree by those ``below`` it: of an input, in which a relation may be defined that it reads."""
+def _schema(tree: Tree, catalog: Catalog, recursive: Schema) -> Schema:
     match tree:
         case Scan(table=table, alias=alias):
             declared = catalog.table(table)
@@ -101,47 +74,47 @@ def _schema(tree: Tree, catalog: Catalog, recursive: Schema, below: Callable[...
         case Recur(alias=alias):
             return tuple(replace(found, alias=alias) for found in recursive)
         case Alias(input, alias, names):
-            inner = below(input)
+            inner = schema(input, catalog, recursive)
             return tuple(
                 replace(found, alias=alias, name=name)
                 for found, name in zip(inner, names or [found.name for found in inner], strict=False)
             )
         case Project(input, items):
-            return tuple(_listed(items, below(input)))
+            return tuple(_listed(items, schema(input, catalog, recursive)))
         case Aggregate(input, keys, calls):
-            given = below(input)
+            given = schema(input, catalog, recursive)
             return (*grouped(keys, given), *(_computed(call, given, bool(keys)) for call in calls))
         case Over(input, calls):
-            given = below(input)
+            given = schema(input, catalog, recursive)
             return (*given, *(_computed(call, given, grouped=True) for call in calls))
         case Bucket(input=input, time=time, columns=names, alias=alias):
-            given = below(input)
+            given = schema(input, catalog, recursive)
             kind = type_of(parsed(time), given)[0]
             return (*given, *(ViewColumn(alias, name, type=kind, nullable=False) for name in names))
         case Apply(input, subquery, kind, name):
-            asked = below(subquery)
+            asked = schema(subquery, catalog, recursive)
             found = asked[0].type if kind is ApplyKind.SCALAR and asked else BOOLEAN
             nullable = kind is not ApplyKind.EXISTS
-            return (*below(input), ViewColumn("", name, type=found, nullable=nullable))
+            return (*schema(input, catalog, recursive), ViewColumn("", name, type=found, nullable=nullable))
         case Join(kind, left, right, _, using):
-            mine = below(left)
+            mine = schema(left, catalog, recursive)
             if kind in ONE_SIDED:
                 return mine
-            other = below(right)
+            other = schema(right, catalog, recursive)
             mine = _padded(mine) if kind in (JoinKind.RIGHT, JoinKind.FULL) else mine
             other = _padded(other) if kind in (JoinKind.LEFT, JoinKind.FULL) else other
             return joined(mine, other, using)
         case Union(left, right):
-            return combined(below(left), below(right))
+            return combined(schema(left, catalog, recursive), schema(right, catalog, recursive))
         case Except(left, right) | Intersect(left, right):
-            mine, other = below(left), below(right)
+            mine, other = schema(left, catalog, recursive), schema(right, catalog, recursive)
             return tuple(replace(one, type=_common(one, two)) for one, two in zip(mine, other, strict=False))
         case Fixpoint(base=base, step=step):
-            first = below(base)
+            first = schema(base, catalog, recursive)
             open_end = tuple(replace(found, nullable=True) for found in first)
-            return combined(first, below(step, open_end))
+            return combined(first, schema(step, catalog, open_end))
         case AsOf(input) | Filter(input) | Distinct(input) | OrderBy(input) | FirstRows(input) | SpjBlock(input):
-            return below(input)
+            return schema(input, catalog, recursive)
 
 
 def _padded(columns: Schema) -> Schema:
@@ -174,7 +147,8 @@ def _grouped(key: Named, given: Schema) -> ViewColumn:
 
 def _computed(call: AggregateCall | WindowCall, given: Schema, grouped: bool) -> ViewColumn:
     """The column of an aggregate, or of a function over a window; ``grouped``: it has a row to be computed of."""
-    arguments = [type_of(parsed(argument), given) for argument in call.arguments]
+    computed = computed_of(call) if isinstance(call, AggregateCall) else operands(call)
+    arguments = [type_of(parsed(one), given) for one in computed]
     kind, nullable = type_of_call(call, arguments, grouped)
     return ViewColumn("", call.name, type=kind, nullable=nullable)
 

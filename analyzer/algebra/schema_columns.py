@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from streambound.analyzer.columns import Column
 from streambound.analyzer.types import DataType
-from streambound.analyzer.work import spend
+from streambound.analyzer.work import by_identity, spend
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +39,27 @@ Schema = tuple[ViewColumn, ...]
 
 def meant(column: exp.Column, given: Schema) -> int | None:
     """The place of the column that a name means; None where there is none."""
-    spend(3 + len(given) / 2)
-    return next((place for place, found in enumerate(given) if found.called(column.name, column.table)), None)
+    spend(3)
+    return next(iter(places_of(column, given)), None)
+
+
+def places_of(column: exp.Column, given: Schema) -> Iterator[int]:
+    """The places of all columns that a name can mean."""
+    alias = column.table.lower()
+    for place in _by_name(given).get(column.name.lower(), ()):
+        if not alias or given[place].alias.lower() == alias:
+            yield place
 
 
 def read_by(columns: Schema, *nodes: exp.Expr) -> frozenset[int]:
     """The places of the columns that expressions read, in their subqueries, too."""
-    named = {(one.name, one.table) for node in nodes for one in node.find_all(exp.Column)}
-    return frozenset(p for p, column in enumerate(columns) if any(column.called(*name) for name in named))
+    return frozenset(place for node in nodes for one in node.find_all(exp.Column) for place in places_of(one, columns))
+
+
+@by_identity
+def _by_name(given: Schema) -> dict[str, list[int]]:
+    """The places of the columns of each name, in lower case."""
+    found: dict[str, list[int]] = {}
+    for place, column in enumerate(given):
+        found.setdefault(column.name.lower(), []).append(place)
+    return found

@@ -6,12 +6,14 @@ SELECT a, SUM(v) / 2 AS h FROM S GROUP BY a HAVING COUNT(*) > 1
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
+from streambound.analyzer.algebra.aggregate_functions import NoAggregate, values_of
 from streambound.analyzer.algebra.buckets import BucketCalls
 from streambound.analyzer.algebra.calls import Reader, UnreadCall, aggregate_call, is_aggregate_call, window_call
 from streambound.analyzer.algebra.made_columns import is_made, made_column
@@ -27,7 +29,6 @@ from streambound.analyzer.algebra.nodes import (
     Tree,
     WindowCall,
 )
-from streambound.analyzer.algebra.percentiles import NoPercentileError, percentile_of
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.subqueries import Subqueries
@@ -59,6 +60,8 @@ class SelectList:
     item: Callable[[exp.Expr], Item]
     at: Span | None = None
     taken: set[str] = field(default_factory=set)
+    numbers: Counter[str] = field(default_factory=Counter)
+    """Up to which the names that are made have been given, by what they start with."""
 
     def lower(self, tree: Tree) -> Tree:
         """The operators of the list over the tree of FROM and WHERE."""
@@ -178,7 +181,7 @@ class SelectList:
             names.add(name.lower())
             keys[text] = "" if plain else name
             columns.append(Named(name, self.scalar(key), alias=not plain))
-        calls = dict[str, AggregateCall]()
+        calls, kinds = dict[str, AggregateCall](), {type(key.unnest()) for key in written_keys}
 
         def column_of(node: exp.Expr) -> str | None:
             """The column that a node is, above the groups; empty for a key that keeps its name, None for others."""
@@ -188,9 +191,9 @@ class SelectList:
                     name = self._fresh(self._alias_of(node, given), names, "_a")
                     names.add(name.lower())
                     calls[text] = aggregate_call(node.copy(), name, self.scalar)
-                    self._check_percentile(calls[text], node)
+                    self._check_call(calls[text], node)
                 return calls[text].name
-            return keys.get(_normal(node, given))
+            return keys.get(_normal(node, given)) if type(node.unnest()) in kinds else None
 
         for root in list(self._roots()):
             self._replace(root, column_of)
@@ -285,11 +288,10 @@ class SelectList:
             return Over(tree, (), syntax=self.written, at=at) if qualify else tree
         return Over(tree, tuple(calls.values()), syntax=self.written, at=self.positions.of(first or self.written))
 
-    def _check_percentile(self, call: AggregateCall, node: exp.Expr) -> None:
-        try:
-            percentile_of(call)
-        except NoPercentileError as refused:
-            raise self.positions.finding(Code.UNSUPPORTED, str(refused), node) from refused
+    def _check_call(self, call: AggregateCall, node: exp.Expr) -> None:
+        found = values_of(call)
+        if isinstance(found, NoAggregate) and found.refused:
+            raise self.positions.finding(Code.UNSUPPORTED, found.words, node)
 
     # --- names --------------------------------------------------------------------------------------------------------
 
@@ -301,12 +303,12 @@ class SelectList:
 
     def _fresh(self, wanted: str, names: set[str], prefix: str) -> str:
         """A name for a column: the wanted one unless there is such a one, or may be, else one that nobody has."""
-        if wanted and wanted.lower() not in names | self.taken and not wanted.startswith("_"):
+        if wanted and wanted.lower() not in names and wanted.lower() not in self.taken and not wanted.startswith("_"):
             return wanted
-        number, taken = 1, names | self.taken | self.subqueries.names
-        while f"{prefix}{number}" in taken:
-            number += 1
-        return f"{prefix}{number}"
+        taken = (names, self.taken, self.subqueries.names)
+        while any(f"{prefix}{self.numbers[prefix] + 1}" in some for some in taken):
+            self.numbers[prefix] += 1
+        return f"{prefix}{self.numbers[prefix] + 1}"
 
 
 def _window_parts(node: exp.Window) -> list[exp.Expr]:

@@ -10,6 +10,7 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.expressions.evident import MOST_VALUES
 from streambound.analyzer.types import DataType
 from streambound.analyzer.values import Value
+from streambound.analyzer.work import cached
 from streambound_runtime.promises import Domain
 
 Number = int | Fraction
@@ -38,18 +39,11 @@ class ValueSet:
         return None
 
     @property
-    def numbers(self) -> frozenset[Number] | None:
-        """The listed values, where all are numbers."""
-        if self.listed is None or any(isinstance(value, str) for value in self.listed):
-            return None
-        return frozenset(value for value in self.listed if not isinstance(value, str))
-
-    @property
     def ends(self) -> tuple[Number | None, Number | None]:
         """The least and the greatest value other than NULL; None where there is none, or it is a text."""
         if self.listed is None:
             return self.low, self.high
-        return (min(self.numbers), max(self.numbers)) if self.numbers else (None, None)
+        return _ends(self.listed)
 
     @property
     def only_null(self) -> bool:
@@ -135,6 +129,13 @@ def between(low: Number | None, high: Number | None, null: bool = True) -> Value
     if isinstance(low, int) and isinstance(high, int) and high - low < MOST_VALUES:
         return ValueSet(listed=frozenset(range(low, high + 1)), null=null)
     return ValueSet(low, high, None, null)
+
+
+@cached(4096)
+def _ends(listed: frozenset[Value]) -> tuple[Number | None, Number | None]:
+    """The least and the greatest of some numbers; None where one is a text, or there is none."""
+    numbers = [value for value in listed if not isinstance(value, str)]
+    return (min(numbers), max(numbers)) if numbers and len(numbers) == len(listed) else (None, None)
 
 
 def of_values(values: Iterable[Value], null: bool) -> ValueSet:

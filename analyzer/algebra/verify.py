@@ -36,7 +36,7 @@ from streambound.analyzer.algebra.nodes import (
     inputs,
 )
 from streambound.analyzer.algebra.schema import joined, parsed, schema, starred
-from streambound.analyzer.algebra.schema_columns import Schema
+from streambound.analyzer.algebra.schema_columns import Schema, meant
 from streambound.analyzer.algebra.verify_types import ill_typed
 from streambound.analyzer.catalog import Catalog
 
@@ -94,9 +94,10 @@ def _of_operator(
         case Bucket(kind=kind, slide=slide) if (kind is BucketKind.SESSION) != (not slide):
             yield f"Bucket: a {kind} one has {'a' if slide else 'no'} slide"
     name, (scalars, named) = type(tree).__name__, _named(tree, given, catalog)
+    known = (*named, *around)
     for scalar in scalars:
         for column in _columns(parsed(scalar)) if scalar else ():
-            if not any(field.called(column.name, column.table) for field in (*named, *around)):
+            if meant(column, known) is None:
                 yield f"{name}: its input has no column {column.sql('spark')}"
     for item in getattr(tree, "items", ()):
         if isinstance(item, Star) and not starred(item, named):
@@ -184,13 +185,14 @@ def _outer_columns(tree: Tree, catalog: Catalog, recursive: Schema, around: Sche
     left = schema(tree.left, catalog, recursive) if isinstance(tree, Join) else ()
     scalars = [tree.condition, tree.member] if isinstance(tree, Join) else _scalars(tree)
     scalars = [tree.time] if isinstance(tree, AsOf) else scalars
+    known, sorted_by = (*given, *around), (*given, *below, *around)
     for scalar in scalars:
         for column in _columns(parsed(scalar)) if scalar else ():
-            if not any(field.called(column.name, column.table) for field in (*given, *below, *around)):
+            if meant(column, sorted_by) is None:
                 yield column
         for query in parsed(scalar).find_all(exp.Query) if scalar else ():
             for column in query.find_all(exp.Column):
-                if column.table and not any(f.called(column.name, column.table) for f in (*given, *around)):
+                if column.table and meant(column, known) is None:
                     named = {one.alias_or_name.lower() for one in query.find_all(exp.Table, exp.Subquery)}
                     if column.table.lower() not in named:
                         yield column

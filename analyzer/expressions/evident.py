@@ -14,11 +14,14 @@ from streambound.analyzer.expressions.expression import Call, Expression, Field,
 from streambound.analyzer.expressions.function import Fails, NotKnown, Scalar
 from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.values import Value
+from streambound.analyzer.work import spend
 from streambound_runtime.promises import Domain
 
 MOST_VALUES = 256
 """Values of one expression that are listed."""
 _MOST_TRIED = 4_096
+_STEPS = 10
+"""What it takes to try one."""
 _CHOOSING = ("coalesce", "nvl", "ifnull", "greatest", "least")
 _EXACT = (Family.INTEGER, Family.BOOLEAN)
 Ends = tuple[Fraction, Fraction]
@@ -127,8 +130,10 @@ def _cast(value: Scalar, kind: DataType, target: DataType) -> Scalar:
 def _tried(call: Call, columns: Columns) -> frozenset[Scalar] | None:
     """The values for all arguments that there can be, where these are few; what fails gives none."""
     options = [_listed(argument, columns) for argument in call.arguments]
-    if any(option is None for option in options) or prod(len(option or ()) for option in options) > _MOST_TRIED:
+    number = prod(len(option or ()) for option in options)
+    if any(option is None for option in options) or number > _MOST_TRIED:
         return None
+    spend(_STEPS * number)
     found: set[Scalar] = set()
     for combination in product(*(option or () for option in options)):
         literals = (Literal(Folded(v, a.kind)) for v, a in zip(combination, call.arguments, strict=True))

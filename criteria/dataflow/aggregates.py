@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.aggregate_functions import KeptValues, values_of
 from streambound.analyzer.algebra.nodes import (
     Aggregate,
     AggregateCall,
@@ -22,7 +23,6 @@ from streambound.analyzer.algebra.nodes import (
     Scalar,
     Tree,
 )
-from streambound.analyzer.algebra.percentiles import NoPercentileError, Percentile, percentile_of
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.query import Computed, TimeValue
@@ -30,6 +30,8 @@ from streambound.criteria.dataflow.blocks import (
     Read,
     RuleContext,
     best_over_join,
+    has_sides,
+    keeps_matches,
     most_results,
     read_items,
     rows_apart,
@@ -44,7 +46,6 @@ from streambound.criteria.dataflow.state import (
     Entry,
     Operation,
     OperatorState,
-    Reason,
     Retention,
     StateCount,
     Undecided,
@@ -59,57 +60,49 @@ from streambound.criteria.dataflow.views import ends_of_sessions, is_session
 from streambound.criteria.size import Number
 from streambound.preprocess.pipeline import Derivation
 
-LINEAR = ("COUNT", "SUM", "AVG", "VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP")
 ENDS = ("start", "end", "last")
 """The ends of a bucket, in the order in which it has them as columns."""
-_ONE = StateCount(Number(1), Reason.ROWS, Retention.EVER)
+_ONE = StateCount(Number(1), Retention.EVER)
 _GROUPS_GO = {Retention.TIME: "A5", Retention.KEY: "K1"}
 """The propositions by which groups are not kept for ever."""
 
 
 @dataclass(frozen=True, slots=True)
 class Valued:
-    """An aggregate that is computed of values: of ``value``, for the rows that ``where`` lets pass.
-
-    ``greatest``: only the greatest value (True) or the least one (False) matters. ``counted``: how often each is there.
-    """
+    """An aggregate that is computed of ``kept`` values, for the rows that ``where`` lets pass."""
 
     call: AggregateCall
+    kept: KeptValues
     value: exp.Expr
     where: exp.Expr | None
-    greatest: bool | None = None
-    counted: bool = False
-    percentile: Percentile | None = None
+
+    @property
+    def greatest(self) -> bool | None:
+        """Whether only the greatest value matters (True), or the least one (False)."""
+        return self.kept.greatest
 
 
 def valued(call: AggregateCall) -> Valued | Undecided | None:
     """A call that is computed of values; None for a linear one."""
-    where = None if call.filter is None else parsed(call.filter)
-    try:
-        percentile = percentile_of(call)
-    except NoPercentileError as error:
-        return Undecided(call, str(error))
-    if percentile is not None:
-        return _percentile(call, percentile, where)
-    if call.function in ("MIN", "MAX") and len(call.arguments) == 1:
-        return Valued(call, parsed(call.arguments[0]), where, call.function == "MAX")
-    if call.function not in LINEAR or call.order:
-        return Undecided(call, "")
-    if not call.distinct:
-        return None
-    if len(call.arguments) != 1:
-        return Undecided(call, f"{call.function} of several distinct arguments")
-    return Valued(call, parsed(call.arguments[0]), where)
-
-
-def _percentile(call: AggregateCall, percentile: Percentile, where: exp.Expr | None) -> Valued:
-    value, extreme = parsed(percentile.value), percentile.extreme
-    greatest = None if extreme is None else extreme == "MAX"
-    return Valued(call, value, where, greatest, extreme is None and not call.distinct, percentile)
+    match values_of(call):
+        case KeptValues() as kept:
+            where = None if call.filter is None else parsed(call.filter)
+            return Valued(call, kept, parsed(kept.value), where)
+        case None:
+            return None
+        case other:
+            return Undecided(call, other.words)
 
 
 def aggregate(tree: Aggregate, demand: Demand, context: RuleContext) -> Operation:
-    """What groups remember, and their rows."""
+    """What groups remember, and their rows; those of a union as sums in one block, or as rows of its sides."""
+    found, block = _groups(tree, demand, context), _block_below(tree, context)
+    if block is None or not has_sides(block) or not any(map(keeps_matches, found.inputs)):
+        return found
+    return better(found, _groups(tree, demand, context, of_rows=True))
+
+
+def _groups(tree: Aggregate, demand: Demand, context: RuleContext, of_rows: bool = False) -> Operation:
     given = context.views.of(tree.input)
     if isinstance(tree.input, Bucket):  # rows move from one session to another, but are not retracted themselves
         given = replace(given, change=context.views.of(tree.input.input).change)
@@ -127,7 +120,7 @@ def aggregate(tree: Aggregate, demand: Demand, context: RuleContext) -> Operatio
         return Operation(tree, demand=demand, undecided=(sums,))
     # Arguments that do not factor are of rows, as those over another view, and so are sums by what is computed of rows
     # of several streams, and keys without a bucket's ends.
-    of_rows = sums is None or not _keys_have_ends(tree) or _sums_by_pairs(tree, block, sums, context)
+    of_rows = of_rows or sums is None or not _keys_have_ends(tree) or _sums_by_pairs(tree, block, sums, context)
     body = None if of_rows else block
     words = unread(given, *_expressions(tree, linear, of_values)) if body is None else None
     if words is not None:
@@ -326,18 +319,18 @@ def _block_of_values(tree: Aggregate, one: Valued, body: Tree, context: RuleCont
     """The tables of the block that gives the values of an aggregate, by group."""
     below = body if one.where is None else Filter(body, scalar_of(one.where), syntax=body.syntax or tree.syntax)
     stamped = _closes(tree, context)
-    read = _read_values(tree, one.value, below, not one.counted, context)
+    read = _read_values(tree, one.value, below, not one.kept.counted, context)
     if isinstance(read, Derivation) and one.greatest is not None and _is_time(read):
         there = exp.Not(this=exp.Is(this=exp.paren(one.value.copy()), expression=exp.Null()))
         value = exp.Case(ifs=[exp.If(this=there, true=one.value.copy())])
-        read = _read_values(tree, value, below, not one.counted, context)
+        read = _read_values(tree, value, below, not one.kept.counted, context)
     if isinstance(read, Undecided):
         return Operation(below, undecided=(read,))
     if one.greatest is not None and not stamped:
         best = best_over_join(read, one.greatest, below)
         if best is not None:
             return best
-    found = tables(read, not one.counted, below, "A4", counted=True, stamped=stamped)
+    found = tables(read, not one.kept.counted, below, "A4", counted=True, stamped=stamped)
     return better(found, rows_apart(below, read, context) or found)
 
 

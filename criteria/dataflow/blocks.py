@@ -37,7 +37,6 @@ from streambound.criteria.dataflow.state import (
     Entry,
     Operation,
     OperatorState,
-    Reason,
     Retention,
     StateCount,
     Undecided,
@@ -130,16 +129,29 @@ Read = Derivation | Undecided
 """A block's query, or why it has none."""
 
 
-def block(tree: nodes.Tree, demand: Demand, context: RuleContext, proposition: str = "bag") -> Operation:
+def block(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Operation:
     """What a block remembers, and, where it is a set, its results."""
     distinct = isinstance(tree, nodes.Distinct) or (isinstance(tree, nodes.Union) and tree.distinct)
     read = read_block(tree, None if distinct else demand.columns, context, distinct)
     if isinstance(read, Undecided):
         return Operation(tree, demand=demand, undecided=(read,))
-    found = tables(read, distinct, tree, "set" if distinct else proposition)
+    found = tables(read, distinct, tree, "set" if distinct else "bag")
     found = better(found, rows_apart(tree, read, context) or found)
     found = replace(found, demand=everything(context.views.of(tree)) if distinct else demand)
     return replace(found, states=(*found.states, results(read, tree))) if distinct else found
+
+
+def has_sides(tree: nodes.Tree) -> bool:
+    """Whether rows are those of a union, one by one."""
+    while isinstance(tree, nodes.Project | nodes.Alias | nodes.Filter):
+        tree = tree.input
+    return isinstance(tree, nodes.Union)
+
+
+def keeps_matches(found: Operation) -> bool:
+    """Whether a table of a block holds matches of several streams."""
+    tables = found.rows.sizes.tables if found.rows is not None and found.rows.sizes is not None else ()
+    return any(len(one.layout.streams) > 1 for one in tables)
 
 
 def rows_apart(tree: nodes.Tree, read: Derivation, context: RuleContext) -> Operation | None:
@@ -213,7 +225,7 @@ def _least_tables(
 
 
 def _table(size: Size, tree: nodes.Tree, proposition: str) -> OperatorState:
-    return OperatorState(tree, "table", proposition, (), Entry.NUMBER, StateCount(size, Reason.BLOCK))
+    return OperatorState(tree, "table", proposition, (), Entry.NUMBER, StateCount(size))
 
 
 def violations(split: Query, distinct: bool, stamped: bool = False) -> list[Violation]:
@@ -251,7 +263,7 @@ def most_results(read: Read, retention: Retention = Retention.PRESENT, by_values
         and (split is None or fewer(together, split))
     ):
         query, split = read.together, together
-    return None if split is None else StateCount(split, Reason.BLOCK, retention, why=BlockResults((query,), by_values))
+    return None if split is None else StateCount(split, retention, why=BlockResults((query,), by_values))
 
 
 # --- joins of two streams ---------------------------------------------------------------------------------------------

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from streambound.analyzer.algebra.date_patterns import unit_of_pattern
 from streambound.analyzer.algebra.view_facts import NOW
+from streambound.analyzer.units_of_time import TRUNCATED
 from streambound.criteria.dataflow.view import OperatorView
 
-_SHORTEST = {"month": 28, "mm": 28, "mon": 28, "quarter": 90, "year": 365, "yyyy": 365, "yy": 365}
-_DAY = 86_400_000_000
 _DIV = "_t DIV "
 
 
@@ -51,8 +50,8 @@ def shortest(function: str, width: int) -> int:
     """The fewest timestamps of a bucket of a function over ``_t``, of which the longest have so many."""
     argument = _quoted(function)
     unit = unit_of_pattern(argument) if function.startswith("date_format") else argument
-    if function.startswith("date") and unit in _SHORTEST:
-        return _SHORTEST[unit] * _DAY
+    if function.startswith("date") and unit in TRUNCATED:
+        return TRUNCATED[unit][0]
     if function.startswith(_DIV):
         return int(function.removeprefix(_DIV))
     return width

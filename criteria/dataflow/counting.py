@@ -23,7 +23,6 @@ from streambound.criteria.dataflow.state import (
     ColumnCount,
     Combinations,
     HeldKey,
-    Reason,
     Retention,
     SourceCount,
     StateCount,
@@ -36,6 +35,8 @@ from streambound.criteria.size import Number, Size, Symbol, product, total
 
 _MOST_SOURCES = 6
 """Sources of which all sets are tried."""
+_STEPS = 10
+"""What it takes to try one."""
 
 
 def different(view: OperatorView, places: Iterable[int], by: Iterable[int] | None = None) -> StateCount | None:
@@ -69,7 +70,7 @@ def unsettled(view: OperatorView, places: Iterable[int]) -> StateCount | None:
 def _different(view: OperatorView, places: Places, by: Places | None) -> StateCount | None:
     empty = next((place for place, column in enumerate(view.columns) if column.values.size == 0), None)
     if empty is not None:
-        return StateCount(Number(0), Reason.VALUES, why=WholeView(view, empty))
+        return StateCount(Number(0), why=WholeView(view, empty))
     return least(_counts(view, places, by))
 
 
@@ -84,7 +85,7 @@ def apart(view: OperatorView) -> StateCount | None:
         known = tuple(one for one in rows if one is not None)
         if len(known) == len(rows):
             size, why = total([Number(0), *(one.size for one in known)]), Combinations(view, known, apart=True)
-            counts.append(StateCount(size, Reason.OPEN, Retention.TIME, closing, why=why))
+            counts.append(StateCount(size, Retention.TIME, closing, why=why))
     return least(counts)
 
 
@@ -108,7 +109,7 @@ def present(view: OperatorView, places: Iterable[int]) -> Size | None:
 
 def present_rows(view: OperatorView, places: Iterable[int]) -> list[StateCount]:
     """Why there are at most so many at a time."""
-    counts = [StateCount(view.rows, Reason.ROWS)] if view.rows is not None else []
+    counts = [StateCount(view.rows)] if view.rows is not None else []
     for each in (frozenset(places), *view.keys):
         counts += _combined(view, each, None)
     return counts
@@ -131,7 +132,7 @@ def _counts(view: OperatorView, wanted: Places, by: Places | None) -> Iterator[S
         for one in closing:
             yield from _combined(view, each, one)
     if view.rows is not None:
-        yield StateCount(view.rows, Reason.ROWS, why=WholeView(view))
+        yield StateCount(view.rows, why=WholeView(view))
     if view.below is not None:
         rows, shown = view.below
         closed_by = None if by is None else frozenset(place for place, here in shown.items() if here in by)
@@ -149,27 +150,40 @@ def _counts(view: OperatorView, wanted: Places, by: Places | None) -> Iterator[S
         if len(known) == len(parts):
             size = total(part.size for part in known)
             why = SumOfCounts(view, tuple(known))
-            yield StateCount(size, known[0].reason, known[0].retention, known[0].closing, why=why)
+            yield StateCount(size, known[0].retention, known[0].closing, why=why)
 
 
 def _combined(view: OperatorView, wanted: Places, closing: ClosingTime | None) -> Iterator[StateCount]:
     """Rows of some sources, and values of the columns that these do not say."""
     numbers = {name: _rows(view, name, source, closing) for name, source in view.sources.items()}
     wanted |= frozenset(()) if closing is None else {closing.place}
+    values = {place: _values(view, place, closing) for place in sorted(wanted)}
+    telling = _telling(view, wanted)
     names = [name for name, one in view.sources.items() if numbers[name] is not None or one.by is not None]
+    names = [name for name in names if name in telling or _is_empty(numbers[name])]
     for number in range(min(len(names), _MOST_SOURCES) + 1):
         for chosen in combinations(names, number):
-            spend()
-            rows = _chosen(view, chosen, numbers)
-            if rows is None:
-                continue
+            spend(_STEPS)
             said = _said(view, frozenset(chosen))
-            sizes = [_values(view, place, closing) for place in sorted(wanted) if not view.origins[place] <= said]
+            sizes = [size for place, size in values.items() if not view.origins[place] <= said]
             known = tuple(one for one in sizes if one is not None)
-            if len(known) == len(sizes):
+            rows = _chosen(view, chosen, numbers) if len(known) == len(sizes) else None
+            if rows is not None:
                 size = product([Number(1), *(one.size for one in rows), *(Number(one.size) for one in known)])
                 why = Combinations(view, tuple(rows), known)
-                yield StateCount(size, _reason(chosen, closing), _retention(closing), closing, why=why)
+                yield StateCount(size, _retention(closing), closing, why=why)
+
+
+def _telling(view: OperatorView, wanted: Places) -> frozenset[str]:
+    """The sources that may say wanted columns, or how many rows such a source has: all others only multiply."""
+    found = frozenset[str]().union(*(view.origins[place] for place in wanted))
+    while more := frozenset[str]().union(*(view.sources[name].by or () for name in found & {*view.sources})) - found:
+        found |= more
+    return found
+
+
+def _is_empty(rows: SourceCount | None) -> bool:
+    return rows is not None and rows.size == Number(0)
 
 
 def _chosen(
@@ -195,12 +209,6 @@ def _said(view: OperatorView, chosen: frozenset[str]) -> frozenset[str]:
     while more := {name for name, by in alone.items() if by <= found} - found:
         found |= more
     return found
-
-
-def _reason(chosen: tuple[str, ...], closing: ClosingTime | None) -> Reason:
-    if closing is not None:
-        return Reason.OPEN
-    return Reason.ROWS if chosen else Reason.VALUES
 
 
 def _retention(closing: ClosingTime | None) -> Retention:
@@ -309,7 +317,7 @@ def _open_keys(view: OperatorView, wanted: Places, by: Places) -> Iterator[State
             if most is not None and len(known) == len(sizes):
                 size = product([Number(most), *(Number(one.size) for one in known)])
                 why = Combinations(view, (), known)
-                yield StateCount(size, Reason.OPEN_KEYS, Retention.KEY, held=held, why=why)
+                yield StateCount(size, Retention.KEY, held=held, why=why)
 
 
 def _is_attribute(view: OperatorView, place: int, source: str, attribute: str) -> bool:
@@ -326,5 +334,5 @@ def open_rows(view: OperatorView, timestamps: int) -> StateCount | None:
             known = tuple(one for one in rows if one is not None)
             if len(known) == len(rows):
                 size = product([Number(1), *(one.size for one in known)])
-                return StateCount(size, Reason.OPEN, Retention.TIME, closing, why=Combinations(view, known))
+                return StateCount(size, Retention.TIME, closing, why=Combinations(view, known))
     return None

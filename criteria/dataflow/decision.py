@@ -21,7 +21,6 @@ from streambound.analyzer.operators_outside import (
     subquery_word,
 )
 from streambound.analyzer.statement import Statement
-from streambound.criteria.dataflow.findings import violations
 from streambound.criteria.dataflow.judge import Judgement, judge_lowered
 from streambound.criteria.dataflow.reported import reported_states
 from streambound.criteria.dataflow.state import Undecided
@@ -80,9 +79,11 @@ def decided_operators(
 
 def of_judgement(judgement: Judgement) -> JudgedOperators:
     """What is reported of a judgement whose operators all have a rule."""
-    wrong = violations(judgement) if judgement.entries is None else ()
-    states = reported_states(judgement) if judgement.entries is not None else ()
-    return JudgedOperators(states, wrong, clocks=judgement.clocks, judgement=judgement)
+    if judgement.entries is not None:
+        return JudgedOperators(reported_states(judgement), clocks=judgement.clocks, judgement=judgement)
+    from streambound.criteria.dataflow.findings import violations
+
+    return JudgedOperators(violations=violations(judgement), clocks=judgement.clocks, judgement=judgement)
 
 
 def _refusal(one: Undecided, positions: Positions) -> Diagnostic | None:

@@ -20,11 +20,10 @@ from streambound.criteria.dataflow.state import (
     EachKey,
     Operation,
     OperatorState,
-    Reason,
     Retention,
     StateCount,
 )
-from streambound.criteria.dataflow.views import Views
+from streambound.criteria.dataflow.views import statement_views
 from streambound.criteria.size import Number, product
 
 _OF_RELATIONS = ("E1", "E3")
@@ -61,7 +60,7 @@ def with_one_key(context: RuleContext, key: StreamKey) -> RuleContext:
 
     catalog = replace(context.catalog, tables=tuple(map(one, context.catalog.tables)))
     blocks = replace(context.blocks, catalog=catalog)
-    return replace(context, catalog=catalog, blocks=blocks, views=Views(catalog), one_key=key)
+    return replace(context, catalog=catalog, blocks=blocks, views=statement_views(catalog), one_key=key)
 
 
 def _goes_with_key(state: OperatorState) -> bool:
@@ -73,4 +72,4 @@ def _for_all(state: OperatorState, most: int) -> OperatorState:
     if state.proposition in _OF_RELATIONS or state.count is None:
         return state
     size = product([Number(most), state.count.size])
-    return replace(state, proposition="K3", count=StateCount(size, Reason.OPEN_KEYS, Retention.KEY))
+    return replace(state, proposition="K3", count=StateCount(size, Retention.KEY))

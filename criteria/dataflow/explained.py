@@ -6,10 +6,12 @@ is explained afterwards: a shortest path through the same differences. What has 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from math import ceil, floor
 from typing import Any
+
+from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.narrowing import RowFacts, narrowed
@@ -55,26 +57,30 @@ from streambound.criteria.dataflow.views import equalities, in_pairs_only
 class FactLog:
     """The facts that a certificate uses, each once; ``numbers`` are those of nodes."""
 
-    numbers: Mapping[nodes.Tree, int]
+    numbers: Callable[[TreeNode], int]
     facts: list[Json] = field(default_factory=list)
     _known: dict[tuple[int, int, str, str], int] = field(default_factory=dict)
     _sets: dict[int, ValueSet] = field(default_factory=dict)
     _begun: dict[tuple[int, int, str, str], list[Json]] = field(default_factory=dict)
     """What is being explained, and what supposes it: rows of recursions."""
+    _recursions: set[int] = field(default_factory=set)
 
     # --- values ---------------------------------------------------------------------------------------------------
 
     def values(self, node: TreeNode, column: int) -> int:
         """The fact that says which values a column has."""
-        key = (self.numbers[node.tree], column, "values", "")
+        key = (self.numbers(node), column, "values", "")
         if key in self._known:
             return self._known[key]
         if key in self._begun:  # what a recursion's row has, its rows have
             raise RuntimeError("only rows of a recursion are of themselves")
         self._begun[key] = []
+        self._recursions |= {key[0]} if isinstance(node.tree, nodes.Fixpoint) else set()
         made = self._values(node, column)
         values = self._set(made, node, column)
         made |= {"node": key[0], "column": column, "values": set_json(values)}
+        if made["rule"] not in ("none", "unproved"):  # else it is as the operator says
+            del made["rule"]
         if key in self._known:  # a recursion that was explained on the way
             return self._known[key]
         supposing = self._begun.pop(key)
@@ -140,9 +146,16 @@ class FactLog:
         match node.tree:
             case nodes.Aggregate(keys=keys, calls=calls):
                 call, below = calls[column - len(keys)], node.input("input")
+                empty = next((p for p, one in enumerate(below.view.columns) if one.values == NOTHING), None)
+                if empty is not None:
+                    return made | {"uses": [self.values(below, empty)], "set": own}
                 read = sorted(below.view.read_by(*call.arguments))
                 made["uses"] = [self.values(below, one) for one in read if below.view.columns[one].values != ANYTHING]
-                return made | {"set": between(own.ends[0], None, null=False) if call.function == "COUNT" else own}
+                rows = below.tree
+                while isinstance(rows, nodes.Filter | nodes.Alias | nodes.Project):
+                    rows = rows.input
+                known = call.function != "COUNT" or isinstance(rows, nodes.Scan)
+                return made | {"set": own if known else between(own.ends[0], None, null=False)}
             case nodes.Over():
                 return made | {"set": own}
             case nodes.Bucket():
@@ -152,14 +165,13 @@ class FactLog:
     def _of_recursion(self, node: TreeNode, column: int) -> Json:
         around = node.recursion
         assert around is not None, "it is in a recursion"
-        key = (self.numbers[around.tree], column, "values", "")
+        key = (self.numbers(around), column, "values", "")
         made: Json = {"rule": "recursive", "set": around.view.columns[column].values, "uses": []}
         if key in self._begun:
             self._begun[key].append(made)
         else:  # what is being explained of its step does not say it: it is explained from its base on
-            recursions = {number for tree, number in self.numbers.items() if isinstance(tree, nodes.Fixpoint)}
             begun = self._begun
-            self._begun = {one: supposing for one, supposing in begun.items() if one[0] in recursions}
+            self._begun = {one: supposing for one, supposing in begun.items() if one[0] in self._recursions}
             made["uses"] = [self.values(around, column)]
             self._begun = begun
         return made
@@ -213,6 +225,10 @@ class FactLog:
             if not found.within(values):
                 found = found.meet(values)
                 atoms.append(number)
+        for number, one in enumerate(parts):
+            if not found.within(wanted) and number not in atoms and not isinstance(one, exp.Predicate):
+                found = self._beside_others(node, column, one, found, uses)
+                atoms.append(number)
         made: Json = {"rule": "narrowed", "uses": uses, "atoms": atoms}
         if found.within(wanted):
             return made
@@ -227,6 +243,18 @@ class FactLog:
                 total = sum(one.most for one in path)
                 found = found.meet(between(None, total) if name == "high" else between(-total, None))
         return made | {"set": found}
+
+    def _beside_others(self, node: TreeNode, column: int, part: exp.Expr, found: ValueSet, uses: list[int]) -> ValueSet:
+        """What a part of the condition leaves of a column by what is known of others: which ways of an OR can be."""
+        known = {column: found}
+        for place in sorted(node.view.read_by(part) - {column}):
+            rows, at = row_of(node, place)
+            if rows.view.columns[at].values != ANYTHING:
+                uses.append(self.values(rows, at))
+                known[place] = self._sets.get(uses[-1], ANYTHING)
+        given = row_schema(node)
+        columns = tuple(ColumnFacts(known.get(place, ANYTHING)) for place in range(len(given)))
+        return found.meet(narrowed(part, RowFacts(given, columns)).columns[column].values)
 
     @staticmethod
     def _equal_columns(node: TreeNode, column: int) -> Iterator[tuple[int, int]]:
@@ -243,7 +271,7 @@ class FactLog:
 
     def time(self, node: TreeNode, column: int, source: str, function: str = "") -> int:
         """The fact that says how far a column is from a source's time, or, of `NOW`, from that of the change."""
-        key = (self.numbers[node.tree], column, f"time {source}", function)
+        key = (self.numbers(node), column, f"time {source}", function)
         if key not in self._known:
             promise = self._promise(node, column, source, function)
             made: Json = {"rule": "unproved"} if promise is None else self._time(node, column, promise)
@@ -252,9 +280,9 @@ class FactLog:
                 made = {"rule": "none", "uses": [self.values(node, column)]}
             made |= {"node": key[0], "column": column}
             known = promise or TimePromise(source, None, None, function)
-            if made["rule"] in ("joined", "newest") and not self._said(made["uses"], known):
+            if made["rule"] == "latest" and not self._said(made["uses"], known):
                 made["rule"] = "unproved"
-            made.setdefault("time", time_json(known))
+            made.setdefault("time", time_json(known, node))
             self._known[key] = self._added(made)
         return self._known[key]
 
@@ -271,15 +299,16 @@ class FactLog:
 
     def beside(self, node: TreeNode, column: int, source: str, function: str = "") -> int:
         """The fact that says so of a source that a row may be made without: where there is such a row."""
-        if self._promise(node, column, source, function) is not None:
+        near = [one for place, one in node.view.near if (place, one.name) == (column, (source, function))]
+        promise = min(near, key=_furthest, default=None)
+        always = self._promise(node, column, source, function)
+        if always is not None and (promise is None or _furthest(always) <= _furthest(promise)):
             return self.time(node, column, source, function)
-        key = (self.numbers[node.tree], column, f"beside {source}", function)
+        key = (self.numbers(node), column, f"beside {source}", function)
         if key not in self._known:
-            near = [one for place, one in node.view.near if (place, one.name) == (column, (source, function))]
-            promise = min(near, key=lambda one: (one.high is None, one.high or 0), default=None)
             made: Json = {"rule": "unproved"} if promise is None else self._where_there_is(node, column, promise)
             known = promise or TimePromise(source, None, None, function)
-            made |= {"node": key[0], "column": column, "time": time_json(known) | {"beside": True}}
+            made |= {"node": key[0], "column": column, "time": time_json(known, node) | {"beside": True}}
             self._known[key] = self._added(made)
         return self._known[key]
 
@@ -291,15 +320,30 @@ class FactLog:
             of_right = source in called_above(node, node.input("right")).values()
             in_right = column >= len(node.input("left").view.schema)
             is_pair = node.tree.kind not in nodes.ONE_SIDED and in_pairs_only(node.tree.kind, of_right, in_right)
-            if own is not None and own.within(promise) and is_pair:
-                return {"rule": "paired", "uses": [self.time(pair, column, source, function)]}
+            if is_pair and (own is None or own.within(promise)):
+                return {"rule": "paired", "uses": [self.beside(pair, column, source, function)]}
         found = row_of(node, column) if isinstance(node.tree, nodes.Join) else origin(node, column)
         if found is None or found[1] is None:
             return {"rule": "unproved"}
-        return {
-            "rule": "passed",
-            "uses": [self.beside(found[0], found[1], named_below(node, found[0], source), function)],
-        }
+        rows, place, below = found[0], found[1], named_below(node, found[0], source)
+        if isinstance(node.tree, nodes.Join) and not _is_near(rows, place, below):
+            return self._by_another(node, column, promise)
+        return {"rule": "passed", "uses": [self.beside(rows, place, below, function)]}
+
+    def _by_another(self, node: TreeNode, column: int, promise: TimePromise) -> Json:
+        """A path to a column that is there, and near the source, and from there to that."""
+        for place, one in node.view.near:
+            rows, own = row_of(node, place)
+            below, path = named_below(node, rows, one.source), self.path(node, column, place)
+            missing = node.view.columns[place].values.null or one.source != promise.source
+            if missing or path is None or one.high is None or promise.high is None or not _is_near(rows, own, below):
+                continue
+            if sum(step.most for step in path) + one.high <= promise.high:
+                last: Json = {"to": point_json(one.source, node), "most": floor(one.high)}
+                steps = [*(self.step(node, step) for step in path), last | {"fact": self.beside(rows, own, below)}]
+                there = [] if is_by_condition(node, place) else [self.values(rows, own)]
+                return {"rule": "path", "high": steps, "present": [*self._there(node, path), *there]}
+        return {"rule": "unproved"}
 
     def _time(self, node: TreeNode, column: int, promise: TimePromise) -> Json:
         source, function = promise.source, promise.function
@@ -360,14 +404,14 @@ class FactLog:
         if not sources or not own:
             return {"rule": "unproved"}
         uses = [self._beside(node, column, own[0], name) for name in sorted(sources)]
-        return {"rule": "newest", "uses": uses}
+        return {"rule": "latest", "uses": uses}
 
     def _beside(self, node: TreeNode, column: int, own: TimePromise, name: str) -> int:
         """What a promise about one source says of another one, by how far their times are apart."""
         direct = node.view.columns[column].time(name, own.function)
         if direct is not None:
             return self.time(node, column, name, own.function)
-        key = (self.numbers[node.tree], column, f"time {name}", own.function)
+        key = (self.numbers(node), column, f"time {name}", own.function)
         if key not in self._known:
             if own.function:
                 made = self._through(node, self.time(node, column, own.source, own.function), own.source, name, own)
@@ -378,7 +422,7 @@ class FactLog:
 
     def _near(self, node: TreeNode, column: int, source: str) -> Json:
         """Paths to a source's time and back."""
-        made: Json = {"rule": "near"}
+        made: Json = {"rule": "path"}
         ends: dict[str, int | None] = {"low": None, "high": None}
         for name, points in (("high", (column, source)), ("low", (source, column))):
             path = self.path(node, *points)
@@ -387,7 +431,7 @@ class FactLog:
                 made.setdefault("present", []).extend(self._there(node, path))
                 ends[name] = sum(one.most for one in path)
         low, high = ends["low"], ends["high"]
-        made["time"] = time_json(TimePromise(source, None if low is None else -low, high))
+        made["time"] = time_json(TimePromise(source, None if low is None else -low, high), node)
         return made
 
     def _joined(self, node: TreeNode, column: int, promise: TimePromise) -> Json:
@@ -399,11 +443,11 @@ class FactLog:
         uses = [self._side(node, column, name, promise.function) for name in sides]
         if None in uses:
             return {"rule": "unproved"}
-        return {"rule": "joined", "uses": uses}
+        return {"rule": "latest", "uses": uses}
 
     def _side(self, node: TreeNode, column: int, name: str, function: str) -> int | None:
         """A column, and when the row of a side changes: its own, or the other one's, by how far they are apart."""
-        key = (self.numbers[node.tree], column, f"time {name}", function)
+        key = (self.numbers(node), column, f"time {name}", function)
         if key in self._known:
             return self._known[key]
         rows, place = row_of(node, column)
@@ -414,7 +458,7 @@ class FactLog:
             if own is None:
                 return None
             time = TimePromise(name, own.low, own.high, function, own.width)
-            made = {"rule": "side", "uses": [self.time(rows, place, NOW, function)], "time": time_json(time)}
+            made = {"rule": "passed", "uses": [self.time(rows, place, NOW, function)], "time": time_json(time, node)}
         elif (equal := self._equal(node, column, name, function)) is not None:
             made = equal
         elif not function:
@@ -445,19 +489,19 @@ class FactLog:
                 found = None if length is None and more else self._side(node, other, name, function)
                 if own is not None and found is not None:
                     time = replace(own.moved(more * (length or 0)), source=name)
-                    return {"rule": "equal", "uses": [found], "atoms": [number], "time": time_json(time)}
+                    return {"rule": "equal", "uses": [found], "atoms": [number], "time": time_json(time, node)}
         return None
 
     def _through(self, node: TreeNode, first: int, mine: str, name: str, own: TimePromise) -> Json:
         later, earlier = self.path(node, name, mine), self.path(node, mine, name)
-        made: Json = {"rule": "through", "uses": [first]}
+        made: Json = {"rule": "path", "uses": [first]}
         for place, path in (("low", later), ("high", earlier)):
             if path is not None:
                 made[place] = [self.step(node, one) for one in path]
                 made.setdefault("present", []).extend(self._there(node, path))
         low = None if own.low is None or later is None else own.low - sum(one.most for one in later)
         high = None if own.high is None or earlier is None else own.high + sum(one.most for one in earlier)
-        made["time"] = time_json(TimePromise(name, low, high, own.function, own.width))
+        made["time"] = time_json(TimePromise(name, low, high, own.function, own.width), node)
         return made
 
     def _of_outer_join(self, node: TreeNode, column: int, promise: TimePromise) -> Json:
@@ -508,7 +552,7 @@ class FactLog:
 
     def step(self, node: TreeNode, step: PathStep) -> Json:
         """A step of a path, with the fact that says so."""
-        made: Json = {"above": point_json(step.above), "below": point_json(step.below), "most": step.most}
+        made: Json = {"to": point_json(step.below, node), "most": step.most}
         if step.atom is not None:
             return made | {"atom": step.atom}
         assert step.column is not None, "it is a fact's"
@@ -516,11 +560,8 @@ class FactLog:
         if step.source is None:
             fact = self.values(rows, place)
             return made | ({"fact": fact} if self._says(fact, step) else {})
-        if step.source in (LEFT, RIGHT):
-            found = self._side(node, step.column, step.source, "")
-            assert found is not None, "its side says so"
-            return made | {"fact": found}
-        return made | {"fact": self.time(rows, place, named_below(node, rows, step.source))}
+        source = NOW if step.source in (LEFT, RIGHT) else named_below(node, rows, step.source)
+        return made | {"fact": self.time(rows, place, source)}
 
     def _says(self, fact: int, step: PathStep) -> bool:
         """Whether a fact says as much as a step, which is by the view: without that nothing says it."""
@@ -538,3 +579,13 @@ class FactLog:
     def _added(self, made: Json) -> int:
         self.facts.append(made)
         return len(self.facts) - 1
+
+
+def _furthest(promise: TimePromise) -> tuple[bool, int]:
+    return promise.high is None, promise.high or 0
+
+
+def _is_near(node: TreeNode, column: int, source: str) -> bool:
+    """Whether a column says how far it is from a source, where there is a row of it."""
+    near = ((place, one.source) for place, one in node.view.near)
+    return node.view.columns[column].time(source) is not None or (column, source) in near

@@ -15,6 +15,7 @@ from sqlglot import exp
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.schema import parsed, starred_places
 from streambound.analyzer.algebra.schema_columns import ViewColumn, meant
+from streambound.analyzer.algebra.window_functions import is_rank
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.codes import Code
 from streambound.analyzer.findings import Positions
@@ -26,15 +27,15 @@ from streambound.criteria.dataflow.state import OperatorState
 from streambound.criteria.dataflow.syntax import conjuncts
 from streambound.criteria.dataflow.view import OperatorView
 from streambound.criteria.dataflow.views import MADE, Views
-from streambound.criteria.dataflow.windows import RANKS
 from streambound.criteria.dataflow.witness import states_without_size
-from streambound.criteria.violation import Violation
+from streambound.criteria.violation import Violation, cause_of
 from streambound.criteria.wording import limits_help
 
 _GROUP = "{} is a group's key and unbounded: there is a group for each of its values"
 _PARTITION = "{} is a partition's key and unbounded: there is a partition for each of its values"
 _VALUES = "{} is unbounded, and all of its values in a group are remembered"
 _DISTINCT = "{} is unbounded: DISTINCT must remember every value it has ever returned"
+_ASKED_FOR = "{} is unbounded, and the subquery is asked for each of its values: every value must be remembered"
 _COMPARED = "{} is unbounded, and rows of both sides are compared by it: every value must be remembered"
 _RECURSION = "{} is unbounded: a recursion must remember every value it has ever returned"
 _SHOWN = (
@@ -71,6 +72,7 @@ def violations(judgement: Judgement) -> tuple[Violation, ...]:
         if isinstance(state.operator, nodes.Scan) and state.operator is not relations[state.operator.table]:
             continue
         for violation in reader.of(state):
+            violation = replace(violation, cause=reader.cause(state, violation))
             found.setdefault((violation.code, violation.message, violation.span), violation)
     return tuple(one for one in found.values() if not _MADE.search(one.message)) or tuple(found.values())
 
@@ -94,10 +96,23 @@ class _Findings:
     def of(self, state: OperatorState) -> Iterator[Violation]:
         """What is said of a state without a size."""
         if state.violations:
-            yield from (self._placed(one, state.operator) for one in state.violations)
+            asked = isinstance(state.operator.syntax, exp.Subquery)
+            for one in state.violations:
+                returned = asked and one.condition == "(1)" and one.attribute
+                message = _ASKED_FOR.format(one.culprit) if returned else one.message
+                yield self._placed(replace(one, message=message), state.operator)
             return
         found = list(self._columns(state))
         yield from found or [self._operator(state)]
+
+    def cause(self, state: OperatorState, one: Violation) -> str:
+        """What grows: what a value by a subquery is made into has one cause, as have the functions over one window."""
+        operator = state.operator
+        place = str((operator.at or self._place(None, operator)).start)
+        if isinstance(operator.syntax, exp.Subquery):
+            return place
+        partition = [one.text for one in state.window.calls[0].partition] if state.window is not None else []
+        return cause_of(one, " ".join((place, *partition)))
 
     def _placed(self, one: Violation, operator: nodes.Tree) -> Violation:
         """A violation of a block's criterion, where the column is read above if the block's columns were made up."""
@@ -120,7 +135,8 @@ class _Findings:
                 yield from found or self._written(state, tree, _GROUP)
             case nodes.Over(input, calls):
                 given = self.views.of(input)
-                for node in dict.fromkeys(node for call in calls for node in call.partition):
+                own = calls if state.window is None else state.window.calls
+                for node in dict.fromkeys(node for call in own for node in call.partition):
                     if any(given.columns[place].values.size is None for place in given.read_by(node)):
                         yield self._violation(state, _PARTITION, WrittenColumn(parsed(node), given))
             case nodes.Join():
@@ -243,7 +259,7 @@ def _way_out(operator: nodes.Tree) -> str:
     """What to do about an operator that nothing bounds."""
     match operator:
         case nodes.Over(calls=calls):
-            ranked = any(call.function in RANKS for call in calls)
+            ranked = any(map(is_rank, calls))
             return f"{_FIRST if ranked else _IN_ORDER}, or {_WINDOW}"
         case nodes.Fixpoint():
             return _STEP

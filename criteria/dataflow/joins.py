@@ -33,8 +33,8 @@ from streambound.criteria.dataflow.blocks import (
     version_of,
 )
 from streambound.criteria.dataflow.clipping import Clips, clipped, extremal, with_clips
-from streambound.criteria.dataflow.counting import different, least
-from streambound.criteria.dataflow.demand import Demand
+from streambound.criteria.dataflow.counting import apart, different, least
+from streambound.criteria.dataflow.demand import Demand, items_of, of_items
 from streambound.criteria.dataflow.key_places import key_places
 from streambound.criteria.dataflow.pair_tests import untested
 from streambound.criteria.dataflow.state import (
@@ -42,15 +42,18 @@ from streambound.criteria.dataflow.state import (
     Entry,
     Operation,
     OperatorState,
-    Reason,
     Retention,
     StateCount,
+    WholeView,
     better,
     without_rule,
 )
-from streambound.criteria.dataflow.syntax import conjuncts
+from streambound.criteria.dataflow.syntax import conjunction, conjuncts
 from streambound.criteria.dataflow.view import OperatorView, Places, place_of
 from streambound.criteria.dataflow.views import equalities
+
+_MOST_COMPARED = 12
+"""Streams in joins of joins whose rows may also be kept joined, which takes long to judge of many."""
 
 
 def join(tree: Join, demand: Demand, context: RuleContext) -> Operation:
@@ -59,8 +62,12 @@ def join(tree: Join, demand: Demand, context: RuleContext) -> Operation:
         return _as_of(tree, version, demand, context)
     if tree.using:
         return without_rule(tree, "a join with USING")
+    rows = _rows_apart(tree, demand, context)
+    if rows is not None and rows.entries is not None and sum(1 for _ in rows.leaves()) > _MOST_COMPARED:
+        return rows
     words = _untested(tree, context)
     general = _of_views(tree, demand, context) if words is None else without_rule(tree, words)
+    general = better(general, rows or general)
     exact = pair_of_streams(tree, demand, context)
     return general if exact is None else better(exact, general)
 
@@ -176,7 +183,7 @@ def _side(
         return None  # the recursion remembers its relation
     if is_static(side, context.catalog):
         rows = context.views.of(side).rows
-        count = None if rows is None else StateCount(rows, Reason.ROWS, Retention.EVER)
+        count = None if rows is None else StateCount(rows, Retention.EVER)
         return OperatorState(tree, what, "E1", tuple(sorted(needed.columns)), Entry.NUMBER, count)
     if is_static(other, context.catalog):
         return None  # its rows are decided when they come
@@ -223,6 +230,76 @@ def sides_of(tree: Join, demand: Demand, left: OperatorView, pair: OperatorView)
     return mine.reading(read & ours.keys()), theirs.reading(place - width for place in read if place >= width)
 
 
+# --- joins of joins of streams ----------------------------------------------------------------------------------------
+
+
+def _rows_apart(tree: Join, demand: Demand, context: RuleContext) -> Operation | None:
+    """Joins of joins of streams by the rows of these, of which those between are made again; None for other ones.
+
+    A stream's row is kept as long as a result that it is part of may change.
+    """
+    if context.one_key is not None or context.is_block(tree):
+        return None
+    count = apart(context.views.of(with_partners(tree)))
+    found = None if count is None else _made_again(tree, demand, context, root=True)
+    if found is None or not any(one.inputs for one in found.inputs):
+        return None
+    states = [OperatorState(tree, "rows", "Lemma 1", (), Entry.SOURCES, count)]
+    for relation in (one.tree for one in found.leaves() if is_static(one.tree, context.catalog)):
+        view = context.views.of(relation)
+        why = WholeView(view)
+        size = None if view.rows is None else StateCount(view.rows, Retention.EVER, why=why)
+        states.append(OperatorState(tree, "relation", "E1", (), Entry.NUMBER, size))
+    return replace(found, states=tuple(states))
+
+
+def with_partners(tree: Join) -> Join:
+    """A semi or anti join with the rows that it asks for; another join as it is."""
+    return replace(tree, kind=JoinKind.LEFT) if tree.kind in (JoinKind.SEMI, JoinKind.ANTI) else tree
+
+
+def with_conditions(tree: Tree) -> Tree:
+    """An inner join with the condition that stands above it; another tree as it is."""
+    if not isinstance(tree, Filter) or not isinstance(tree.input, Join) or tree.input.kind is not JoinKind.INNER:
+        return tree
+    return replace(tree.input, condition=conjunction([*conjuncts(tree.input.condition), *conjuncts(tree.condition)]))
+
+
+def _made_again(tree: Tree, demand: Demand, context: RuleContext, root: bool = False) -> Operation | None:
+    """Rows of streams and of relations that do not change, joined, without a state of their own; None for others."""
+    if is_static(tree, context.catalog):
+        return None if (found := context.below(tree, demand)).undecided else found
+    if context.is_block(tree) and (stream := _of_stream(context.below(tree, demand))) is not None:
+        return stream
+    match with_conditions(tree):
+        case Join(kind=kind, using=(), member=None) as tree if root or kind not in ONE_SIDED:
+            left, pair = context.views.of(tree.left), context.views.of(replace(tree, kind=JoinKind.INNER))
+            demands = sides_of(tree, demand, left, pair)
+            below = [_made_again(*one, context) for one in zip((tree.left, tree.right), demands, strict=True)]
+            joined = frozenset(n for n, one in enumerate(below) if one is not None and one.inputs)
+            if untested(tree.condition, pair, len(left.schema), joined) is not None:
+                return None
+        case Alias(input):
+            below = [_made_again(input, demand, context)]
+        case Project(input) as tree:
+            given = context.views.of(input)
+            items = items_of(tree, given)
+            if any(place_of(items[place], given) is None for place in demand.columns):
+                return None
+            below = [_made_again(input, of_items(tree, given, demand), context)]
+        case _:
+            return None
+    known = tuple(one for one in below if one is not None)
+    return Operation(tree, inputs=known, demand=demand) if len(known) == len(below) else None
+
+
+def _of_stream(found: Operation) -> Operation | None:
+    """A block of one stream's rows, of which it remembers nothing."""
+    rows = found.rows
+    alone = rows is not None and all(len(branch.sources) == 1 for branch in rows.read.query.branches)
+    return found if alone and not found.states and not found.undecided else None
+
+
 def _is_recursive(tree: Tree) -> bool:
     """Whether rows are made of those of a recursion, in its step, which reads these and their partners."""
     while isinstance(tree, Alias | Filter | Project):
@@ -254,6 +331,6 @@ def _as_of(tree: Join, version: AsOf, demand: Demand, context: RuleContext) -> O
         return without_rule(version, "a version as of another time than that at which the rows beside it come")
     mine, theirs = sides_of(tree, demand, left, context.views.of(replace(tree, kind=JoinKind.INNER, member=None)))
     rows = context.views.of(version.input).rows
-    count = None if rows is None else StateCount(rows, Reason.ROWS)
+    count = None if rows is None else StateCount(rows)
     state = OperatorState(tree, "right", "E3", tuple(sorted(theirs.columns)), Entry.ROW, count)
     return Operation(tree, (state,), (context.below(tree.left, mine), context.below(version.input, theirs)), demand)

@@ -21,7 +21,7 @@ from streambound.analyzer.operators_outside import refused
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.work import spend
 from streambound.criteria.dataflow.aggregates import aggregate
-from streambound.criteria.dataflow.blocks import RuleContext, block, unread
+from streambound.criteria.dataflow.blocks import RuleContext, block, has_sides, keeps_matches, unread
 from streambound.criteria.dataflow.counting import different
 from streambound.criteria.dataflow.demand import Demand, everything, items_of, of_items
 from streambound.criteria.dataflow.each_key import for_each_key
@@ -33,7 +33,6 @@ from streambound.criteria.dataflow.state import (
     Entry,
     Operation,
     OperatorState,
-    Reason,
     Retention,
     StateCount,
     Undecided,
@@ -41,7 +40,7 @@ from streambound.criteria.dataflow.state import (
     without_rule,
 )
 from streambound.criteria.dataflow.view import OperatorView, Places
-from streambound.criteria.dataflow.views import Views
+from streambound.criteria.dataflow.views import statement_views
 from streambound.criteria.dataflow.windows import bucket, over
 from streambound.criteria.size import Number, Size, total
 from streambound.preprocess.trees.late_conditions import late_conditions
@@ -99,7 +98,7 @@ def judge_lowered(statement: Statement, lowered: Lowered, catalog: Catalog, join
     if lowered.tree is None or lowered.positions is None:
         return None
     blocks = BlockReader(lowered.positions, catalog, statement.name, statement.span, lowered.queries)
-    context = RuleContext(catalog, blocks, Views(catalog), decided)
+    context = RuleContext(catalog, blocks, statement_views(catalog), decided)
     operation: Operation | None = None
     named = with_names_apart(lowered.tree, catalog, lowered.positions)
     late = values_in_blocks(late_conditions(named, blocks, catalog), blocks, catalog)
@@ -126,7 +125,7 @@ def _open_keys(operation: Operation, catalog: Catalog) -> Iterator[OperatorState
         brings = catalog.table(stream)
         for one in brings.punctuations if brings is not None else ():
             if one.max_open is not None:
-                count = StateCount(Number(one.max_open), Reason.OPEN_KEYS, Retention.KEY)
+                count = StateCount(Number(one.max_open), Retention.KEY)
                 ended = replace(count, retention=Retention.LAST_ENDED)
                 yield OperatorState(tree, f"open keys of {stream}", "K0", (), Entry.ROW, count)
                 yield OperatorState(tree, f"ended keys of {stream}", "K0", (), Entry.ROW, ended)
@@ -148,7 +147,15 @@ def _of_all_keys(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Oper
         and not isinstance(tree, nodes.Distinct)
         and not (isinstance(tree, nodes.Union) and tree.distinct)
     ):
-        return block(tree, demand, context)
+        found = block(tree, demand, context)
+        # Sides of a union may keep the rows of their streams, as a block of them all does not.
+        other = _of_operator(tree, demand, context) if has_sides(tree) and keeps_matches(found) else None
+        return found if other is None else better(found, other)
+    return _of_operator(tree, demand, context)
+
+
+def _of_operator(tree: nodes.Tree, demand: Demand, context: RuleContext) -> Operation:
+    """What one operator remembers, and all below it."""
     if (words := _unread(tree, demand, context)) is not None:
         return without_rule(tree, words)
     match tree:
@@ -217,7 +224,10 @@ _Limited = TypeVar("_Limited", int, tuple[int, int])
 
 def _lower(known: Mapping[_Limited, int], more: Mapping[_Limited, int]) -> dict[_Limited, int]:
     """The lower of two limits of each column, or pair of columns."""
-    return {place: min(limits[place] for limits in (known, more) if place in limits) for place in {*known, *more}}
+    found = dict(known)
+    for one, most in more.items():
+        found[one] = min(most, found.get(one, most))
+    return found
 
 
 def _greatest(given: OperatorView, left: OperatorView) -> dict[int, int]:
@@ -271,7 +281,7 @@ def _relation(tree: nodes.Scan, context: RuleContext) -> OperatorState:
     declared = context.catalog.table(tree.table)
     count = None
     if view.rows is not None and declared is not None and declared.rows is not None:
-        count = StateCount(view.rows, Reason.ROWS)
+        count = StateCount(view.rows)
     elif view.keys:
         count = different(view, view.keys[0])
     words = "" if count is not None else f"{tree.table} changes, and nothing says how many rows it has"

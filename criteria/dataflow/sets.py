@@ -21,7 +21,6 @@ from streambound.criteria.dataflow.state import (
     Entry,
     Operation,
     OperatorState,
-    Reason,
     Retention,
     StateCount,
     SumOfCounts,
@@ -78,7 +77,7 @@ def set_operation(tree: nodes.Except | nodes.Intersect, demand: Demand, context:
     counts.append(different(_by_values(shared), shared.every))
     counts.append(_of_each(tree, context))
     if left.rows is not None and right.rows is not None:
-        counts.append(StateCount(total([left.rows, right.rows]), Reason.ROWS))
+        counts.append(StateCount(total([left.rows, right.rows])))
     count = least(one for one in counts if one is not None)
     return Operation(tree, (_rows(tree, "rows", "C2" if keeps_left else "C1", count, view),), below, demand)
 
@@ -109,7 +108,7 @@ def _of_each(tree: nodes.Except | nodes.Intersect, context: RuleContext) -> Stat
     queries = tuple(query for one in known if isinstance(one.why, BlockResults) for query in one.why.queries)
     if len(known) < len(counts):
         return None
-    return StateCount(total(one.size for one in known), Reason.BLOCK, Retention.EVER, why=BlockResults(queries))
+    return StateCount(total(one.size for one in known), Retention.EVER, why=BlockResults(queries))
 
 
 def _of_both(tree: nodes.Except | nodes.Intersect, context: RuleContext) -> StateCount | None:
@@ -122,7 +121,7 @@ def _of_both(tree: nodes.Except | nodes.Intersect, context: RuleContext) -> Stat
     if len(known) < len(counts):
         return None
     queries = tuple(query for one in known if isinstance(one.why, BlockResults) for query in one.why.queries)
-    return StateCount(total([Number(0), *(one.size for one in known)]), Reason.BLOCK, why=BlockResults(queries, True))
+    return StateCount(total([Number(0), *(one.size for one in known)]), why=BlockResults(queries, True))
 
 
 def _joints(tree: nodes.Except | nodes.Intersect, context: RuleContext) -> list[Read] | None:
@@ -180,4 +179,4 @@ def _open(view: OperatorView, left: OperatorView, right: OperatorView) -> StateC
             return None
         counts.append(count)
     why = SumOfCounts(view, tuple(counts))
-    return StateCount(total(one.size for one in counts), Reason.OPEN, Retention.TIME, why=why)
+    return StateCount(total(one.size for one in counts), Retention.TIME, why=why)

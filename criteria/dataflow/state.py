@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from streambound.analyzer.algebra.nodes import AggregateCall, Scan, Side, Tree, WindowCall
+from streambound.analyzer.algebra.window_functions import Looks, window_function
 from streambound.analyzer.block_queries import Monomial
 from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.diagnostics import Diagnostic
@@ -16,7 +17,7 @@ from streambound.criteria.dataflow.closing import ClosingTime
 from streambound.criteria.dataflow.demand import Demand
 from streambound.criteria.dataflow.view import OperatorView
 from streambound.criteria.rows_apart import kept_apart
-from streambound.criteria.size import Number, Size, fewer, total
+from streambound.criteria.size import Number, Size, fewer, slower, total
 from streambound.criteria.violation import Violation
 from streambound.preprocess.pipeline import Derivation
 from streambound_runtime.operators.asked_rows import AskedRows
@@ -49,16 +50,6 @@ class Retention(StrEnum):
     KEY = "when its key ends"
     LAST_ENDED = "when as many more have ended"
     EVER = "never"
-
-
-class Reason(StrEnum):
-    """Why a state has at most so many entries."""
-
-    BLOCK = "tables of a select-project-join block"
-    ROWS = "rows of the input"
-    VALUES = "values of the key's columns"
-    OPEN = "rows that are open"
-    OPEN_KEYS = "keys that are open"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +139,12 @@ class HeldKey:
 
 @dataclass(frozen=True, slots=True)
 class StateCount:
-    """At most ``size`` entries, for one reason, which also says when they go.
+    """At most ``size`` entries, ``why`` there are no more, and when they go.
 
-    ``closing`` is the time that does, or ``held`` the key.
+    ``closing`` is the time by which they do, or ``held`` the key.
     """
 
     size: Size
-    reason: Reason
     retention: Retention = Retention.PRESENT
     closing: ClosingTime | None = None
     held: HeldKey | None = None
@@ -189,7 +179,8 @@ class WindowRows:
     @property
     def _looks_ahead(self) -> bool:
         return any(
-            one.function == "LEAD" or (one.frame is not None and one.frame.end.side is Side.FOLLOWING)
+            window_function(one).looks is Looks.AHEAD
+            or (one.frame is not None and one.frame.end.side is Side.FOLLOWING)
             for one in self.calls
         )
 
@@ -317,6 +308,10 @@ class Operation:
             yield from one.every()
         yield self
 
+    def leaves(self) -> Iterator[Operation]:
+        """The operations below that read no others, from left to right."""
+        yield from (leaf for one in self.inputs for leaf in one.leaves()) if self.inputs else (self,)
+
     @property
     def remembered(self) -> tuple[OperatorState, ...]:
         """The states of this operation and of all below; of a relation that is read several times once."""
@@ -355,7 +350,7 @@ def better(one: Operation, other: Operation) -> Operation:
         if (mine is None) is not (theirs is None):
             return one if theirs is None else other
         return one if len(one.outside) <= len(other.outside) else other
-    return other if smaller(theirs, mine) else one
+    return other if smaller(theirs, mine) or slower(theirs, mine) else one
 
 
 def smaller(one: Size, other: Size) -> bool:

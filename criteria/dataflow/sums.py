@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.aggregate_functions import AGGREGATES, GroupKeeps
 from streambound.analyzer.algebra.nodes import AggregateCall, Tree
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.block_columns import with_conditions_above
@@ -18,8 +19,6 @@ from streambound.analyzer.findings import Finding
 from streambound.criteria.dataflow.blocks import RuleContext
 from streambound.criteria.dataflow.state import BlockSums, SummedCall, Undecided
 from streambound.preprocess.trees.polynomials import expanded, squared
-
-SPREADS = ("VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP")
 
 
 def sums_of(calls: Sequence[AggregateCall], body: Tree, context: RuleContext) -> BlockSums | Undecided | None:
@@ -59,7 +58,7 @@ def _summed(
     present = tuple(dict.fromkeys(factor for one in products for factor in one))
     count = _place(Monomial("", at, (), present, filters), known)
     sums = tuple(_place(Monomial("", at, one, present, filters), known) for one in products)
-    squares = squared(products) if call.function in SPREADS else []
+    squares = squared(products) if AGGREGATES[call.function].kept is GroupKeeps.SQUARES else []
     return SummedCall(
         call,
         (count, *sums),

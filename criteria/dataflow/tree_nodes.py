@@ -8,7 +8,7 @@ from math import ceil, floor
 from typing import Any
 
 from streambound.analyzer.algebra import nodes
-from streambound.analyzer.algebra.expression_facts import facts_of
+from streambound.analyzer.algebra.expression_facts import times_of
 from streambound.analyzer.algebra.narrowing import RowFacts, narrowed
 from streambound.analyzer.algebra.schema import parsed, starred_places
 from streambound.analyzer.algebra.schema_columns import Schema
@@ -19,7 +19,7 @@ from streambound.analyzer.expressions.expression import Expression
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.dataflow.syntax import column_of, conjuncts
 from streambound.criteria.dataflow.view import OperatorView, place_of
-from streambound.criteria.dataflow.views import Views
+from streambound.criteria.dataflow.views import RECURSION, Views
 
 LEFT, RIGHT = "left side", "right side"
 """When the row of a side of a pair changes, as sources."""
@@ -199,14 +199,39 @@ def named_below(node: TreeNode, below: TreeNode, source: str) -> str:
     return next((old for old, new in called_above(node, below).items() if new == source), source)
 
 
+def path_of(node: TreeNode, source: str) -> str:
+    """A source of a node's rows by the fields that lead to it, as certificates name it."""
+    tree, of_sides = node.tree, {LEFT: "left.", RIGHT: "right."}
+    if source == NOW or source in of_sides:
+        return of_sides.get(source, source)
+    match tree:
+        case nodes.Scan():
+            return "key" if source != tree.alias else "row"
+        case nodes.Recur():
+            return f"column {source.removeprefix(RECURSION)}"
+        case nodes.Union():
+            return "union"
+        case nodes.Fixpoint():
+            return "rows"
+        case nodes.Bucket() if source not in node.input("input").view.sources:
+            return "bucket"
+        case nodes.Join() if source not in node.input("left").view.sources:
+            name = "right"
+        case nodes.Join() | nodes.Except() | nodes.Intersect():
+            name = "left"
+        case _:
+            name = "input"
+    below = node.input(name)
+    return f"{name}.{path_of(below, named_below(node, below, source))}"
+
+
 # --- where columns come from ------------------------------------------------------------------------------------------
 
 
 def is_said_by(time: TimePromise, expression: Expression, place: int, rows: TreeNode, promise: TimePromise) -> bool:
     """Whether a promise of one column is enough for that of an expression."""
-    row = RowFacts(rows.view.schema, rows.view.columns)
-    columns = [replace(one, times=(time,) if n == place else ()) for n, one in enumerate(row.columns)]
-    return any(one.within(promise) for one in facts_of(expression, columns, row.kinds).times)
+    columns = [replace(one, times=(time,) if n == place else ()) for n, one in enumerate(rows.view.columns)]
+    return any(one.within(promise) for one in times_of(expression, columns))
 
 
 def never_changes(tree: nodes.Tree, catalog: Catalog) -> bool:
@@ -288,13 +313,15 @@ def _number(value: Any) -> int | str:
     return int(value) if value == int(value) else str(value)
 
 
-def time_json(promise: TimePromise) -> Json:
-    """A promise about a time."""
+def time_json(promise: TimePromise, node: TreeNode) -> Json:
+    """A promise about a time in a column of a node."""
     ends = {"low": promise.low, "high": promise.high}
-    found: Json = {"source": promise.source} | {name: one for name, one in ends.items() if one is not None}
+    found: Json = {"source": path_of(node, promise.source)} | {
+        name: one for name, one in ends.items() if one is not None
+    }
     return found | ({"function": promise.function, "width": promise.width} if promise.function else {})
 
 
-def point_json(point: Point) -> Json:
+def point_json(point: Point, node: TreeNode) -> Json:
     """A point of a path."""
-    return {} if point is None else {"column": point} if isinstance(point, int) else {"source": point}
+    return {} if point is None else {"column": point} if isinstance(point, int) else {"source": path_of(node, point)}

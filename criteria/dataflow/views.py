@@ -21,6 +21,7 @@ from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
 from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.symbols import symbol
 from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.work import by_identity
 from streambound.criteria.dataflow.counting import present
 from streambound.criteria.dataflow.state import smaller
 from streambound.criteria.dataflow.syntax import conjuncts, scalar_of_column
@@ -96,6 +97,8 @@ class Views:
         )
         made = self._made_of(tree, columns)
         made = replace(made, columns=padded, change=found.change, keys=tuple(dict.fromkeys((*made.keys, *keys))))
+        if isinstance(tree, nodes.Join) and tree.kind is nodes.JoinKind.INNER:
+            made = replace(made, near=(*made.near, *_beside(made)))
         made = replace(made, parts=tuple(_of_whole(part, padded) for part in self._parts(tree, made)))
         if found.rows == 0:
             return replace(made, rows=Number(0))
@@ -381,7 +384,7 @@ class Views:
             times = [(place, one) for place, column in enumerate(pair.columns) for one in column.times]
             found += [
                 (place, one)
-                for place, one in times
+                for place, one in (*times, *pair.near)
                 if one.source != NOW and in_pairs_only(tree.kind, one.source in theirs, place >= width)
             ]
         return tuple(found)
@@ -401,11 +404,34 @@ class Views:
         return any(key <= theirs for key in right.keys), any(key <= mine for key in left.keys)
 
 
+@by_identity
+def statement_views(catalog: Catalog) -> Views:
+    """The views of a statement: passes, alternatives and the judge ask for those of the same operators."""
+    return Views(catalog)
+
+
 def in_pairs_only(kind: nodes.JoinKind, of_right: bool, in_right: bool) -> bool:
     """Whether a row of an outer join that has a column, and a row of a source of one of its sides, is a pair."""
     if kind is nodes.JoinKind.FULL:
         return of_right is not in_right
     return of_right is (kind is nodes.JoinKind.LEFT)
+
+
+def _beside(pairs: OperatorView) -> Iterator[tuple[int, TimePromise]]:
+    """What columns say of sources that a row may be made without, by how far they are from those that are near them."""
+    known = {(place, one.source) for place, one in pairs.near}
+    there = {name for name, one in pairs.sources.items() if not one.missing}
+    for place, one in pairs.near:
+        if pairs.columns[place].values.null:
+            continue
+        near = {time.source: time for time in pairs.columns[place].times if time.source in there and not time.function}
+        for other, column in enumerate(pairs.columns):
+            times = [(time, near[time.source]) for time in column.times if time.source in near and not time.function]
+            if one.function or (other, one.source) in known:
+                continue
+            highs = [mine.high - its.low for mine, its in times if mine.high is not None and its.low is not None]
+            if highs and one.high is not None:
+                yield other, replace(one, low=None, high=min(highs) + one.high)
 
 
 def _of_one_key(given: OperatorView, table: DeclaredTable, alias: str, key: StreamKey) -> OperatorView:

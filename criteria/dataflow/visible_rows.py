@@ -15,9 +15,10 @@ from itertools import islice
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
-from streambound.analyzer.algebra.percentiles import PERCENTILES, NoPercentileError, percentile_of
+from streambound.analyzer.algebra.aggregate_functions import AGGREGATES, computed_of
 from streambound.analyzer.algebra.schema import parsed, schema, starred_places
 from streambound.analyzer.algebra.schema_columns import Schema, meant
+from streambound.analyzer.algebra.window_functions import WINDOW_FUNCTIONS, Gives, operands
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
 from streambound.analyzer.expressions.rows import outermost_queries
 from streambound.analyzer.work import spend
@@ -29,7 +30,10 @@ Values = tuple[exp.Expr | None, ...]
 _MOST_WAYS = 4
 """Ways to make a row of an operator that are looked at."""
 _STEPS = 20
-_OF_ONE_ROW = ("MIN", "MAX", "SUM", "AVG", "FIRST_VALUE", "LAST_VALUE", "LAG", "LEAD", *PERCENTILES)
+_OF_ONE_ROW = {
+    *(name for name, one in AGGREGATES.items() if one.kept is not None and one.of_one_value),
+    *(name for name, one in WINDOW_FUNCTIONS.items() if one.decided and one.gives is Gives.VALUE),
+}
 """Functions that have the value of their argument where there is one row, or rows that are alike."""
 
 
@@ -269,12 +273,8 @@ class Visibility:
         self, call: nodes.AggregateCall | nodes.WindowCall, given: Schema, columns: Values
     ) -> exp.Expr | None:
         """What a function is computed of."""
-        try:
-            percentile = percentile_of(call) if isinstance(call, nodes.AggregateCall) else None
-        except NoPercentileError:
-            return None
-        value = percentile.value if percentile is not None else call.arguments[0] if call.arguments else None
-        return None if value is None else self._value(parsed(value), given, columns)
+        computed = computed_of(call) if isinstance(call, nodes.AggregateCall) else operands(call)
+        return self._value(parsed(computed[0]), given, columns) if computed else None
 
 
 def _using(names: Sequence[str], given: Schema, width: int, pair: VisibleRows) -> VisibleRows:

@@ -13,8 +13,16 @@ from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.row_expressions import type_of
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.view_facts import ViewKind
+from streambound.analyzer.algebra.window_functions import (
+    WINDOW_FUNCTIONS,
+    Looks,
+    is_beside,
+    is_rank,
+    number_of,
+    operands,
+    window_function,
+)
 from streambound.analyzer.constants import VOID
-from streambound.analyzer.expressions.whole_numbers import whole_number
 from streambound.analyzer.types import DataType, Family
 from streambound.criteria.dataflow.blocks import RuleContext
 from streambound.criteria.dataflow.closing import closings
@@ -24,7 +32,6 @@ from streambound.criteria.dataflow.state import (
     Entry,
     Operation,
     OperatorState,
-    Reason,
     Retention,
     StateCount,
     Undecided,
@@ -39,11 +46,7 @@ from streambound.criteria.dataflow.view import OperatorView, Places, place_of
 from streambound.criteria.size import Number, product, total
 from streambound_runtime.operators.asked_rows import AskedRows
 
-RANKS = ("ROW_NUMBER", "RANK", "DENSE_RANK")
-_TIED = ("RANK", "DENSE_RANK")
-_BESIDE = ("LAG", "LEAD")
-_FRAMED = ("COUNT", "SUM", "MIN", "MAX", "AVG", "FIRST_VALUE", "LAST_VALUE")
-_KNOWN = ", ".join((*RANKS, *_BESIDE, *_FRAMED))
+_KNOWN = ", ".join(name for name, one in WINDOW_FUNCTIONS.items() if one.decided)
 _AGGREGATED = "aggregate in a subquery, GROUP BY a window of time, and join it"
 
 
@@ -64,7 +67,7 @@ def over(tree: nodes.Over, demand: Demand, context: RuleContext) -> Operation:
         return Operation(tree, demand=demand, undecided=tuple(refused))
     windows: dict[object, list[Limited]] = {}
     for place, call in enumerate(tree.calls, len(given.schema)):
-        limit = demand.most.get(place) if call.function in RANKS else _apart(call, place, demand, given)
+        limit = demand.most.get(place) if is_rank(call) else _apart(call, place, demand, given)
         windows.setdefault((call.partition, call.order), []).append((call, limit))
     shown = _shown(tree, demand, given)
     own = [one for call in tree.calls for one in (*call.partition, *(key.value for key in call.order))]
@@ -84,12 +87,12 @@ Limited = tuple[nodes.WindowCall, int | None]
 
 def _apart(call: nodes.WindowCall, place: int, demand: Demand, given: OperatorView) -> int | None:
     """How far the time that LAG or LEAD gives is from its row's at most in rows that matter; None without a limit."""
-    if call.function not in _BESIDE or len(call.arguments) > 2 or not call.order:
+    if not is_beside(call) or len(operands(call)) != 1 or not call.order:
         return None
     order = place_of(parsed(call.order[0].value), given)
-    if order is None or not given.columns[order].newest or place_of(parsed(call.arguments[0]), given) != order:
+    if order is None or not given.columns[order].newest or place_of(parsed(operands(call)[0]), given) != order:
         return None
-    return demand.apart.get((order, place) if call.function == "LAG" else (place, order))
+    return demand.apart.get((order, place) if window_function(call).looks is Looks.BACK else (place, order))
 
 
 def _needs_rows_that_stay(window: WindowRows) -> bool:
@@ -121,7 +124,7 @@ def _alike(calls: Sequence[Limited]) -> list[tuple[list[Limited], tuple[nodes.Wi
 
     A limited rank also limits those that look back.
     """
-    limited = [one for one in calls if one[0].function in RANKS and one[1] is not None]
+    limited = [one for one in calls if is_rank(one[0]) and one[1] is not None]
     reaches = [_reach_of(call) for call, _ in calls]
     if limited and all(one.after == 0 and one.unit is nodes.Unit.ROWS for one in reaches):
         first = min(limited, key=lambda one: one[1] or 0)
@@ -137,18 +140,19 @@ def _alike(calls: Sequence[Limited]) -> list[tuple[list[Limited], tuple[nodes.Wi
 
 def _shown(tree: nodes.Over, demand: Demand, given: OperatorView) -> Places:
     """The columns that rows are told apart by: all, as they break ties, but for functions that are alike for these."""
-    return demand.columns & given.every if all(call.function in _TIED for call in tree.calls) else given.every
+    return demand.columns & given.every if all(window_function(call).ties for call in tree.calls) else given.every
 
 
 def _refused(call: nodes.WindowCall, given: OperatorView) -> Undecided | None:
     if call.distinct or call.filter is not None or call.ignore_nulls:
         return Undecided(call, "DISTINCT, FILTER or IGNORE NULLS over a window", _AGGREGATED)
-    if call.function not in (*RANKS, *_BESIDE, *_FRAMED):
+    if not window_function(call).decided:
         return Undecided(call, f"the window function {call.function}", f"those that are decided are {_KNOWN}")
-    if call.function not in _BESIDE and len(call.arguments) > 1:
+    given_to, beside = operands(call), is_beside(call)
+    if not beside and len(given_to) > 1:
         return Undecided(call, f"{call.function} of several arguments over a window", _AGGREGATED)
-    if call.function in _BESIDE and len(call.arguments) > 2:
-        value, default = (type_of(parsed(call.arguments[place]), given.schema)[0] for place in (0, 2))
+    if beside and len(given_to) > 1:
+        value, default = (type_of(parsed(one), given.schema)[0] for one in given_to)
         if default != VOID and not _fits(default, value):
             help = "cast the default to the type of the value"
             return Undecided(call, f"{call.function} with a default of another type", help)
@@ -177,7 +181,7 @@ def _window(
     """What functions over the same window keep."""
     call = deciding[0][0]
     partition = _columns(tree, call.partition, context)
-    numbers = [n for one, n in deciding if n is not None and one.function in RANKS]
+    numbers = [n for one, n in deciding if n is not None and is_rank(one)]
     kept: list[Kept] = [(one, AskedRows()) for one in _all(tree, call, given, context)]
     if numbers:
         kept += _first(tree, call, max(numbers), given, shown, partition, context)
@@ -207,9 +211,9 @@ def _recent(calls: Sequence[Limited], given: OperatorView) -> list[Kept]:
     if reach.unit is not nodes.Unit.ROWS or reach.before is None or reach.after is None:
         return []
     within = 0
-    for function, rows in zip(_BESIDE, (reach.before, reach.after), strict=True):
-        limits = [(_offset(call), most) for call, most in calls if most is not None and call.function == function]
-        near = [most for offset, most in limits if offset is not None and offset >= rows]
+    for looks, rows in ((Looks.BACK, reach.before), (Looks.AHEAD, reach.after)):
+        limits = [(call, most) for call, most in calls if most is not None and window_function(call).looks is looks]
+        near = [most for call, most in limits if number_of(call) >= rows]
         if rows and not near:
             return []
         within += max(0, min(near)) if rows else 0
@@ -221,7 +225,7 @@ def _of_late(given: OperatorView, within: int) -> list[Kept]:
     rows = open_rows(given, within)
     if rows is None:
         return []
-    return [(StateCount(rows.size, Reason.OPEN, Retention.TIME, why=WindowCount(rows)), AskedRows(within=within))]
+    return [(StateCount(rows.size, Retention.TIME, why=WindowCount(rows)), AskedRows(within=within))]
 
 
 def _columns(tree: nodes.Over, scalars: Sequence[nodes.Scalar], context: RuleContext) -> OperatorView:
@@ -236,7 +240,7 @@ def _columns_of(given: OperatorView, places: Places) -> list[nodes.Scalar]:
 
 def _all(tree: nodes.Over, call: nodes.WindowCall, given: OperatorView, context: RuleContext) -> list[StateCount]:
     """All rows: as many as there are, or, where partitions close, those of open ones."""
-    found = [] if given.rows is None else [StateCount(given.rows, Reason.ROWS, why=WholeView(given))]
+    found = [] if given.rows is None else [StateCount(given.rows, why=WholeView(given))]
     whole = _columns(tree, [*map(scalar_of_column, given.schema), *call.partition], context)
     width = len(given.schema)
     count = different(whole, whole.every, range(width, len(whole.schema)))
@@ -261,7 +265,7 @@ def _first(
     if still is None:
         return []
     found: list[tuple[StateCount | None, StateCount | None]] = [(each, None)]
-    if call.function in _TIED:
+    if window_function(call).ties:
         same = {place_of(parsed(one), given) for one in (*call.partition, *(key.value for key in call.order))}
         ways = [[*call.partition, *_columns_of(given, one - same)] for one in (shown, *given.keys)]
         alike = [_partitions(_columns(tree, items, context), len(call.partition), len(given.schema)) for items in ways]
@@ -301,12 +305,8 @@ def _near(reach: WindowReach, call: nodes.WindowCall, given: OperatorView, parti
             return []
         return _of_late(given, reach.before + reach.after)
     number = 1 if reach.before is None else reach.before + reach.after
-    each = (
-        StateCount(Number(0), Reason.VALUES)
-        if number == 0
-        else _partitions(partition, len(call.partition), len(given.schema))
-    )
-    rows = StateCount(Number(0), Reason.OPEN) if newest else different(given, given.every, [place])
+    each = StateCount(Number(0)) if number == 0 else _partitions(partition, len(call.partition), len(given.schema))
+    rows = StateCount(Number(0)) if newest else different(given, given.every, [place])
     if each is None or rows is None or (each.closing is not None and not newest):
         return []  # partitions that close have all of their rows until then
     closing = each.closing if newest else rows.closing or closed[0]
@@ -317,7 +317,7 @@ def _near(reach: WindowReach, call: nodes.WindowCall, given: OperatorView, parti
 def _open(given: OperatorView) -> StateCount | None:
     """The rows that may still change."""
     if given.change <= ViewKind.APPEND_ONLY:
-        return StateCount(Number(0), Reason.OPEN)
+        return StateCount(Number(0))
     return unsettled(given, given.every)
 
 
@@ -327,7 +327,7 @@ def _partitions(partition: OperatorView, width: int, first: int) -> StateCount |
     Their columns come after the ``first`` ones, which are the rows'.
     """
     if not partition.schema:
-        return StateCount(Number(1), Reason.ROWS)
+        return StateCount(Number(1))
     found = until_key_ends(partition, partition.every, range(width))
     if found is None or found.closing is None:
         return found
@@ -343,10 +343,13 @@ def _reach(calls: Sequence[nodes.WindowCall]) -> WindowReach:
 
 
 def _reach_of(call: nodes.WindowCall) -> WindowReach:
-    if call.function in RANKS:
-        return WindowReach(None, 0)
-    if call.function in _BESIDE:
-        return WindowReach(_offset(call), 0) if call.function == "LAG" else WindowReach(0, _offset(call))
+    match window_function(call).looks:
+        case Looks.SO_FAR:
+            return WindowReach(None, 0)
+        case Looks.BACK:
+            return WindowReach(number_of(call), 0)
+        case Looks.AHEAD:
+            return WindowReach(0, number_of(call))
     if call.frame is None:
         return WindowReach(None, None)
     start, end = call.frame.start, call.frame.end
@@ -359,12 +362,6 @@ def _reach_of(call: nodes.WindowCall) -> WindowReach:
     return WindowReach(
         None if before is None else max(0, before), None if after is None else max(0, after), call.frame.unit
     )
-
-
-def _offset(call: nodes.WindowCall) -> int | None:
-    """How many rows before or after its own the row is that LAG or LEAD gives; None where that is no constant."""
-    offset = whole_number(parsed(call.arguments[1])) if len(call.arguments) > 1 else (1, None)
-    return None if offset is None else offset[0]
 
 
 def bucket(tree: nodes.Bucket, demand: Demand, context: RuleContext) -> Operation:

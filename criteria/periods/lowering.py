@@ -8,11 +8,11 @@ from functools import partial
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.aggregate_functions import aggregate_type
 from streambound.analyzer.constants import BIGINT
 from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.expressions.reading import Refused, read
 from streambound.analyzer.types import DataType, Family
-from streambound.criteria.column_types import aggregate_type
 from streambound.criteria.periods.counting import rows_asked_for
 from streambound.criteria.periods.domains import declared, of_either
 from streambound.criteria.periods.ends import different_state, distinct_state, group_states, latest_state, valid_state
@@ -268,7 +268,7 @@ def _grouped(plan: PeriodGroup, view: PeriodView, context: PeriodContext, most: 
         aggregates.append(
             EpochAggregate(one.function, one.column, "bigint" if kind is None else kind.name, one.distinct)
         )
-        types.append(aggregate_type(one.function.upper(), kind) if kind is not None else BIGINT)
+        types.append(aggregate_type(one.function.upper(), kind) or BIGINT)
     if is_arriving(view.plan):
         group_states(view, plan.keys, tuple(aggregates), context, most)
     groups = Number(1) if plan.always else smallest(view.there, view.some(range(plan.keys)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -14,20 +15,40 @@ from streambound.analyzer.spans import SourceText
 from streambound.analyzer.toml_lines import toml_lines, toml_spans
 from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.values import Value, decode
-from streambound.criteria.repairs.steps import Declaration, DeclareDomain, DeclareOpenKeys, Step
+from streambound_runtime.promises import Domain
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
 _INLINE = re.compile(r"\s*(?:\S+\s*\.\s*)?domain\s*=\s*\{")
 _LITERAL = re.compile(r"\A(?:DATE|TIMESTAMP) '(.*)'\Z")
 
 
-def declared_edits(steps: tuple[Step, ...], catalog: Catalog) -> tuple[Edit, ...] | None:
-    """An inserted line for each declaration among some steps; None where the text has no place sure to be right."""
+@dataclass(frozen=True, slots=True)
+class DeclareDomain:
+    """``domain.column = [low, high]``, or a list of values, in the catalog."""
+
+    table: str
+    column: str
+    domain: Domain[Value]
+    type: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class DeclareOpenKeys:
+    """``max_open = most`` in the catalog, for the punctuation of a stream about some attributes."""
+
+    table: str
+    attributes: tuple[str, ...]
+    most: int
+
+
+Declaration = DeclareDomain | DeclareOpenKeys
+
+
+def declared_edits(steps: tuple[Declaration, ...], catalog: Catalog) -> tuple[Edit, ...] | None:
+    """An inserted line for each declaration; None where the text has no place sure to be right."""
     source = _source(catalog.file, catalog.text)
     found: list[Edit] = []
     for step in steps:
-        if not isinstance(step, Declaration):
-            continue
         edit = _edit(step, source)
         if edit is None:
             return None
@@ -35,15 +56,14 @@ def declared_edits(steps: tuple[Step, ...], catalog: Catalog) -> tuple[Edit, ...
     return tuple(found)
 
 
-def with_declared(steps: tuple[Step, ...], edits: tuple[Edit, ...], catalog: Catalog) -> Catalog:
+def with_declared(steps: tuple[Declaration, ...], edits: tuple[Edit, ...], catalog: Catalog) -> Catalog:
     """The catalog as its edited text declares it; raises ValueError or CatalogError where that does not fit.
 
     Each of the edits of `declared_edits` adds its declaration and changes nothing else, so only those tables are read.
     """
     if not edits:
         return catalog
-    names = {step.table for step in steps if isinstance(step, Declaration)}
-    return redeclared(catalog, applied(catalog.text, edits), names)
+    return redeclared(catalog, applied(catalog.text, edits), {step.table for step in steps})
 
 
 # A search writes tens of changes as edits of one catalog, which may be long.

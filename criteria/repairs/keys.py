@@ -47,6 +47,18 @@ def _rank(name: Words, column: Words, table: Words, first: bool) -> int | None:
     return ID if identifies else None
 
 
+def is_key(column: str, table: str, columns: tuple[Column, ...]) -> bool:
+    """Whether a column's name says that it is the key of its own table: an id that comes first, or is named after it.
+
+    >>> is_key("order_id", "orders", ())
+    True
+    """
+    name = _words(column)
+    if name[-1:] not in [(word,) for word in _IDS]:
+        return False
+    return len(name) == 1 or _plural(name[:-1], _words(table)) or (bool(columns) and columns[0].name == column)
+
+
 def _words(name: str) -> Words:
     """``cardId``, ``card_id``, ``CARD_ID``  ->  ``("card", "id")``."""
     return tuple(word.lower() for word in _WORD.findall(name)) or (name,)

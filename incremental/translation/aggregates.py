@@ -8,19 +8,17 @@ from fractions import Fraction
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.aggregate_functions import KeptValues, aggregate_type, computed_of, values_of
 from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall, Named, Scalar, Tree
-from streambound.analyzer.algebra.percentiles import percentile_of
+from streambound.analyzer.constants import BIGINT, DOUBLE
 from streambound.analyzer.spans import Span
-from streambound.incremental.aggregates import NAMES, AggregateOf, result_kind
+from streambound.incremental.aggregates import NAMES, AggregateOf
 from streambound.incremental.operators import AggregateRows, Equality, GroupOp, GroupRowsOp, SumsOp
 from streambound.incremental.row_expression import RowExpression, constant
 from streambound.incremental.translation.subqueries import with_subqueries
 from streambound.incremental.translation.translator import Around, Translator
 from streambound.incremental.translation.views import BoundView, NamedColumn, Untranslatable, bind, located
 from streambound.incremental.zset import ZSet
-
-_SAME = {"BOOL_AND": "min", "BOOL_OR": "max", "PERCENTILE": "percentile_cont"}
-"""Aggregates of one meaning with others, on the values that they take."""
 
 
 def aggregate(to: Translator, tree: Tree, around: Around) -> BoundView:
@@ -52,28 +50,26 @@ def aggregate_of(
     to: Translator, call: AggregateCall, view: BoundView, replaced: dict[int, int] | None = None
 ) -> AggregateOf:
     """A call over a view's rows; raises Untranslatable for an aggregate that is not known."""
-    name = _SAME.get(call.function, call.function.lower())
+    name = call.function.lower()
     if name not in NAMES or call.ignore_nulls:
         raise Untranslatable(f"{call.function} has no circuit", call.syntax)
-    percentile = percentile_of(call)
-    arguments = call.arguments if percentile is None else (percentile.value,)
-    given = [bind(to.scalar(one), view, replaced) for one in arguments]
+    given = [bind(to.scalar(one), view, replaced) for one in computed_of(call)]
     if call.filter is not None:
         given = _filtered(to, call.filter, given, view, replaced)
     if not given and name != "count":
         raise Untranslatable(f"{call.function} has no argument", call.syntax)
-    kind = result_kind(name, tuple(one.kind for one in given))
-    if percentile is None:
+    kind = aggregate_type(call.function, given[0].kind if given else None) or DOUBLE
+    kept = values_of(call)
+    if not isinstance(kept, KeptValues):
         return AggregateOf(name, tuple(given), kind)
-    part = None if name == "median" else Fraction(str(percentile.part))
-    return AggregateOf(name, tuple(given), kind, part, percentile.descending)
+    part = None if kept.part is None else Fraction(str(kept.part))
+    return AggregateOf(name, tuple(given), kind, part, kept.descending)
 
 
 def _filtered(
     to: Translator, condition: Scalar, given: list[RowExpression], view: BoundView, replaced: dict[int, int] | None
 ) -> list[RowExpression]:
     """The arguments, NULL where a condition does not hold."""
-    from streambound.analyzer.constants import BIGINT
     from streambound.analyzer.expressions.expression import Call
     from streambound.analyzer.expressions.registry import BY_NAME
 
@@ -90,7 +86,7 @@ def _filtered(
 
 def _is_distinct(call: AggregateCall) -> bool:
     """Whether each value counts once; it makes no difference to the least and the greatest."""
-    return call.distinct and call.function not in ("MIN", "MAX", "BOOL_AND", "BOOL_OR")
+    return call.distinct and call.function not in ("MIN", "MAX")
 
 
 def _key_column(to: Translator, key: Named, view: BoundView, value: RowExpression) -> NamedColumn:

@@ -1,4 +1,4 @@
-"""OVER: columns that are computed over the ordered rows of a partition; and the first rows of a query."""
+"""Windows: buckets of time, columns that are computed over the ordered rows of a partition, and the first rows."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import (
     AggregateCall,
+    Bucket,
+    BucketKind,
     FirstRows,
     Frame,
     FrameEnd,
@@ -23,20 +25,15 @@ from streambound.analyzer.algebra.nodes import (
     Unit,
     WindowCall,
 )
+from streambound.analyzer.algebra.window_functions import Gives, number_of, operands, window_function
 from streambound.analyzer.constants import INT
-from streambound.analyzer.expressions.expression import Literal
-from streambound.incremental.operators import GroupOp
-from streambound.incremental.row_expression import RowExpression
+from streambound.incremental.operators import BucketsOp, GroupOp, SessionsOfGroup
 from streambound.incremental.translation.aggregates import aggregate_of
 from streambound.incremental.translation.lists import listed
 from streambound.incremental.translation.subqueries import with_subqueries
 from streambound.incremental.translation.translator import Around, Translator
 from streambound.incremental.translation.views import BoundView, NamedColumn, Untranslatable, bind
 from streambound.incremental.window_functions import Bounds, FirstOfPartition, OverPartition, RowOrder, WindowOf
-
-_RANKS = ("ROW_NUMBER", "RANK", "DENSE_RANK")
-_BESIDE = ("LAG", "LEAD")
-_ENDS = ("FIRST_VALUE", "LAST_VALUE")
 
 
 def over(to: Translator, tree: Tree, around: Around) -> BoundView:
@@ -83,19 +80,15 @@ def _function(to: Translator, call: WindowCall, view: BoundView, replaced: dict[
     text = call.function if not call.arguments else f"{call.function}({', '.join(a.text for a in call.arguments)})"
     if call.ignore_nulls:
         raise Untranslatable("IGNORE NULLS has no circuit", call.syntax)
-    name = call.function.lower()
-    if call.function in _RANKS:
-        return WindowOf(name, INT, text=text)
-    if call.function in _BESIDE:
-        value, *more = (bind(to.scalar(one), view, replaced) for one in call.arguments)
-        offset = _whole(more[0], call) if more else 1
-        return WindowOf(name, value.kind, value, offset, more[1] if len(more) > 1 else None, text=text)
+    name, function, number = call.function.lower(), window_function(call), number_of(call)
     frame = None if call.frame is None else _bounds(call.frame)
-    if call.function in _ENDS:
-        if len(call.arguments) > 1:
+    if function.gives is Gives.NUMBER:
+        return WindowOf(name, INT, offset=number, text=text)
+    if function.gives is Gives.VALUE:
+        value, *more = (bind(to.scalar(one), view, replaced) for one in operands(call))
+        if frame is not None and more:
             raise Untranslatable(f"{call.function} of more than a value has no circuit", call.syntax)
-        value = bind(to.scalar(call.arguments[0]), view, replaced)
-        return WindowOf(name, value.kind, value, frame=frame, text=text)
+        return WindowOf(name, value.kind, value, number, more[0] if more else None, frame=frame, text=text)
     if call.distinct:
         raise Untranslatable(f"{call.function} of DISTINCT values over a window has no circuit", call.syntax)
     plain = AggregateCall(call.name, call.function, call.arguments, filter=call.filter, syntax=call.syntax)
@@ -114,13 +107,6 @@ def _end(end: FrameEnd) -> Fraction | None:
     if end.distance is None:
         return None
     return Fraction(-end.distance if end.side is Side.PRECEDING else end.distance)
-
-
-def _whole(value: RowExpression, call: WindowCall) -> int:
-    found = value.value.constant.value if isinstance(value.value, Literal) else None
-    if not isinstance(found, Fraction) or found.denominator != 1:
-        raise Untranslatable(f"{call.function} takes a constant whole number", call.syntax)
-    return int(found)
 
 
 # --- ORDER BY, LIMIT -------------------------------------------------------------------------------------------------
@@ -172,3 +158,24 @@ def _number(node: exp.Expr) -> int:
     if not isinstance(node, exp.Literal) or node.is_string or not str(node.this).isdigit():
         raise Untranslatable("a number of rows is wanted here", node)
     return int(node.this)
+
+
+def bucket(to: Translator, tree: Tree, around: Around) -> BoundView:
+    """Tumbling and hopping windows are a flatmap, which is linear; sessions a function of the rows that share keys."""
+    assert isinstance(tree, Bucket)
+    view = to.view(tree.input, around)
+    syntaxes = [to.scalar(tree.time), *map(to.scalar, tree.keys)]
+    view = to.reaching(view, around, syntaxes)
+    view, replaced = with_subqueries(to, view, syntaxes, around, to.place(tree))
+    time = bind(to.scalar(tree.time), view, replaced)
+    ends = len(tree.columns)
+    columns = (*view.columns, *(NamedColumn(tree.alias, name, time.kind) for name in tree.columns))
+    if tree.kind is BucketKind.SESSION:
+        keys = (
+            *(view.column(at) for at in range(view.prefix)),
+            *(bind(to.scalar(k), view, replaced) for k in tree.keys),
+        )
+        op: BucketsOp | GroupOp = GroupOp(keys, SessionsOfGroup(time, tree.size, ends))
+    else:
+        op = BucketsOp(time, tree.size, tree.slide or tree.size, tree.offset, ends)
+    return replace(view, node=to.add(op, (view.node,), columns, to.place(tree)), columns=columns)

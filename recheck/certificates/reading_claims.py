@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from streambound.analyzer.json_models import exactly, faults_of, path_text, strict_converter
+from streambound.analyzer.json_models import JsonReader, JsonShapeError, exactly, path_text
 from streambound.analyzer.query import Attribute, Comparison, Op
 from streambound.recheck.certificates.claims import Claims, Moved, RejectedError
-
-if TYPE_CHECKING:
-    from cattrs import Converter
-
 
 T = TypeVar("T")
 
@@ -26,23 +21,10 @@ def read(document: Any) -> Claims:
 def read_as(kind: type[T], document: Any) -> T:
     """A certificate of some kind from plain JSON; raises RejectedError when it has another shape."""
     try:
-        return _converter().structure(document, kind)
-    except RejectedError:
-        raise
-    except Exception as error:  # a group of all that is wrong, each with its path
-        places = ((fault, path_text(("the certificate", *fault.path))) for fault in faults_of(error))
+        return _READER.read(document, kind)
+    except JsonShapeError as error:
+        places = ((fault, path_text(("the certificate", *fault.path))) for fault in error.faults)
         raise RejectedError("; ".join(f"{fault.message} @ {place}" for fault, place in places)) from None
-
-
-@cache
-def _converter() -> Converter:
-    """What says nothing may not be there, and nothing is taken for another type."""
-    converter = strict_converter()
-    converter.register_structure_hook(Fraction, lambda value, _: _number(value))
-    converter.register_structure_hook(Attribute, lambda value, _: Attribute(**_members(value, "source", "column")))
-    converter.register_structure_hook(Moved, _moved)
-    converter.register_structure_hook(Comparison, _comparison)
-    return converter
 
 
 def _members(value: Any, *texts: str, **others: Callable[[Any], Any]) -> dict[str, Any]:
@@ -52,17 +34,18 @@ def _members(value: Any, *texts: str, **others: Callable[[Any], Any]) -> dict[st
     return {name: others[name](value[name]) if name in others else exactly(value[name], str) for name in value}
 
 
-def _moved(value: Any, _: Any) -> Moved:
+def _moved(value: Any) -> Moved:
     found = _members(value, "source", "column", offset=lambda offset: exactly(offset, int))
     return Moved((Attribute(found["source"], found["column"]), found["offset"]))
 
 
-def _comparison(value: Any, _: Any) -> Comparison:
-    def attribute(one: Any) -> Attribute:
-        return Attribute(**_members(one, "source", "column"))
+def _attribute(value: Any) -> Attribute:
+    return Attribute(**_members(value, "source", "column"))
 
+
+def _comparison(value: Any) -> Comparison:
     found = _members(
-        value, "op", left=attribute, right=lambda one: None if one is None else attribute(one), offset=_offset
+        value, "op", left=_attribute, right=lambda one: None if one is None else _attribute(one), offset=_offset
     )
     if found["op"] not in [known.value for known in Op]:
         raise RejectedError(f"{found['op']!r} is no comparison")
@@ -84,3 +67,7 @@ def _number(value: Any) -> Fraction:
         return Fraction(value if isinstance(value, str) else "")
     except (ValueError, ZeroDivisionError):
         raise RejectedError(f"{value!r} is not a number") from None
+
+
+_READER = JsonReader(own={Fraction: _number, Attribute: _attribute, Moved: _moved, Comparison: _comparison})
+"""What says nothing may not be there, and nothing is taken for another type."""

@@ -5,18 +5,18 @@ A comparison that is true has no NULL on either side, so that its columns are *p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain
-from math import ceil, floor
+from itertools import chain, product
+from math import ceil, floor, prod
 
 from sqlglot import exp
 
 from streambound.analyzer.algebra.row_expressions import row_expression
 from streambound.analyzer.algebra.schema_columns import Schema
-from streambound.analyzer.algebra.value_sets import ANYTHING, NULL, ValueSet, between, of_values
-from streambound.analyzer.constants import Folded, is_interval
+from streambound.analyzer.algebra.value_sets import ANYTHING, NOTHING, NULL, ValueSet, between, of_values
+from streambound.analyzer.constants import BOOLEAN, Folded, is_interval
 from streambound.analyzer.expressions.evident import encoded
 from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal
 from streambound.analyzer.types import DataType, Family
@@ -36,66 +36,81 @@ class Atom:
     wanted: bool = True
 
 
-def present(part: exp.Expr, given: Schema) -> frozenset[int]:
-    """The columns that are not NULL where a part of a condition is true."""
-    return frozenset[int]().union(*map(_present, _comparisons(part, given)))
+Way = tuple[Atom, ...]
+"""Atoms that are true together."""
+_MOST_WAYS = 64
 
 
-def values(part: exp.Expr, given: Schema, column: int, known: ValueSet = ANYTHING) -> ValueSet:
-    """The values that a part of a condition leaves of a column, which has some ``known`` ones."""
-    expression = row_expression(part, given)
-    return known if expression is None else _left(expression, True, given, column, known)
-
-
-def _left(expression: Expression, wanted: bool, given: Schema, column: int, known: ValueSet) -> ValueSet:
-    """The values that a true expression leaves: what all parts of AND do, and any one of OR; or a false one."""
+def _ways(expression: Expression, wanted: bool) -> list[Way]:
+    """The ways in which an expression is true, or false: of AND all of each part, of OR those of one part."""
     match expression:
         case Call(function, (one,)) if function.name == "not":
-            return _left(one, not wanted, given, column, known)
-        case Call(function, arguments) if function.name in ("and", "or") and (function.name == "and") is wanted:
-            for one in arguments:
-                known = _left(one, wanted, given, column, known)
-            return known
+            return _ways(one, not wanted)
         case Call(function, arguments) if function.name in ("and", "or"):
-            first, *others = (_left(one, wanted, given, column, known) for one in arguments)
-            for other in others:
-                first = first.join(other)
-            return first
-        case Literal(constant) if constant.value != Fraction(wanted):
-            return ValueSet(listed=frozenset(), null=False)
-        case Field(name) if int(name) == column and expression.kind.family is Family.BOOLEAN:
-            return known.meet(of_values((int(wanted),), null=False))
+            several = [_ways(one, wanted) for one in arguments]
+            if (function.name == "or") is wanted:
+                return [*chain(*several)]
+            if prod(map(len, several)) > _MOST_WAYS:  # of which the parts with one way are enough
+                several = [ways if len(ways) < 2 else [()] for ways in several]
+            return [tuple(chain(*one)) for one in product(*several)]
+        case Literal(constant):
+            return [()] if constant.value == Fraction(wanted) else []
+        case Field():
+            return [(Atom("is", (expression,), wanted),)]
+        case Call(function, arguments) if function.name in _NEGATED and not wanted:
+            return [(Atom(_NEGATED[function.name], arguments),)]
         case Call(function, arguments):
-            atom = _atom(function.name, arguments, wanted)
-            found = _values(atom, given, column, known)
-            return found.not_null() if column in _present(atom) else found
-    return known
+            return [(Atom(function.name, arguments, wanted),)]
 
 
-def _atom(name: str, arguments: tuple[Expression, ...], wanted: bool) -> Atom:
-    return Atom(_NEGATED[name], arguments) if name in _NEGATED and not wanted else Atom(name, arguments, wanted)
+def _ways_of(part: exp.Expr, given: Schema) -> list[Way]:
+    expression = row_expression(part, given)
+    return [()] if expression is None else _ways(expression, True)
+
+
+def _certain(part: exp.Expr, given: Schema) -> list[Atom]:
+    """The atoms that are true in each way: ``x BETWEEN a AND b`` is two comparisons."""
+    first, *others = _ways_of(part, given) or [()]
+    return [one for one in first if all(one in way for way in others)]
+
+
+def is_atom(part: exp.Expr, given: Schema) -> bool:
+    """Whether a part of a condition is one comparison or test: unknown for NULLs alone."""
+    return list(map(len, _ways_of(part, given))) == [1]
+
+
+def present(part: exp.Expr, given: Schema) -> frozenset[int]:
+    """The columns that are not NULL where a part of a condition is true."""
+    return frozenset[int]().union(*map(_present, _certain(part, given)))
+
+
+Sets = Mapping[int, ValueSet]
+"""What is known of some columns."""
+
+
+def values(part: exp.Expr, given: Schema, column: int) -> ValueSet:
+    """The values that a part of a condition leaves of a column."""
+    return left_of(part, given, {column: ANYTHING})[column]
+
+
+def left_of(part: exp.Expr, given: Schema, known: Sets) -> Sets:
+    """The values that a part of a condition leaves of some columns, of known ones: by the ways that can be."""
+    found: Sets | None = None
+    for way in _ways_of(part, given):
+        left = known
+        for atom in way:
+            there = _present(atom)
+            left = {c: _values(atom, given, c, one) for c, one in left.items()}
+            left = {c: one.not_null() if c in there else one for c, one in left.items()}
+        if all(one.size != 0 for one in left.values()):
+            found = left if found is None else {c: one.join(left[c]) for c, one in found.items()}
+    return dict.fromkeys(known, NOTHING) if found is None else found
 
 
 def differences(part: exp.Expr, given: Schema) -> Iterator[tuple[int, int, int]]:
     """``x - y <= c`` for columns of types with whole numbers, as one comparison says it."""
-    for one in _comparisons(part, given):
+    for one in _certain(part, given):
         yield from _differences(one)
-
-
-def _comparisons(part: exp.Expr, given: Schema) -> list[Atom]:
-    """A part, or what it is made of by AND: ``x BETWEEN a AND b`` is two comparisons; by NOT of OR, too."""
-    whole = row_expression(part, given)
-    found, todo = list[Atom](), [] if whole is None else [(whole, True)]
-    while todo:
-        one, wanted = todo.pop()
-        match one:
-            case Call(function, (inner,)) if function.name == "not":
-                todo.append((inner, not wanted))
-            case Call(function, arguments) if function.name == ("and" if wanted else "or"):
-                todo += [(each, wanted) for each in arguments]
-            case Call(function, arguments):
-                found.append(_atom(function.name, arguments, wanted))
-    return found
 
 
 def _present(one: Atom) -> frozenset[int]:
@@ -119,8 +134,14 @@ def _values(one: Atom, given: Schema, column: int, known: ValueSet) -> ValueSet:
             return _compared("=", constant, 0, given[column].type, known).not_null()
         case Atom("in", (Field(name), *items), True) if int(name) == column:
             return known.meet(_listed(items, given[column].type))
+        case Atom("in", (Field(name), *items)) if int(name) == column and known.listed is not None:
+            return ValueSet(
+                listed=known.listed - (_listed(items, given[column].type).listed or frozenset()), null=False
+            )
         case Atom("is null", (Field(name),), True) if int(name) == column:
             return known.meet(NULL)
+        case Atom("is", (Field(name),)) if int(name) == column and given[column].type == BOOLEAN:
+            return known.meet(of_values((int(one.wanted),), null=False))
     return known
 
 
@@ -152,8 +173,8 @@ _ALIKE = {"<": (-1, 0), "<=": (0, 1), ">": (0, 1), ">=": (-1, 0), "<>": (-1, 1)}
 
 def alike(part: exp.Expr, given: Schema, column: int) -> tuple[int, int, int] | None:
     """A column that another one is compared with, and how far from its least and greatest value all fare alike."""
-    found = _comparisons(part, given)
-    if len(found) != 1 or len(found[0].arguments) != 2 or not found[0].wanted:
+    found = _certain(part, given)
+    if not is_atom(part, given) or len(found[0].arguments) != 2:
         return None
     first, second = (shifted(one) for one in found[0].arguments)
     if first is None or second is None or (first[0] == column) is (second[0] == column):

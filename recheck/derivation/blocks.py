@@ -52,44 +52,19 @@ class Blocks:
                     sizes.append(size)
         return sizes
 
-    @staticmethod
-    def are_results(derivations: Iterable[Derivation], claim: ClaimedStateCount) -> bool:
-        """Whether a count is of the results of some blocks."""
-        rest = list(claim.branches)
-        for derivation in derivations:
-            split = next((one for one in (derivation.split, derivation.together) if _are_results(rest, one)), None)
-            if split is None:
-                return False
-            del rest[: len(split.branches)]
-        return not rest
+    def results(self, derivations: Iterable[Derivation], claim: ClaimedStateCount, by_values: bool = False) -> Quantity:
+        """How many different results some blocks have, by a table of them for each branch.
 
-    def results(self, derivations: Iterable[Derivation], claim: ClaimedStateCount) -> Quantity:
-        """How many different results some blocks have, by a table of them for each branch."""
-        rest, sizes = list(claim.branches), list[Quantity]()
-        for derivation in derivations:
-            split = next((one for one in (derivation.split, derivation.together) if _are_results(rest, one)), None)
-            if split is None:
-                raise RejectedError("results of another block")
+        ``by_values``: whichever rows come, so that these are not counted by a stream's rows.
+        """
+        found = claimed_results(derivations, claim)
+        if found is None:
+            raise RejectedError("results of another block")
+        for split, branch, one in found:
             self.symbols.update(symbols_of(split))
-            for branch in split.branches:
-                sizes.append(self._results(split, branch, rest.pop(0)))
-        if rest:
-            raise RejectedError("results of more blocks than there are")
-        return total(sizes)
-
-    @staticmethod
-    def by_values(derivations: Iterable[Derivation], claim: ClaimedStateCount) -> bool:
-        """Whether a count of results is one of values, whichever rows come, and not of a stream's rows."""
-        rest = list(claim.branches)
-        for derivation in derivations:
-            splits = (derivation.split, derivation.together)
-            for branch in next((one for one in splits if _are_results(rest, one)), derivation.split).branches:
-                conditions = Conditions(branch)
-                for one in counts_of(rest.pop(0).tables[0].count):
-                    key = [conditions.one_of(attribute, by_values=True) for attribute in one.attributes]
-                    if one.rule == "tuples" or (one.rule == "one" and (one.source is not None or None in key)):
-                        return False
-        return True
+            if by_values and not _is_by_values(Conditions(branch), one):
+                raise RejectedError("rows that wait for any that a side may still bring")
+        return total(self._results(*one) for one in found)
 
     @staticmethod
     def _results(split: Query, branch: Branch, claim: ClaimedBranch) -> Quantity:
@@ -105,6 +80,28 @@ class Blocks:
             return table_size(conditions, table, symbols_of(split)).entries
         except ContradictionError:
             raise RejectedError(f"nothing satisfies {claim.sql}, and it has results") from None
+
+
+def claimed_results(
+    derivations: Iterable[Derivation], claim: ClaimedStateCount
+) -> list[tuple[Query, Branch, ClaimedBranch]] | None:
+    """The branches of the results of some blocks, with what a count claims of each; None where it is of others."""
+    rest, found = list(claim.branches), list[tuple[Query, Branch, ClaimedBranch]]()
+    for derivation in derivations:
+        split = next((one for one in (derivation.split, derivation.together) if _are_results(rest, one)), None)
+        if split is None:
+            return None
+        found += [(split, branch, rest.pop(0)) for branch in split.branches]
+    return None if rest else found
+
+
+def _is_by_values(conditions: Conditions, claim: ClaimedBranch) -> bool:
+    """Whether a count of results is one of values, and not of a stream's rows."""
+    for one in counts_of(claim.tables[0].count):
+        key = [conditions.one_of(attribute, by_values=True) for attribute in one.attributes]
+        if one.rule == "tuples" or (one.rule == "one" and (one.source is not None or None in key)):
+            return False
+    return True
 
 
 def _is_of(claim: ClaimedBlockTables, split: Query) -> bool:

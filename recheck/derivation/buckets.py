@@ -12,8 +12,7 @@ from math import floor
 
 from streambound.analyzer.algebra.date_patterns import unit_of_pattern
 from streambound.analyzer.algebra.nodes import Bucket, BucketKind
-from streambound.analyzer.constants import Folded
-from streambound.analyzer.expressions.expression import Expression, Field, Literal
+from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal
 from streambound.analyzer.types import Family
 from streambound.recheck.derivation.atoms import added
 
@@ -31,7 +30,7 @@ _ENDS = ("start", "end", "last")
 
 @dataclass(frozen=True, slots=True)
 class FunctionOfTime:
-    """A function of time by its name; that without a name is the time itself."""
+    """A function of time by its name, of a time that is ``later`` than it; that without a name is the time itself."""
 
     name: str = ""
     width: int = 1
@@ -40,88 +39,83 @@ class FunctionOfTime:
     """What the time is divided by, of DIV."""
     unit: str | None = None
     """The unit to whose period's begin it leads."""
+    later: int = 0
+
+
+THE_TIME = FunctionOfTime()
 
 
 def computed(
     expression: Expression, column: int, below: FunctionOfTime, least: int | Fraction | None
-) -> tuple[FunctionOfTime, int] | None:
-    """The function of time that an expression over a column is, and what is added to the time; None for none.
+) -> FunctionOfTime | None:
+    """The function of time that an expression over a column is; None for none.
 
     ``least`` is the least value of the column, where that is known.
     """
-    match expression:
-        case Field(name):
-            return (below, 0) if int(name) == column else None
-        case Literal():
-            return None
-    function, arguments = expression.function.name, expression.arguments
-    match function, arguments:
-        case "positive", (one,):
-            return computed(one, column, below, least)
-        case (("+" | "-"), (one, Literal(constant))) if (more := added(constant, one.kind)) is not None:
-            return _shifted(computed(one, column, below, least), more if function == "+" else -more)
-        case "div", (one, Literal(constant)) if (by := added(constant, one.kind)) is not None and by > 0:
-            known = least if isinstance(one, Field) else None
-            return _divided(computed(one, column, below, least), by, known is not None and known >= 0)
-        case "date_trunc", (Literal(Folded(value=str(unit))), one) if unit.lower() in _UNITS:
-            return _truncated(computed(one, column, below, least), unit.lower())
-        case "date_format", (one, Literal(Folded(value=str(pattern)))) if one.kind.family is Family.TIMESTAMP:
-            unit_name = unit_of_pattern(pattern)
-            found = computed(one, column, below, least)
-            return _bucket(found, f"date_format(_t, '{pattern}')", unit_name) if unit_name else None
-        case (("to_date" | "cast"), (one,)) if expression.kind.family is Family.DATE:
-            found = computed(one, column, below, least) if one.kind.family is Family.TIMESTAMP else None
-            return _of_unit(_bucket(found, "to_date(_t)", "day"), "day")
-        case "cast", (one,) if one.kind.family is expression.kind.family is Family.INTEGER:
-            return computed(one, column, below, least)
+    if isinstance(expression, Field):
+        return below if int(expression.name) == column else None
+    arguments = expression.arguments if isinstance(expression, Call) else ()
+    values = [one for one in arguments if not isinstance(one, Literal)]
+    inner = computed(values[0], column, below, least) if len(values) == 1 else None
+    if inner is None or not isinstance(expression, Call):
+        return None
+    value, constant = values[0], next((one.constant for one in arguments if isinstance(one, Literal)), None)
+    more = None if constant is None else added(constant, value.kind)
+    text = constant.value if constant is not None and isinstance(constant.value, str) else ""
+    families = value.kind.family, expression.kind.family
+    match expression.function.name, len(arguments), value is arguments[0]:
+        case "positive", 1, _:
+            return inner
+        case "+", 2, _ if more is not None:
+            return _shifted(inner, more)
+        case "-", 2, True if more is not None:
+            return _shifted(inner, -more)
+        case "div", 2, True if more is not None and more > 0:
+            positive = isinstance(value, Field) and least is not None and least >= 0
+            return _divided(inner, more, positive)
+        case "date_trunc", 2, False if text.lower() in _UNITS:
+            return _truncated(inner, text.lower())
+        case "date_format", 2, True if families[0] is Family.TIMESTAMP and (unit := unit_of_pattern(text)):
+            return _bucket(inner, f"date_format(_t, '{text}')", unit)
+        case (("to_date" | "cast"), 1, _) if families == (Family.TIMESTAMP, Family.DATE):
+            return _bucket(inner, "to_date(_t)", "day", "day")
+        case "cast", 1, _ if families[0] is Family.DATE and expression.kind.name == "timestamp":
+            return _truncated(inner, "day")
+        case "cast", 1, _ if families == (Family.INTEGER, Family.INTEGER):
+            return inner
+        case "cast", 1, _ if value.kind.name == expression.kind.name == "timestamp":
+            return inner
     return None
 
 
-def _shifted(found: tuple[FunctionOfTime, int] | None, more: int) -> tuple[FunctionOfTime, int] | None:
+def _shifted(found: FunctionOfTime, more: int) -> FunctionOfTime | None:
     """The same time, so much later; of a bucket of DIV so many buckets, if all are of one length."""
-    if found is None:
+    if found.name and found.division != found.width:
         return None
-    function, already = found
-    if not function.name:
-        return function, already + more
-    if function.division is not None and function.width == function.division:
-        return function, already + more * function.division
-    return None
+    return replace(found, later=found.later + more * (found.division or 1))
 
 
-def _divided(found: tuple[FunctionOfTime, int] | None, by: int, positive: bool) -> tuple[FunctionOfTime, int] | None:
+def _divided(found: FunctionOfTime, by: int, positive: bool) -> FunctionOfTime | None:
     """``u DIV by``: it truncates, so that the bucket of 0 is nearly twice as long where times may be negative."""
-    if found is None:
+    if found.name and found.division is None:
         return None
-    function, more = found
-    if not function.name:
-        width = by if positive else 2 * by - 1
-        return FunctionOfTime(f"_t DIV {by}", width, by, by), more
-    if function.division is not None:
-        size = function.division * by
-        width = size if function.width == function.division else 2 * size - 1
-        return FunctionOfTime(f"_t DIV {size}", width, size, size), more
-    return None
+    size, even = (found.division or 1) * by, found.width == found.division if found.name else positive
+    return FunctionOfTime(f"_t DIV {size}", size if even else 2 * size - 1, size, size, later=found.later)
 
 
-def _bucket(found: tuple[FunctionOfTime, int] | None, name: str, unit: str) -> tuple[FunctionOfTime, int] | None:
+def _bucket(found: FunctionOfTime, name: str, unit: str, begin: str | None = None) -> FunctionOfTime | None:
     """The periods of a unit, of a time or of the begins of periods that are each within one."""
-    if found is None or (found[0].name and not _within(found[0].unit, unit)):
-        return None
     shortest, longest = _UNITS[unit]
-    return FunctionOfTime(name, longest, shortest), found[1]
+    fine = not found.name or _within(found.unit, unit)
+    return FunctionOfTime(name, longest, shortest, unit=begin, later=found.later) if fine else None
 
 
-def _truncated(found: tuple[FunctionOfTime, int] | None, unit: str) -> tuple[FunctionOfTime, int] | None:
+def _truncated(found: FunctionOfTime, unit: str) -> FunctionOfTime | None:
     """The begin of a period; of a time that is the begin of a longer one, it is that."""
-    longer = None if found is None else found[0].unit
-    if found is not None and longer is not None and _within(unit, longer) and not _within(longer, unit):
-        return replace(found[0], name=f"date_trunc('{longer}', _t)"), found[1]
-    return _of_unit(_bucket(found, f"date_trunc('{unit}', _t)", unit), unit)
-
-
-def _of_unit(found: tuple[FunctionOfTime, int] | None, unit: str) -> tuple[FunctionOfTime, int] | None:
-    return None if found is None else (replace(found[0], unit=unit), found[1])
+    longer = found.unit
+    if longer is not None and _within(unit, longer) and not _within(longer, unit):
+        return replace(found, name=f"date_trunc('{longer}', _t)")
+    return _bucket(found, f"date_trunc('{unit}', _t)", unit, unit)
 
 
 def _within(inner: str | None, outer: str) -> bool:
@@ -132,24 +126,16 @@ def _within(inner: str | None, outer: str) -> bool:
     return inner == outer or (inner != "week" and shortest <= limit[0] and longest <= limit[1])
 
 
-def begun(function: FunctionOfTime, low: int | None) -> int | None:
-    """How far the begin of a period is from a time at least, if a time in it is ``low`` from that."""
-    return None if low is None else low - function.width + 1
+def window_end(tree: Bucket, which: int, exact: bool) -> tuple[int, int, FunctionOfTime]:
+    """How far an end of a bucket is from a time in it at least and at most.
 
-
-def window_end(
-    tree: Bucket, which: int, low: int | None, high: int | None, exact: bool
-) -> tuple[int | None, int | None, FunctionOfTime]:
-    """An end of a bucket of a time from ``low`` to ``high`` after another one.
-
-    ``exact``: of a tumbling one, as the function of time that it is; else as a time that is near.
+    ``exact``: of a tumbling one, as the function of time that it is.
     """
     if exact and tree.kind is BucketKind.TUMBLING:
         name = f"window(_t, {tree.size}, {tree.offset}).{_ENDS[which]}"
-        return low, high, FunctionOfTime(name, tree.size, tree.size)
+        return 0, 0, FunctionOfTime(name, tree.size, tree.size)
     more = (0, tree.size, tree.size - 1)[which]
-    first = None if low is None else low + more - tree.size + 1
-    return first, None if high is None else high + more, FunctionOfTime()
+    return more - tree.size + 1, more, THE_TIME
 
 
 def end_values(
@@ -159,8 +145,6 @@ def end_values(
 
     The first one begins after ``low - size``, the last one at ``high`` at the latest.
     """
-    more, every = (0, tree.size, tree.size - 1)[which], tree.slide
-    first = None if low is None else (floor(low) - tree.size - tree.offset) // every + 1
-    last = None if high is None else (floor(high) - tree.offset) // every
-    ends = [None if one is None else one * every + tree.offset + more for one in (first, last)]
-    return ends[0], ends[1]
+    more, every = tree.offset + (0, tree.size, tree.size - 1)[which], tree.slide
+    first = None if low is None else ((floor(low) - tree.size - tree.offset) // every + 1) * every + more
+    return first, None if high is None else (floor(high) - tree.offset) // every * every + more

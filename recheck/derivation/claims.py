@@ -40,10 +40,9 @@ class ClaimedPoint:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedStep:
-    """``above - below <= most``, as an atom of the condition says, or a fact."""
+    """The point before is above ``to`` by ``most`` at most, as an atom of the condition says, or a fact."""
 
-    above: ClaimedPoint
-    below: ClaimedPoint
+    to: ClaimedPoint
     most: int
     atom: int | None = None
     fact: int | None = None
@@ -77,14 +76,15 @@ class ClaimedTime:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedFact:
-    """What holds of a column at a node, its values or its time; the rule, and the facts and atoms that it uses.
+    """What holds of a column at a node, its values or its time, and the facts and atoms that it uses.
 
-    ``present`` are facts that columns on its paths are not NULL.
+    A rule is that of times; values are as the operator says, or of no rows. ``present`` are facts that columns on its
+    paths are not NULL.
     """
 
     node: int
     column: int
-    rule: str
+    rule: str = ""
     values: ClaimedValues | None = None
     time: ClaimedTime | None = None
     uses: tuple[int, ...] = ()
@@ -115,20 +115,11 @@ class ClaimedColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimedEqual:
-    """Two columns that an atom of a join's condition makes equal."""
-
-    column: int
-    other: int
-    atom: int
-
-
-@dataclass(frozen=True, slots=True)
 class ClaimedStateCount:
     """Why there are at most so many entries. ``closing``: facts of the column by which they go.
 
-    ``key``: the columns that hold a key which ends. Of windows: rows that are ``open``, and a ``number`` of ``each``
-    partition, with ``ties``.
+    ``equal``: atoms of a join's condition that make columns equal. ``key``: the columns that hold a key which ends. Of
+    windows: rows that are ``open``, and a ``number`` of ``each`` partition, with ``ties``.
     """
 
     rule: str
@@ -137,7 +128,7 @@ class ClaimedStateCount:
     closing: tuple[int, ...] = ()
     sources: tuple[ClaimedSource, ...] = ()
     columns: tuple[ClaimedColumn, ...] = ()
-    equal: tuple[ClaimedEqual, ...] = ()
+    equal: tuple[int, ...] = ()
     of: tuple[ClaimedStateCount, ...] = ()
     branches: tuple[ClaimedBranch, ...] = ()
     key: tuple[int, ...] = ()
@@ -145,6 +136,14 @@ class ClaimedStateCount:
     open: ClaimedStateCount | None = None
     each: ClaimedStateCount | None = None
     ties: ClaimedStateCount | None = None
+
+    @property
+    def goes(self) -> str:
+        """By what an entry goes before its rows are taken back: a ``time``, a ``key`` that ends, or nothing."""
+        if self.rule in ("parts", "below", "window"):
+            inner = self.each or self.open or (self.of[0] if self.of else None)
+            return "" if inner is None else inner.goes
+        return "key" if self.rule == "keys" else "time" if self.closing or self.rule == "recent" else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,26 +156,17 @@ class ClaimedWindow:
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimedBest:
-    """A column of which the greatest or least value is enough, by the others of an entry."""
-
-    column: int
-    greatest: bool
-
-
-@dataclass(frozen=True, slots=True)
 class ClaimedOperatorState:
-    """What an operator remembers: of what, by which columns, what an entry holds, how many, and when one goes."""
+    """What an operator remembers, by which proposition, how many entries, and why; of windows which rows.
+
+    ``best``: a column of which the greatest or least value is enough, by the others of an entry.
+    """
 
     what: str
     proposition: str
-    key: tuple[int, ...]
-    entry: str
     size: ClaimedAmount
-    reason: str
-    retention: str
     count: ClaimedStateCount | None = None
-    best: ClaimedBest | None = None
+    best: int | None = None
     window: ClaimedWindow | None = None
 
 
@@ -190,54 +180,50 @@ class ClaimedBlockTables:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedGreatest:
-    """The greatest value that matters of a column."""
+    """The greatest value that matters of a column, or by how much it is above an ``other`` one in rows that matter.
 
-    column: int
-    most: int
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimedApart:
-    """By how much a column is above another one at most in rows that matter, and the path of a condition that says so.
-
-    Without a path the operators above say so.
+    The path of a condition says so, or the operators above.
     """
 
     column: int
-    other: int
     most: int
+    other: int | None = None
     path: tuple[ClaimedStep, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimedSpan:
-    """Where an operator stands."""
-
-    line: int
-    column: int
-
-
-@dataclass(frozen=True, slots=True)
 class ClaimedOperation:
-    """An operator with its rule, what is needed of its rows, its states and what it reads."""
+    """An operator at a line and a column, its rule, what is needed of its rows, its states and what it reads."""
 
     operator: str
     rule: str
     columns: tuple[int, ...]
-    most: tuple[ClaimedGreatest, ...] = ()
-    apart: tuple[ClaimedApart, ...] = ()
+    limits: tuple[ClaimedGreatest, ...] = ()
     states: tuple[ClaimedOperatorState, ...] = ()
     inputs: tuple[ClaimedOperation, ...] = ()
     block: ClaimedBlockTables | None = None
     each: ClaimedKey | None = None
-    span: ClaimedSpan | None = None
+    at: tuple[int, ...] = ()
+
+    def count(self, place: int) -> ClaimedStateCount:
+        """Why a state of it has at most so many entries."""
+        if not -len(self.states) <= place < len(self.states):
+            raise RejectedError(f"a {self.operator} without its states")
+        count = self.states[place].count
+        if count is None:
+            raise NotCheckedError(f"a {self.operator} whose state {self.states[place].what} says no reason")
+        return count
+
+    @property
+    def every_state(self) -> tuple[ClaimedOperatorState, ...]:
+        """The states of the operations below, then its own."""
+        return (*(state for below in self.inputs for state in below.every_state), *self.states)
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimedKey:
     """What is remembered for one value of a key that ends, by a log of its own."""
 
-    rule: str
     key: str
     nodes: tuple[ClaimedNode, ...]
     facts: tuple[ClaimedFact, ...]
@@ -248,13 +234,13 @@ class ClaimedKey:
 class ClaimedRewrite:
     """A rewrite of the whole tree, or of the operator at a path, by some facts of the tree before it.
 
-    ``values``: of a limit to what partners of a join's ``side`` have, as a ``fact`` of pairs says, by its number.
+    ``condition``: what partners of a join's ``side`` satisfy, as a ``fact`` of pairs says, by its number.
     """
 
     rule: str
     path: tuple[str, ...] = ()
     side: str = ""
-    values: ClaimedValues | None = None
+    condition: str = ""
     fact: int | None = None
     nodes: tuple[ClaimedNode, ...] = ()
     facts: tuple[ClaimedFact, ...] = ()
@@ -276,13 +262,3 @@ class ClaimedDerivation:
     def __post_init__(self) -> None:
         if self.version != VERSION:
             raise RejectedError(f"the derivation is not of version {VERSION}")
-
-
-def count_of(claim: ClaimedOperation, place: int) -> ClaimedStateCount:
-    """Why a state of an operation has at most so many entries."""
-    if not -len(claim.states) <= place < len(claim.states):
-        raise RejectedError(f"a {claim.operator} without its states")
-    count = claim.states[place].count
-    if count is None:
-        raise NotCheckedError(f"a {claim.operator} whose state {claim.states[place].what} says no reason")
-    return count

@@ -1,58 +1,211 @@
-"""Checks a log of facts: what holds of a column at a node, each by one rule, of facts before it and atoms."""
+"""The log of facts, what is read of it, and paths of differences that facts and atoms of a condition add up to."""
 
 from __future__ import annotations
 
-from streambound.analyzer.algebra.nodes import Join
-from streambound.analyzer.algebra.value_sets import ANYTHING
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from math import ceil, floor
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.nodes import JoinKind
+from streambound.analyzer.algebra.value_sets import ValueSet
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.derivation import atoms
-from streambound.recheck.derivation.claims import ClaimedFact, NotCheckedError
-from streambound.recheck.derivation.fact_log import LEFT, RIGHT, CheckedFacts, TimeFact
-from streambound.recheck.derivation.time_facts import TIME_RULES
-from streambound.recheck.derivation.trees import PlanNode, PlanNodes, sources
-from streambound.recheck.derivation.value_facts import VALUE_RULES, value_set
+from streambound.recheck.derivation.buckets import THE_TIME, FunctionOfTime
+from streambound.recheck.derivation.claims import ClaimedFact, ClaimedPoint, ClaimedStep, NotCheckedError
+from streambound.recheck.derivation.plan import Origin, PlanNode, PlanNodes, is_session, origin
+from streambound.recheck.derivation.rows import sources
+
+SIDES = ("left.", "right.")
+"""In facts about pairs: the time at which the row of a side changes."""
+_KEEP_NOW = (
+    nodes.Filter, nodes.Alias, nodes.Project, nodes.Distinct, nodes.SpjBlock, nodes.Aggregate, nodes.Bucket,
+)  # fmt: skip
+"""The operators whose rows change when those do that they are made of."""
 
 
-def checked_facts(nodes: PlanNodes, claimed: tuple[ClaimedFact, ...]) -> CheckedFacts:
-    """Some facts, each checked in its turn; raises RejectedError for one that does not follow."""
-    facts = CheckedFacts(nodes, claimed)
-    for number, claim in enumerate(claimed):
-        node = nodes.at(claim.node)
-        if not 0 <= claim.column < node.width or (claim.values is None) == (claim.time is None):
-            raise RejectedError(f"fact {number} is about nothing")
-        before = claim.present if claim.rule == "recursive" else (*claim.uses, *claim.present)
-        if any(not 0 <= one < number for one in before):
-            raise RejectedError(f"fact {number} uses facts that are not before it")
-        rules = VALUE_RULES if claim.time is None else TIME_RULES
-        if claim.rule not in rules:
-            raise NotCheckedError(f"facts by the rule {claim.rule!r}")
-        if claim.values is not None:
-            _values(facts, number, claim, node)
+@dataclass(frozen=True, slots=True)
+class TimeFact:
+    """``function(u)`` of a time u with ``low <= u - t <= high``, t of a source's row, or, of "", of the change.
+
+    ``beside``: where there is such a row; without it a row has the column, too.
+    """
+
+    source: str
+    low: int | None
+    high: int | None
+    function: FunctionOfTime = THE_TIME
+    beside: bool = False
+
+    def within(self, other: TimeFact) -> bool:
+        """Whether it says at least as much as another one."""
+        low = other.low is None or (self.low is not None and other.low <= self.low)
+        high = other.high is None or (self.high is not None and other.high >= self.high)
+        same = (self.source, self.function.name) == (other.source, other.function.name) and self.beside <= other.beside
+        return same and low and high and self.function.width <= other.function.width
+
+    def moved(self, source: str, earlier: int | None, later: int | None) -> TimeFact:
+        """The same of another time, which is so far before and after; None for any distance."""
+        low = None if self.low is None or earlier is None else self.low + earlier
+        high = None if self.high is None or later is None else self.high + later
+        return replace(self, source=source, low=low, high=high)
+
+    @property
+    def is_now(self) -> bool:
+        """Whether the column is the time at which a row comes."""
+        return (self.source, self.low, self.high, self.function.name) == ("", 0, 0, "")
+
+
+@dataclass
+class CheckedFacts:
+    """The facts of a derivation, each checked in its turn; raises RejectedError for one that does not follow."""
+
+    nodes: PlanNodes
+    claimed: tuple[ClaimedFact, ...]
+    times: dict[int, TimeFact] = field(default_factory=dict)
+    sets: dict[int, ValueSet] = field(default_factory=dict)
+    used: set[int] = field(default_factory=set)
+
+    # --- what is read of the log ----------------------------------------------------------------------------------
+
+    def values(self, number: int | None, node: PlanNode, column: int) -> ValueSet:
+        """The value set that a fact gives to a column of a node."""
+        if number not in self.sets or not self.is_about(number, node, column):
+            raise RejectedError(f"fact {number} is not about the values of that column")
+        return self.sets[number]
+
+    def time(self, number: int | None, node: PlanNode, column: int, beside: bool = False) -> TimeFact:
+        """What a fact says of the time in a column of a node; ``beside``: it may be so only where there is a row."""
+        if number not in self.times or not self.is_about(number, node, column):
+            raise RejectedError(f"fact {number} is not about the time of that column")
+        if self.times[number].beside and not beside:
+            raise RejectedError(f"fact {number} is about rows that may be missing")
+        return self.times[number]
+
+    def column_of(self, number: int | None) -> int:
+        """The column that a fact is about."""
+        if number is None or not 0 <= number < len(self.claimed):
+            raise RejectedError(f"there is no fact {number}")
+        return self.claimed[number].column
+
+    def about(self, node: PlanNode, column: int) -> list[int]:
+        """The facts about the values of a column of a node."""
+        return [one for one in self.sets if self.is_about(one, node, column)]
+
+    def _is_of(self, number: int, node: PlanNode) -> bool:
+        return self.is_about(number, node, self.column_of(number))
+
+    def is_about(self, number: int, node: PlanNode, column: int) -> bool:
+        """Whether a fact is about a column of a node, which then uses it."""
+        claim = self.claimed[number]
+        found = claim.column == column and self.nodes.at(claim.node).same(node)
+        self.used |= {number} if found else set()
+        return found
+
+    def is_empty(self, node: PlanNode, among: Sequence[int] | None = None) -> bool:
+        """Whether a fact, of some, says that a column of a node has no value, so that there are no rows."""
+        known = [one for one in (self.sets if among is None else among) if one in self.sets]
+        return bool([one for one in known if self.sets[one].size == 0 and self._is_of(one, node)])
+
+    def require_used(self) -> None:
+        """Raises RejectedError where nothing uses a fact, or a node."""
+        if len(self.used) < len(self.claimed) or len(self.nodes.used) < len(self.nodes.claimed):
+            raise RejectedError("it says more than it uses")
+
+    # --- paths ----------------------------------------------------------------------------------------------------
+
+    def path(
+        self, steps: Sequence[ClaimedStep], first: ClaimedPoint, last: ClaimedPoint, node: PlanNode,
+        there: Sequence[int], beside: bool = False,
+    ) -> int | None:  # fmt: skip
+        """The sum of a path: the most by which its first point is above its last one; None where there is no path.
+
+        ``beside``: where the source that it leads to is there.
+        Points between must be there: sources without which no row is, and columns that are not NULL, as a part of the
+        condition says, a fact of the path, or one of those that say what is ``there``.
+        """
+        if not steps:
+            return None
+        known, point = [*there, *(step.fact for step in steps if step.fact is not None)], first
+        for number, step in enumerate(steps):
+            if number:
+                self.require_there(point, node, known)
+            most = self._most(point, step, node, beside)
+            if most is None or most > step.most:
+                raise RejectedError("a step of a path that nothing says")
+            point = step.to
+        if point != last:
+            raise RejectedError("a path between other points")
+        return sum(step.most for step in steps)
+
+    def require_there(self, point: ClaimedPoint, node: PlanNode, known: Sequence[int]) -> None:
+        """Raises an error where a point of a path may not be there."""
+        if point.source is not None and point.source not in SIDES:
+            found = sources(node)
+            if point.source not in found or found[point.source].missing:
+                raise NotCheckedError("a path by a source that may be missing")
+        if point.column is None or any(point.column in atoms.present(one, node.row) for one in node.conditions):
+            return
+        below = row_of(node, point.column)
+        mine = [one for one in known if one in self.sets and self.is_about(one, below.node, below.column or 0)]
+        if all(self.sets[one].null for one in mine):
+            raise RejectedError("a path by a column that may be NULL")
+
+    def _most(self, above: ClaimedPoint, step: ClaimedStep, node: PlanNode, beside: bool) -> int | None:
+        """How far a point is above the next one at most, as an atom says, or a fact about a row of the condition."""
+        below = step.to
+        column, other = (above, below) if above.column is not None else (below, above)
+        if column.column is None or (step.atom is None) is (step.fact is None):
+            raise RejectedError("a step between no column and another point, or by no one thing")
+        kind, part = node.row[column.column].type, None if step.fact is not None else self.atom(node, step.atom)
+        if part is not None and other.column is not None:
+            wanted = above.column, below.column
+            return min((c for x, y, c in atoms.differences(part, node.row) if (x, y) == wanted), default=None)
+        if kind is None or not kind.discrete or other.column is not None or (part is not None and other.source):
+            raise RejectedError("a distance that nothing says")
+        if part is not None:
+            low, high = atoms.values(part, node.row, column.column).ends
+        elif other.source is None:
+            low, high = self.of_row(step.fact, node, column.column).ends
         else:
-            _time(facts, number, claim, node)
-    return facts
+            row = row_of(node, column.column)
+            time = moved_up(self.time(step.fact, row.node, row.column or 0, beside), node, row)
+            low, high = time.low, time.high
+            if time.source != other.source or time.function.name:
+                raise RejectedError(f"fact {step.fact} is about another time")
+        if column is above:
+            return None if high is None else floor(high)
+        return None if low is None else -ceil(low)
+
+    def of_row(self, number: int | None, node: PlanNode, column: int) -> ValueSet:
+        """The values of a column that a condition reads, as a fact about the input has them."""
+        row = row_of(node, column)
+        return self.values(number, row.node, row.column or 0)
+
+    @staticmethod
+    def atom(node: PlanNode, number: int | None) -> exp.Expr:
+        """A part of a node's condition."""
+        if number is None or not 0 <= number < len(node.conditions):
+            raise RejectedError(f"there is no part {number} of a condition")
+        return node.conditions[number]
 
 
-def _values(facts: CheckedFacts, number: int, claim: ClaimedFact, node: PlanNode) -> None:
-    assert claim.values is not None, "it is about values"
-    facts.sets[number] = value_set(claim.values, node, claim.column)
-    if VALUE_RULES[claim.rule](facts, claim, node).within(facts.sets[number]):
-        return
-    for atom in claim.atoms if claim.rule == "narrowed" else ():
-        part = facts.atom(node, atom)
-        if atoms.values(part, node.row, claim.column) in (ANYTHING, ANYTHING.not_null()):
-            raise NotCheckedError(f"which values {part.sql('spark')} leaves")
-    raise RejectedError(f"fact {number}: {node.schema[claim.column].name} has other values")
+def row_of(node: PlanNode, column: int) -> Origin:
+    """The column of an input that a condition reads."""
+    inner = isinstance(node.tree, nodes.Join) and node.tree.kind is JoinKind.INNER
+    found = origin(node, column) if isinstance(node.tree, nodes.Filter) or inner else None
+    if found is None:
+        raise RejectedError("a condition of nothing")
+    return found
 
 
-def _time(facts: CheckedFacts, number: int, claim: ClaimedFact, node: PlanNode) -> None:
-    assert claim.time is not None, "it is about a time"
-    if isinstance(node.tree, Join) and claim.time.source not in ("", LEFT, RIGHT, *sources(node)):
-        raise RejectedError("a time of what no row is made of")
-    time = TIME_RULES[claim.rule](facts, claim, node, claim.time)
-    said = TimeFact(claim.time.source, claim.time.low, claim.time.high, time.function, claim.time.beside)
-    if claim.time.function != time.function.name or claim.time.width != time.function.width:
-        raise RejectedError(f"fact {number}: the column is another function of time")
-    if not time.within(said):
-        raise RejectedError(f"fact {number}: the time may be further away")
-    facts.times[number] = said
+def moved_up(below: TimeFact, node: PlanNode, row: Origin) -> TimeFact:
+    """What is said of a row of an input, said of the operator's row; of pairs when that row of a side changes."""
+    if below.source or (isinstance(node.tree, nodes.Join) and node.tree.kind is JoinKind.INNER):
+        return replace(below, source=f"{row.name}.{below.source}")
+    fine = isinstance(node.tree, _KEEP_NOW) and not is_session(node.tree)
+    if not fine and not (isinstance(node.tree, nodes.Apply) and node.input("subquery").is_static):
+        raise NotCheckedError(f"when rows of a {type(node.tree).__name__} change")
+    return below

@@ -5,46 +5,37 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from streambound.analyzer.algebra.nodes import Over, Side, Unit, WindowCall
-from streambound.analyzer.algebra.schema import parsed
-from streambound.analyzer.expressions.whole_numbers import whole_number
+from streambound.analyzer.algebra.window_functions import (
+    Looks,
+    is_beside,
+    is_rank,
+    number_of,
+    operands,
+    window_function,
+)  # fmt: skip
 from streambound.recheck.certificates.claims import RejectedError
-from streambound.recheck.certificates.quantity import Quantity, product
-from streambound.recheck.derivation.claims import ClaimedOperation, ClaimedStateCount, ClaimedWindow, count_of
-from streambound.recheck.derivation.counts import CountedColumns
-from streambound.recheck.derivation.demand import Needed, needed_of
-from streambound.recheck.derivation.operations import OperationChecker
-from streambound.recheck.derivation.states import (
-    OF_VALUES,
-    OPEN,
-    PRESENT,
-    ROW,
-    TIME,
-    ExpectedState,
-    reason_of,
-    retention_of,
-)
-from streambound.recheck.derivation.trees import Places, PlanNode, keys, only_grows, partitions
-
-_TIED = ("RANK", "DENSE_RANK")
-_RANKS = ("ROW_NUMBER", *_TIED)
-_BESIDE = ("LAG", "LEAD")
-_FRAMED = ("COUNT", "SUM", "MIN", "MAX", "AVG", "FIRST_VALUE", "LAST_VALUE")
+from streambound.recheck.certificates.quantity import Quantity, product, total
+from streambound.recheck.derivation.claims import ClaimedOperation, ClaimedStateCount, ClaimedWindow
+from streambound.recheck.derivation.counts import CountedColumns, counted
+from streambound.recheck.derivation.operations import ExpectedState, Needed, OperationChecker, needed_of
+from streambound.recheck.derivation.plan import Places, PlanNode, partitions
+from streambound.recheck.derivation.rows import keys, only_grows
 
 
 def over(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) -> None:
     """What each window keeps of the rows; each function is of one of them."""
-    tree, below, needed = node.tree, node.input("input"), needed_of(claim)
+    tree, below, needed = node.tree, node.below, needed_of(claim)
     assert isinstance(tree, Over), "its rule"
     if any(map(_refused, tree.calls)):
         raise RejectedError("a function over a window that no rule speaks of")
-    shown = needed.columns & below.every if all(call.function in _TIED for call in tree.calls) else below.every
+    shown = needed.columns & below.every if all(window_function(call).ties for call in tree.calls) else below.every
     states, seen = list[ExpectedState](), list[int]()
     for place, state in enumerate(claim.states):
         if state.window is None or not state.window.calls or not {*state.window.calls} <= {*range(len(tree.calls))}:
             raise RejectedError("a window without functions")
         seen += state.window.calls
         kept = _KeptRows(operations, node, tree, needed, shown, state.window)
-        states.append(kept.state(count_of(claim, place)))
+        states.append(ExpectedState("rows", "OVER", kept.size(claim.count(place))))
     if sorted(seen) != [*range(len(tree.calls))]:
         raise RejectedError("functions of no window, or of several")
     operations.states(claim, *states)
@@ -53,9 +44,9 @@ def over(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) 
 
 
 def _refused(call: WindowCall) -> bool:
-    several = call.function not in _BESIDE and len(call.arguments) > 1
-    known = call.function in (*_RANKS, *_BESIDE, *_FRAMED)
-    return call.distinct or call.filter is not None or call.ignore_nulls or several or not known
+    several = not is_beside(call) and len(operands(call)) > 1
+    unusual = call.distinct or call.filter is not None or call.ignore_nulls
+    return unusual or several or not window_function(call).decided
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +59,11 @@ class _Reach:
 
 
 def _reach(call: WindowCall) -> _Reach:
-    if call.function in _RANKS:
+    if is_rank(call):
         return _Reach(None, 0)
-    if call.function in _BESIDE:
-        offset = whole_number(parsed(call.arguments[1])) if len(call.arguments) > 1 else None
-        number = 1 if len(call.arguments) < 2 else None if offset is None else offset[0]
-        return _Reach(number, 0) if call.function == "LAG" else _Reach(0, number)
+    if is_beside(call):
+        back = window_function(call).looks is Looks.BACK
+        return _Reach(number_of(call), 0) if back else _Reach(0, number_of(call))
     if call.frame is None:
         return _Reach(None, None)
     ends = [
@@ -99,90 +89,73 @@ class _KeptRows:
     window: ClaimedWindow
 
     def __post_init__(self) -> None:
-        self.below = self.node.input("input")
+        self.below, self.counts = self.node.below, self.operations.counts
         self.calls = [self.tree.calls[number] for number in self.window.calls]
         self.first = self.calls[0]
         if any((one.partition, one.order) != (self.first.partition, self.first.order) for one in self.calls):
             raise RejectedError("functions over different windows")
 
-    def state(self, count: ClaimedStateCount) -> ExpectedState:
-        """What is kept."""
+    def size(self, count: ClaimedStateCount) -> Quantity:
+        """How many rows are kept."""
         kinds = {"all": self._all, "first": self._first, "last": self._near, "running": self._near}
         kinds |= {"within": self._of_late}
         if self.window.keeps not in kinds:
             raise RejectedError("rows that nobody asks for")
-        size, reason, retention = kinds[self.window.keeps](count)
-        self.operations.counts.agreed(count.size, size)
-        places = tuple(sorted(self.below.read_by(*self.first.partition)))
-        return ExpectedState("rows", "OVER", places, ROW, size, reason, retention)
+        return self.counts.agreed(count.size, kinds[self.window.keeps](count))
 
-    def _all(self, count: ClaimedStateCount) -> tuple[Quantity, str, str]:
+    def _all(self, count: ClaimedStateCount) -> Quantity:
         """All rows: as many as there are, or, where partitions close, those of open ones."""
         if count.rule == "whole":
-            rows = CountedColumns(self.below, self.below.every, None)
-        else:
-            whole = partitions(self.node, self.window.calls[0], whole=True)
-            rows = CountedColumns(whole, whole.every, frozenset(range(self.below.width, whole.width)))
-        return self.operations.counts.most(count, rows), reason_of(count), retention_of(count)
+            return self.counts.most(count, counted(self.below))
+        whole = partitions(self.node, self.window.calls[0], whole=True)
+        return self.counts.most(count, counted(whole, by=frozenset(range(self.below.width, whole.width))))
 
     # --- the first rows -----------------------------------------------------------------------------------------------
 
-    def _first(self, count: ClaimedStateCount) -> tuple[Quantity, str, str]:
+    def _first(self, count: ClaimedStateCount) -> Quantity:
         """Of rows that are closed those of the first ranks, which a condition above asks for."""
         number, width = count.number, self.below.width
         limits = [
-            call.function
+            call
             for place, call in zip(self.window.calls, self.calls, strict=True)
-            if call.function in _RANKS and number is not None
-            if self.needed.most.get(width + place, number + 1) <= number
+            if is_rank(call) and number is not None
+            if self.needed.limits.get((width + place, None), number + 1) <= number
         ]
-        looking = [_reach(call) for call in self.calls if call.function not in _RANKS]
+        looking = [_reach(call) for call in self.calls if not is_rank(call)]
         if not limits or any(one.after != 0 or one.unit is not Unit.ROWS for one in looking):
             raise RejectedError("the first rows of what looks further")
-        open_rows = None if only_grows(self.below) else CountedColumns(self.below, self.below.every, None)
-        tied = "ROW_NUMBER" not in limits
-        return self._counted(count, open_rows, tied)
+        open_rows = None if only_grows(self.below) else counted(self.below, by=self.below.every)
+        return self._counted(count, open_rows, tied=all(window_function(call).ties for call in limits))
 
-    def _counted(
-        self, count: ClaimedStateCount, open_rows: CountedColumns | None, tied: bool = False
-    ) -> tuple[Quantity, str, str]:
+    def _counted(self, count: ClaimedStateCount, open_rows: CountedColumns | None, tied: bool = False) -> Quantity:
         """Rows that are open, and so many of each partition, with all of one rank."""
-        counts, sizes = self.operations.counts, list[Quantity]()
         if count.rule != "window" or count.number is None or (open_rows is None) is not (count.open is None):
             raise RejectedError("rows of windows that are counted as others")
-        if count.open is not None and open_rows is not None:
-            sizes.append(counts.most(count.open, open_rows))
+        sizes = [self.counts.most(count.open, open_rows)] if count.open is not None and open_rows is not None else []
         if count.number == 0 and count.each is None:
-            return counts.sum(sizes), OF_VALUES, PRESENT
+            return total(sizes)
         if count.each is None:
             raise RejectedError("rows of partitions that nothing counts")
         factors = [Quantity.number(count.number), self._partitions(count.each, tied and count.ties is None)]
         if count.ties is not None:
             self._newest_order(either=True)
-            factors.append(counts.recent(count.ties, self.below, 1))
-        return counts.sum([*sizes, product(factors)]), reason_of(count.each), retention_of(count.each)
+            factors.append(self.counts.recent(count.ties, self.below, 1))
+        return total([*sizes, product(factors)])
 
     def _partitions(self, each: ClaimedStateCount, tied: bool) -> Quantity:
         """The partitions; where rows of a rank are told apart, with the columns that tell them."""
-        width, call = len(self.first.partition), self.window.calls[0]
-        claimed = self.operations.counts.facts.nodes.claimed
+        width, claimed = len(self.first.partition), self.counts.facts.nodes.claimed
         more = claimed[each.node].columns if each.node is not None and 0 <= each.node < len(claimed) else ()
-        if tied:
-            same = (*self.first.partition, *(key.value for key in self.first.order))
-            told = {*more, *(self.below.place_of(parsed(one)) for one in same)}
-            if not any(one <= told for one in (self.shown, *keys(self.below))):
-                raise RejectedError("rows of one rank that differ in other columns")
-        if each.rule == "one":
-            if width:
-                raise RejectedError("one partition, where there are more")
-            self.operations.counts.agreed(each.size, Quantity.number(1))
-            return Quantity.number(1)
-        rows = partitions(self.node, call, tuple(more))
-        return self.operations.counts.most(each, CountedColumns(rows, rows.every, frozenset(range(width))))
+        same = (*self.first.partition, *(key.value for key in self.first.order))
+        told = {*more, *map(self.below.place_of, same)}
+        if tied and not any(one <= told for one in (self.shown, *keys(self.below))):
+            raise RejectedError("rows of one rank that differ in other columns")
+        rows = partitions(self.node, self.window.calls[0], tuple(more))
+        return self.counts.most(each, counted(rows, by=frozenset(range(width))))
 
     # --- rows near others ---------------------------------------------------------------------------------------------
 
-    def _near(self, count: ClaimedStateCount) -> tuple[Quantity, str, str]:
+    def _near(self, count: ClaimedStateCount) -> Quantity:
         """The last rows of each partition, or a value so far, where rows come, or close, in the window's order."""
         reach = self._reach_of_all()
         running = self.window.keeps == "running"
@@ -193,9 +166,7 @@ class _KeptRows:
         if count.number != (1 if reach.before is None else reach.before + reach.after):
             raise RejectedError("fewer rows than functions look at")
         place, newest = self._order()
-        if newest:
-            return self._counted(count, None)
-        return self._counted(count, CountedColumns(self.below, self.below.every, frozenset((place,))))
+        return self._counted(count, None if newest else counted(self.below, by=frozenset((place,))))
 
     def _reach_of_all(self) -> _Reach:
         reaches = [_reach(call) for call in self.calls]
@@ -215,28 +186,27 @@ class _KeptRows:
 
         ``either``: that may be from the last to the first.
         """
-        order, facts = self.first.order, self.operations.counts.facts
+        order, facts = self.first.order, self.counts.facts
         known = bool(order) and (either or not order[0].descending)
-        place = self.below.place_of(parsed(order[0].value)) if known else None
+        place = self.below.place_of(order[0].value) if known else None
         if place is None or len(self.window.order) != 2:
             raise RejectedError("rows that come in no order")
         time = facts.time(self.window.order[0], self.below, place)
         if time.source or time.low is None or facts.values(self.window.order[1], self.below, place).null:
             raise RejectedError("rows that come in another order")
-        newest = (time.low, time.high, time.function.name) == (0, 0, "") and only_grows(self.below)
-        return place, newest
+        return place, time.is_now and only_grows(self.below)
 
     def _newest_order(self, either: bool = False) -> None:
         if not self._order(either)[1]:
             raise RejectedError("rows that do not come in the window's order")
 
-    def _of_late(self, count: ClaimedStateCount) -> tuple[Quantity, str, str]:
+    def _of_late(self, count: ClaimedStateCount) -> Quantity:
         """Rows within a length of time: those that frames of values look at, or whose row before is so near."""
         self._newest_order()
         asked = self._asked_range() if self._reach_of_all().unit is Unit.RANGE else self._asked_beside()
         if count.rule != "window" or count.open is None or count.number is not None:
             raise RejectedError("rows of another length of time")
-        return self.operations.counts.recent(count.open, self.below, asked), OPEN, TIME
+        return self.counts.recent(count.open, self.below, asked)
 
     def _asked_range(self) -> int:
         reach = self._reach_of_all()
@@ -247,21 +217,20 @@ class _KeptRows:
     def _asked_beside(self) -> int:
         """How long rows matter, as that of a LAG or LEAD must be so near which looks as far as any other function."""
         reach = self._reach_of_all()
-        return self._apart("LAG", reach.before) + self._apart("LEAD", reach.after)
+        return self._apart(Looks.BACK, reach.before) + self._apart(Looks.AHEAD, reach.after)
 
-    def _apart(self, function: str, rows: int | None) -> int:
+    def _apart(self, looks: Looks, rows: int | None) -> int:
         """How far in time those of so many rows before, or after, are at most that matter."""
         if rows == 0:
             return 0
-        order, limits = self.below.place_of(parsed(self.first.order[0].value)), list[int]()
+        order, limits = self.below.place_of(self.first.order[0].value), list[int]()
         for place, call in zip(self.window.calls, self.calls, strict=True):
-            given, one = self.below.width + place, _reach(call)
-            offset = one.before if function == "LAG" else one.after
-            if rows is None or order is None or offset is None or call.function != function or offset < rows:
+            given, of = self.below.width + place, operands(call)
+            if rows is None or order is None or window_function(call).looks is not looks or number_of(call) < rows:
                 continue
-            if len(call.arguments) < 3 and self.below.place_of(parsed(call.arguments[0])) == order:
-                pair = (order, given) if function == "LAG" else (given, order)
-                limits += [self.needed.apart[pair]] * (pair in self.needed.apart)
+            if len(of) == 1 and self.below.place_of(of[0]) == order:
+                pair = (order, given) if looks is Looks.BACK else (given, order)
+                limits += [most for one, most in self.needed.limits.items() if one == pair]
         if not limits:
             raise RejectedError("rows beside others that may be of any time")
         return max(0, min(limits))

@@ -9,31 +9,31 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from streambound.analyzer.algebra.nodes import Join, JoinKind, Tree, named_inputs
-from streambound.analyzer.algebra.syntax import column_of
-from streambound.analyzer.algebra.value_sets import ValueSet, between
+from streambound.analyzer.algebra.value_sets import NOTHING
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog
-from streambound.analyzer.types import Family
 from streambound.preprocess.trees.arguments import arguments_down
 from streambound.preprocess.trees.conditions import conditions_down, filtered
 from streambound.preprocess.trees.flatten import flat_aggregates
 from streambound.preprocess.trees.hidden_keys import hidden_keys
 from streambound.preprocess.trees.late_conditions import late_conditions
 from streambound.preprocess.trees.late_values import values_in_blocks
-from streambound.preprocess.trees.not_in import split
+from streambound.preprocess.trees.not_in import compared, split
 from streambound.preprocess.trees.padding import padded_rows
 from streambound.preprocess.trees.plain_conditions import plain_conditions
 from streambound.preprocess.trees.scalars import scalars_joined
 from streambound.preprocess.trees.streams_together import streams_together
 from streambound.preprocess.trees.sums import sums_below
-from streambound.preprocess.trees.unions import one_selection
+from streambound.preprocess.trees.unions import in_both, one_selection
 from streambound.recheck.certificates.claims import RejectedError
-from streambound.recheck.derivation.claims import ClaimedRewrite, ClaimedValues, NotCheckedError
-from streambound.recheck.derivation.fact_log import CheckedFacts
-from streambound.recheck.derivation.facts import checked_facts
-from streambound.recheck.derivation.trees import PlanNode, PlanNodes, both_selections, compared_values, pairs
+from streambound.recheck.derivation import atoms
+from streambound.recheck.derivation.claims import ClaimedRewrite, NotCheckedError
+from streambound.recheck.derivation.facts import CheckedFacts
+from streambound.recheck.derivation.log import checked_facts
+from streambound.recheck.derivation.plan import PlanNode, PlanNodes, pairs
 
 _MEET = {
     "left": (JoinKind.INNER, JoinKind.RIGHT, JoinKind.SEMI),
@@ -65,30 +65,33 @@ def rewritten(root: PlanNode, rewrites: Sequence[ClaimedRewrite], blocks: BlockR
             facts = checked_facts(PlanNodes(root, one.nodes), one.facts)
             changed = _STEPS[one.rule](root.along(one.path), one, facts)
             facts.require_used()
-            root = root.of(_with(root.tree, one.path, changed))
+            root = root.of(with_at(root.tree, one.path, changed))
         else:
             raise NotCheckedError(f"the rewrite {one.rule!r}")
     return root
 
 
-def _with(tree: Tree, path: tuple[str, ...], changed: Tree) -> Tree:
+def with_at(tree: Tree, path: tuple[str, ...], changed: Tree) -> Tree:
     """A tree with another one at a path."""
     if not path:
         return changed
-    return replace(tree, **{path[0]: _with(named_inputs(tree)[path[0]], path[1:], changed)})  # type: ignore[arg-type]
+    return replace(tree, **{path[0]: with_at(named_inputs(tree)[path[0]], path[1:], changed)})  # type: ignore[arg-type]
 
 
 def _selection(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tree:
     """Selections of the same rows as one: a column of the rows that are in both has no value."""
-    if not facts.is_empty(both_selections(node)):
+    both = in_both(node.tree)
+    if both is None or not facts.is_empty(node.of(both)):
         raise RejectedError("a row may satisfy both conditions")
     return one_selection(node.tree)
 
 
 def _not_in(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tree:
     """B5: NOT IN as anti joins; a fact says of each side that it is not NULL."""
-    sides = [compared_values(node, name) for name in ("member", "values")]
-    member, values = (all(facts.sets[one].null for one in facts.about(side, 0)) for side in sides)
+    sides = compared(node.tree)
+    if sides is None:
+        raise RejectedError("no NOT IN")
+    member, values = (all(facts.sets[one].null for one in facts.about(node.of(side), 0)) for side in sides)
     return split(node.tree, member, values, node.catalog)
 
 
@@ -97,16 +100,21 @@ def _limited(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tr
     tree, both = node.tree, pairs(node)
     if not isinstance(tree, Join) or tree.using or tree.kind not in _MEET.get(rewrite.side, ()) or rewrite.fact is None:
         raise RejectedError("a side whose rows are there without a partner")
-    side, column = node.input(rewrite.side), facts.column_of(rewrite.fact)
+    side, column, part = node.input(rewrite.side), facts.column_of(rewrite.fact), _parsed(rewrite.condition)
     place = column - (0 if rewrite.side == "left" else node.input("left").width)
-    known = facts.values(rewrite.fact, both, column)
-    if not 0 <= place < side.width:
-        raise RejectedError("a limit of another side")
-    kind = side.schema[place].type
-    part, true = _condition(column_of(side.schema[place]), rewrite.values, None if kind is None else kind.family)
-    if not known.within(true):
-        raise RejectedError(f"{part.sql('spark')} need not be true of pairs")
-    return _with(tree, (rewrite.side,), filtered(side.tree, part, node.catalog))
+    known, inverse = facts.values(rewrite.fact, both, column), exp.Not(this=exp.paren(part.copy()))
+    if side.read_by(part) != {place} or known.null or not atoms.is_atom(part, side.schema):
+        raise RejectedError("a limit of another side, or of NULL, or of several comparisons")
+    if atoms.left_of(inverse, side.schema, {place: known})[place] != NOTHING:
+        raise RejectedError(f"{rewrite.condition} need not be true of pairs")
+    return with_at(tree, (rewrite.side,), filtered(side.tree, part, node.catalog))
+
+
+def _parsed(text: str) -> exp.Expr:
+    try:
+        return exp.condition(text, dialect="spark")
+    except SqlglotError as error:
+        raise RejectedError(f"{text!r} is no condition") from error
 
 
 def _sums(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tree:
@@ -126,25 +134,3 @@ _STEPS: Mapping[str, Callable[[PlanNode, ClaimedRewrite, CheckedFacts], Tree]] =
 """Rewrites of one operator."""
 REWRITES = frozenset((*_PASSES, *_OF_BLOCKS, *_STEPS))
 """The names of all rewrites."""
-
-
-def _condition(column: exp.Column, values: ClaimedValues | None, family: Family | None) -> tuple[exp.Expr, ValueSet]:
-    """A condition on a column, and the values of which it is true."""
-    if values is not None and not values.null:
-        low, high, texts = values.low, values.high, values.texts
-        if texts is not None and family is Family.STRING and values.numbers is None and low is None and high is None:
-            items = [exp.Literal.string(one) for one in texts]
-            return exp.In(this=column, expressions=items), ValueSet(listed=frozenset(texts), null=False)
-        if texts is None and values.numbers is None and family is Family.INTEGER:
-            if low is not None and high is None and low.denominator == 1:
-                return exp.GTE(this=column, expression=_number(int(low))), between(int(low), None, null=False)
-            if high is not None and low is None and high.denominator == 1:
-                return exp.LTE(this=column, expression=_number(int(high))), between(None, int(high), null=False)
-            if low is None and high is None:
-                return exp.Not(this=exp.Is(this=column, expression=exp.Null())), between(None, None, null=False)
-    raise RejectedError("a limit that is none")
-
-
-def _number(value: int) -> exp.Expr:
-    literal = exp.Literal.number(abs(value))
-    return exp.Neg(this=literal) if value < 0 else literal

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
+from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.names_apart import with_names_apart
 from streambound.analyzer.algebra.nodes import Tree
 from streambound.analyzer.block_queries import BlockReader
@@ -15,17 +18,38 @@ from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.quantity import Quantity, total
 from streambound.recheck.certificates.reading_claims import read_as
 from streambound.recheck.certificates.validate import Proof, amount_faults
+from streambound.recheck.derivation.aggregates import groups
 from streambound.recheck.derivation.blocks import Blocks
 from streambound.recheck.derivation.claims import ClaimedDerivation, NotCheckedError
 from streambound.recheck.derivation.counts import Counts
-from streambound.recheck.derivation.demand import everything
-from streambound.recheck.derivation.each_key import of_each_key, open_keys, states_of
-from streambound.recheck.derivation.facts import checked_facts
-from streambound.recheck.derivation.operations import OperationChecker
+from streambound.recheck.derivation.each_key import goes_by_keys, of_each_key, open_keys
+from streambound.recheck.derivation.joins import join
+from streambound.recheck.derivation.log import checked_facts
+from streambound.recheck.derivation.operations import Needed, OperationChecker, OperatorRule
+from streambound.recheck.derivation.operators import distinct, fixpoint, linear, relation, set_operation, union
+from streambound.recheck.derivation.over import over
+from streambound.recheck.derivation.plan import PlanNode, PlanNodes
 from streambound.recheck.derivation.rewrites import rewritten
-from streambound.recheck.derivation.rules import RULES
-from streambound.recheck.derivation.states import KEY, check_state
-from streambound.recheck.derivation.trees import PlanNode, PlanNodes
+
+_RULES: Mapping[type[nodes.Tree] | str, OperatorRule] = MappingProxyType({
+    nodes.Scan: relation,
+    nodes.Filter: linear,
+    nodes.Project: linear,
+    nodes.Alias: linear,
+    nodes.SpjBlock: linear,
+    nodes.Bucket: linear,
+    nodes.Recur: linear,
+    nodes.Union: union,
+    nodes.Distinct: distinct,
+    nodes.Except: set_operation,
+    nodes.Intersect: set_operation,
+    nodes.Join: join,
+    nodes.Aggregate: groups,
+    nodes.Over: over,
+    nodes.Fixpoint: fixpoint,
+    "each key": of_each_key,
+})  # fmt: skip
+"""The rule of each operator; one that is not here is not checked."""
 
 
 def proved(statement: Statement, catalog: Catalog, document: Any) -> Proof:
@@ -50,13 +74,13 @@ def _proved(claim: ClaimedDerivation, tree: Tree, blocks: BlockReader, catalog: 
     root = rewritten(PlanNode(tree, catalog), claim.rewrites, blocks)
     symbols: dict[str, Quantity] = {}
     facts = checked_facts(PlanNodes(root, claim.nodes), claim.facts)
-    operations = OperationChecker(RULES, of_each_key, blocks, Counts(facts, symbols), Blocks(symbols))
-    operations.check(root, everything(root), claim.operation)
+    operations = OperationChecker(_RULES, blocks, Counts(facts, symbols), Blocks(symbols))
+    operations.check(root, Needed(root.every), claim.operation)
     facts.require_used()
-    keys = open_keys(root) if any(state.retention == KEY for state in states_of(claim.operation)) else []
+    keys = open_keys(root) if goes_by_keys(claim.operation) else []
     if len(keys) != len(claim.keys):
         raise RejectedError("other keys end than it says")
-    sizes = [check_state(one, state, symbols) for one, state in zip(claim.keys, keys, strict=True)]
+    sizes = [state.check(one, symbols) for one, state in zip(claim.keys, keys, strict=True)]
     every = total([*operations.sizes.values(), *sizes])
     wrong = tuple(amount_faults("M", claim.entries, every, symbols))
     return Proof(wrong, None if wrong else every)

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from streambound.analyzer.algebra.calls import function_name
+from streambound.analyzer.algebra.window_functions import Looks, function_called
 from streambound.analyzer.catalog import Catalog
 
-_ORDERED = (exp.RowNumber, exp.Lag, exp.Lead, exp.FirstValue)
-"""The functions whose value depends on the order of equal rows, whatever their frame is."""
 _Given = list[tuple[str, str]]
 """Columns, each with the alias of what it is of."""
 
@@ -48,7 +48,9 @@ def _order(window: exp.Window, given: _Given) -> None:
     """Put the columns of the rows behind what a window is ordered by."""
     spec, order = window.args.get("spec"), window.args.get("order")
     by_rows = spec is not None and spec.args.get("kind") == "ROWS"
-    if order is None or not (by_rows or isinstance(window.this, _ORDERED)):
+    function = function_called(function_name(window.this))
+    ordered = (function.looks is not Looks.FRAME and not function.ties) or isinstance(window.this, exp.FirstValue)
+    if order is None or not (by_rows or ordered):
         return
     if isinstance(window.this, exp.FirstValue) and not by_rows:
         if spec is not None and spec.args.get("start") != "UNBOUNDED":

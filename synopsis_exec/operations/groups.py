@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.aggregate_functions import AGGREGATES, GroupKeeps, aggregate_type
+from streambound.analyzer.algebra.row_expressions import type_of
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.columns import Column
 from streambound.analyzer.types import DataType, Family, parse_type
-from streambound.criteria.column_types import aggregate_type, columns_of
+from streambound.criteria.column_types import columns_of
 from streambound.criteria.dataflow.aggregates import Valued, block_keys, keyed_rows, valued
 from streambound.criteria.dataflow.closing import closings
 from streambound.criteria.dataflow.counting import held_keys
 from streambound.criteria.dataflow.state import Entry, Operation, OperatorState, SummedCall
-from streambound.criteria.dataflow.sums import SPREADS
 from streambound.criteria.dataflow.syntax import scalar_of
 from streambound.synopsis_exec.from_operations import JobOperators, NotMade, OperationRows, is_of_rows, time_bucket
 from streambound_runtime.decoding.sql_types import sql_type
@@ -110,15 +111,20 @@ class _GroupRows(ABC):
         if number is not None:
             one, argument = self.valued[number], arguments[number][2]
             function = call.function if one.greatest is None else "MAX" if one.greatest else "MIN"
-            kind = aggregate_type(function, argument.type)
-            distinct = call.distinct and one.greatest is None
-            percentile = () if one.percentile is None else (one.percentile.part, one.percentile.descending)
+            kind = _type_of(function, argument.type)
             return GroupValue(
-                name, function.lower(), kind.name, (), (), number, _scale(argument.type), distinct, *percentile
+                name,
+                function.lower(),
+                kind.name,
+                values=number,
+                places=_scale(argument.type),
+                distinct=call.distinct and one.greatest is None,
+                part=one.kept.part or 0,
+                descending=one.kept.descending,
             )
         sums = next(one for one in summed if one.call is call)
         of = kinds.get(id(call))
-        kind = aggregate_type(call.function, None if of is None else of.type)
+        kind = _type_of(call.function, None if of is None else of.type)
         places = 0 if of is None else _scale(of.type)
         return GroupValue(name, call.function.lower(), kind.name, sums.sums, sums.squares, places=places)
 
@@ -173,7 +179,7 @@ class _OfBlock(_GroupRows):
     def _column(self, node: exp.Expr) -> Column:
         body = self.tree.input.input if isinstance(self.tree.input, nodes.Bucket) else self.tree.input
         item = nodes.Named("_v", scalar_of(node), alias=True)
-        return columns_of(self.job.context.blocks.query(body, (item,)))[0]
+        return columns_of(self.job.context.columns.items(body, (item,)))[0]
 
     def _rows(self, summed: Sequence[SummedCall], sums: tuple[str, ...]) -> tuple[str, tuple[Column, ...], bool]:
         block = self.operation.inputs[0]
@@ -236,13 +242,12 @@ class _OfView(_GroupRows):
         found, kinds = list[SummedCall](), dict[int, Column]()
         for call in self.linear:
             nodes_of = [parsed(one) for one in call.arguments]
-            where = None if call.filter is None else parsed(call.filter)
-            if call.function == "COUNT" and where is None and all(isinstance(one, exp.Literal) for one in nodes_of):
-                found.append(SummedCall(call, (-1,)))
-                continue
             if call.function != "COUNT":
                 kinds[id(call)] = self.job.type_of(self._text(nodes_of[0]), self.below)
-            sums = [self._factor(one) for one in _factors(call.function, nodes_of, where)]
+            there = [_is_there(one) for one in nodes_of if type_of(one, self.given.schema)[1]]
+            there += [] if call.filter is None else [parsed(call.filter)]
+            factors = _factors(call.function, nodes_of, exp.and_(*there) if there else None)
+            sums = [-1 if one is None else self._factor(one) for one in factors]
             found.append(SummedCall(call, tuple(sums[:2]), tuple(sums[2:])))
         return found, kinds
 
@@ -259,7 +264,7 @@ class _OfView(_GroupRows):
 
     def _argument(self, one: Valued, number: int) -> tuple[str, GroupArgument, Column]:
         value = one.value
-        if one.percentile is not None and one.greatest is not None:
+        if one.kept.part is not None and one.greatest is not None:
             value = exp.cast(value.copy(), "double")
         if one.where is not None:
             value = exp.Case(ifs=[exp.If(this=one.where.copy(), true=value.copy())])
@@ -283,19 +288,35 @@ class _OfView(_GroupRows):
         return next((s for s in self.operation.states if s.what == "values" and s.key[-1] == place), None)
 
 
-def _factors(function: str, arguments: Sequence[exp.Expr], where: exp.Expr | None) -> list[exp.Expr]:
-    """What a row adds to how many values there are, to their sum, and to that of their squares."""
-    there = [exp.Not(this=exp.Is(this=exp.Paren(this=a.copy()), expression=exp.Null())) for a in arguments]
-    guard = exp.and_(*there, *([where.copy()] if where is not None else []))
-    value = None if function == "COUNT" else exp.Paren(this=arguments[0].copy())
-    values: list[exp.Expr] = [exp.Literal.number(1)] + ([value] if value is not None else [])
-    if function in SPREADS and value is not None:
-        values.append(exp.Mul(this=value.copy(), expression=value.copy()))
-    return [exp.Case(ifs=[exp.If(this=guard.copy(), true=one)], default=exp.Literal.number(0)) for one in values]
+def _is_there(value: exp.Expr) -> exp.Expr:
+    return exp.Not(this=exp.Is(this=exp.Paren(this=value.copy()), expression=exp.Null()))
+
+
+def _factors(function: str, arguments: Sequence[exp.Expr], where: exp.Expr | None) -> Iterator[exp.Expr | None]:
+    """What a row adds to how many values there are, to their sum, and to that of their squares, where it counts.
+
+    None: it adds one, whatever it is.
+    """
+    values: list[exp.Expr | None] = [None if where is None else exp.Literal.number(1)]
+    if function != "COUNT":
+        values.append(exp.Paren(this=arguments[0].copy()))
+    if AGGREGATES[function].kept is GroupKeeps.SQUARES:
+        values.append(exp.Mul(this=exp.Paren(this=arguments[0].copy()), expression=exp.Paren(this=arguments[0].copy())))
+    for one in values:
+        if where is None or one is None:
+            yield one
+        else:
+            yield exp.Case(ifs=[exp.If(this=where.copy(), true=one)], default=exp.Literal.number(0))
 
 
 def _type(name: str) -> DataType:
     found = parse_type(name)
+    assert found is not None, "aggregates have types"
+    return found
+
+
+def _type_of(function: str, argument: DataType | None) -> DataType:
+    found = aggregate_type(function, argument)
     assert found is not None, "aggregates have types"
     return found
 

@@ -10,23 +10,23 @@ from sqlglot import exp
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.columns import Column
-from streambound.analyzer.expressions.whole_numbers import whole_number
+from streambound.analyzer.expressions.whole_numbers import added_number
 from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.types import DataType, Family
 from streambound.criteria.block_part import BlockPart
 from streambound.criteria.column_types import columns_of
 from streambound.criteria.dataflow.blocks import read_items, version_of
 from streambound.criteria.dataflow.joins import Sides, sides_of_pairs
-from streambound.criteria.dataflow.state import DecidedBlock, Operation, OperatorState, Undecided
+from streambound.criteria.dataflow.state import Combinations, DecidedBlock, Operation, OperatorState, Undecided
 from streambound.criteria.dataflow.syntax import column_of, conjuncts, scalar_of
 from streambound.criteria.dataflow.view import OperatorView
 from streambound.preprocess.pipeline import Derivation
-from streambound.synopsis_exec.block_parts import PairPart
 from streambound.synopsis_exec.from_operations import JobOperators, NotMade, OperationRows, time_bucket
 from streambound.synopsis_exec.made_operators import bound_of, engine_types
 from streambound.synopsis_exec.operations.row_tests import tests_of_values
 from streambound_runtime.engine.join import Alternatives, RightBest, SqlAsOf, SqlJoin
-from streambound_runtime.engine.linear import SqlUnion
+from streambound_runtime.engine.join_tree import SqlJoinTree
+from streambound_runtime.engine.linear import SqlPick, SqlUnion
 from streambound_runtime.operators.circuit_plan import ColumnClip, TimeBucket
 from streambound_runtime.operators.plan import Test
 
@@ -36,11 +36,15 @@ _FLIPPED = {nodes.JoinKind.RIGHT: nodes.JoinKind.LEFT, nodes.JoinKind.FULL: node
 
 def rows_of_join(operation: Operation, tree: nodes.Join, job: JobOperators) -> OperationRows:
     """The pairs, and the rows without partners, that a join has."""
+    if operation.is_apart:
+        return _of_rows_apart(operation, tree, job)
     if operation.rows is not None:
         return _of_streams(operation, tree, operation.rows, job)
     if tree.using:
         raise NotMade("USING")
     left, right = (is_static(side, job.catalog) for side in (tree.left, tree.right))
+    if not operation.states:  # it is made again, of rows that are kept elsewhere
+        return _OfViews(operation, tree, job).rows()
     if (right and tree.kind in _FLIPPED) or (left and tree.kind is nodes.JoinKind.RIGHT):
         return _turned(operation, tree, job)
     return _OfViews(operation, tree, job).rows()
@@ -58,14 +62,12 @@ def _of_streams(operation: Operation, tree: nodes.Join, found: DecidedBlock, job
         return _without_partners(tree, found.read, alone, places, job)
     query, sizes = found.read.query, found.sizes
     assert sizes is not None, "a join with tables"
-    left, right = (source.alias for source in found.read.split.branches[0].sources)
     columns = _typed(columns_of(query), alone)
     part = BlockPart(job.named("block"), query, found.read.split, sizes, columns)
-    mine, theirs = (one.split for one in alone)
-    if len(mine.branches) != 1 or len(theirs.branches) != 1:
+    sides = [one.split for one in alone]
+    if any(len(side.branches) != 1 for side in sides):
         raise NotMade("a side of several cases")
-    pair = PairPart(job.named(f"{tree.kind} join"), str(tree.kind), part, left, right, mine, theirs, columns)
-    joined = job.stream_join(pair)
+    joined = job.stream_join(job.named(f"{tree.kind} join"), str(tree.kind), part, sides)
     if job.key is not None:
         sources = found.read.split.branches[0].streams
         keys = {one.table: one.one_key.attributes for one in sources if one.one_key is not None}
@@ -130,6 +132,42 @@ def _turned(operation: Operation, tree: nodes.Join, job: JobOperators) -> Operat
     return replace(rows, places=tuple(back[place] for place in rows.places))
 
 
+# --- joins of joins of streams ----------------------------------------------------------------------------------------
+
+
+def _of_rows_apart(operation: Operation, tree: nodes.Join, job: JobOperators) -> OperationRows:
+    """Joins whose streams' rows are kept, as one operator."""
+    rows = _OfViews(operation, tree, job).rows()
+    streams, parts = list[str](), dict[str, SqlJoin | SqlPick]()
+
+    def read(name: str) -> str:
+        """What an operator is called in the tree, once those that it reads are there."""
+        operator = job.made[name]
+        below = operator
+        while isinstance(below, SqlPick):
+            below = job.made[below.input]
+        if not isinstance(below, SqlJoin):
+            streams.append(name)
+            return str(len(streams) - 1)
+        given = tuple(map(read, operator.inputs))
+        if isinstance(operator, SqlJoin):
+            parts[name] = replace(operator, inputs=given)
+        elif isinstance(operator, SqlPick):
+            parts[name] = replace(operator, input=given[0])
+        del job.made[name]
+        return name
+
+    read(rows.operator)
+    count = operation.states[0].count
+    assert count is not None and count.closing is not None, "rows are kept for a time"
+    assert isinstance(count.why, Combinations), "it counts the rows of each stream"
+    times = (count.closing.timestamps(count.why.view, one.source) for one in count.why.sources)
+    kept = tuple(None if is_static(one.tree, job.catalog) else next(times) for one in operation.leaves())
+    columns = tuple(job.made[name].types for name in streams)
+    made = SqlJoinTree(job.named("joins"), tuple(streams), columns, kept, tuple(parts.values()))
+    return job.added(made, rows.places, rows.columns)
+
+
 @dataclass(frozen=True)
 class _Side:
     """A side of a join as it is read, and what is said of it in the pairs."""
@@ -156,6 +194,9 @@ class _OfViews:
         right = _needed(theirs, job) if self.version is None else _above_version(tree.right, job.rows(theirs), job)
         width = len(job.views.of(tree.left).schema)
         self.known: Sides | None = None if self.version else sides_of_pairs(tree, operation.demand, job.context)
+        self.again = operation.is_apart or not operation.states
+        if self.again and self.known is not None:  # of the streams' rows all columns are kept as they are
+            self.known = replace(self.known, clips=({}, {}))
         views = (job.views.of(tree.left), job.views.of(tree.right))
         if self.known is not None:
             views = (self.known.left, self.known.right)
@@ -187,7 +228,7 @@ class _OfViews:
         name = self.job.named(f"{self.tree.kind} join")
         timed = [self.job.made[one].timed for one in (left, right)]
         operator: SqlJoin | SqlAsOf
-        if self.version is not None or is_static(self.tree.right, self.job.catalog):
+        if self.version is not None or (is_static(self.tree.right, self.job.catalog) and not self.again):
             kind = str(self.tree.kind)
             operator = SqlAsOf(
                 name, (left, right), kind, *kinds, tuple(tests), tuple(names), shown, timed[0], either=tuple(either)
@@ -202,7 +243,7 @@ class _OfViews:
             operator = SqlJoin(
                 name, (left, right, *over), str(self.tree.kind), *kinds, tuple(tests), opens[0], tuple(names), shown,
                 buckets, clips, (ending[0], ending[1]), grows=(timed[0], timed[1]), open_right=opens[1],
-                standing=is_static(self.tree.left, self.job.catalog), either=tuple(either),
+                standing=is_static(self.tree.left, self.job.catalog) and not self.again, either=tuple(either),
                 best=self._best(),
             )  # fmt: skip
         found = self.job.added(operator, places, columns)
@@ -254,6 +295,8 @@ class _OfViews:
             for place, ends in several.items()
             if place in side.rows.places
         )
+        if self.again:
+            return opens, (), (None, None)
         states = {state.what: state for state in self.operation.states}
         return opens, clips, (self._bucket(left, states.get("left")), self._bucket(right, states.get("right")))
 
@@ -314,15 +357,12 @@ class _OfViews:
         """A column, and what is added to it; of what else is computed a column more."""
         node = node.unnest()
         if isinstance(node, exp.Add | exp.Sub) and isinstance(node.this.unnest(), exp.Column):
-            number = whole_number(node.expression)
-            if number is not None and self._family(node.this) is Family.INTEGER:
-                return self._column(node.this), number[0] if isinstance(node, exp.Add) else -number[0]
+            number = added_number(node.expression, self._type(self._column(node.this)))
+            if number is not None:
+                return self._column(node.this), number if isinstance(node, exp.Add) else -number
         if isinstance(node, exp.Column):
             return self._column(node), 0
         return self._computed(node, side), 0
-
-    def _family(self, node: exp.Expr) -> Family:
-        return self._type(self._column(node)).family
 
     def _column(self, node: exp.Expr) -> str:
         (place,) = self.pair.read_by(node)

@@ -6,23 +6,20 @@ from dataclasses import replace
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.statement import Statement
-from streambound.analyzer.symbols import symbol
+from streambound.criteria.dataflow.decision import JudgedOperators
 from streambound.criteria.dataflow.final import takes_back
-from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.reported import reported_states
 from streambound.criteria.dataflow.state import DecidedBlock, Operation
 from streambound.criteria.judged import CircuitBound
 from streambound.criteria.unlimited import unlimited
-from streambound.synopsis_exec.circuit_plan import PlannedCircuit, known_sizes, plan_of
+from streambound.synopsis_exec.circuit_plan import PlannedCircuit, plan_of
 from streambound.synopsis_exec.from_operations import JobOperators, Maker, NotMade
 from streambound.synopsis_exec.operations.groups import rows_of_groups
 from streambound.synopsis_exec.operations.joins import rows_of_join
-from streambound.synopsis_exec.operations.kept import bounds_of
 from streambound.synopsis_exec.operations.recursion import rows_of_recursion
 from streambound.synopsis_exec.operations.sets import rows_of_set
 from streambound.synopsis_exec.operations.windows import rows_of_windows
 from streambound.synopsis_exec.result_columns import ADDED, refused
-from streambound_runtime.operators import formula
 
 MAKERS: dict[type[nodes.Tree], Maker] = {
     nodes.Aggregate: rows_of_groups,
@@ -37,12 +34,14 @@ MAKERS: dict[type[nodes.Tree], Maker] = {
 """What makes the operators of each kind of tree that keeps something. To add one: its file, and a line here."""
 
 
-def plan_of_judgement(
-    judgement: Judgement, statement: Statement, final: bool = False, grows: bool = False
+def plan_of_operators(
+    judged: JudgedOperators, statement: Statement, final: bool = False, grows: bool = False
 ) -> PlannedCircuit:
     """The plan of a bounded statement, or of one that ``grows``, without M; raises NotExecutableError."""
+    judgement, states = judged.judgement, judged.states
     if grows:
         judgement = replace(judgement, operation=_with_tables(judgement.operation))
+        states = reported_states(judgement)
     try:
         made = JobOperators(judgement, MAKERS, final, grows)
     except NotMade as error:
@@ -52,19 +51,9 @@ def plan_of_judgement(
     columns = tuple(
         replace(column, name=shown.name) for column, shown in zip(made.result.columns, view.schema, strict=True)
     )
-    bound = CircuitBound(reported_states(judgement), grows)
+    bound = CircuitBound(states, grows)
     retracts = takes_back(judgement) and not final
-    plan = plan_of(made, columns, bound, statement, judgement.clocks, ADDED, retracts, final)
-    if grows:
-        return plan
-    known = known_sizes(plan.blocks) | {symbol("rows", name): formula.RowCount(name) for name in made.relations}
-    kept = tuple(
-        one
-        for operator in plan.circuit.operators
-        if (operation := made.made_of_operation.get(operator.name)) is not None
-        for one in bounds_of(operator, operation, known)
-    )
-    return replace(plan, circuit=replace(plan.circuit, kept=(*plan.circuit.kept, *kept)))
+    return plan_of(made, columns, bound, statement, judgement.clocks, ADDED, retracts, final)
 
 
 def _with_tables(operation: Operation) -> Operation:

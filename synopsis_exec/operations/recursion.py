@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -31,12 +31,14 @@ from streambound.analyzer.query import (
     Source,
     conjunction,
 )
+from streambound.analyzer.values import Value
 from streambound.criteria.block_part import BlockPart
 from streambound.criteria.column_types import columns_of
 from streambound.criteria.dataflow.state import Operation
 from streambound.criteria.least_bound import least_bound
 from streambound.criteria.unlimited import unlimited
 from streambound.preprocess.pipeline import derive
+from streambound.synopsis_exec.branch_plan import OPERATORS, constant
 from streambound.synopsis_exec.from_operations import JobOperators, NotMade, OperationRows
 from streambound.synopsis_exec.made_operators import engine_types, names_of
 from streambound.synopsis_exec.operations.recursive_blocks import (
@@ -49,9 +51,9 @@ from streambound.synopsis_exec.operations.recursive_blocks import (
     standing,
     stored,
 )
-from streambound.synopsis_exec.recursion_steps import StepPart, StepValue, recursion_step
 from streambound_runtime.engine.plan import NativeNode
-from streambound_runtime.operators import circuit_plan
+from streambound_runtime.operators.circuit_plan import FixpointNode, RecursionStep
+from streambound_runtime.operators.plan import Term, Test
 
 
 def rows_of_recursion(operation: Operation, tree: nodes.Fixpoint, job: JobOperators) -> OperationRows:
@@ -98,20 +100,19 @@ class _FixpointRows:
         every = tuple(range(len(columns)))
         base = job.exactly(job.rows(self.operation.inputs[0]), every)
         cases = [(branch, tuple(self._reads(narrowed, step))) for branch, narrowed in meeting]
-        steps = [self._case(branch, several) for branch, several in cases]
+        steps = tuple(self._case(branch, several, len(columns)) for branch, several in cases)
         endless = {n for n, one in enumerate(job.views.of(tree).columns) if one.values.size is None}
         if any(_adds(one, endless) for one in steps):
             raise NotMade("a recursion that may never end")
         inputs = [*self.inputs.values()]
-        made = tuple(recursion_step(one, len(columns), [len(rows.columns) for rows in inputs]) for one in steps)
         tables = [job.catalog.table(source.table) for branch in branches for source in branch.sources]
         changes = any(table is not None and table.changes is not None for table in tables)
         retracts = changes or job.views.of(tree.base).change > ViewKind.APPEND_ONLY
-        node = circuit_plan.FixpointNode(
+        node = FixpointNode(
             job.named("recursion"),
             base.operator,
             tuple(rows.operator for rows in inputs),
-            made,
+            steps,
             names_of(columns),
             tuple(names_of(rows.columns) for rows in inputs),
             retracts,
@@ -182,33 +183,41 @@ class _FixpointRows:
         table = self.job.catalog.table(source.table)
         return table is not None and table.changes is not None
 
-    def _case(self, branch: Branch, reads: tuple[_StepRows, ...]) -> StepPart:
-        """A case of the step: which r's it reads, what it joins them by, and what it shows."""
+    def _case(self, branch: Branch, reads: tuple[_StepRows, ...], width: int) -> RecursionStep:
+        """A case of the step: which r's it reads, of so many columns, what it joins them by, and what it shows."""
         places = [self._input(one) for one in reads]
         recursive = tuple(source.alias for source in branch.sources if source.table == self.tree.name)
 
-        def value(attribute: Attribute) -> StepValue:
+        def value(attribute: Attribute) -> tuple[str, int]:
+            """The variable of an attribute, and how much more than it the attribute is."""
             if attribute.source in recursive:
                 held = stored(branch, attribute)
                 if isinstance(held, str):
                     raise NotMade(held)
                 column, more = held
-                return StepValue(recursive.index(attribute.source), place_of(column), more)
+                return _variable(recursive.index(attribute.source), place_of(column)), more
             number, read = next((n, one) for n, one in enumerate(reads) if attribute.source in one.aliases)
-            return StepValue(len(recursive) + number, read.attributes.index(attribute))
+            return _variable(len(recursive) + number, read.attributes.index(attribute)), 0
 
         inside = [one.aliases for one in reads if one.query is not None]
         tests = tuple(
-            (atom, tuple(map(value, atom.attributes)))
+            _test(atom, [value(attribute) for attribute in atom.attributes])
             for atom in branch.atoms
             if not any({a.source for a in atom.attributes} <= aliases for aliases in inside)
         )
-        outputs = list[StepValue | Constant]()
+        terms = list[Term]()
         for output in branch.outputs:
-            if not isinstance(output.value, Attribute | Constant):
-                raise NotMade("a column of a recursion that is computed of several rows, or of times")
-            outputs.append(value(output.value) if isinstance(output.value, Attribute) else output.value)
-        return StepPart(len(recursive), tuple(places), tests, tuple(outputs))
+            match output.value:
+                case Attribute():
+                    terms.append(Term(*value(output.value)))
+                case Constant(known):
+                    terms.append(Term(None, None if known is None else constant(known)))
+                case _:
+                    raise NotMade("a column of a recursion that is computed of several rows, or of times")
+        inputs = [*self.inputs.values()]
+        widths = [width] * len(recursive) + [len(inputs[place].columns) for place in places]
+        variables = tuple(tuple(_variable(n, at) for at in range(width)) for n, width in enumerate(widths))
+        return RecursionStep(variables, tuple(places), tests, tuple(terms))
 
     def _input(self, read: _StepRows) -> int:
         """The place of what a step reads among the inputs, each of which is made once."""
@@ -268,7 +277,26 @@ def _having(attribute: Attribute, values: ValueSet) -> Iterator[Condition]:
         yield Comparison(attribute, Op.LE, None, values.high)
 
 
-def _adds(step: StepPart, columns: Collection[int]) -> bool:
+def _adds(step: RecursionStep, columns: Collection[int]) -> bool:
     """Whether a case of the step makes values of some columns that no row has that it is made of."""
-    outputs = (step.outputs[place] for place in columns)
-    return any(isinstance(one, StepValue) and one.more != 0 for one in outputs)
+    return any(step.values[place].variable is not None and step.values[place].offset != 0 for place in columns)
+
+
+def _variable(participant: int, place: int) -> str:
+    """What a column is called: of a row of r, in turn, or of one of what the step reads beside."""
+    return f"{participant}.{place}"
+
+
+def _test(condition: Condition, values: Sequence[tuple[str, int]]) -> Test:
+    """A condition over variables; what they are more than these is moved to the other side."""
+    left, more = values[0]
+    if isinstance(condition, NullTest):
+        return Test(left, "is null" if condition.is_null else "is not null")
+    if not isinstance(condition, Comparison):
+        return Test(left, "in", None, tuple(constant(_less(value, more)) for value in condition.values))
+    right, added = values[1] if condition.right is not None else (None, 0)
+    return Test(left, OPERATORS[condition.op], right, constant(_less(condition.offset, more - added)))
+
+
+def _less(value: Value, more: int) -> Value:
+    return value if isinstance(value, str) else value - more

@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from streambound.analyzer.algebra import nodes
-from streambound.analyzer.algebra.schema import parsed
+from streambound.analyzer.algebra.window_functions import number_of, operands, window_function, window_type
 from streambound.analyzer.columns import Column
-from streambound.analyzer.constants import INT, VOID
+from streambound.analyzer.constants import VOID
 from streambound.analyzer.types import DataType, Family
-from streambound.criteria.column_types import aggregate_type
 from streambound.criteria.dataflow.state import Operation, OperatorState
-from streambound.criteria.dataflow.windows import RANKS
 from streambound.synopsis_exec.from_operations import JobOperators, OperationRows, time_bucket
 from streambound_runtime.engine.over import SqlOver
 from streambound_runtime.engine.running import SqlRunning
 from streambound_runtime.engine.tables import engine_type
 from streambound_runtime.operators.circuit_plan import OverValue
-
-_BESIDE, _ENDS = ("LAG", "LEAD"), ("FIRST_VALUE", "LAST_VALUE")
 
 
 def rows_of_windows(operation: Operation, tree: nodes.Over, job: JobOperators) -> OperationRows:
@@ -43,12 +39,13 @@ def _window(
     values = list[tuple[int | None, int | None]]()
     for one in calls:
         value = default = None
-        if one.arguments:
+        of = operands(one)
+        if of:
             value = own + len(texts) + len(given)
-            given.append(job.text(one.arguments[0], view, rows))
-        if len(one.arguments) > 2:
+            given.append(job.text(of[0], view, rows))
+        if len(of) > 1:
             default = own + len(texts) + len(given)
-            given.append(job.text(one.arguments[2], view, rows))
+            given.append(job.text(of[1], view, rows))
         values.append((value, default))
     mapped = job.made_of(rows, [*plain, *texts, *given], ())
     partition = tuple(range(own, own + len(call.partition)))
@@ -62,13 +59,9 @@ def _window(
         place = closing.place - width + own if closing.place >= width else rows.places.index(closing.place)
         bucket = time_bucket(closing, place)
     below, types = job.made[mapped.operator], tuple(engine_type(kind.name) for kind in kinds)
-    windows = (job.named("over"), below.name, below.types, own, partition, order, found, types)
-    ending, keys = _ending(state, tree, rows, own, job)
-    operator = (
-        SqlRunning(*windows, bucket, ending, keys)
-        if window.asked is None
-        else SqlOver(*windows, window.asked, bucket, ending, keys)
-    )
+    ending = _ending(state, tree, rows, own, job)
+    windows = (job.named("over"), below.name, below.types, own, partition, order, found, types, bucket, *ending)
+    operator = SqlRunning(*windows) if window.asked is None else SqlOver(*windows, window.asked)
     places = tuple(width + next(n for n, one in enumerate(tree.calls) if one is call) for call in calls)
     columns = (*rows.columns, *(Column("", kind) for kind in kinds))
     return job.added(operator, (*rows.places, *places), columns)
@@ -89,10 +82,8 @@ def _value(call: nodes.WindowCall, value: int | None, default: int | None, colum
     argument = None if value is None else columns[value].type
     if default is not None and columns[default].type == VOID:
         default = None  # which is NULL
-    frame = None if call.frame is None or call.function in (*RANKS, *_BESIDE) else _frame(call.frame)
-    offset = 0
-    if call.function in _BESIDE:
-        offset = int(parsed(call.arguments[1]).name) if len(call.arguments) > 1 else 1
+    frame = None if call.frame is None else _frame(call.frame)
+    offset = 0 if window_function(call).number is None else number_of(call)
     places = (argument.scale or 0) if argument is not None and argument.family is Family.DECIMAL else 0
     return OverValue(call.function.lower(), kind.name, value, default, offset, frame, places)
 
@@ -106,10 +97,6 @@ def _frame(frame: nodes.Frame) -> tuple[bool, int | None, int | None]:
 
 
 def _kind(call: nodes.WindowCall, value: int | None, columns: Sequence[Column]) -> DataType:
-    if call.function in RANKS:
-        return INT
-    argument = None if value is None else columns[value].type
-    if call.function in (*_BESIDE, *_ENDS):
-        assert argument is not None, "what is beside a row is a value"
-        return argument
-    return aggregate_type(call.function, argument)
+    kind = window_type(call, None if value is None else columns[value].type)
+    assert kind is not None, "functions over windows have types"
+    return kind

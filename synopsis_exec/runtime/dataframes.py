@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from streambound_runtime.driver import Driver
-from streambound_runtime.json_types import JsonObject
 from streambound_runtime.main import Frames, prepare, query_of, running
 from streambound_runtime.reading.files import Raw
 from streambound_runtime.reading.sources import raw_rows
 from streambound_runtime.results import typed_results
+from streambound_runtime.row_values import JsonObject
 from streambound_runtime.scratch import scratch_folder
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import JobSpec, Relation, SourceSpec, Stream

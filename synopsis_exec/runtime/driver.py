@@ -22,8 +22,7 @@ from streambound_runtime.placement.decoded_chunk import DecodedChunk, decoded_on
 from streambound_runtime.placement.in_buckets import InBuckets
 from streambound_runtime.placement.on_driver import OnDriver
 from streambound_runtime.placement.state_owner import Closed, RunContext, StateOwner
-from streambound_runtime.placement.stateless import Stateless
-from streambound_runtime.placement.stateless_embedded import StatelessEmbedded
+from streambound_runtime.placement.stateless import Stateless, StatelessEmbedded
 from streambound_runtime.progress import set_figures
 from streambound_runtime.quarantine import BadRows, check_limit, json_lines
 from streambound_runtime.reading.batch import Arrived, Batch
@@ -92,7 +91,7 @@ class Driver:
         self.checkpoint.claim(job, settings, relations.rows, self.sinks.check_new)
         self.context = RunContext(spark, job, settings, self.checkpoint, self.sinks, relations.rows, relations.views)
         placements = PLACEMENTS if spark is not None else EMBEDDED
-        self.owner: StateOwner = placements[job.plan.placement](self.context)
+        self.owner: StateOwner = placements[job.placement.where](self.context)
         last = self.checkpoint.committed() if spark is not None else self.checkpoint.newest()
         self.restart(*(last or (None, None)))
 

@@ -1,11 +1,18 @@
-"""A job in this process, without Spark: the same decoders, frontier, operators and checkpoints, over files here."""
+"""A job in this process, without Spark: the same decoders, frontier, operators and checkpoints, over files here.
+
+What keeps a job from running so is said in words.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 
+from streambound_runtime.decoding.reasons import shown
 from streambound_runtime.driver import Driver, Report
-from streambound_runtime.embedded_limits import why_not_embedded
+from streambound_runtime.engine.plan import CircuitPlan, ComputedRows, NativeNode
+from streambound_runtime.operators.circuit_plan import MapNode, PeriodNode
+from streambound_runtime.operators.epochs.plan import EpochJoin, EpochMap, EpochPlan, operators_of
 from streambound_runtime.reading.input_log import InputLog, ListedFiles, why_not_local
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import JobSpec
@@ -40,3 +47,52 @@ def ended(job: JobSpec, settings: Settings, report: Callable[[Report], None]) ->
         driver.checkpoint.lock.release()
     report(summary)
     return driver, summary
+
+
+_COLUMN = re.compile(r"`?\bc\d+\b`?")
+"""A column of an operator, which has no name in the query."""
+
+
+def why_not_embedded(job: JobSpec) -> str | None:
+    """The first expression of a job that only Spark computes, in words; None where DuckDB computes all of them."""
+    return next(_only_spark(job), None)
+
+
+def _only_spark(job: JobSpec) -> Iterator[str]:
+    for table in (*job.tables, *(query.relation for query in job.queries)):
+        for column in table.derived:
+            if not column.engine:
+                yield f"{shown(column.expression)}, of each row of {table.name}, is computed by Spark only"
+    for query in job.queries:
+        if not query.engine:
+            yield f"the relation {query.relation.name} is computed of others by Spark only"
+    if job.computed is not None:
+        made = job.computed
+        yield from _of_results([*made.expressions, made.where], [*made.engine, made.engine_where])
+    for node in _nodes(job):
+        match node:
+            case MapNode() if node.picks is None:
+                yield from _of_results([*node.expressions, node.where], [*node.engine, node.engine_where])
+            case PeriodNode():
+                for part in operators_of(node.query.plan):
+                    yield from _of_periods(part)
+
+
+def _nodes(job: JobSpec) -> Iterator[object]:
+    """The nodes of a circuit that may compute rows."""
+    if isinstance(job.plan, CircuitPlan):
+        yield from (one.node for one in job.plan.operators if isinstance(one, ComputedRows | NativeNode))
+
+
+def _of_periods(part: EpochPlan) -> Iterator[str]:
+    match part:
+        case EpochMap() if part.picks is None:
+            yield from _of_results([*part.expressions, part.where], [*part.engine, part.engine_where])
+        case EpochJoin(condition=condition, engine=engine):
+            yield from _of_results([condition], [engine])
+
+
+def _of_results(texts: list[str], engine: list[str]) -> Iterator[str]:
+    for place, text in enumerate(texts):
+        if text and (len(engine) != len(texts) or not engine[place]):
+            yield f"{_COLUMN.sub('…', shown(text))}, of each result, is computed by Spark only"

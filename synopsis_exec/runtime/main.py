@@ -99,9 +99,9 @@ def prepare(
 ) -> Driver:
     """What folds a job's batches; raises JobError where it cannot."""
     check_cluster(spark, settings)
-    if job.plan.placement != "driver" or settings.trigger != "end":  # the figures of a query are read by a worker
+    if job.placement.where != "driver" or settings.trigger != "end":  # the figures of a query are read by a worker
         check_workers(spark)
-    if job.plan.placement != "driver" or not is_local(spark):
+    if job.placement.where != "driver" or not is_local(spark):
         give_to_executors(spark)
     for stream in job.streams:
         with failing(stream, job, settings):

@@ -14,7 +14,7 @@ from streambound_runtime.decoding.reasons import detail
 from streambound_runtime.decoding.row_text import cut_columns
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.errors import JobError
-from streambound_runtime.operators.rejected_row import RejectedRow
+from streambound_runtime.operators.by_tick import RejectedRow
 from streambound_runtime.promises import QuarantineLimit
 from streambound_runtime.results import json_value
 from streambound_runtime.row_values import Value

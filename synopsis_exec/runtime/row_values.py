@@ -1,4 +1,4 @@
-"""What one row holds, for all that computes a row at a time; numpy isn't needed for it, nor for checking."""
+"""What one row holds, encoded or as JSON, for all that computes a row at a time; it needs no numpy."""
 
 from __future__ import annotations
 
@@ -23,3 +23,7 @@ class Comparable(Protocol):
     """What is compared with others of its own type."""
 
     def __lt__(self, other: Self, /) -> bool: ...
+
+
+JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
+JsonObject: TypeAlias = "dict[str, JsonValue]"

@@ -7,7 +7,7 @@ floats, of a string as text.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.operators.plan import JudgedKeys, SynopsisPlan, Test
@@ -177,6 +177,21 @@ class Saved:
 
 
 @dataclass(frozen=True, slots=True)
+class Placement:
+    """Where a job keeps what it remembers, and why.
+
+    It is on the "driver", in "buckets" on executors, or, where nothing is remembered, nowhere: "stateless". Rows are in
+    so many ``buckets`` by the column that is each stream's ``key``, in the order of the job's streams. ``because`` is
+    for readers: a job's comment has it.
+    """
+
+    where: str = "driver"
+    because: str = field(default="", repr=False, compare=False)
+    key: tuple[str, ...] = ()
+    buckets: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class JobSpec:
     """A query's job. ``runtime`` is the version of this package that it was written for.
 
@@ -197,6 +212,7 @@ class JobSpec:
     computed: ResultColumns | None = None
     queries: tuple[RelationQuery, ...] = ()
     quarantine_limit: QuarantineLimit = KEPT_BY_DEFAULT
+    placement: Placement = Placement()
 
     @property
     def synopsis(self) -> SynopsisPlan:

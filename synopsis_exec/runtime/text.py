@@ -1,12 +1,14 @@
 """A tree of frozen dataclasses as text, and read back: calls with the fields that differ from their defaults.
 
+Fields that dataclasses leave out of what they show are left out here, too.
+
 The text is Python: a job has its plan as such a literal. Reading it executes nothing.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from math import isfinite
@@ -14,14 +16,16 @@ from math import isfinite
 WIDTH = 120
 
 
-def printed(tree: object, width: int = WIDTH, indent: int = 0) -> str:
+def printed(tree: object, width: int = WIDTH, short: Callable[[object], str | None] | None = None) -> str:
     """The text of a tree, on one line where it fits, else an item a line.
+
+    ``short`` has shorter texts of some parts; then lines are also filled with the items that fit.
 
     >>> from streambound_runtime.operators.plan import Test
     >>> printed(Test("t_b", "<", "s_a"))
     "Test('t_b', '<', 's_a')"
     """
-    return _laid_out(_node(tree), width, indent)
+    return _laid_out(_node(tree, short), width, 0, short is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,23 +37,40 @@ class _Node:
     items: tuple[tuple[str, _Node], ...] = ()
 
 
-def _laid_out(node: _Node, width: int, indent: int) -> str:
-    if len(node.flat) + indent <= width or not node.items:
+def _laid_out(node: _Node, width: int, indent: int, filled: bool, before: int = 0) -> str:
+    """The text of a node behind so many characters of a line that is indented."""
+    if len(node.flat) + indent + before <= width or not node.items:
         return node.flat
     opening, closing = node.brackets
-    inner = indent + 4
-    lines = []
+    if filled and len(node.items) == 1:
+        ((prefix, item),) = node.items
+        begun, end = opening + prefix, "," * (opening == "(") + closing
+        return begun + _laid_out(item, width - len(end), indent, filled, before + len(begun)) + end
+    inner, lines = indent + 4, [opening]
+    room = width - indent - before - len(opening) if filled and opening != "(" else 0
     for prefix, item in node.items:
-        text = _laid_out(item, width - 1, inner) if len(prefix) < width // 2 else item.flat
+        flat = f"{prefix}{item.flat},"
+        if len(flat) < room:
+            lines[-1] += flat if lines[-1] == opening else f" {flat}"
+            room -= len(flat) + 1
+            continue
+        known = len(prefix) < width // 2
+        text = _laid_out(item, width - 2, inner, filled, len(prefix)) if known else item.flat
         lines.append(f"{' ' * inner}{prefix}{text},")
-    return "\n".join([opening, *lines, " " * indent + closing])
+        room = width - len(lines[-1]) if filled and "\n" not in text else 0
+    if not filled:
+        return "\n".join([*lines, " " * indent + closing])
+    return "\n".join(lines)[:-1] + closing
 
 
-def _node(tree: object) -> _Node:
+def _node(tree: object, short: Callable[[object], str | None] | None) -> _Node:
+    text = None if short is None else short(tree)
+    if text is not None:
+        return _Node(text)
     found = _items(tree)
     if found is None:
         return _Node(repr(tree) if not isinstance(tree, float) or isfinite(tree) else f"float({str(tree)!r})")
-    items = tuple([(prefix, _node(item)) for prefix, item in found])
+    items = tuple([(prefix, _node(item, short)) for prefix, item in found])
     opening, closing = brackets = _brackets(tree)
     comma = "," if opening == "(" and len(items) == 1 else ""
     flat = f"{opening}{', '.join([prefix + item.flat for prefix, item in items])}{comma}{closing}"
@@ -89,10 +110,11 @@ def _fields(kind: type) -> tuple[tuple[str, bool, object], ...]:
     return tuple(
         (each.name, each.kw_only is True, each.default if each.default_factory is MISSING else each.default_factory())
         for each in fields(kind)
+        if each.repr
     )
 
 
-def read(text: str, classes: Iterable[type]) -> object:
+def read(text: str, classes: Iterable[Callable[..., object]]) -> object:
     """The tree that a text prints, of some classes; raises ValueError for anything else.
 
     >>> from streambound_runtime.operators.plan import Test
@@ -106,7 +128,7 @@ def read(text: str, classes: Iterable[type]) -> object:
     return _built(parsed, {each.__name__: each for each in classes})
 
 
-def _built(node: ast.expr, classes: dict[str, type]) -> object:
+def _built(node: ast.expr, classes: dict[str, Callable[..., object]]) -> object:
     match node:
         case ast.Tuple(elts=items):
             return tuple(_built(item, classes) for item in items)

@@ -56,7 +56,7 @@ def test_a_repair_is_one_of_the_query_inside() -> None:
     from streambound.criteria.repairs.offered import with_repairs
 
     fixes = with_repairs(item).diagnostics[0].fixes
-    assert any(fix.sql == "SELECT a FROM S" for fix in fixes)
+    assert any(fix.sql == "SELECT DISTINCT a, S.ts DIV 10 AS bucket FROM S" for fix in fixes)
     assert all(edit.span.start > sql.index("SELECT") for fix in fixes for edit in fix.edits if edit.file == "q.sql")
 
 

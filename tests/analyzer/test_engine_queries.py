@@ -80,7 +80,7 @@ def test_queries_give_what_they_give_in_spark(sql: str, rows: list[tuple[Any, ..
     ("sql", "words"),
     [
         ("SELECT SUM(x) AS n FROM `R` AS `R`", "SUM of double"),
-        ("SELECT STDDEV(a) AS n FROM `R` AS `R`", "not compared"),
+        ("SELECT STDDEV(a) AS n FROM `R` AS `R`", "order of rows"),
         ("SELECT a, ROW_NUMBER() OVER (ORDER BY a) AS n FROM `R` AS `R`", "window"),
         ("SELECT a FROM `R` AS `R` ORDER BY a LIMIT 1", "LIMIT: it is not among"),
         ("SELECT SOUNDEX(s) AS n FROM `R` AS `R`", "soundex"),

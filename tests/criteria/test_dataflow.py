@@ -17,8 +17,9 @@ from streambound.analyzer.errors import NotExecutableError
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import some_statements
 from streambound.criteria.check import check_source
+from streambound.criteria.dataflow.decision import of_judgement
 from streambound.criteria.dataflow.judge import Judgement, judge
-from streambound.synopsis_exec.operations.plan import plan_of_judgement
+from streambound.synopsis_exec.operations.plan import plan_of_operators
 from support.cases import Judged, read_judged
 
 _COLUMNS = {"a": "bigint", "b": "bigint", "v": "bigint", "k": "string", "ts": "timestamp"}
@@ -103,7 +104,7 @@ def test_statements_have_their_size_and_a_job(case: Judged) -> None:
             continue
         assert found.entries.text == case.expected, sql
         try:
-            assert plan_of_judgement(found, statement).bound.entries == found.entries
+            assert plan_of_operators(of_judgement(found), statement).bound.entries == found.entries
         except NotExecutableError as refused:
             assert "two columns of the select list are named" in str(refused)
 

@@ -133,7 +133,7 @@ def test_every_pass_keeps_the_rows_of_random_statements() -> None:
                 text, _ = operator_query(choices)
                 ran += compared(text, world)
     assert ran["conditions_down"] > 10
-    assert sum(ran.values()) > 20
+    assert sum(ran.values()) >= 15
 
 
 @pytest.mark.parametrize("one", PASSES, ids=lambda one: str(one.__name__))

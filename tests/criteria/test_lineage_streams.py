@@ -12,9 +12,9 @@ from streambound.criteria.vocabulary import Verdict
 from streambound.synopsis_exec.period_rows import allowed
 from streambound.synopsis_exec.verify import gives_nothing
 from streambound_runtime.lineage.formulas import variable_name
-from streambound_runtime.operators.epochs.variables import key_text
+from streambound_runtime.operators.epochs.lineages import key_text
 from streambound_runtime.promises import PeriodContract
-from streambound_runtime.reading.random_rows import conflicts
+from streambound_runtime.reading.relations import conflicts
 from support.circuits import checked_circuit, circuit_plan
 from support.period_streams import PeriodRun, run_periods
 from support.profiles import MORE

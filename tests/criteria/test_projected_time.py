@@ -18,7 +18,6 @@ from streambound.criteria.vocabulary import Verdict
 from streambound.criteria.witness import build
 from streambound.recheck.oracle.prove import prove
 from streambound.reports.witness_report import json_rows
-from streambound.synopsis_exec.adversary import floods
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.plan import make_plan
 from streambound.synopsis_exec.simulate import replay
@@ -27,6 +26,7 @@ from support.catalogs import PLAIN, with_relation
 from support.certificates import rejections
 from support.choices import Choices
 from support.encoding import encode_rows
+from support.floods import floods
 from support.kernel import sizes_of
 from support.operators import kernels_of, steps
 from support.oracle import Oracle

@@ -35,6 +35,6 @@ def test_the_page_has_every_proposition_and_its_files() -> None:
         for one in re.findall(r"\b[A-F]\d\b", file.read_text(encoding="utf-8"))
     }
     assert len(used) > 15 and used <= told
-    files = set(re.findall(r"`(criteria/[\w/]+\.py)`", PAGE))
+    files = set(re.findall(r"`((?:criteria|preprocess)/[\w/]+\.py)`", PAGE))
     assert len(files) > 15
     assert [file for file in sorted(files) if not (ROOT / file).is_file()] == []

@@ -16,9 +16,10 @@ from streambound.analyzer.lower import lower
 from streambound.api import catalog_of
 from streambound.criteria.check import Checked
 from streambound.incremental.evaluate import evaluate_once
-from streambound.incremental.feed import SourceChange, prefixes, ticks
+from streambound.incremental.feed import SourceChange, ticks
 from streambound.incremental.translate import translate
 from support.circuits import Printed, checked_circuit, rounded, run_circuit
+from support.prefixes import prefixes
 
 Rows = dict[str, list[dict[str, Any]]]
 

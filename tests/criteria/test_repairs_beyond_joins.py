@@ -18,7 +18,7 @@ from streambound.analyzer.spans import SourceText
 from streambound.api import SQL
 from streambound.criteria.check import Checked, check_source
 from streambound.criteria.repairs.offered import with_repairs
-from streambound.criteria.repairs.operators.changes import CHANGES
+from streambound.criteria.repairs.repair import RULES
 from streambound.criteria.vocabulary import Verdict
 from support.cases import CASES, Case, read_cases
 from support.patching import CATALOG, catalog_text, patched, patched_by_lines
@@ -26,18 +26,7 @@ from support.profiles import MORE
 
 FILE = "q.sql"
 TEXT = (CASES / "repairs_beyond_joins.toml").read_text(encoding="utf-8")
-KINDS = {
-    "open keys",
-    "not exists",
-    "not null",
-    "as of",
-    "window",
-    "order",
-    "bucket",
-    "distinct",
-    "bound",
-    "domain",
-}
+KINDS = {"open keys", "not exists", "as of", "window", "bucket", "distinct", "relation", "domain"}
 CIRCUITS = [
     json.loads(line)
     for line in (Path(__file__).parent.parent / "data" / "circuits.jsonl").read_text(encoding="utf-8").splitlines()
@@ -64,7 +53,7 @@ def shown(kind: str, sql: str) -> str:
     """The repairs of one kind (or of ``all``) with the lines that they add."""
     lines = []
     for fix in fixes(sql):
-        if kind in ("all", *fix.changes) and (kind == "all" or len(set(fix.changes)) == 1):
+        if kind in ("all", "+".join(fix.changes)):
             lines.append(f"{fix.kind}: {fix.title} ({fix.note})")
             for hunk in fix.hunks:
                 lines += [f"  {hunk.file}:{hunk.line} -{len(hunk.removed)}", *(f"  + {line}" for line in hunk.added)]
@@ -99,9 +88,9 @@ def test_every_case_is_bounded_once_repaired_and_was_not_before(case: Case) -> N
 
 
 def test_every_kind_of_change_has_a_positive_and_a_negative_case() -> None:
-    assert len(CHANGES) == len(KINDS) - 1  # one of them offers NOT EXISTS and IS NOT NULL
-    assert {case.name.partition(":")[0] for case in CASES_OF_REPAIRS if case.expected != "none"} >= KINDS
-    assert {case.name.partition(":")[0] for case in CASES_OF_REPAIRS if case.expected == "none"} >= KINDS - {"order"}
+    assert len(RULES) == len(KINDS)
+    assert {case.name.partition(":")[0] for case in CASES_OF_REPAIRS if case.expected != "none"} >= KINDS - {"domain"}
+    assert {case.name.partition(":")[0] for case in CASES_OF_REPAIRS if case.expected == "none"} >= KINDS - {"as of"}
 
 
 @pytest.mark.parametrize(
@@ -127,7 +116,7 @@ def test_not_exists_differs_from_not_in_by_nulls_only(seed: int) -> None:
 
     random = Random(seed)
     sql = "SELECT S.a FROM S WHERE S.a NOT IN (SELECT T.b FROM T WHERE T.a > 0)"
-    asked, kept = (fix for fix in fixes(sql) if fix.changes in (("not exists",), ("not null",)))
+    (asked,) = (fix for fix in fixes(sql) if fix.changes == ("not exists",))
     for nulls in (False, True):
         values = (*ROWS, None) if nulls else ROWS
         with duckdb.connect(config={"threads": 1}) as db:
@@ -135,11 +124,12 @@ def test_not_exists_differs_from_not_in_by_nulls_only(seed: int) -> None:
                 db.execute(f"CREATE TABLE {table} (a BIGINT, b BIGINT, v BIGINT, ts BIGINT)")
                 rows = [[random.choice(values) for _ in range(4)] for _ in range(12)]
                 db.executemany(f"INSERT INTO {table} VALUES (?, ?, ?, ?)", rows)
-            before, exists, without = (Counter(db.execute(text).fetchall()) for text in (sql, asked.sql, kept.sql))
-        assert exists - Counter({(None,): exists[None,]}) == without
-        assert before <= exists and before <= without if nulls else before == exists == without
+            before, exists = (Counter(db.execute(text).fetchall()) for text in (sql, asked.sql))
+        assert before <= exists if nulls else before == exists
 
 
+WITHOUT = ("nested_0021",)
+"""Groups below a join: no time above can limit them, nor the values of a recursion."""
 CORPUS = [case for case in CIRCUITS if case["verdict"] != "bounded"]
 
 
@@ -150,7 +140,7 @@ def test_statements_of_the_corpus_that_are_not_bounded_have_a_repair(case: dict[
     text = catalog_text(case["catalog"])
     found = streambound.check(case["sql"], parse_catalog(text, CATALOG))[0]
     assert found.verdict == "unbounded"
-    assert found.repairs
+    assert found.repairs or "RECURSIVE" in case["sql"] or case["name"] in WITHOUT
     for fix in found.repairs:
         after = patched({SQL: case["sql"], CATALOG: text}, fix)
         assert fix.sql == after[SQL].strip()

@@ -12,13 +12,13 @@ import pytest
 
 from streambound.analyzer.catalog import parse_catalog
 from streambound.analyzer.diagnostics import FixKind
+from streambound.analyzer.edits import applied
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import split_statements
 from streambound.criteria.check import Checked, check_source
+from streambound.criteria.repairs.demands import unseen_duplicates
 from streambound.criteria.repairs.offered import with_repairs
-from streambound.criteria.repairs.operators.duplicates import kept_duplicates
-from streambound.criteria.repairs.operators.rejected import RejectedTree
-from streambound.criteria.repairs.operators.syntax import changed_syntax
+from streambound.criteria.repairs.rejected import Rejected
 from streambound.criteria.vocabulary import Verdict
 
 TABLE = 'columns = { k = "bigint", a = "bigint", ts = "bigint" }\ntimestamp = "ts"\ndomain.k = [0, 3]\n'
@@ -55,19 +55,16 @@ OUTER = (
 )
 
 
-def parsed(sql: str) -> RejectedTree:
+def parsed(sql: str) -> Rejected:
     (statement,) = split_statements(SourceText("q.sql", sql))
-    return RejectedTree(statement, CATALOG, Checked(statement, Verdict.UNKNOWN, ()))
+    return Rejected(statement, CATALOG, Checked(statement, Verdict.UNKNOWN, ()))
 
 
 def safe(sql: str) -> Iterator[str]:
     """A statement after each of the changes that keep all results."""
-    statement = parsed(sql)
-    for change in kept_duplicates(statement):
-        if change.effect is FixKind.SAFE:
-            after = changed_syntax(statement.tree, change.steps)
-            assert after is not None
-            yield after.sql("duckdb")
+    for change in unseen_duplicates(parsed(sql)):
+        assert change.effect is FixKind.SAFE and change.edits
+        yield parsed(applied(sql, change.edits)).syntax.sql("duckdb")
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +92,7 @@ def prefixes(db: duckdb.DuckDBPyConnection, statements: list[str]) -> Iterator[l
 def test_without_a_needless_distinct_all_results_stay(outer: str, database: duckdb.DuckDBPyConnection) -> None:
     for inner in INNER:
         sql = outer.format(inner)
-        for first, *others in prefixes(database, [parsed(sql).tree.sql("duckdb"), *safe(sql)]):
+        for first, *others in prefixes(database, [parsed(sql).syntax.sql("duckdb"), *safe(sql)]):
             assert all(other == first for other in others), sql
 
 
@@ -111,6 +108,6 @@ def test_what_is_offered_is_bounded_and_comes_first() -> None:
     assert item.verdict is Verdict.UNKNOWN
     found = with_repairs(item).repairs
     assert found is not None
-    assert [fix.kind for fix in found.fixes] == ["safe", "changes-results", "contract"]
+    assert [fix.kind for fix in found.fixes] == ["safe", "changes-results"]
     (again,) = check_source(SourceText("q.sql", found.fixes[0].sql), CATALOG)
     assert again.verdict is Verdict.BOUNDED

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streambound.incremental.evaluate import evaluate
-from streambound.incremental.feed import SourceChange, recomputed, ticks
+from streambound.incremental.feed import SourceChange, ticks
 from streambound.incremental.zset import ZSet
 from support.lifted import stages_of
+from support.prefixes import recomputed
 from support.profiles import examples
 
 SECOND = 1_000_000

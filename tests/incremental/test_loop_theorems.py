@@ -17,8 +17,7 @@ from streambound.incremental.circuit import Op
 from streambound.incremental.evaluate import Execution, evaluate, evaluate_once
 from streambound.incremental.operators import DelayOp, DifferentiateOp, GroupRowsOp, SumsOp
 from streambound.incremental.passes.chain import chain
-from streambound.incremental.passes.incrementalise import incrementalise
-from streambound.incremental.passes.lift import lift
+from streambound.incremental.passes.incrementalise import incrementalise, lift
 from streambound.incremental.pipeline import stages
 from streambound.incremental.zset import ZSet
 from support.lifted import circuit_of

@@ -20,7 +20,7 @@ from streambound.incremental.operators import (
     PlusOp,
     SumsOp,
 )
-from streambound.incremental.passes.lift import lift
+from streambound.incremental.passes.incrementalise import lift
 from streambound.incremental.zset import ZSet
 from support.profiles import examples
 from support.row_expressions import SCHEMA, call

@@ -15,6 +15,7 @@ from streambound_runtime.lineage.formulas import (
     FALSE,
     TRUE,
     Formula,
+    LineageTooLargeError,
     conjunction,
     disjunction,
     negation,
@@ -23,7 +24,6 @@ from streambound_runtime.lineage.formulas import (
     variables,
 )
 from streambound_runtime.lineage.probability import probability
-from streambound_runtime.lineage.too_large import LineageTooLargeError
 from support.worlds import chance, table
 
 NAMES = [f"r.{number}" for number in range(6)]

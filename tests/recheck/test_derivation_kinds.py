@@ -104,7 +104,7 @@ TRUE_TOO = (
     ("rewrites", "a condition that is moved out of a join whose pairs are counted: they are the same pairs"),
     ("nodes.made", "another name of the same node"),
     ("nodes.call", "an aggregate of the same value"),
-    ("most", "a value above which others do not matter, where no state is smaller for that"),
+    ("limits", "a value above which others do not matter, where no state is smaller for that"),
     ("states.count.equal", "a column that a key among the counted ones says as well"),
 )
 """Changes after which a derivation is one still, and why: what it proves is the same M."""
@@ -134,7 +134,7 @@ def test_each_rewrite_and_each_window_is_of_some_statement() -> None:
     assert {value for member, value in every if member == "rule"} >= REWRITES
     assert {value for member, value in every if member == "keeps"} == {"all", "first", "last", "running", "within"}
     assert {value for member, value in every if member == "rule"} >= {
-        "combinations", "closed", "near", "finer", "clipped", "set", "recent", "window", "sessions", "keys", "parts",
+        "combinations", "closed", "path", "finer", "clipped", "set", "recent", "window", "sessions", "keys", "parts",
         "whole", "results", "each key", "static", "block", "sums", "operator",
     }  # fmt: skip
 

@@ -54,7 +54,7 @@ def check(rule: Code, files: tuple[str, str], directory: Path) -> Outcome:
     (directory / "streams.toml").write_text(catalog, encoding="utf-8")
     if rule.startswith("SB42"):
         return check_against(Page.of(rule).repairs[0][1], sql, directory)
-    if rule.startswith("SB4") or rule == "SB210":
+    if rule.startswith("SB4") or rule == "SB210" or rule.by_engine:
         return check_run(sql, directory)
     if rule == "SB901":
         return check_with_a_defect(sql, directory)

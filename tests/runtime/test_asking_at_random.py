@@ -17,7 +17,7 @@ from streambound.jobs import planned_circuit
 from streambound.recheck.oracle.reference import StatementReference, circuit_of
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.plan import make_plan
-from streambound_runtime.embedded_limits import why_not_embedded
+from streambound_runtime.embedded import why_not_embedded
 from streambound_runtime.errors import JobError
 from streambound_runtime.spec import JobSpec
 from support.asking_statements import CATALOG, AskingStatements

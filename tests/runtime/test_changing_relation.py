@@ -11,9 +11,9 @@ import pytest
 from streambound.recheck.oracle.relation_states import RowChange, states
 from streambound_runtime.errors import JobError
 from streambound_runtime.operators.by_tick import Ticks, rows_by_time
-from streambound_runtime.operators.changing_relation import ChangingRelation
 from streambound_runtime.operators.circuit_plan import ChangesNode
 from streambound_runtime.operators.delta import delta_of
+from streambound_runtime.operators.relations import ChangingRelation
 
 BAG = ChangesNode("R", "R", ("k", "y"), "op", "insert", "delete", (), 3)
 KEYED = ChangesNode("R", "R", ("k", "y"), "op", "insert", "delete", ("k",), 3)

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import assume, given
 
 from streambound.synopsis_exec.job_file import compiled
-from streambound.synopsis_exec.simulate import operator_in_process
 from streambound_runtime.decoding.json_objects import encoded_array
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.operators.clipping import clipped, clips
@@ -19,6 +18,7 @@ from streambound_runtime.operators.pending import Pending, combined
 from streambound_runtime.spec import JobSpec, Stream
 from support.choices import Choices, drawn
 from support.jobs import job_of
+from support.kernel import operator_in_process
 from support.kernel_cases import Case, make_case, plan_of
 from support.profiles import MORE, examples
 from support.queries import Features

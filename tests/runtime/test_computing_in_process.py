@@ -15,7 +15,7 @@ import pytest
 from streambound.analyzer.constants import kind_of
 from streambound.analyzer.expressions.engine_sql import engine_sql
 from streambound_runtime import database, expressions
-from streambound_runtime.embedded_limits import why_not_embedded
+from streambound_runtime.embedded import why_not_embedded
 from streambound_runtime.engine.arrow import table_of
 from streambound_runtime.engine.plan import CircuitPlan, ComputedRows
 from streambound_runtime.engine.tables import BIGINT, DOUBLE, VARCHAR
@@ -23,8 +23,7 @@ from streambound_runtime.errors import JobError
 from streambound_runtime.operators import plan
 from streambound_runtime.operators.circuit_plan import MapNode
 from streambound_runtime.operators.delta import Delta, delta_of
-from streambound_runtime.placement.computed_rows import rows_computed
-from streambound_runtime.placement.on_driver import operator_of
+from streambound_runtime.placement.on_driver import operator_of, rows_computed
 from streambound_runtime.placement.result_rows import batch_of, deltas_of, of_plan, without_time
 from streambound_runtime.placement.results_in_process import first_of_set_in_process, results_in_process
 from streambound_runtime.reading.computing import DerivingDecoder, decoder_of

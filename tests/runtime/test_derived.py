@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from streambound.synopsis_exec.job_file import job_in
-from streambound.synopsis_exec.plan import plan_text
+from streambound.synopsis_exec.plan_text import plan_text
 from streambound.synopsis_exec.stale import causes
 from streambound_runtime.decoding.decoder import Decoded, Decoder
 from streambound_runtime.decoding.derived import ComputedColumns, typed_values

@@ -63,7 +63,7 @@ def test_results_of_a_stateless_job_are_in_order_of_time_and_added_up(tmp_path: 
     rows = [{"a": 4, "b": "y", "ts": 3}, {"a": 4, "b": None, "ts": 3}, {"a": 1, "b": "y", "ts": 3}]
     write(tmp_path / "in" / "S" / "1.jsonl", *rows, modified=1e9 + 1)
     job = job_of_any(FILTER)
-    assert job.plan.placement == "stateless"
+    assert job.placement.where == "stateless"
     assert run_here(job, tmp_path)["late"] == 2
     lines = [(row["_ts"], row["a"], row["b"], row["_mult"]) for row in read(tmp_path / "output")]
     assert lines == [(3, 4, None, 2), (3, 4, "y", 1), (9, 5, "x", 1)]

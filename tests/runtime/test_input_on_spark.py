@@ -358,7 +358,7 @@ def test_every_file_is_read_once_whatever_its_name_and_age(
         streams[name]["domain"] = {"a": [0, 99]}
     joined = "SELECT S.a FROM S, T WHERE S.a = T.a AND S.ts <= T.ts"
     job = job_of(joined if forms[1:] else "SELECT S.a FROM S", {"streams": streams}, placement)
-    assert job.plan.placement == placement
+    assert job.placement.where == placement
     run_with(spark, job, [*placed(tmp_path), "--trigger", "available"])
     for name, form in zip("ST", forms, strict=False):
         written(tmp_path / name / f"old.{form}", ends[-1])

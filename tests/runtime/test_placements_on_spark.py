@@ -118,7 +118,7 @@ def test_a_row_that_comes_late_is_a_result_where_nothing_is_remembered(spark: An
         rows = ({"a": ts, "ts": ts} for ts in times)
         write(tmp_path / "in" / "S" / f"{part}.jsonl", *rows, modified=1_600_000_000 + part)
     job = job_of("SELECT S.a FROM S", {"streams": {"S": {"timestamp": "ts", "columns": columns}}}, None)
-    assert job.plan.placement == "stateless"
+    assert job.placement.where == "stateless"
     events: list[dict[str, Any]] = []
     summary = run_with(spark, job, arguments(tmp_path / "in", tmp_path / "out"), events.append)
     assert [(row["a"], row["_mult"]) for row in read(tmp_path / "out" / "output")] == [

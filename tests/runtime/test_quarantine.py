@@ -15,7 +15,7 @@ from streambound_runtime.decoding.decoder import Decoder
 from streambound_runtime.decoding.reasons import REASONS, detail
 from streambound_runtime.decoding.row_text import MOST_SHOWN
 from streambound_runtime.errors import JobError
-from streambound_runtime.operators.rejected_row import RejectedRow
+from streambound_runtime.operators.by_tick import RejectedRow
 from streambound_runtime.promises import Arrival, Partitions, QuarantineLimit
 from streambound_runtime.quarantine import FIELDS, BadRows, check_limit, json_lines, name_of, row_of, told_rows
 from streambound_runtime.spec import JobSpec, Relation, SourceSpec, Stream, TableColumn

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 import streambound
-from streambound.incremental.feed import recomputed
 from support.circuits import Circuit, Printed, by_tick, checked_circuit, random_ends
 from support.embedded import run_here
 from support.jobs import write
 from support.lifted import circuit_of, fed
+from support.prefixes import recomputed
 from support.profiles import MORE
 
 STREAM: dict[str, Any] = {

@@ -24,6 +24,7 @@ _PLAIN = (
     "MIN({0})",
     "MAX({0})",
     "SUM({0} * {1})",
+    "MODE() WITHIN GROUP (ORDER BY {0} DESC)",
     "COUNT(DISTINCT {0})",
     "SUM(DISTINCT {0})",
     "COUNT(*) FILTER (WHERE {0} > 1)",

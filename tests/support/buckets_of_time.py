@@ -9,8 +9,9 @@ import duckdb
 from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import split_statements
+from streambound.criteria.dataflow.decision import of_judgement
 from streambound.criteria.dataflow.judge import judge
-from streambound.synopsis_exec.operations.plan import plan_of_judgement
+from streambound.synopsis_exec.operations.plan import plan_of_operators
 from streambound_runtime.engine import time_buckets
 from streambound_runtime.operators.circuit_plan import TimeBucket
 
@@ -34,7 +35,7 @@ def bucket_of(expression: str) -> TimeBucket | None:
     judgement = judge(statement, CATALOG)
     if judgement is None or judgement.entries is None:
         return None
-    return next(iter(plan_of_judgement(judgement, statement).closing), None)
+    return next(iter(plan_of_operators(of_judgement(judgement), statement).closing), None)
 
 
 def last_of(bucket: TimeBucket, value: int | str) -> int:

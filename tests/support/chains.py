@@ -71,6 +71,46 @@ def _selected(choices: Choices, number: int, body: str) -> str:
     )
 
 
+def outer_chain_query(choices: Choices) -> str:
+    """Three or four streams, joined in any way, each within a window of one before it; some ask for others, too."""
+    number = choices.pick((3, 3, 4))
+    names = [f"s{place}" for place in range(number)]
+    sources = [choices.pick("ABC") for _ in names]
+    joined = f"{sources[0]} AS s0"
+    for place in range(1, number):
+        if place == number - 1 and choices.chance(25):
+            partner = choices.pick(range(place))
+            joined += f" {choices.pick(('LEFT', 'LEFT', 'INNER'))} JOIN R ON R.a {choices.pick('=<')} s{partner}.a"
+        kind = choices.pick(("LEFT", "LEFT", "LEFT", "RIGHT", "FULL", "INNER"))
+        joined += f" {kind} JOIN {sources[place]} AS s{place} ON {_near(choices, place, range(place))}"
+    if choices.chance(25):
+        inside, on = _near(choices, 1, range(1)).replace("s0.", "i."), _near(choices, 2, range(1)).replace("s2.", "s1.")
+        rows = f"SELECT i.a, i.b, i.v, i.ts, s1.v AS w FROM {sources[1]} AS i LEFT JOIN {sources[2]} AS s1 ON {inside}"
+        joined, names = f"{sources[0]} AS s0 LEFT JOIN ({rows}) AS s1 ON {on}", ["s0", "s1"]
+    shown = [f"{choices.pick(names)}.{choices.pick('abv')} AS x", f"{choices.pick(names)}.ts AS y"]
+    shown += [f"{name}.v AS v{place}" for place, name in enumerate(names) if choices.chance(50)]
+    where = choices.pick(("", "", "", f"WHERE {choices.pick(names)}.v > 0", "EXISTS", "NOT EXISTS"))
+    if where.endswith("EXISTS"):
+        partner = _near(choices, 0, (int(choices.pick(names)[1:]),), "e")
+        where = f"WHERE {where} (SELECT 1 FROM {choices.pick('ABC')} AS e WHERE {partner})"
+    if choices.chance(15):
+        return f"SELECT s0.ts AS x, COUNT(*) AS n, SUM({names[-1]}.v) AS total FROM {joined} {where} GROUP BY s0.ts"
+    return f"SELECT {', '.join(shown)} FROM {joined} {where}"
+
+
+def _near(choices: Choices, place: int, before: Sequence[int], name: str = "") -> str:
+    """Within a window of an earlier stream, of one by a column with it."""
+    own, partner = name or f"s{place}", f"s{choices.pick(before)}"
+    low, length = choices.pick((-3, 0, 0, 0, 1)), choices.pick((0, 2, 4, 6))
+    conditions = [f"{own}.ts BETWEEN {partner}.ts + {low} AND {partner}.ts + {low + length}"]
+    conditions += [f"{own}.{choices.pick('ab')} = {partner}.{choices.pick('ab')}"]
+    if choices.chance(30):
+        conditions.append(f"{own}.v {choices.pick(('<', '<>', '>='))} s{choices.pick(before)}.v")
+    if choices.chance(15):
+        conditions.append(f"({own}.v = 1 OR s{choices.pick(before)}.a = {own}.b)")
+    return " AND ".join(conditions)
+
+
 def chain_rows(choices: Choices) -> dict[str, list[dict[str, Any]]]:
     """Rows with few values, at most two of a stream at a time, some of them alike."""
     found: dict[str, list[dict[str, Any]]] = {"R": [{"a": n, "b": choices.pick((0, 1, None))} for n in (1, 2, 2, 3)]}

@@ -23,7 +23,6 @@ from streambound.analyzer.expressions.values import derived_value
 from streambound.analyzer.spans import SourceText
 from streambound.api import catalog_of
 from streambound.criteria.check import Checked, check_source
-from streambound.incremental.feed import recomputed
 from streambound.jobs import planned_circuit
 from streambound.recheck.certificates.validate import Proof
 from streambound.recheck.derivation.validate import proved as operators_proved
@@ -38,6 +37,7 @@ from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.spec import JobSpec
 from support.lifted import circuit_of, fed
+from support.prefixes import recomputed
 from support.profiles import MORE
 
 Rows = Mapping[str, list[dict[str, Any]]]
@@ -278,7 +278,8 @@ def in_duckdb(sql: str, rows: Rows) -> Counter[tuple[Any, ...]]:
         for name, given in rows.items():
             database.execute(f"CREATE TABLE {name} (a BIGINT, b BIGINT, v BIGINT, ts BIGINT)")
             database.executemany(f"INSERT INTO {name} VALUES (?, ?, ?, ?)", [list(row.values()) for row in given])
-        return Counter(database.execute(sql.replace(" DIV ", " // ")).fetchall())
+        found = database.execute(sql.replace(" DIV ", " // ")).fetchall()
+        return Counter(tuple(map(rounded, row)) for row in found)
 
 
 def rounded(value: Any) -> Any:

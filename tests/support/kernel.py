@@ -14,7 +14,10 @@ from streambound.criteria.bound import bound
 from streambound.criteria.verdict import Decision
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.plan_ir import Plan
-from streambound.synopsis_exec.simulate import deltas_of, operator_in_process, tables_of
+from streambound.synopsis_exec.simulate import deltas_of, operator_of_circuit, tables_of
+from streambound_runtime.engine.loop import Engine
+from streambound_runtime.engine.plan import CircuitPlan
+from streambound_runtime.operators.synopsis import SynopsisJoin
 from streambound_runtime.spec import JobSpec
 from support.encoding import Rows, encode_rows
 
@@ -38,6 +41,13 @@ def plan_of(decision: Decision, catalog: Mapping[str, Any]) -> Plan:
     from streambound.synopsis_exec.plan import make_plan
 
     return make_plan(decision, catalog_from_mapping(catalog))
+
+
+def operator_in_process(job: JobSpec, relations: Rows) -> SynopsisJoin | Engine:
+    """What runs a job in this process."""
+    if isinstance(job.plan, CircuitPlan):
+        return operator_of_circuit(job.plan, relations, job.streams)
+    return SynopsisJoin(job.plan, relations)
 
 
 class Kernel:

@@ -354,12 +354,14 @@ class OperatorQuery(WindowQuery):
         by += f", {inner}.a" * (by != "" and self.choices.chance(30))
         order = self.choices.pick(("v", "v DESC", "b", "ts DESC", ""))
         column = f"{inner}.{self.choices.pick('abv')}"
-        value = self.choices.pick((f"SUM({column})", "COUNT(*)", f"MAX({column})", "RANK()", f"LAG({column})"))
+        value = self.choices.pick(
+            (f"SUM({column})", "COUNT(*)", f"MAX({column})", "RANK()", f"LAG({column})", "NTILE(2)")
+        )
         ties = ", ".join(f"{inner}.{one}" for one in COLUMNS if one != order.split()[0]) if order else ""
-        if not order and value[0] in "RL":
+        if not order and value[0] in "RLN":
             value = f"MIN({column})"
         over = [f"PARTITION BY {by}"] * (by != "") + [f"ORDER BY {inner}.{order}"] * (order != "")
-        over[-1:] = [one + f"⟦‖, {ties}⟧" * value.startswith("LAG") for one in over[-1:]]
+        over[-1:] = [one + f"⟦‖, {ties}⟧" * value.startswith(("LAG", "NTILE")) for one in over[-1:]]
         where = self._where([f"{inner}.{one}" for one in COLUMNS[:3]], 0)
         rows = f"SELECT {inner}.*, {value} OVER ({' '.join(over)}) AS f FROM {table} AS {inner}{where}"
         return f"SELECT {_named([f'{outer}.f', f'{outer}.v'][:width])} FROM ({rows}) AS {outer}"

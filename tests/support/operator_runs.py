@@ -37,7 +37,7 @@ from streambound.jobs import planned_circuit
 from streambound.recheck.oracle.reference import circuit_of
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.job_spec import job_spec
-from streambound.synopsis_exec.operations.plan import plan_of_judgement
+from streambound.synopsis_exec.operations.plan import plan_of_operators
 from streambound.synopsis_exec.plan_ir import Input
 from streambound.synopsis_exec.simulate import replay
 from streambound_runtime.engine.plan import CircuitPlan
@@ -270,7 +270,7 @@ def plan_of(world: World, text: str) -> tuple[PlannedCircuit, bool, PlannedCircu
         if plan is None:
             return next((one.message for one in checked.diagnostics), "no plan")
         last = bounded and isinstance(judged, JudgedOperators) and never_final(judged.judgement) is None
-        final = plan_of_judgement(judged.judgement, statement, final=True) if last else None
+        final = plan_of_operators(judged, statement, final=True) if last else None
         return plan, bounded, final
     except StreamboundError as error:
         return error.message

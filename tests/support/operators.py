@@ -12,11 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from streambound.analyzer.expressions.values import derived_value
-from streambound.synopsis_exec.kernel_choice import sql_reason
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.simulate import operator_of_circuit, tables_of
 from streambound.synopsis_exec.sql_blocks import circuit_of_block, types_of
-from streambound.synopsis_exec.synopsis_plan import synopsis_plan
+from streambound.synopsis_exec.synopsis_plan import sql_reason, synopsis_plan
 from streambound_runtime.engine.loop import Engine
 from streambound_runtime.engine.tables import engine_type
 from streambound_runtime.operators.delta import Delta

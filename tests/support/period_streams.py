@@ -14,7 +14,7 @@ from streambound.criteria.check import Checked
 from streambound.synopsis_exec.job_spec import BATCH, job_spec
 from streambound.synopsis_exec.simulate import operator_of_circuit, rows_as_delta
 from streambound_runtime.engine.plan import CircuitPlan
-from streambound_runtime.operators.rejected_row import RejectedRow
+from streambound_runtime.operators.by_tick import RejectedRow
 from support.choices import Choices
 from support.circuits import circuit_plan, encoded_rows
 from support.snapshots import COLUMNS, HIGH, LOW, generated

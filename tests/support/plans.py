@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from streambound.analyzer.catalog import catalog_from_mapping
-from streambound.synopsis_exec.plan import Plan, make_plan
+from streambound.synopsis_exec.plan import make_plan
+from streambound.synopsis_exec.plan_ir import Plan
 from support.product import decided
 
 W1: dict[str, Any] = {

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from streambound.analyzer.constants import BIGINT
+from streambound.analyzer.algebra.aggregate_functions import aggregate_type
+from streambound.analyzer.constants import BIGINT, DOUBLE
 from streambound.analyzer.expressions.dialect import parsed
-from streambound.incremental.aggregates import AggregateOf, result_kind
+from streambound.incremental.aggregates import AggregateOf
 from streambound.incremental.circuit import CircuitColumn, Op
 from streambound.incremental.operators import (
     AggregateRows,
@@ -44,7 +45,7 @@ def over(text: str, columns: tuple[NamedColumn, ...] = AB) -> RowExpression:
 def call(name: str, *arguments: str) -> AggregateOf:
     """An aggregate over rows of a and b."""
     bound = tuple(over(one) for one in arguments)
-    return AggregateOf(name, bound, result_kind(name, tuple(one.kind for one in bound)))
+    return AggregateOf(name, bound, aggregate_type(name.upper(), bound[0].kind if bound else None) or DOUBLE)
 
 
 A, B = over("a"), over("b")

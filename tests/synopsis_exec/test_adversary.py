@@ -16,11 +16,12 @@ from streambound.analyzer.statements import split_statements
 from streambound.criteria.bound import bound
 from streambound.criteria.verdict import Decision, decide
 from streambound.criteria.vocabulary import Verdict
-from streambound.synopsis_exec.adversary import floods, pools
+from streambound.synopsis_exec.adversary import pools
 from streambound.synopsis_exec.plan import make_plan
 from support.catalogs import PLAIN, with_relation
 from support.choices import Choices
 from support.circuits import checked_circuit, circuit_plan
+from support.floods import floods
 from support.kernel import sizes_of
 from support.operators import peak_entries
 from support.product import decided

@@ -145,7 +145,7 @@ def test_a_run_without_spark_gives_what_batch_sql_gives(recorded: Path, tmp_path
 def test_buckets_give_what_the_driver_gives(spark: Any, recorded: Path, tmp_path: Path, what: str, tick: str) -> None:
     """Of all operators in one process in `test_circuits_in_buckets`."""
     made = {placement: job(DIVIDED[what], placement, tick) for placement in ("driver", "buckets")}
-    assert made["buckets"].plan.key[0] == "k"
+    assert made["buckets"].placement.key[0] == "k"
     here, one = outputs_here(recorded, tmp_path / "driver", made["driver"])
     there, other = outputs(spark, recorded, tmp_path / "buckets", made["buckets"])
     assert here == there

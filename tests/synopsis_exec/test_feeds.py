@@ -11,7 +11,6 @@ import pytest
 from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.analyzer.errors import NotExecutableError
 from streambound.criteria.verdict import Verdict
-from streambound.synopsis_exec.adversary import floods
 from streambound.synopsis_exec.feeds import PHASE, Feed, adversarial_feed, in_order, random_feed
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.plan import make_plan
@@ -22,6 +21,7 @@ from streambound.synopsis_exec.simulate import replay
 from streambound.synopsis_exec.verify import generated
 from streambound_runtime.spec import JobSpec
 from support.choices import Choices
+from support.floods import floods
 from support.jobs import TYPED, TYPED_SQL
 from support.plans import W1, W1_SQL, plan_of
 from support.product import decided

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from streambound.analyzer.catalog import catalog_from_mapping
-from streambound.synopsis_exec.emit import Names
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.plan import make_plan
 from streambound.synopsis_exec.simulate import ClosedTimestamp, replay
+from streambound.synopsis_exec.variables import Names
 from streambound_runtime.operators.entries import arrow_of_pairs
 from streambound_runtime.spec import JobSpec
 from support.jobs import FIGURE2, figure2

@@ -8,8 +8,8 @@ import pytest
 
 from streambound.analyzer.job_reports import BatchReport
 from streambound.reports.progress import batch_line
-from streambound.synopsis_exec.circuit_plan import promises_in_words
 from streambound.synopsis_exec.job_spec import BATCH, job_spec
+from streambound.synopsis_exec.plan_text import promises_in_words
 from streambound.synopsis_exec.simulate import operator_of_circuit, rows_as_delta
 from streambound_runtime.engine.plan import CircuitPlan
 from support.circuits import checked_circuit, circuit_plan

@@ -9,7 +9,8 @@ import pytest
 from streambound.analyzer.errors import NotExecutableError
 from streambound.criteria import bound as bound_module
 from streambound.criteria.verdict import decide
-from streambound.synopsis_exec.plan import make_plan, plan_text
+from streambound.synopsis_exec.plan import make_plan
+from streambound.synopsis_exec.plan_text import plan_text
 from support.cases import Case, catalog, query_of, read_cases
 
 CASES = read_cases("codegen_plan.cases")

@@ -7,8 +7,7 @@ from math import nan
 import pyarrow as pa
 import pytest
 
-from streambound_runtime.decoding.contracts import broken
-from streambound_runtime.decoding.period_contracts import broken_periods
+from streambound_runtime.decoding.contracts import broken, broken_periods
 from streambound_runtime.promises import PeriodContract
 from streambound_runtime.spec import Relation, TableColumn
 

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 import streambound
-from streambound.synopsis_exec.shared_operators import shared
+from streambound.synopsis_exec.circuit_plan import shared
 from streambound_runtime.engine.linear import SqlPick, SqlUnion
 from streambound_runtime.engine.plan import RowsOfStream
 from support.circuits import TWO_STREAMS, by_tick, checked_circuit, random_rows, reference, run_circuit

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from streambound.synopsis_exec.shrink import shrink
+from streambound.synopsis_exec.verify import shrink
 from support.profiles import MORE
 
 

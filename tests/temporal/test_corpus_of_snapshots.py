@@ -42,12 +42,12 @@ def test_there_are_150_cases() -> None:
 
 @pytest.mark.parametrize("case", SNAPSHOTS, ids=lambda case: case["id"])
 def test_columns_and_plan(case: dict[str, Any]) -> None:
-    from streambound.synopsis_exec import period_job
+    from streambound_runtime.job import NAMES
+    from streambound_runtime.sql_parts import in_sql
 
     found = compiled(case)
     assert [*found.job.blocks[0].columns] == case["output"]
-    classes = [vars(period_job.MODULES[module])[name] for name, module in period_job.CLASSES.items()]
-    assert read(printed(found.job), classes) == found.job
+    assert read(printed(found.job, short=in_sql), NAMES.values()) == found.job
 
 
 def of_plan(case: dict[str, Any]) -> set[str]:

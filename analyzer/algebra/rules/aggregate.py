@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from streambound.analyzer.algebra.aggregate_functions import AGGREGATES, AggregateFunction, computed_of
 from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall
-from streambound.analyzer.algebra.percentiles import PERCENTILES
 from streambound.analyzer.algebra.row_expressions import type_of
 from streambound.analyzer.algebra.rules.operator_input import OperatorInput, called, unless_static
 from streambound.analyzer.algebra.rules.select_list import value
@@ -37,24 +37,25 @@ def aggregate(tree: Aggregate, given: OperatorInput, named: Schema) -> ViewFacts
 
 def _of_group(call: AggregateCall, column: ViewColumn, given: OperatorInput, grouped: bool) -> ColumnFacts:
     """The values of an aggregate; ``grouped``: there is a row in each group."""
-    arguments = [value(parsed(argument), given) for argument in call.arguments]
+    arguments = [value(parsed(argument), given) for argument in computed_of(call)]
     there = grouped and call.filter is None and not any(one.values.null for one in arguments)
     if call.function == "COUNT":
         return ColumnFacts(between(int(there), given.facts.rows, null=False))
-    if len(arguments) != 1 or column.type is None or call.function in PERCENTILES:
+    function = AGGREGATES.get(call.function)
+    if len(arguments) != 1 or column.type is None or function is None or not function.of_one_value:
         return ColumnFacts(replace(ANYTHING, null=column.nullable))
-    kind = type_of(parsed(call.arguments[0]), given.schema)[0] or column.type
-    values = _aggregated(call.function, arguments[0].values, kind, column.type)
+    kind = type_of(parsed(computed_of(call)[0]), given.schema)[0] or column.type
+    values = _aggregated(call.function, function, arguments[0].values, kind, column.type)
     return ColumnFacts(replace(values, null=column.nullable and not there))
 
 
-def _aggregated(function: str, values: ValueSet, of: DataType, kind: DataType) -> ValueSet:
-    if function in ("MAX", "MIN", "ANY_VALUE", "FIRST", "LAST", "MODE"):
+def _aggregated(name: str, function: AggregateFunction, values: ValueSet, of: DataType, kind: DataType) -> ValueSet:
+    if function.picks:
         return values
     low, high = values.ends
-    if function == "SUM" and kind.family in (Family.INTEGER, Family.DECIMAL):
+    if name == "SUM" and kind.family in (Family.INTEGER, Family.DECIMAL):
         return between(0 if low is not None and low >= 0 else None, 0 if high is not None and high <= 0 else None)
-    if function == "AVG" and kind.family is Family.FLOAT and of.family is Family.INTEGER:
+    if name == "AVG" and kind.family is Family.FLOAT and of.family is Family.INTEGER:
         plain = [None if end is None else plain_value(end, of) for end in (low, high)]
         ends = [None if isinstance(end, str) else end for end in plain]
         return between(ends[0], ends[1])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache, partial
 
 from streambound.analyzer.algebra.narrowing import RowFacts, apart, narrowed
 from streambound.analyzer.algebra.nodes import ONE_SIDED, Join, JoinKind
@@ -21,8 +23,13 @@ from streambound.analyzer.algebra.view_facts import (
     added,
     promises,
 )
+from streambound.analyzer.work import spend
 
 Columns = tuple[ColumnFacts, ...]
+_STEPS = 5
+"""What it takes to say of a column when a pair changes."""
+_Distance = Callable[[str, str], int | None]
+"""The most that the time of one side is after that of the other one."""
 _LEFT, _RIGHT = "left side", "right side"
 """When the row of a side changes, as sources of promises: no alias of a FROM item has them."""
 _KEEPS_LEFT = (JoinKind.LEFT, JoinKind.FULL, JoinKind.ANTI, JoinKind.NOT_IN)
@@ -37,8 +44,11 @@ def join(tree: Join, left: OperatorInput, right: OperatorInput) -> ViewFacts:
     """
     right = _named_apart(tree, right)
     pair = _pair(tree, left, right)
-    ours = tuple(_column(column, _LEFT, left, right, pair) for column in pair.columns[: len(left.schema)])
-    theirs = tuple(_column(column, _RIGHT, left, right, pair) for column in pair.columns[len(left.schema) :])
+    spend(_STEPS * len(pair.columns))
+    changing = [name for name, side in ((_LEFT, left), (_RIGHT, right)) if not side.is_static]
+    distance = cache(partial(apart, pair))
+    both = [_column(column, changing, distance) for column in pair.columns]
+    ours, theirs = tuple(both[: len(left.schema)]), tuple(both[len(left.schema) :])
     if tree.kind in _KEEPS_LEFT:
         ours = _alone(ours, left)
     if tree.kind in _KEEPS_RIGHT:
@@ -90,7 +100,7 @@ def _pair(tree: Join, left: OperatorInput, right: OperatorInput) -> RowFacts:
             one, other = places
             both = row.columns[one].values.meet(row.columns[other].values).not_null()
             row = row.with_values(one, both).with_values(other, both)
-            if all(kind.discrete for kind in (row.kinds[one], row.kinds[other])):
+            if all(row.kind(place).discrete for place in places):
                 row = replace(row, differences=row.differences | {(one, other, 0), (other, one, 0)})
     return narrowed(parsed(tree.condition) if tree.condition else None, row)
 
@@ -105,14 +115,13 @@ def _only_left_changes(kind: JoinKind, right: OperatorInput) -> bool:
     return right.is_static and kind in (JoinKind.LEFT, *ONE_SIDED)
 
 
-def _column(column: ColumnFacts, own: str, left: OperatorInput, right: OperatorInput, pair: RowFacts) -> ColumnFacts:
-    """A column of a pair: what it says of the time at which the pair changes."""
-    changing = [name for name, side in ((_LEFT, left), (_RIGHT, right)) if not side.is_static]
+def _column(column: ColumnFacts, changing: list[str], distance: _Distance) -> ColumnFacts:
+    """A column of a pair: what it says of the time at which the pair changes, with one of the ``changing`` sides."""
     of_sides = [one for one in column.times if one.source in (_LEFT, _RIGHT)]
     found = [one for one in column.times if one not in of_sides]
     for function in dict.fromkeys(one.function for one in of_sides):
         known = {one.source: one for one in of_sides if one.function == function}
-        sides = [known.get(name) or _through(known, name, pair) for name in changing]
+        sides = [known.get(name) or _through(known, name, distance) for name in changing]
         if sides:
             both = sides[0]
             for other in sides[1:]:
@@ -124,13 +133,13 @@ def _column(column: ColumnFacts, own: str, left: OperatorInput, right: OperatorI
     return replace(column, times=promises(found))
 
 
-def _through(known: dict[str, TimePromise], name: str, pair: RowFacts) -> TimePromise:
+def _through(known: dict[str, TimePromise], name: str, distance: _Distance) -> TimePromise:
     """What a promise about one side says of the other side's time, by how far these are apart."""
     other = _RIGHT if name == _LEFT else _LEFT
     one = known.get(other)
     if one is None:
         return TimePromise(name, None, None)
-    later, earlier = apart(pair, name, other), apart(pair, other, name)
+    later, earlier = distance(name, other), distance(other, name)
     low = None if one.low is None or later is None else one.low - later
     high = None if one.high is None or earlier is None else one.high + earlier
     return replace(one, source=name, low=low, high=high)

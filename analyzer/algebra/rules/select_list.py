@@ -8,8 +8,8 @@ from dataclasses import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.expression_facts import facts_of
-from streambound.analyzer.algebra.nodes import Apply, ApplyKind, Item, Over, Project, Scalar, Side, Star, WindowCall
-from streambound.analyzer.algebra.row_expressions import RANKS, row_expression
+from streambound.analyzer.algebra.nodes import Apply, ApplyKind, Item, Over, Project, Scalar, Star, WindowCall
+from streambound.analyzer.algebra.row_expressions import row_expression
 from streambound.analyzer.algebra.rules.operator_input import OperatorInput, passed_on, unless_static, without_now
 from streambound.analyzer.algebra.schema import parsed, starred_places
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn, meant
@@ -23,6 +23,7 @@ from streambound.analyzer.algebra.view_facts import (
     ViewKind,
     added,
 )
+from streambound.analyzer.algebra.window_functions import Gives, is_beside, looks_back, operands, window_function
 
 
 def projected(tree: Project, given: OperatorInput) -> ViewFacts:
@@ -39,8 +40,10 @@ def over(tree: Over, given: OperatorInput, named: Schema) -> ViewFacts:
     found = given.facts
     computed = [
         ColumnFacts(
-            between(1 if call.function in RANKS else 0, None, column.nullable)
-            if call.function in (*RANKS, "COUNT")
+            between(1, None, null=False)
+            if window_function(call).gives is Gives.NUMBER
+            else between(0, None, null=False)
+            if call.function == "COUNT"
             else replace(ANYTHING, null=column.nullable)
         )
         for call, column in zip(tree.calls, named[len(given.schema) :], strict=True)
@@ -69,7 +72,7 @@ def _settled(tree: Over, given: OperatorInput) -> frozenset[int]:
     without NULL, no row comes before those with greater values of it, which are there already.
     """
     partitions = [frozenset(_place(one, given) for one in call.partition) for call in tree.calls]
-    orders = [_place(call.order[0].value, given) if _looks_back_only(call) else None for call in tree.calls]
+    orders = [_place(call.order[0].value, given) if looks_back(call) else None for call in tree.calls]
     of_each = [partition | {order} for partition, order in zip(partitions, orders, strict=True)]
     in_all = frozenset.intersection(*partitions)
     found = [place for place in frozenset.intersection(*of_each) if place is not None]
@@ -78,9 +81,10 @@ def _settled(tree: Over, given: OperatorInput) -> frozenset[int]:
 
 def _of_row_beside(call: WindowCall, number: int, given: OperatorInput) -> Times:
     """LAG or LEAD of the window's time of arrival is the time of another row, as of a source of its own."""
-    column = _column(call.arguments[0], given) if call.function in ("LAG", "LEAD") and call.arguments else None
+    of = operands(call) if is_beside(call) else ()
+    column = _column(of[0], given) if of else None
     timed = column is not None and column.newest and bool(call.order) and _column(call.order[0].value, given) == column
-    return (TimePromise(f"{ROW_BESIDE}{number}", 0, 0),) if timed and len(call.arguments) < 3 else ()
+    return (TimePromise(f"{ROW_BESIDE}{number}", 0, 0),) if timed and len(of) == 1 else ()
 
 
 def _place(scalar: Scalar, given: OperatorInput) -> int | None:
@@ -97,20 +101,10 @@ def _column(scalar: Scalar, given: OperatorInput) -> ColumnFacts | None:
 
 def _looks_back(call: WindowCall, given: OperatorInput) -> bool:
     """Whether a function is of rows that are no later than its own, where rows come in the order of its window."""
-    if not _looks_back_only(call):
+    if not looks_back(call):
         return False
     column = _column(call.order[0].value, given)
     return column is not None and column.newest
-
-
-def _looks_back_only(call: WindowCall) -> bool:
-    """Whether a function is of rows that its window's order has no later than its own."""
-    if not call.order or call.order[0].descending:
-        return False
-    if call.frame is None:
-        return call.function in ("ROW_NUMBER", "RANK", "DENSE_RANK", "LAG")
-    end = call.frame.end
-    return end.side is Side.CURRENT or (end.side is Side.PRECEDING and end.distance is not None and end.distance >= 0)
 
 
 def applied(tree: Apply, given: OperatorInput, asked: OperatorInput) -> ViewFacts:
@@ -135,7 +129,7 @@ def _columns(items: tuple[Item, ...], given: OperatorInput) -> Iterator[ColumnFa
 def value(node: exp.Expr, given: OperatorInput) -> ColumnFacts:
     """The facts of an expression over a row."""
     found = row_expression(node, given.schema)
-    return ColumnFacts() if found is None else facts_of(found, given.columns, given.row.kinds)
+    return ColumnFacts() if found is None else facts_of(found, given.columns, given.schema)
 
 
 def _keys(items: tuple[Item, ...], given: OperatorInput) -> tuple[frozenset[str], ...]:

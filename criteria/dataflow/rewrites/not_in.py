@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from streambound.analyzer.algebra.nodes import Tree
 from streambound.analyzer.catalog import Catalog
-from streambound.criteria.dataflow.views import Views
+from streambound.criteria.dataflow.views import statement_views
 from streambound.preprocess.trees.not_in import compared, split
 from streambound.preprocess.trees.with_inputs import with_inputs
 
@@ -19,5 +19,5 @@ def without_not_in(tree: Tree, catalog: Catalog) -> Tree:
     sides = compared(tree)
     if sides is None:
         return tree
-    null_x, null_y = (Views(catalog).of(one).columns[0].values.null for one in sides)
+    null_x, null_y = (statement_views(catalog).of(one).columns[0].values.null for one in sides)
     return split(tree, null_x, null_y, catalog)

@@ -20,7 +20,7 @@ from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.types import Family
 from streambound.criteria.dataflow.syntax import column_of
 from streambound.criteria.dataflow.view import OperatorView
-from streambound.criteria.dataflow.views import Views
+from streambound.criteria.dataflow.views import Views, statement_views
 from streambound.preprocess.trees.conditions import filtered
 from streambound.preprocess.trees.with_inputs import with_inputs
 
@@ -30,7 +30,7 @@ RIGHT_MEETS = (JoinKind.INNER, JoinKind.LEFT, JoinKind.SEMI, JoinKind.ANTI, Join
 
 def ranges_down(tree: Tree, catalog: Catalog) -> Tree:
     """A tree whose views are limited to what joins above them can meet."""
-    return _down(tree, Views(catalog))
+    return _down(tree, statement_views(catalog))
 
 
 def _down(tree: Tree, views: Views) -> Tree:

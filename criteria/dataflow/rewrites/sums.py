@@ -5,7 +5,7 @@ from __future__ import annotations
 from streambound.analyzer.algebra.nodes import Filter, Project, Tree
 from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.catalog import Catalog
-from streambound.criteria.dataflow.views import Views
+from streambound.criteria.dataflow.views import statement_views
 from streambound.preprocess.trees.sums import groups_of_pairs, sums_below
 from streambound.preprocess.trees.with_inputs import with_inputs
 
@@ -24,7 +24,7 @@ def above_groups(tree: Tree, catalog: Catalog) -> tuple[bool, Project] | None:
     join = None if below is None else groups_of_pairs(below, catalog)
     if join is None:
         return None
-    views = Views(catalog)
+    views = statement_views(catalog)
     left, right = (views.of(side).change for side in (join.left, join.right))
     for own, other, is_left in ((left, right, True), (right, left, False)):
         if own is ViewKind.APPEND_ONLY and other > ViewKind.APPEND_ONLY:

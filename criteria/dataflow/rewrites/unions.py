@@ -8,7 +8,7 @@ from streambound.analyzer.algebra.nodes import Tree
 from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.relation_queries import is_static
-from streambound.criteria.dataflow.views import Views
+from streambound.criteria.dataflow.views import statement_views
 from streambound.preprocess.trees.unions import in_both, one_selection
 from streambound.preprocess.trees.with_inputs import with_inputs
 
@@ -24,4 +24,4 @@ def is_disjoint(tree: Tree, catalog: Catalog) -> bool:
     both = None if is_static(tree, catalog) else in_both(tree)
     if both is None or parsed(both.condition).find(exp.Query):
         return False
-    return any(column.values.size == 0 for column in Views(catalog).of(both).columns)
+    return any(column.values.size == 0 for column in statement_views(catalog).of(both).columns)

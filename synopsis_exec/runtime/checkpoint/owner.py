@@ -49,7 +49,7 @@ def of_job(job: JobSpec, settings: Settings, relations: Mapping[str, list[dict[s
         "catalog": job.saved.catalog,
         "tables": job.saved.tables,
         "engine": engine,
-        "placement": job.plan.placement,
+        "placement": job.placement.where,
         "sources": _digest([identity(table, settings) for table in tables]),
         "relations": _digest(rows),
         "version": job.runtime,

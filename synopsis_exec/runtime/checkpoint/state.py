@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from streambound_runtime.json_types import JsonObject
+from streambound_runtime.row_values import JsonObject
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from streambound_runtime.json_types import JsonObject, JsonValue
 from streambound_runtime.promises import UPDATE, ChangeRecords
+from streambound_runtime.row_values import JsonObject, JsonValue
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UNITS = {"ts_ms": 1000, "ts_us": 1, "ts_ns": 0.001}

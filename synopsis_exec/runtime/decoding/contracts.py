@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from math import ceil, floor
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ import numpy as np
 from streambound_runtime.arrays import Integers, Mask
 from streambound_runtime.decoding.sql_types import YEARS, sql_type
 from streambound_runtime.operators.plan import Test
-from streambound_runtime.promises import Mark
+from streambound_runtime.promises import Mark, PeriodContract
 from streambound_runtime.spec import Relation, Stream, TableColumn, Value
 
 if TYPE_CHECKING:
@@ -211,3 +211,32 @@ def _mask(values: pa.Array) -> Mask:
     """Which are true; NULL is not."""
     mask: Mask = (values.fill_null(False) if values.null_count else values).to_numpy(zero_copy_only=False)
     return mask
+
+
+_PERIOD = TableColumn("the period", "")
+
+
+def broken_periods(
+    period: PeriodContract, columns: Mapping[str, pa.Array]
+) -> Iterator[tuple[str, TableColumn | None, str, Mask]]:
+    """Reasons, what they are said of, the declaration that is broken, and the rows."""
+    import pyarrow.compute as pc
+
+    found = columns[period.begin], columns[period.end]
+    for name, values in zip((period.begin, period.end), found, strict=True):
+        yield "null-bound", TableColumn(name, ""), "", values.is_null().to_numpy(zero_copy_only=False)
+    begin, end = (values.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64) for values in found)
+    yield "empty-period", None, "", begin >= end
+    if period.low is not None:
+        yield "outside-domain", _PERIOD, "", begin < period.low
+    if period.high is not None:
+        yield "outside-domain", _PERIOD, "", end > period.high
+    if period.probability:
+        p = columns[period.probability]
+        right = pc.and_(pc.greater(p, 0), pc.less_equal(p, period.certain))  # of NaN neither is true
+        yield "probability", None, "", ~pc.fill_null(right, False).to_numpy(zero_copy_only=False)
+    if period.variable:
+        yield "key", None, "", columns[period.variable].is_null().to_numpy(zero_copy_only=False)
+    if period.longest is not None:
+        length = end - begin  # beyond 64 bits it is negative, for it ends after it begins
+        yield "contract", None, f"max_duration = {period.longest}", (length > period.longest) | (length < 0)

@@ -11,9 +11,8 @@ import numpy as np
 
 from streambound_runtime.arrays import Integers, Mask
 from streambound_runtime.decoding.change_records import format_of
-from streambound_runtime.decoding.contracts import broken, marked, places, useful
+from streambound_runtime.decoding.contracts import broken, broken_periods, marked, places, useful
 from streambound_runtime.decoding.json_objects import BLANK, NO_CHANGE, NO_VALUE, NOT_JSON, NOT_UTF8, read_objects
-from streambound_runtime.decoding.period_contracts import broken_periods
 from streambound_runtime.decoding.raw import LONGEST_LINE, PLACES, in_objects, of_files, own
 from streambound_runtime.decoding.reasons import detail
 from streambound_runtime.decoding.row_text import cut_columns, line_texts, row_texts

@@ -22,8 +22,8 @@ from streambound_runtime.decoding.change_records import is_tombstone, row_of_cha
 from streambound_runtime.decoding.json_values import JsonNumber, encode, parsed_bits
 from streambound_runtime.decoding.plain_lines import LONGEST, plain_columns
 from streambound_runtime.decoding.sql_types import SqlType
-from streambound_runtime.json_types import JsonObject, JsonValue
 from streambound_runtime.promises import ChangeRecords
+from streambound_runtime.row_values import JsonObject, JsonValue
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -16,7 +16,7 @@ from math import inf, isfinite, isnan
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from streambound_runtime.decoding.sql_types import FIRST_DAY, FIRST_MOMENT, LAST_DAY, LAST_MOMENT, SqlType
-from streambound_runtime.json_types import JsonValue
+from streambound_runtime.row_values import JsonValue
 
 _NUMERAL = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.A)
 _DAY = re.compile(r"([+-]?\d{4,7})(?:-(\d{1,2})(?:-(\d{1,2})(?:[ T].*)?)?)?", re.S | re.A)

@@ -77,6 +77,8 @@ def of_kept_values(value: GroupValue, type: str, argument: str, kept: str, keys:
             found = "count(v)"
         case "min" | "max":
             found = f"{value.function}(v)"
+        case "mode":
+            found = f"first(v ORDER BY w DESC, v {'DESC' if value.descending else 'ASC'})"
         case _:
             exact = argument == DOUBLE
             total = "exact_sum(list(v), list(1))" if exact else "sum(v)"

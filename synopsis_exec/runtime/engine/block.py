@@ -9,6 +9,7 @@ multiplies these one by one (Budiu et al., *DBSP*, §7.2).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from streambound_runtime.engine.block_joins import LONG_AGO, BranchSql
 from streambound_runtime.engine.block_tables import BlockTables
@@ -34,10 +35,8 @@ RESULTS = "results"
 class SqlBlock(BlockTables):
     """A block of the engine."""
 
-    @property
-    def timed(self) -> bool:
-        """A result has the time of its newest row."""
-        return True
+    timed: ClassVar[bool] = True
+    """A result has the time of its newest row."""
 
     @property
     def states(self) -> tuple[StateTable, ...]:

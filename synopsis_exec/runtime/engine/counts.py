@@ -8,6 +8,7 @@ there at all (``distinct``: Budiu et al., *DBSP*, §4.2).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from streambound_runtime.engine.predicates import any_of
 from streambound_runtime.engine.tables import (
@@ -46,6 +47,8 @@ class SqlCounts:
     at the ``ending`` places are, of which those that are over are the last input.
     """
 
+    timed: ClassVar[bool] = False
+    """Whether a row is there depends on the rows of a tick together."""
     name: str
     inputs: tuple[str, ...]
     operation: str
@@ -55,11 +58,6 @@ class SqlCounts:
     open: tuple[tuple[tuple[Test, ...], ...] | None, ...] = (None, None)
     bucket: TimeBucket | None = None
     ending: tuple[int, ...] = ()
-
-    @property
-    def timed(self) -> bool:
-        """Whether a row is there depends on the rows of a tick together."""
-        return False
 
     @property
     def states(self) -> tuple[StateTable, ...]:

@@ -252,7 +252,7 @@ class SqlGroup:
         parts = []
         for when, weight in (("new", 1), ("old", -1)):
             values = [at.temporary(f"{when}_values{number}") for number in range(len(self.arguments))]
-            parts.append(f"SELECT *, {weight} AS w FROM ({self._shown(at.temporary(when), values)})")
+            parts.append(self._shown(at.temporary(when), values, f"{weight} AS w"))
         names = ", ".join(places(len(self.types)))
         return (
             f"SELECT {listed(names, 'sum(w) AS w')} FROM ({' UNION ALL '.join(parts)}) GROUP BY ALL HAVING sum(w) <> 0"
@@ -265,18 +265,18 @@ class SqlGroup:
         parts = []
         if self.bucket is not None:
             key = self.bucket.key
-            time = shown_at(self.bucket, f"c{key}", self.keys[key] == VARCHAR)
+            time = shown_at(self.bucket, f"g.c{key}", self.keys[key] == VARCHAR)
             over = f"(SELECT * FROM {at.state('groups')} WHERE {groups.expired})"
-            parts.append(f"SELECT *, 1 AS w, CAST({time} AS BIGINT) AS t FROM ({self._shown(over, values)})")
+            parts.append(self._shown(over, values, "1 AS w", f"CAST({time} AS BIGINT) AS t"))
         if groups.ending:
             which = key_is_over(groups.ending, "s", at)
             which += f" AND ({groups.expired}) IS NOT TRUE" if groups.expired else ""
             over = f"(SELECT * FROM {at.state('groups')} s WHERE {which})"
-            parts.append(f"SELECT *, 1 AS w, {LAST} AS t FROM ({self._shown(over, values)})")
+            parts.append(self._shown(over, values, "1 AS w", f"{LAST} AS t"))
         return " UNION ALL ".join(parts)
 
-    def _shown(self, groups: str, kept: Sequence[str]) -> str:
-        """The rows of groups, with the tables of the values that are kept apart."""
+    def _shown(self, groups: str, kept: Sequence[str], *more: str) -> str:
+        """The rows of groups, with the tables of the values that are kept apart, and what else is shown of each."""
         joins, shown = [], []
         for place, (value, kind) in enumerate(zip(self.values, self.value_types, strict=True)):
             name = f"c{len(self.keys) + place}"
@@ -295,7 +295,7 @@ class SqlGroup:
             joins.append(f"LEFT JOIN ({query}) {table} ON {same(self._names, 'g', table)}")
             shown.append(f"{self._of_argument(value, table)} AS {name}")
         keys = listed(*(f"g.{name}" for name in self._names))
-        return f"SELECT {listed(keys, *shown)} FROM {groups} g {' '.join(joins)}"
+        return f"SELECT {listed(keys, *shown, *more)} FROM {groups} g {' '.join(joins)}"
 
     def _of_argument(self, value: GroupValue, table: str) -> str:
         assert value.values is not None

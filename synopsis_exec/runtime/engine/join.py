@@ -89,7 +89,7 @@ class SqlJoin:
         return tuple(
             StateTable(
                 SIDES[side],
-                (*_columns(types), ("w", HUGEINT), *((("p", HUGEINT),) if side in self._asking else ())),
+                (*_columns(types), ("w", HUGEINT), *((("p", HUGEINT),) if side in self.asking else ())),
                 _gone(self.buckets[side], types),
                 tuple(f"c{place}" for place in self.ending[side]),
             )
@@ -98,7 +98,8 @@ class SqlJoin:
         )
 
     @property
-    def _asking(self) -> tuple[int, ...]:
+    def asking(self) -> tuple[int, ...]:
+        """The sides of whose rows it matters whether they have a partner: 0 is the left one."""
         return _ASKS.get(self.kind, ())
 
     def tick(self, at: TickTables) -> tuple[TickStatement, ...]:
@@ -113,7 +114,7 @@ class SqlJoin:
             sides += [] if self.standing else [(came[0], at.state("right"))]
             pair = listed(*of_both(self.shown), "l.w * r.w AS w")
             parts += [f"SELECT {pair} FROM {one} l JOIN {other} r ON {on}" for one, other in sides]
-        for side in self._asking:
+        for side in self.asking:
             if side == 1 and self.standing:
                 parts.append(self._met_nothing(at, on))
             else:
@@ -138,7 +139,7 @@ class SqlJoin:
     def _came(self, side: int, opens: str, at: TickTables) -> TickStatement:
         """The rows of a side that came and can have partners."""
         rows = f"SELECT {listed(*self._clipped(side), 'w')} FROM {at.inputs[side]} WHERE {opens}"
-        is_view, name = self.grows[side] and side not in self._asking, at.temporary(SIDES[side])
+        is_view, name = self.grows[side] and side not in self.asking, at.temporary(SIDES[side])
         return TickStatement(rows if is_view else summed(places(len(self._types(side))), rows), name, is_view)
 
     def _partners(self, side: int, at: TickTables, on: str) -> list[TickStatement]:
@@ -155,7 +156,7 @@ class SqlJoin:
         fresh = f"(SELECT d.* FROM {came} d ANTI JOIN {state} s ON {same(names, 'd', 's')})"
         every = others
         if side == 1 or not self.standing:
-            every = f"(SELECT * EXCLUDE (p) FROM {at.state(SIDES[1 - side])}" if 1 - side in self._asking else (
+            every = f"(SELECT * EXCLUDE (p) FROM {at.state(SIDES[1 - side])}" if 1 - side in self.asking else (
                 f"(SELECT * FROM {at.state(SIDES[1 - side])}"
             )  # fmt: skip
             every += f" UNION ALL SELECT * FROM {others})"
@@ -200,7 +201,7 @@ class SqlJoin:
         names = places(len(self._types(side)))
         if side == 1 and self.best is not None:
             return self._best_kept(self.best, state, at)
-        if side not in self._asking:
+        if side not in self.asking:
             return [*replaced(state, at.temporary(SIDES[side]), at, names)]
         changed = self._changed(side, at)
         rows = f"SELECT {listed(*names, 'new_w, new_p')} FROM {changed} WHERE new_w <> 0 AND {state.lasts}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from streambound_runtime.engine.predicates import all_of
 from streambound_runtime.engine.tables import StateTable, TickStatement, TickTables, listed
@@ -16,17 +17,13 @@ class SqlPick:
     Both call columns ``c0``, ``c1`` …, and the time ``t``.
     """
 
+    states: ClassVar[tuple[StateTable, ...]] = ()
     name: str
     input: str
     picked: tuple[str, ...]
     types: tuple[str, ...]
     timed: bool
     tests: tuple[Test, ...] = ()
-
-    @property
-    def states(self) -> tuple[StateTable, ...]:
-        """Nothing is kept."""
-        return ()
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -46,15 +43,11 @@ class SqlPick:
 class SqlUnion:
     """The rows of several operators, by position."""
 
+    states: ClassVar[tuple[StateTable, ...]] = ()
     name: str
     inputs: tuple[str, ...]
     types: tuple[str, ...]
     timed: bool
-
-    @property
-    def states(self) -> tuple[StateTable, ...]:
-        """Nothing is kept."""
-        return ()
 
     def tick(self, at: TickTables) -> tuple[TickStatement, ...]:
         """One delta after the other."""
@@ -71,6 +64,7 @@ class SqlBucket:
     bucket is the session that the row alone would make. A row without a time is in none.
     """
 
+    states: ClassVar[tuple[StateTable, ...]] = ()
     name: str
     input: str
     time: int
@@ -80,11 +74,6 @@ class SqlBucket:
     items: tuple[int | str, ...]
     types: tuple[str, ...]
     timed: bool
-
-    @property
-    def states(self) -> tuple[StateTable, ...]:
-        """Nothing is kept."""
-        return ()
 
     @property
     def inputs(self) -> tuple[str, ...]:

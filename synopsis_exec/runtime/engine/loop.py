@@ -24,9 +24,7 @@ from streambound_runtime.engine.plan import (
 )
 from streambound_runtime.engine.session import KnownStatement, Session, as_decimal, statement, within_types
 from streambound_runtime.engine.tables import HUGEINT, LAST, listed, places
-from streambound_runtime.operators.block import BlockOperator
-from streambound_runtime.operators.by_tick import Ticks
-from streambound_runtime.operators.changing_relation import ChangingRelation
+from streambound_runtime.operators.by_tick import RejectedRow, Ticks
 from streambound_runtime.operators.circuit_plan import (
     BlockNode,
     ChangesNode,
@@ -37,13 +35,13 @@ from streambound_runtime.operators.circuit_plan import (
 from streambound_runtime.operators.delta import Delta, Times, end_before
 from streambound_runtime.operators.delta import delta_of as no_rows
 from streambound_runtime.operators.ended_keys import WatchedStreams
+from streambound_runtime.operators.entries import State as DumpedState
 from streambound_runtime.operators.entries import from_lines_of_json, lines_of_json
 from streambound_runtime.operators.fixpoint import LeastFixpoint
 from streambound_runtime.operators.formula import resolved, value
 from streambound_runtime.operators.periods import Compute, PeriodOperator
-from streambound_runtime.operators.protocol import State as DumpedState
-from streambound_runtime.operators.rejected_row import RejectedRow
-from streambound_runtime.operators.standing_relation import StandingRelation
+from streambound_runtime.operators.relations import ChangingRelation, StandingRelation
+from streambound_runtime.operators.synopsis import SynopsisJoin
 from streambound_runtime.operators.valid_together import ValidTogether, judged_together
 from streambound_runtime.row_values import Value
 from streambound_runtime.spec import Stream
@@ -52,7 +50,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Relations = Mapping[str, list[dict[str, Value]]]
-NativeOperator = BlockOperator | ChangingRelation | StandingRelation | LeastFixpoint | PeriodOperator
+NativeOperator = SynopsisJoin | ChangingRelation | StandingRelation | LeastFixpoint | PeriodOperator
 
 _TOGETHER = "valid together"
 _NEVER = 2**63 - 1
@@ -60,7 +58,7 @@ _NEVER = 2**63 - 1
 
 
 class Engine:
-    """The operator that a job of a `CircuitPlan` runs (`operators.protocol.Operator`)."""
+    """What a job of a `CircuitPlan` runs."""
 
     def __init__(
         self, plan: CircuitPlan, relations: Relations, compute: Compute, streams: Sequence[Stream] = ()
@@ -181,8 +179,10 @@ class Engine:
 
     def _native(self, one: NativeNode, deltas: Mapping[str, Delta], ticks: Ticks) -> Delta:
         native = self.natives[one.name]
-        if isinstance(native, BlockOperator):
-            return native.step_of({**deltas, **end_before(ticks.until)})
+        if isinstance(native, SynopsisJoin):  # of what has no name only the timestamps count, which are closed
+            read = {scan.table for branch in native.plan.branches for scan in branch.scans}
+            mine = {name: delta for name, delta in deltas.items() if name in read}
+            return native.step({**mine, **end_before(ticks.until)})
         if isinstance(native, ChangingRelation):
             found = native.step_of(deltas, ticks)
             self.rejected += native.rejected
@@ -316,7 +316,7 @@ def _only(delta: Delta, columns: Sequence[str]) -> Delta:
 def _native(one: NativeNode, relations: Relations, compute: Compute) -> NativeOperator:
     match one.node:
         case BlockNode() as node:
-            return BlockOperator(node, relations)
+            return SynopsisJoin(node.synopsis, relations)
         case ChangesNode() as node:
             return ChangingRelation(node)
         case RelationNode() as node:

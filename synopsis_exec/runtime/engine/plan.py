@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from streambound_runtime.engine.block import SqlBlock
 from streambound_runtime.engine.counts import SqlCounts
 from streambound_runtime.engine.group import SqlGroup
 from streambound_runtime.engine.join import SqlAsOf, SqlJoin
+from streambound_runtime.engine.join_tree import SqlJoinTree
 from streambound_runtime.engine.linear import SqlBucket, SqlPick, SqlUnion
 from streambound_runtime.engine.over import SqlOver
 from streambound_runtime.engine.running import SqlRunning
@@ -56,38 +58,22 @@ class NativeNode:
 class RowsOfStream:
     """The rows of a stream as they come: these ``columns``, each with its time."""
 
+    inputs: ClassVar[tuple[str, ...]] = ()
+    timed: ClassVar[bool] = True
     name: str
     stream: str
     columns: tuple[str, ...]
     types: tuple[str, ...]
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """None: it reads a stream."""
-        return ()
-
-    @property
-    def timed(self) -> bool:
-        """Rows have their own times."""
-        return True
 
 
 @dataclass(frozen=True, slots=True)
 class EndedKeyRows:
     """The keys that punctuations end, each when it is over (`CircuitPlan.watched`)."""
 
+    inputs: ClassVar[tuple[str, ...]] = ()
+    timed: ClassVar[bool] = True
     name: str
     types: tuple[str, ...]
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """None: it reads streams."""
-        return ()
-
-    @property
-    def timed(self) -> bool:
-        """A key is over at a time."""
-        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +104,7 @@ SqlOperator = (
     | SqlGroup
     | SqlJoin
     | SqlAsOf
+    | SqlJoinTree
     | SqlOver
     | SqlRunning
     | SqlStreamJoin
@@ -153,12 +140,6 @@ class CircuitPlan:
     by_timestamp: bool = False
     final: bool = False
     most: int = 2**63 - 1
-    kernel: str = "engine"
-    because: str = ""
-    placement: str = "driver"
-    placed: str = ""
-    key: tuple[str, ...] = ()
-    buckets: int = 0
     distinct: bool = False
     retracts: bool = False
     watched: tuple[EndedKeysNode, ...] = ()

@@ -9,22 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from streambound_runtime.engine.aggregates import of_sums
-from streambound_runtime.engine.over import (
-    RANKS,
-    adds_doubles,
-    by,
-    in_order,
-    in_turn,
-    order_of,
-    places_of,
-    window_of,
-    with_sums,
-)
+from streambound_runtime.engine.over import RANKS
 from streambound_runtime.engine.tables import (
-    CLOSED,
     EXACT,
     HUGEINT,
-    VARCHAR,
     StateTable,
     TickStatement,
     TickTables,
@@ -35,46 +23,15 @@ from streambound_runtime.engine.tables import (
     same,
     summed,
 )
-from streambound_runtime.engine.time_buckets import expired
-from streambound_runtime.operators.circuit_plan import GroupValue, OverValue, TimeBucket
+from streambound_runtime.engine.windows import SqlWindows, places_of
+from streambound_runtime.operators.circuit_plan import GroupValue, OverValue
 
 _BESTS = {"min": "least", "max": "greatest"}
 
 
 @dataclass(frozen=True, slots=True)
-class SqlRunning:
-    """Running functions over an input's rows: a row's first ``width`` columns, and the calls' values.
-
-    ``partition``, ``order``, ``ending`` and ``keys`` are as for `SqlOver`. Rows with a ``bucket`` that is not of their
-    partition may be taken back until it closes.
-    """
-
-    name: str
-    input: str
-    given: tuple[str, ...]
-    width: int
-    partition: tuple[int, ...]
-    order: tuple[tuple[int, bool, bool], ...]
-    calls: tuple[OverValue, ...]
-    call_types: tuple[str, ...]
-    bucket: TimeBucket | None = None
-    ending: tuple[int, ...] = ()
-    keys: str = ""
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """The one operator that it reads."""
-        return (self.input, *([self.keys] if self.keys else []))
-
-    @property
-    def types(self) -> tuple[str, ...]:
-        """Those of the row, then the calls'."""
-        return (*self.given[: self.width], *self.call_types)
-
-    @property
-    def timed(self) -> bool:
-        """A row's values depend on the rows of its tick."""
-        return False
+class SqlRunning(SqlWindows):
+    """Running functions. Rows with a ``bucket`` that is not of their partition may be taken back until it closes."""
 
     @property
     def states(self) -> tuple[StateTable, ...]:
@@ -84,22 +41,20 @@ class SqlRunning:
         for place, call in enumerate(self.calls):
             numbers += [
                 (f"k{place}", HUGEINT),
-                (f"t{place}", EXACT if adds_doubles(self, call) else HUGEINT),
+                (f"t{place}", EXACT if self.adds_doubles(call) else HUGEINT),
                 (f"v{place}", self._kept_type(place)),
             ]
-        gone = ""
-        if self.bucket is not None and not in_turn(self):
-            gone = self._over()
+        gone = "" if self.in_turn else self.closed
         ending = places_of(self.ending)
         found = (StateTable("partitions", (*key, *numbers), gone, ending),)
-        if not in_turn(self):
+        if not self.in_turn:
             return found
         columns = (*zip(places(len(self.given)), self.given, strict=True), ("w", HUGEINT))
         return (*found, StateTable("rows", columns, "", ending))
 
     def tick(self, at: TickTables) -> tuple[TickStatement, ...]:
         """The rows that come continue from the entry; rows that are open change with it."""
-        if in_turn(self):
+        if self.in_turn:
             return self._tick_of_open(at)
         new = at.temporary("new")
         rows = summed(places(len(self.given)), f"SELECT {listed(*places(len(self.given)), 'w')} FROM {at.inputs[0]}")
@@ -126,34 +81,28 @@ class SqlRunning:
             TickStatement(summed(names, both), new),
             TickStatement(summed(shown, changes), at.delta),
             *exchanged(at.state("rows"), touched, key, f"SELECT {listed(*names, 'w')} FROM {new}"),
-            TickStatement(f"SELECT * FROM {at.state('rows')} WHERE {self._over()}", closed),
+            TickStatement(f"SELECT * FROM {at.state('rows')} WHERE {self.closed}", closed),
             *self._taken(at, closed),
-            TickStatement(f"DELETE FROM {at.state('rows')} WHERE {self._over()}"),
+            TickStatement(f"DELETE FROM {at.state('rows')} WHERE {self.closed}"),
             *(one for state in self.states for one in deleted(state, at)),
         )
-
-    def _over(self) -> str:
-        """Whether the bucket of a row, or a partition, has closed."""
-        assert self.bucket is not None, "rows that close have a bucket"
-        key = self.bucket.key
-        return expired(self.bucket, f"c{key}", CLOSED, self.given[key] == VARCHAR)
 
     def _values(self, at: TickTables, rows: str) -> str:
         """Rows with the functions' values, each once."""
         key = places_of(self.partition)
         single = f"(SELECT r.* EXCLUDE (w) FROM {rows} r, range(CAST(r.w AS BIGINT)))"
-        known = f"{with_sums(self, single)} r LEFT JOIN {at.state('partitions')} b ON {same(key, 'r', 'b')}"
+        known = f"{self.with_sums(single)} r LEFT JOIN {at.state('partitions')} b ON {same(key, 'r', 'b')}"
         values = [f"{self._value(place, call)} AS c{self.width + place}" for place, call in enumerate(self.calls)]
         row = [f"r.{name}" for name in places(self.width)]
         shown = listed(*places(len(self.types)), "count(*) AS w")
         return f"SELECT {shown} FROM (SELECT {listed(*row, *values)} FROM {known}) GROUP BY ALL"
 
     def _value(self, place: int, call: OverValue) -> str:
-        kind, window = self.call_types[place], window_of(self, call, "r.")
+        kind, window = self.call_types[place], self.window_of(call, "r.")
         if call.function in RANKS:
-            order = in_order(self, "r.") if call.function == "row_number" else order_of(self, "r.")
+            order = self.in_order("r.") if call.function == "row_number" else self.ordered("r.")
             before = "peers" if call.function == "dense_rank" else "n"
-            return f"CAST(coalesce(b.{before}, 0) + {call.function}() OVER ({by(self, order, 'r.')}) AS {kind})"
+            return f"CAST(coalesce(b.{before}, 0) + {call.function}() OVER ({self.by(order, 'r.')}) AS {kind})"
         value = "1" if call.value is None else f"r.c{call.value}"
         if call.function in _BESTS:
             return f"{_BESTS[call.function]}(b.v{place}, {call.function}({value}) OVER ({window}))"
@@ -165,7 +114,7 @@ class SqlRunning:
         count = f"(coalesce(b.k{place}, 0) + count({value}) OVER ({window}))"
         if call.function == "count":
             return f"CAST({count} AS {kind})"
-        exact = adds_doubles(self, call)
+        exact = self.adds_doubles(call)
         total = f"(coalesce(b.t{place}, 0) + coalesce(sum(CAST({value} AS {HUGEINT})) OVER ({window}), 0))"
         total = f"exact_total([b.t{place}, r.x{place}])" if exact else total
         shown = GroupValue("", call.function, call.type, (0, 1), places=call.places)
@@ -177,19 +126,19 @@ class SqlRunning:
         single = f"(SELECT r.* EXCLUDE (w) FROM {rows} r, range(CAST(r.w AS BIGINT)))"
         peers = listed(*places_of(sorted({place for place, _, _ in self.order}))) or "true"
         numbers = ["count(*) AS n", f"count(DISTINCT ({peers}, true)) AS peers"]
-        order = ", ".join(in_order(self, ""))
+        order = ", ".join(self.in_order())
         for place, call in enumerate(self.calls):
             value = "1" if call.value is None else f"c{call.value}"
             kept = {"min": f"min({value})", "max": f"max({value})", "first_value": f"first({value} ORDER BY {order})",
                     "last_value": f"last({value} ORDER BY {order})"}.get(call.function, "NULL")  # fmt: skip
             total = f"coalesce(sum(CAST({value} AS {HUGEINT})), 0)" if call.function in ("sum", "avg") else "0"
-            total = f"exact_sum(list({value}), list(1))" if adds_doubles(self, call) else total
+            total = f"exact_sum(list({value}), list(1))" if self.adds_doubles(call) else total
             numbers += [f"count({value}) AS k{place}", f"{total} AS t{place}", f"{kept} AS v{place}"]
         by_key = f"GROUP BY {listed(*key)}" if key else "HAVING count(*) > 0"
         partitions = at.state(state.name)
         merged = [*(f"m.{name}" for name in key), "coalesce(s.n, 0) + m.n", "coalesce(s.peers, 0) + m.peers"]
         for place, call in enumerate(self.calls):
-            total = f"exact_total([s.t{place}, m.t{place}])" if adds_doubles(self, call) else (
+            total = f"exact_total([s.t{place}, m.t{place}])" if self.adds_doubles(call) else (
                 f"coalesce(s.t{place}, 0) + m.t{place}"
             )  # fmt: skip
             merged += [f"coalesce(s.k{place}, 0) + m.k{place}", total]

@@ -8,21 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from streambound_runtime.lineage.deep import deep
 from streambound_runtime.lineage.formulas import (
     AND,
     CONSTANT,
     FALSE,
+    NODES,
     NOT,
     TRUE,
     VARIABLE,
+    Budget,
     Formula,
     assigned,
+    deep,
     leaves,
     read_once,
     variables,
 )
-from streambound_runtime.lineage.too_large import NODES, Budget
 
 _FALSE, _TRUE = 0, 1
 

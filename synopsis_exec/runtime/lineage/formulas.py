@@ -8,7 +8,9 @@ texts are; formulas of different texts may still be the same function, see `stre
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import NamedTuple
 
 VARIABLE, NOT, AND, OR, CONSTANT = "var", "!", "&", "|", "const"
@@ -160,3 +162,70 @@ def assigned(formula: Formula, values: Mapping[str, bool]) -> Formula:
     if all(new is old for new, old in zip(args, formula.args, strict=True)):
         return formula
     return negation(args[0]) if formula.op == NOT else combined(formula.op, args)
+
+
+NODES = 100_000
+"""The nodes that a decision about one formula may take, unless `lineage_nodes` says otherwise."""
+
+
+class LineageTooLargeError(Exception):
+    """A formula took more nodes than it may; ``variables`` is how many it has."""
+
+    def __init__(self, variables: int, nodes: int) -> None:
+        super().__init__(f"a lineage of {variables:,} variables takes more than {nodes:,} nodes")
+        self.variables = variables
+        self.nodes = nodes
+
+
+class Budget:
+    """Counts the nodes that a decision about a formula takes."""
+
+    def __init__(self, variables: int, nodes: int) -> None:
+        self.variables = variables
+        self.nodes = self.left = nodes
+
+    def take(self) -> None:
+        """One more node; raises LineageTooLargeError if there is none left."""
+        if not self.left:
+            raise LineageTooLargeError(self.variables, self.nodes)
+        self.left -= 1
+
+
+def both(left: Formula, right: Formula) -> Formula:
+    """``a & b``, of two variables.
+
+    >>> from streambound_runtime.lineage.formulas import variable
+    >>> both(variable("b.1", 0.5), variable("a.1", 0.5))[2:]
+    ('a.1 & b.1', 0.25)
+    """
+    if right.text < left.text:
+        left, right = right, left
+    return Formula(AND, (left, right), f"{left.text} & {right.text}", left.p * right.p)
+
+
+def without(row: Formula, others: Iterable[Formula]) -> Formula:
+    """``a & !(b | c | …)``, of variables."""
+    args = tuple(sorted(others, key=_text))
+    none = 1.0
+    for arg in args:
+        none *= 1.0 - arg.p
+    if len(args) == 1:
+        missing = Formula(NOT, args, f"!{args[0].text}", none)
+    else:
+        any_of = Formula(OR, args, " | ".join(map(_text, args)))
+        missing = Formula(NOT, (any_of,), f"!({any_of.text})", none)
+    return Formula(AND, (row, missing), f"{row.text} & {missing.text}", row.p * none)
+
+
+_DEPTH = 1_000_000
+
+
+@contextmanager
+def deep() -> Iterator[None]:
+    """Functions may call themselves more often than Python lets them; such calls take no C stack since Python 3.11."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _DEPTH))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)

@@ -7,21 +7,22 @@ from collections import Counter
 from collections.abc import Iterable
 
 from streambound_runtime.lineage.absorption import absorbed
-from streambound_runtime.lineage.deep import deep
 from streambound_runtime.lineage.diagrams import never_true
 from streambound_runtime.lineage.formulas import (
     AND,
     CONSTANT,
+    NODES,
     NOT,
     VARIABLE,
+    Budget,
     Formula,
     assigned,
     combined,
+    deep,
     leaves,
     read_once,
     variables,
 )
-from streambound_runtime.lineage.too_large import NODES, Budget
 
 
 def probability(formula: Formula, nodes: int = NODES) -> float:

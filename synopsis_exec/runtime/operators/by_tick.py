@@ -1,4 +1,4 @@
-"""The timestamps of a step, and rows of timestamps, one after the other."""
+"""The timestamps of a step, and rows of timestamps, one after the other; and rows that turn out to be bad there."""
 
 from __future__ import annotations
 
@@ -32,6 +32,21 @@ class Ticks:
         """Before which timestamp all is closed, as far as is known."""
         last = int(self.times[-1]) + 1 if len(self.times) else None
         return last if self.until is None else self.until
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedRow:
+    """A row, as often as it came: of which stream or changing relation, at which timestamp, with its encoded values.
+
+    ``reason`` is a code of `decoding.reasons.REASONS`, ``detail`` its words.
+    """
+
+    stream: str
+    reason: str
+    detail: str
+    time: int
+    values: Mapping[str, Value]
+    copies: int = 1
 
 
 def rows_by_time(delta: Delta) -> dict[int, list[Weighted]]:

@@ -57,11 +57,10 @@ class RelationNode:
 class GroupValue:
     """An aggregate of a group, encoded as its ``type``: of these of its ``sums``, or of the ``values`` that it has.
 
-    ``function`` is count, sum, avg, min, max, var_samp, var_pop, stddev_samp, stddev_pop, or a percentile: median,
-    percentile, percentile_cont, percentile_disc, with this ``part`` of the values before it, in falling order if
-    ``descending``. Of ``distinct`` values each counts once. The first of the sums is
-    how many values there are (−1: rows), the others add up to their sum, the ``squares`` to that of their squares.
-    ``places`` are those of the argument, for decimals.
+    ``function`` is its SQL name in small letters. Values are in falling order if ``descending``, a percentile has this
+    ``part`` of them before it, and of ``distinct`` ones each counts once. The first of the sums is how many values
+    there are (−1: rows), the others add up to their sum, the ``squares`` to that of their squares. ``places`` are those
+    of the argument, for decimals.
     """
 
     name: str
@@ -72,7 +71,7 @@ class GroupValue:
     values: int | None = None
     places: int = 0
     distinct: bool = False
-    part: float = 0.5
+    part: float = 0
     descending: bool = False
 
 
@@ -154,7 +153,8 @@ class OverValue:
     """A function of the rows of a window, of this ``type``: the places of its argument and of a ``default``.
 
     A ``frame`` is of rows, or else of values of the order, from and to so far from the current row, None without end;
-    ``offset`` is that of LAG and LEAD. A decimal argument has so many ``places``.
+    ``offset`` is the whole number that it is called with, as LAG and NTILE are. A decimal argument has so many
+    ``places``.
     """
 
     function: str

@@ -70,7 +70,7 @@ def _candidates(job: JobSpec, number: int) -> Iterator[str]:
     stream = job.streams[number]
     kinds = {column.name: sql_type(column.type) for column in stream.columns}
     for name in (name for name in stream.needs if name in kinds):
-        kind, key = kinds[name], job.plan.key[number] if job.plan.key else None
+        kind, key = kinds[name], job.placement.key[number] if job.placement.key else None
         if kind.family in ("integer", "date", "timestamp", "decimal") and not kind.large and name != key:
             yield name
 

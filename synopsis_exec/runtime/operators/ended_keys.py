@@ -19,12 +19,10 @@ import numpy as np
 from streambound_runtime.arrays import Mask
 from streambound_runtime.decoding.reasons import AFTER_KEY, AGAIN
 from streambound_runtime.errors import JobError
-from streambound_runtime.operators.by_tick import Changes, Row, Ticks, in_order
+from streambound_runtime.operators.by_tick import Changes, RejectedRow, Row, Ticks, in_order
 from streambound_runtime.operators.circuit_plan import EndedKeysNode
 from streambound_runtime.operators.delta import Delta
-from streambound_runtime.operators.entries import arrow_of_pairs, pairs_of_arrow
-from streambound_runtime.operators.protocol import State
-from streambound_runtime.operators.rejected_row import RejectedRow
+from streambound_runtime.operators.entries import State, arrow_of_pairs, pairs_of_arrow
 
 OPEN, ENDED = "open", "ended"
 

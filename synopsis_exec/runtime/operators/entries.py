@@ -17,6 +17,9 @@ from streambound_runtime.row_values import Value
 if TYPE_CHECKING:
     import pyarrow as pa
 
+State = dict[str, "pa.Table"]
+"""What an operator has to remember: Arrow tables by name."""
+
 COUNT = "#"
 """The column of the numbers."""
 Pairs = Iterable[tuple[tuple[Value, ...], int]]

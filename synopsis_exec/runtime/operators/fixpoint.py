@@ -22,10 +22,9 @@ from streambound_runtime.operators.by_tick import Changes, Row, Ticks, Weighted,
 from streambound_runtime.operators.circuit_plan import FixpointNode, RecursionStep
 from streambound_runtime.operators.counted import Counted
 from streambound_runtime.operators.delta import Delta
-from streambound_runtime.operators.entries import arrow_of_pairs, pairs_of_arrow
+from streambound_runtime.operators.entries import State, arrow_of_pairs, pairs_of_arrow
 from streambound_runtime.operators.formula import Formula
 from streambound_runtime.operators.plan import Constant, Test
-from streambound_runtime.operators.protocol import State
 from streambound_runtime.operators.row_tests import Passes, ValueOf, moved, one_test, term_value
 from streambound_runtime.row_values import Value
 

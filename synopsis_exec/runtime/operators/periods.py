@@ -11,12 +11,11 @@ from streambound_runtime.engine.tables import engine_type
 from streambound_runtime.operators.by_tick import Ticks
 from streambound_runtime.operators.circuit_plan import MapNode, PeriodNode
 from streambound_runtime.operators.delta import Delta, delta_of
-from streambound_runtime.operators.entries import from_lines_of_json, lines_of_json
+from streambound_runtime.operators.entries import State, from_lines_of_json, lines_of_json
 from streambound_runtime.operators.epochs.fragments import Fragment, FragmentRow
 from streambound_runtime.operators.epochs.plan import EpochJoin, EpochMap
 from streambound_runtime.operators.epochs.query import query_operator
 from streambound_runtime.operators.epochs.rows import RelationTables
-from streambound_runtime.operators.protocol import State
 from streambound_runtime.operators.values import integer
 from streambound_runtime.row_values import Value
 

@@ -262,16 +262,10 @@ class Forgetting:
 class SynopsisPlan:
     """The operator that keeps a select-project-join query's synopsis.
 
-    ``kernel`` is what keeps its tables, "columns" (`operators.synopsis`) or "sql" (`engine.block`), which ``because``
-    explains.
     ``bound`` is M: the most entries between two timestamps.
 
     ``sums`` are what its results carry beside how often they are there. A set that ``repeats`` does not remember what
     it has returned: a result may come again.
-
-    ``placement`` is where it is: on the "driver", in "buckets" on executors, or, where nothing is remembered, nowhere:
-    "stateless"; ``placed`` says why. With ``buckets``, so many, rows are apart by the column that is each stream's
-    ``key``, in the order of the job's streams.
     """
 
     columns: tuple[str, ...]
@@ -280,12 +274,6 @@ class SynopsisPlan:
     distinct: bool = False
     texts: tuple[int, ...] = ()
     most: int = 2**63 - 1
-    kernel: str = "columns"
-    because: str = ""
-    placement: str = "driver"
-    placed: str = ""
-    key: tuple[str, ...] = ()
-    buckets: int = 0
     forgetting: Forgetting | None = None
     sums: tuple[str, ...] = ()
     repeats: bool = False

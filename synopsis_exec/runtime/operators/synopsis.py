@@ -9,14 +9,13 @@ import numpy as np
 from streambound_runtime.arrays import Integers, Mask, Values
 from streambound_runtime.operators.delta import Delta, Times
 from streambound_runtime.operators.dictionary import Dictionary, usable
-from streambound_runtime.operators.entries import arrow_of_frame, column_of, frame_of_arrow, frame_of_pairs
+from streambound_runtime.operators.entries import State, arrow_of_frame, column_of, frame_of_arrow, frame_of_pairs
 from streambound_runtime.operators.exact import greatest, narrowed, plus, totals
 from streambound_runtime.operators.formula import resolved, value
 from streambound_runtime.operators.frame import ColumnFrame, coded, groups, stacked, summed
 from streambound_runtime.operators.log import Changes
 from streambound_runtime.operators.matches import Matches, passing
 from streambound_runtime.operators.plan import Relations, Subplan, SynopsisPlan, Table, Term, Transition, age
-from streambound_runtime.operators.protocol import State
 from streambound_runtime.row_values import Value
 
 RESULTS = "results"

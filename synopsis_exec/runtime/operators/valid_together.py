@@ -16,10 +16,10 @@ from itertools import groupby
 import numpy as np
 
 from streambound_runtime.decoding.reasons import detail
+from streambound_runtime.operators.by_tick import RejectedRow
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.formula import Rows, resolved
 from streambound_runtime.operators.plan import JudgedKeys
-from streambound_runtime.operators.rejected_row import RejectedRow
 from streambound_runtime.operators.row_tests import any_of
 from streambound_runtime.operators.values import integer
 from streambound_runtime.row_values import Value

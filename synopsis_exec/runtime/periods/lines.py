@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TextIO
 
 from streambound_runtime.decoding.quoting import quoted
 from streambound_runtime.decoding.sql_types import SqlType, sql_type
-from streambound_runtime.json_types import JsonObject
 from streambound_runtime.results import json_value
+from streambound_runtime.row_values import JsonObject
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

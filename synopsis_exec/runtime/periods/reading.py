@@ -24,13 +24,11 @@ from streambound_runtime.errors import unreadable
 from streambound_runtime.periods.execution import GoodRows
 from streambound_runtime.periods.job import PeriodRelation
 from streambound_runtime.periods.times import decoded
-from streambound_runtime.periods.validity import WORDS
+from streambound_runtime.periods.validity import ABOUT_ROWS, REASON, WORDS, judged
 from streambound_runtime.quarantine import BadRows
 from streambound_runtime.reading.files import Files, LocalFiles, Raw
 from streambound_runtime.reading.sources import by_path, paths_now, raw_rows
 from streambound_runtime.settings import Settings
-from streambound_runtime.tp.validity import REASON, judged
-from streambound_runtime.tp.validity import WORDS as ABOUT_ROWS
 
 if TYPE_CHECKING:
     import pyarrow as pa

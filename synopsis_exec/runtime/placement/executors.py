@@ -188,12 +188,12 @@ def in_buckets(job: JobSpec, number: int, rows: pa.Table) -> Iterator[tuple[int,
     """Open rows of a stream, apart by the bucket of their key; all in one where the plan has none."""
     import pyarrow as pa
 
-    if not job.plan.buckets:
+    if not job.placement.buckets:
         if rows.num_rows:
             yield 0, rows
         return
-    place = 1 + job.streams[number].needs.index(job.plan.key[number])
-    bucket = hashed(rows.column(place).combine_chunks()) % job.plan.buckets
+    place = 1 + job.streams[number].needs.index(job.placement.key[number])
+    bucket = hashed(rows.column(place).combine_chunks()) % job.placement.buckets
     for found in np.unique(bucket).tolist():
         yield found, rows.filter(pa.array(bucket == found))
 

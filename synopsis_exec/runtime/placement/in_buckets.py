@@ -26,7 +26,7 @@ from streambound_runtime.errors import usage
 from streambound_runtime.frontier.intervals import END
 from streambound_runtime.operators.delta import Delta, Times, end_before
 from streambound_runtime.operators.pending import Pending
-from streambound_runtime.operators.protocol import StatefulOperator
+from streambound_runtime.operators.synopsis import SynopsisJoin
 from streambound_runtime.placement.decoded_chunk import DecodedChunk
 from streambound_runtime.placement.executors import (
     FOUND,
@@ -138,7 +138,7 @@ class InBuckets(OnExecutors):
         if until == END and self.newest is not None:  # as far in all buckets, so that their entries add up
             until = self.newest + 1
         folding = Folding(plan, run.relations, self.folder, self.files, batch, until, last)
-        buckets = self.job.plan.buckets
+        buckets = self.job.placement.buckets
         every = run.session.range(buckets).selectExpr(
             "0 AS stream", "-1L AS place", "CAST(id AS INT) AS bucket", "CAST(NULL AS BINARY) AS data"
         )
@@ -249,7 +249,7 @@ def _bucket(folding: Folding, bucket: int, rows: list[tuple[int, bytes]]) -> Ite
     for stream, data in rows:
         waiting.add(job.streams[stream].name, [good_rows(data)])
     closed = [np.zeros(0, dtype=np.int64)]
-    slices = iter(()) if folding.until is None else waiting.closed(folding.until, AT_ONCE[job.plan.kernel])
+    slices = iter(()) if folding.until is None else waiting.closed(folding.until, AT_ONCE[type(job.plan)])
     peak = operator.entries()
     for found in _steps(operator, _noted(slices, closed), folding):
         peak = max(peak, operator.peak)
@@ -275,7 +275,7 @@ def _noted(slices: Iterator[dict[str, Delta]], closed: list[Integers]) -> Iterat
         yield deltas
 
 
-def _steps(operator: StatefulOperator, slices: Iterator[dict[str, Delta]], folding: Folding) -> Iterator[Delta]:
+def _steps(operator: Engine | SynopsisJoin, slices: Iterator[dict[str, Delta]], folding: Folding) -> Iterator[Delta]:
     """The results of slices, and of what closes without rows."""
     if isinstance(operator, Engine):
         yield from map(operator.step, slices)

@@ -1,42 +1,52 @@
 """The driver keeps the open rows and the synopsis.
 
 On a cluster executors decode rows, and combine those that it need not tell apart.
+What operators compute of rows is one query a tick.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
 from streambound_runtime.checkpoint.store import missing_batch
 from streambound_runtime.engine.loop import Engine
 from streambound_runtime.engine.plan import CircuitPlan
+from streambound_runtime.expressions import NEEDS_SPARK
+from streambound_runtime.operators.by_tick import RejectedRow
+from streambound_runtime.operators.circuit_plan import MapNode, NamedTypes
 from streambound_runtime.operators.delta import Delta, Times
 from streambound_runtime.operators.pending import Pending
-from streambound_runtime.operators.rejected_row import RejectedRow
 from streambound_runtime.operators.synopsis import SynopsisJoin
-from streambound_runtime.placement.computed_rows import rows_computed
 from streambound_runtime.placement.decoded_chunk import DecodedChunk, decoded_on_driver, unpacked_facts
 from streambound_runtime.placement.executors import decoded_on_executors, good_rows, with_errors
 from streambound_runtime.placement.result_rows import (
     FACTS,
+    TIME,
+    WEIGHT,
     batch_of,
     computed,
     computing,
     deltas_of,
     first_of_set,
     of_plan,
+    results_of_node,
     without_time,
     write_in_order,
 )
-from streambound_runtime.placement.results_in_process import first_of_set_in_process, results_in_process
+from streambound_runtime.placement.results_in_process import (
+    first_of_set_in_process,
+    made_in_process,
+    results_in_process,
+)
 from streambound_runtime.placement.state_owner import AT_ONCE, Closed, RunContext, too_many
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.results import write_results
 from streambound_runtime.row_values import Value
-from streambound_runtime.spec import JobSpec
+from streambound_runtime.spec import JobSpec, TableColumn
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -100,7 +110,7 @@ class OnDriver:
         results, closed, highest = 0, 0, self.operator.entries()
         refused = list[RejectedRow]()
         with self.run.checkpoint.store.lines(self._part(batch)) as file:
-            for deltas in () if until is None else self.open.closed(until, AT_ONCE[self.job.plan.kernel]):
+            for deltas in () if until is None else self.open.closed(until, AT_ONCE[type(self.job.plan)]):
                 before = self.operator.remembered() if self.job.computed and self.job.plan.distinct else None
                 found = self.operator.step(deltas)
                 results += self._write(file, found, before)
@@ -186,3 +196,37 @@ def state_of(kept: dict[str, pa.Table], open_rows: Pending) -> dict[str, pa.Tabl
 def of_kind(tables: dict[str, pa.Table], kind: str) -> dict[str, pa.Table]:
     """The tables of a state that are of a kind, "table" or "pending", by their names."""
     return {name.removeprefix(f"{kind} "): table for name, table in tables.items() if name.startswith(f"{kind} ")}
+
+
+def rows_computed(job: JobSpec, spark: SparkSession | None, node: MapNode, rows: pa.Table) -> pa.Table:
+    """The rows of a node of the engine, by DuckDB, or else by Spark; raises JobError where an expression raises one."""
+    mine = _job_of(job, node)
+    texts = (*node.engine, *([node.engine_where] if node.where else []))
+    if spark is not None and not all(text and NEEDS_SPARK not in text for text in texts or [""]):
+        return _computed_by_spark(spark, mine, rows)
+    found = made_in_process(mine, as_results(rows))
+    return found.rename_columns(["t", *(f"c{place}" for place in range(len(node.columns))), "w"])
+
+
+def _computed_by_spark(spark: SparkSession, job: JobSpec, rows: pa.Table) -> pa.Table:
+    frame = spark.createDataFrame(as_results(rows).drop_columns([FACTS]))
+    with computing(frame, job):
+        found = computed(frame, job).toArrow()
+    return found.rename_columns(["t", *(f"c{place}" for place in range(len(job.columns))), "w"])
+
+
+def as_results(rows: pa.Table) -> pa.Table:
+    """Rows of the engine as what `batch_of` gives."""
+    import pyarrow as pa
+
+    names = [TIME, *rows.column_names[1:-1], WEIGHT]
+    return rows.rename_columns(names).append_column(FACTS, pa.nulls(rows.num_rows, pa.binary()))
+
+
+def _job_of(job: JobSpec, node: MapNode) -> JobSpec:
+    """The job whose results a node computes."""
+    return replace(job, columns=_columns(node.columns), computed=results_of_node(node))
+
+
+def _columns(columns: NamedTypes) -> tuple[TableColumn, ...]:
+    return tuple(TableColumn(name, kind) for name, kind in columns)

@@ -11,9 +11,11 @@ import numpy as np
 from streambound_runtime.arrays import Integers
 from streambound_runtime.checkpoint.checkpoint import Checkpoint
 from streambound_runtime.decoding.decoder import Decoder
+from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.errors import JobError
+from streambound_runtime.operators.by_tick import RejectedRow
 from streambound_runtime.operators.clipping import Ends, clips
-from streambound_runtime.operators.rejected_row import RejectedRow
+from streambound_runtime.operators.plan import SynopsisPlan
 from streambound_runtime.placement.decoded_chunk import DecodedChunk
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.reading.computing import decoder_of
@@ -29,8 +31,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-AT_ONCE = {"columns": 1 << 20, "engine": 1 << 62}
-"""How many rows each of a plan's kernels closes at a time, so that its memory does not grow with the batch.
+AT_ONCE: dict[type[SynopsisPlan | CircuitPlan], int] = {SynopsisPlan: 1 << 20, CircuitPlan: 1 << 62}
+"""How many rows of each kind of plan are closed at a time, so that memory does not grow with the batch.
 
 A tick of the engine has all that have closed.
 """

@@ -1,8 +1,13 @@
-"""The rows of static relations, and of those that are computed of them."""
+"""The rows of static relations, and of those that are computed of them.
+
+Rows that are random variables are bad with the key or the fact of another row. A stream's are judged in order by
+`operators.valid_together`; a relation's have no order, so of a conflict all are bad.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -11,11 +16,12 @@ from streambound_runtime import expressions
 from streambound_runtime.decoding.decoder import Decoded
 from streambound_runtime.decoding.reasons import detail
 from streambound_runtime.errors import JobError
+from streambound_runtime.operators.values import integer
+from streambound_runtime.promises import PeriodContract
 from streambound_runtime.quarantine import BadRows, row_text, told_rows
 from streambound_runtime.reading.computing import decoder_of, in_words, is_of_spark
 from streambound_runtime.reading.files import Files, Raw
 from streambound_runtime.reading.input_log import local_files
-from streambound_runtime.reading.random_rows import conflicts
 from streambound_runtime.reading.relation_views import (
     Views,
     asked_relations,
@@ -25,7 +31,7 @@ from streambound_runtime.reading.relation_views import (
     view_rows,
 )
 from streambound_runtime.reading.sources import by_path, failing, paths_now, raw_rows
-from streambound_runtime.row_values import Value
+from streambound_runtime.row_values import Row, Value
 from streambound_runtime.session import pinned
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import JobSpec, Relation, RelationQuery, SourceSpec
@@ -33,7 +39,6 @@ from streambound_runtime.spec import JobSpec, Relation, RelationQuery, SourceSpe
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
-
 
 COMPUTED = "query"
 """The format of a source that is a query."""
@@ -151,3 +156,32 @@ def _good(found: Decoded, relation: Relation) -> list[dict[str, Value]]:
         return [{} for _ in found.good_at]
     rows: list[dict[str, Value | Decimal]] = found.good.to_pylist()
     return [{n: int(value) if isinstance(value, Decimal) else value for n, value in row.items()} for row in rows]
+
+
+def conflicts(period: PeriodContract, rows: Sequence[Row]) -> dict[int, str]:
+    """The reasons why some rows are bad, by their places: a key that others share, else a fact that is valid twice."""
+    often = Counter(row[period.variable] for row in rows)
+    found = {place: "key" for place, row in enumerate(rows) if often[row[period.variable]] > 1}
+    facts: dict[tuple[Value, ...], list[tuple[int, int, int]]] = defaultdict(list)
+    for place, row in enumerate(rows):
+        if place not in found:
+            span = integer(row[period.begin]), integer(row[period.end])
+            facts[tuple(row[name] for name in period.fact)].append((*span, place))
+    for spans in facts.values():
+        spans.sort()
+        found |= dict.fromkeys(_overlapping(spans), "overlapping-fact")
+    return found
+
+
+def _overlapping(spans: Sequence[tuple[int, int, int]]) -> list[int]:
+    """The places of those that have a time in common with another, where they are in order."""
+    ends, latest = list[int](), spans[0][0]
+    for _, end, _ in spans:
+        ends.append(latest)
+        latest = max(latest, end)
+    following = [begin for begin, _, _ in spans[1:]]
+    return [
+        place
+        for number, (begin, end, place) in enumerate(spans)
+        if ends[number] > begin or (number < len(following) and following[number] < end)
+    ]

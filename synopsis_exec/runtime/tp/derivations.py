@@ -13,8 +13,7 @@ import pyarrow as pa
 
 from streambound_runtime.lineage.absorption import absorbed
 from streambound_runtime.lineage.diagrams import equivalent
-from streambound_runtime.lineage.formulas import Formula, disjunction
-from streambound_runtime.lineage.too_large import LineageTooLargeError
+from streambound_runtime.lineage.formulas import Formula, LineageTooLargeError, disjunction
 from streambound_runtime.periods.scanning import changes
 from streambound_runtime.tp.limits import Limits
 from streambound_runtime.tp.rows import BEGIN, END, LINEAGE, Carried, P, formula_of, same, values_at

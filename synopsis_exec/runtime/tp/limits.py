@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
 from streambound_runtime.errors import JobError
-from streambound_runtime.lineage.too_large import NODES, LineageTooLargeError
+from streambound_runtime.lineage.formulas import NODES, LineageTooLargeError
 
 CODE = "lineage-too-large"
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from streambound_runtime.lineage.absorption import absorbed
-from streambound_runtime.lineage.formulas import Formula, conjunction, disjunction, negation
-from streambound_runtime.lineage.independent import both, without
+from streambound_runtime.lineage.formulas import Formula, both, conjunction, disjunction, negation, without
 from streambound_runtime.tp.segments import Segment, Valid
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from streambound_runtime.lineage.too_large import NODES
+from streambound_runtime.lineage.formulas import NODES
 from streambound_runtime.periods.plan import (
     PeriodFilter,
     PeriodJoin,

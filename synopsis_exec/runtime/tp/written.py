@@ -9,9 +9,8 @@ import pyarrow as pa
 
 from streambound_runtime.arrays import Integers
 from streambound_runtime.lineage.encoding import encoded, lineage_dag
-from streambound_runtime.lineage.formulas import FALSE, Formula
+from streambound_runtime.lineage.formulas import FALSE, Formula, LineageTooLargeError
 from streambound_runtime.lineage.probability import possible
-from streambound_runtime.lineage.too_large import LineageTooLargeError
 from streambound_runtime.tp.limits import Limits
 from streambound_runtime.tp.rows import BEGIN, END, LINEAGE, P
 from streambound_runtime.tp.swept import RowLineages, Swept

@@ -280,8 +280,8 @@ SELECT S.a FROM S JOIN (SELECT first(a) AS a FROM R) AS k ON k.a = S.a
 SELECT S.a FROM S JOIN (SELECT a, T.a AS b FROM T GROUP BY T.a) AS k ON k.a = S.a
 -- unbounded: SB201 1:60-63 "T.a", SB203 1:73-82 "k.a = S.a", SB203 1:73-82 "k.a = S.a"
 
-SELECT S.a FROM S JOIN (SELECT name, stddev(a) AS d FROM R GROUP BY name) AS k ON k.name = S.s
--- unsupported: SB110 1:24-79 "(SELECT name, stddev(a) AS d FROM R GROUP BY name) AS k"
+SELECT S.a FROM S JOIN (SELECT name, corr(a, a) AS d FROM R GROUP BY name) AS k ON k.name = S.s
+-- unsupported: SB110 1:24-79 "(SELECT name, corr(a, a) AS d FROM R GROUP BY name) AS k"
 
 SELECT S.a FROM S JOIN (SELECT a, max(name) AS a FROM R GROUP BY a) AS k ON k.a = S.a
 -- error: SB103 1:77-80 "k.a"

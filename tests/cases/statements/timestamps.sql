@@ -333,3 +333,7 @@ SELECT S.b, COUNT(*) AS n FROM S LEFT ANTI JOIN T ON S.a = T.v AND S.a < T.v GRO
 
 SELECT x.z, LAG(x.n) OVER (ORDER BY x.n, x.z) AS l FROM (SELECT a, window.start AS z, COUNT(*) AS n FROM S GROUP BY a, window(ts, '4 seconds')) AS x
 -- unknown: SB207 LAG(x.n) OVER (ORDER BY x.n, x.z), SB214 LAG(x.n) OVER (ORDER BY x.n, x.z)
+
+-- groups of which nothing is read
+SELECT COUNT(*) AS n FROM (SELECT COUNT(DISTINCT T.b) AS m FROM S JOIN T ON S.a = T.b AND T.ts BETWEEN S.ts AND S.ts + INTERVAL '2' SECOND) q
+-- ?

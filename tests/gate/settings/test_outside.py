@@ -99,10 +99,11 @@ def test_fixes_stay_inside(linked: str) -> None:
     else:
         declare("")
         Path("streams.toml").unlink()
-        with_strings = STREAMS.replace('b = "bigint"', 'k = "string"')
-        target.write_text(f'queries = ["queries/*.sql"]\n{with_strings}')
+        with_kinds = STREAMS.replace('b = "bigint"', 'kind = "string"')
+        ends = '[[streams.S.punctuations]]\nattributes = ["a"]\ncolumn = "kind"\nvalue = "closed"\n'
+        target.write_text(f'queries = ["queries/*.sql"]\n{with_kinds}{ends}')
         Path("streams.toml").symlink_to(target)
-        Path("queries", "q.sql").write_text("SELECT DISTINCT T.k FROM S, T WHERE S.ts > T.ts AND S.k = T.k")
+        Path("queries", "q.sql").write_text("SELECT a, COUNT(*) AS n FROM S GROUP BY a")
         arguments = ["check", "--fix", "--unsafe"]
     before = target.read_text()
     result = call(*arguments)

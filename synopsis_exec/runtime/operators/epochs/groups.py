@@ -14,7 +14,7 @@ from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.operators.epochs.amounts import AMOUNT, NOTHING, amount, made
 from streambound_runtime.operators.epochs.fragments import Fragment, FragmentRow, latest
 from streambound_runtime.operators.epochs.plan import EpochAggregate, EpochGroup
-from streambound_runtime.operators.epochs.rows import Entry, Epoch, saved_row
+from streambound_runtime.operators.epochs.rows import Entry, Epoch, RowsOfEpoch, saved_row
 from streambound_runtime.operators.values import integer
 from streambound_runtime.periods.aggregating import ExtremeOf, ordered
 from streambound_runtime.row_values import Comparable, Value
@@ -67,7 +67,7 @@ class GroupAggregates(Protocol):
 class PeriodGroups:
     """The operator of an `EpochGroup`. Its rows carry their ends, or else are fragments: then nothing is remembered."""
 
-    def __init__(self, plan: EpochGroup, rows: Callable[[Epoch], list[Fragment]], arriving: bool) -> None:
+    def __init__(self, plan: EpochGroup, rows: RowsOfEpoch, arriving: bool) -> None:
         self.plan, self.rows, self.arriving = plan, rows, arriving
         self.parts = [_part(kind, plan.most) for kind in _kinds(plan)]
         self.part_of = [_place(_kinds(plan), one) for one in plan.aggregates]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from streambound_runtime.operators.epochs.fragments import Fragment, FragmentRow
 from streambound_runtime.operators.epochs.plan import EpochJoin
-from streambound_runtime.operators.epochs.rows import Epoch, EpochOperator, KeepsNothing
+from streambound_runtime.operators.epochs.rows import Epoch, RowsOfEpoch
 
 Passes = Callable[[EpochJoin, Sequence[FragmentRow]], list[bool]]
 """For which of some pairs the condition of a join is true."""
@@ -15,16 +15,12 @@ Pair = tuple[int, int, int, int]
 """The places of a left and a right fragment, and from when to when both are valid."""
 
 
-class FragmentJoin(KeepsNothing):
-    """The operator of an `EpochJoin`."""
+def joining(plan: EpochJoin, left_rows: RowsOfEpoch, right_rows: RowsOfEpoch, passes: Passes) -> RowsOfEpoch:
+    """The pairs of an epoch, and what is left of rows without a partner."""
 
-    def __init__(self, plan: EpochJoin, left: EpochOperator, right: EpochOperator, passes: Passes) -> None:
-        self.plan, self.left, self.right, self.passes = plan, left, right, passes
-
-    def fragments(self, epoch: Epoch) -> list[Fragment]:
-        """The pairs of an epoch, and what is left of rows without a partner."""
-        left, right, kind = self.left.fragments(epoch), self.right.fragments(epoch), self.plan.kind
-        pairs = pairs_of(self.plan, left, right, self.passes)
+    def joined(epoch: Epoch) -> list[Fragment]:
+        left, right, kind = left_rows(epoch), right_rows(epoch), plan.kind
+        pairs = pairs_of(plan, left, right, passes)
         found = list[Fragment]()
         if kind in ("inner", "left", "right", "full"):
             found += [((*left[i][0], *right[j][0]), b, e, left[i][3] * right[j][3]) for i, j, b, e in pairs]
@@ -34,14 +30,16 @@ class FragmentJoin(KeepsNothing):
             if kind == "semi":
                 found += [(row, b, e, n) for (row, _, _, n), spans in parts for b, e in spans]
             else:
-                empty = () if kind == "anti" else (None,) * self.plan.widths[1]
+                empty = () if kind == "anti" else (None,) * plan.widths[1]
                 found += [((*row, *empty), b, e, n) for (row, s, u, n), spans in parts for b, e in _gaps(s, u, spans)]
         if kind in ("right", "full"):
             matched = _matched((j, b, e) for _, j, b, e in pairs)
-            empty = (None,) * self.plan.widths[0]
+            empty = (None,) * plan.widths[0]
             for j, (row, s, u, n) in enumerate(right):
                 found += [((*empty, *row), b, e, n) for b, e in _gaps(s, u, matched.get(j, []))]
         return found
+
+    return joined
 
 
 def pairs_of(plan: EpochJoin, left: Sequence[Fragment], right: Sequence[Fragment], passes: Passes) -> list[Pair]:

@@ -12,22 +12,16 @@ from typing import Protocol
 from streambound_runtime.operators.epochs.fragments import Fragment, FragmentRow
 from streambound_runtime.operators.epochs.joins import Passes, pairs_of
 from streambound_runtime.operators.epochs.plan import EpochJoin
-from streambound_runtime.operators.epochs.rows import Arrivals, Entry, Epoch, KeepsNothing, saved_row
+from streambound_runtime.operators.epochs.rows import Entry, Epoch, RowsOfEpoch, saved_row
 from streambound_runtime.operators.values import integer
 
 
-class Parts(KeepsNothing):
-    """The rows of an epoch, equal ones together."""
-
-    def __init__(self, input: Arrivals) -> None:
-        self.input = input
-
-    def fragments(self, epoch: Epoch) -> list[Fragment]:
-        """Those that are known since the epoch."""
-        found = Counter[tuple[FragmentRow, int, int]]()
-        for row, begin, end, count in self.input.arriving(epoch):
-            found[row, begin, end] += count
-        return [(*one, count) for one, count in found.items()]
+def together(rows: Sequence[Fragment]) -> list[Fragment]:
+    """Rows, equal ones as one."""
+    found = Counter[tuple[FragmentRow, int, int]]()
+    for row, begin, end, count in rows:
+        found[row, begin, end] += count
+    return [(*one, count) for one, count in found.items()]
 
 
 class EpochSide(Protocol):
@@ -59,13 +53,13 @@ class StaticSide:
 class ArrivingSide:
     """Rows that come when they begin: a counter for each value, end, and begin while that lies ahead."""
 
-    def __init__(self, input: Arrivals) -> None:
-        self.input = input
+    def __init__(self, arriving: RowsOfEpoch) -> None:
+        self.arriving = arriving
         self.counts: dict[tuple[FragmentRow, int, int], int] = {}
 
     def rows(self, epoch: Epoch) -> tuple[list[Fragment], Sequence[Fragment]]:
         """What comes in an epoch, and what is valid since before."""
-        return self.input.arriving(epoch), [(*one, count) for one, count in self.counts.items()]
+        return self.arriving(epoch), [(*one, count) for one, count in self.counts.items()]
 
     def keep(self, rows: Sequence[Fragment], until: int) -> None:
         """Remember what is still valid at a frontier."""
@@ -95,10 +89,6 @@ class JoinedParts:
     def _joined(self, left: Sequence[Fragment], right: Sequence[Fragment]) -> list[Fragment]:
         found = pairs_of(self.plan, left, right, self.passes)
         return [((*left[i][0], *right[j][0]), b, e, left[i][3] * right[j][3]) for i, j, b, e in found]
-
-    def fragments(self, epoch: Epoch) -> list[Fragment]:
-        """The pairs, which are no fragments."""
-        return self.arriving(epoch)
 
     def entries(self) -> int:
         """Those of both sides."""

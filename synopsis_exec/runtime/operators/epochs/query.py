@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 from streambound_runtime.operators.epochs.fragments import (
     GREATEST,
@@ -17,9 +18,9 @@ from streambound_runtime.operators.epochs.fragments import (
     in_order,
 )
 from streambound_runtime.operators.epochs.groups import PeriodGroups
-from streambound_runtime.operators.epochs.joins import FragmentJoin, Passes
+from streambound_runtime.operators.epochs.joins import Passes, joining
 from streambound_runtime.operators.epochs.lineages import LineageOperator
-from streambound_runtime.operators.epochs.parts import ArrivingSide, JoinedParts, Parts, StaticSide
+from streambound_runtime.operators.epochs.parts import ArrivingSide, JoinedParts, StaticSide, together
 from streambound_runtime.operators.epochs.plan import (
     EpochDifference,
     EpochDistinct,
@@ -38,25 +39,24 @@ from streambound_runtime.operators.epochs.plan import (
     only_latest,
 )
 from streambound_runtime.operators.epochs.rows import (
-    Arrivals,
-    BlockRows,
     Computed,
     DifferentRows,
     DistinctRows,
     Entry,
     Epoch,
-    EpochOperator,
-    KeepsNothing,
-    MappedArrivals,
-    MatchedArrivals,
+    KeepsEntries,
     RelationRows,
     RelationTables,
-    UnitedArrivals,
+    RowsOfEpoch,
     ValidRows,
-    mapped,
+    mapping,
+    matching,
     saved_row,
+    united,
 )
 from streambound_runtime.operators.values import integer
+
+K = TypeVar("K", bound=KeepsEntries)
 
 
 def query_operator(
@@ -77,7 +77,7 @@ class EpochQueryOperator:
 
     def __init__(self, query: EpochQuery, relations: RelationTables, computed: Computed, passes: Passes) -> None:
         self.query, self.relations, self.computed, self.passes = query, relations, computed, passes
-        self.operators: list[EpochOperator] = []
+        self.operators: list[KeepsEntries] = []
         self.last = LEAST if query.low is None else query.low
         self.top = self._top()
         self.open: dict[FragmentRow, tuple[int, int]] = {}
@@ -93,7 +93,7 @@ class EpochQueryOperator:
         if high is not None:
             until = high if over else min(until, high)
         epoch = Epoch(self.since, max(self.since, until), given)
-        fragments = self.top.fragments(epoch)
+        fragments = self.top(epoch)
         fragments = fragments if self.query.parts else list(coalesced(fragments))
         self.since = epoch.until
         if self.query.final and not self.query.parts:
@@ -157,32 +157,32 @@ class EpochQueryOperator:
 
     # --- operators ----------------------------------------------------------------------------------------------------
 
-    def _top(self) -> EpochOperator:
+    def _top(self) -> RowsOfEpoch:
         plan = self.query.plan
         if self.query.parts:
-            return Parts(self._arrivals(plan))
+            rows = self._arrivals(plan)
+            return lambda epoch: together(rows(epoch))
         if is_arriving(plan):
-            return self._noted(ValidRows(self._arrivals(plan), ending=self.query.final))
+            return self._noted(ValidRows(self._arrivals(plan), ending=self.query.final)).fragments
         return self._operator(plan)
 
-    def _noted(self, operator: EpochOperator) -> EpochOperator:
+    def _noted(self, operator: K) -> K:
         self.operators.append(operator)
         return operator
 
-    def _arrivals(self, plan: EpochPlan) -> Arrivals:
+    def _arrivals(self, plan: EpochPlan) -> RowsOfEpoch:
+        """Rows with their whole periods, in the epoch in which they begin."""
         match plan:
             case EpochScan(block):
-                return BlockRows(block)
+                return lambda epoch: list(epoch.arrived.get(block, ()))
             case EpochMap(input=input):
-                return MappedArrivals(plan, self._arrivals(input), self.computed)
+                return mapping(plan, self._arrivals(input), self.computed)
             case EpochMatched(input, relation):
-                return MatchedArrivals(plan, self._arrivals(input), self._all(relation))
+                return matching(plan, self._arrivals(input), self._all(relation))
             case EpochUnion(left, right):
-                return UnitedArrivals(self._arrivals(left), self._arrivals(right))
+                return united(self._arrivals(left), self._arrivals(right))
             case EpochJoin(left=left, right=right) if self.query.parts:
-                joined = JoinedParts(plan, (self._side(left), self._side(right)), self.passes)
-                self.operators.append(joined)
-                return joined
+                return self._noted(JoinedParts(plan, (self._side(left), self._side(right)), self.passes)).arriving
         raise AssertionError(f"the rows of {type(plan).__name__} do not carry their ends")
 
     def _side(self, plan: EpochPlan) -> ArrivingSide | StaticSide:
@@ -192,88 +192,44 @@ class EpochQueryOperator:
 
     def _all(self, static: EpochPlan) -> list[Fragment]:
         """The rows of a relation, of all of time."""
-        return self._operator(static).fragments(Epoch(LEAST, GREATEST))
+        return self._operator(static)(Epoch(LEAST, GREATEST))
 
-    def _operator(self, plan: EpochPlan) -> EpochOperator:
+    def _operator(self, plan: EpochPlan) -> RowsOfEpoch:
+        """The parts of rows that lie in an epoch."""
         if is_arriving(plan):
-            return self._noted(ValidRows(self._arrivals(plan)))
+            return self._noted(ValidRows(self._arrivals(plan))).fragments
         match plan:
             case EpochRelation(table=table):
                 relation = RelationRows(plan, self.relations.get(table, ()), self.query.low, self.query.high)
                 self.last = max(self.last, relation.last)
-                return relation
+                return relation.fragments
             case EpochMap(input=input):
-                return MappedFragments(plan, self._operator(input), self.computed)
+                return mapping(plan, self._operator(input), self.computed)
             case EpochUnion(left, right):
-                return UnitedFragments(self._operator(left), self._operator(right))
+                return united(self._operator(left), self._operator(right))
             case EpochDistinct(input=input) if is_arriving(input):
-                return self._noted(DistinctRows(self._arrivals(input)))
+                return self._noted(DistinctRows(self._arrivals(input))).fragments
             case EpochDistinct(input=input):
-                return DistinctFragments(self._operator(input))
+                rows = self._operator(input)
+                return lambda epoch: list(distinct(rows(epoch)))
             case EpochDifference(left, right) if is_arriving(left) and is_arriving(right):
-                return self._noted(DifferentRows(plan, self._arrivals(left), self._arrivals(right)))
+                return self._noted(DifferentRows(plan, self._arrivals(left), self._arrivals(right))).fragments
             case EpochDifference(left, right, common):
                 mine, theirs = only_latest(plan)
-                sides = (
-                    self._limited(left, right) if mine else self._operator(left),
-                    (self._limited(right, left) if theirs else self._operator(right)),
-                )
-                return DifferentFragments(*sides, common)
+                first = self._limited(left, right) if mine else self._operator(left)
+                second = self._limited(right, left) if theirs else self._operator(right)
+                return lambda epoch: list(difference(first(epoch), second(epoch), common))
             case EpochGroup(input=input):
                 arriving = is_arriving(input)
-                rows = self._arrivals(input).arriving if arriving else self._operator(input).fragments
-                return self._noted(PeriodGroups(plan, rows, arriving))
+                rows = self._arrivals(input) if arriving else self._operator(input)
+                return self._noted(PeriodGroups(plan, rows, arriving)).fragments
             case EpochJoin(left=left, right=right):
-                return FragmentJoin(plan, self._operator(left), self._operator(right), self.passes)
+                return joining(plan, self._operator(left), self._operator(right), self.passes)
         raise AssertionError(f"no operator for {type(plan).__name__}")
 
-    def _limited(self, plan: EpochPlan, static: EpochPlan) -> EpochOperator:
+    def _limited(self, plan: EpochPlan, static: EpochPlan) -> RowsOfEpoch:
         """Rows of which no more copies play a part than a static side has at all."""
         copies = Counter[FragmentRow]()
         for row, _, _, count in self._all(static):
             copies[row] += count
-        return self._noted(ValidRows(self._arrivals(plan), most=copies.__getitem__))
-
-
-class MappedFragments(KeepsNothing):
-    """Expressions of fragments, of those for which a condition is true."""
-
-    def __init__(self, plan: EpochMap, input: EpochOperator, computed: Computed) -> None:
-        self.plan, self.input, self.computed = plan, input, computed
-
-    def fragments(self, epoch: Epoch) -> list[Fragment]:
-        """Those of an epoch."""
-        return mapped(self.plan, self.input.fragments(epoch), self.computed)
-
-
-class UnitedFragments(KeepsNothing):
-    """The fragments of both sides."""
-
-    def __init__(self, left: EpochOperator, right: EpochOperator) -> None:
-        self.left, self.right = left, right
-
-    def fragments(self, epoch: Epoch) -> list[Fragment]:
-        """Those of an epoch."""
-        return [*self.left.fragments(epoch), *self.right.fragments(epoch)]
-
-
-class DistinctFragments(KeepsNothing):
-    """Each row once at a time."""
-
-    def __init__(self, input: EpochOperator) -> None:
-        self.input = input
-
-    def fragments(self, epoch: Epoch) -> list[Fragment]:
-        """Those of an epoch."""
-        return list(distinct(self.input.fragments(epoch)))
-
-
-class DifferentFragments(KeepsNothing):
-    """EXCEPT ALL, or with ``common`` INTERSECT ALL."""
-
-    def __init__(self, left: EpochOperator, right: EpochOperator, common: bool) -> None:
-        self.left, self.right, self.common = left, right, common
-
-    def fragments(self, epoch: Epoch) -> list[Fragment]:
-        """Those of an epoch."""
-        return list(difference(self.left.fragments(epoch), self.right.fragments(epoch), self.common))
+        return self._noted(ValidRows(self._arrivals(plan), most=copies.__getitem__)).fragments

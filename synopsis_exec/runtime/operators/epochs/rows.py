@@ -46,23 +46,15 @@ def saved_row(values: object) -> FragmentRow:
     return normal(tuple(cast("list[Value]", values)))
 
 
-class Arrivals(Protocol):
-    """Rows with their whole periods, in the epoch in which they begin; nothing is remembered of them."""
-
-    def arriving(self, epoch: Epoch) -> list[Fragment]:
-        """Those of an epoch."""
-        ...
+RowsOfEpoch = Callable[[Epoch], list[Fragment]]
+"""The rows that begin in an epoch, with their whole periods; or the parts of rows that lie in it."""
 
 
-class EpochOperator(Protocol):
-    """An operator that gives the part of its rows that lies in an epoch."""
-
-    def fragments(self, epoch: Epoch) -> list[Fragment]:
-        """Close an epoch; it begins where the one before has ended."""
-        ...
+class KeepsEntries(Protocol):
+    """What is remembered from one epoch to the next, where an operator has something to remember."""
 
     def entries(self) -> int:
-        """How many entries it has between two epochs, without those of the operators under it."""
+        """How many entries there are between two epochs."""
         ...
 
     def dump(self) -> list[Entry]:
@@ -74,50 +66,22 @@ class EpochOperator(Protocol):
         ...
 
 
-class BlockRows:
-    """The rows of a block."""
-
-    def __init__(self, block: str) -> None:
-        self.block = block
-
-    def arriving(self, epoch: Epoch) -> list[Fragment]:
-        """Those that begin in an epoch."""
-        return list(epoch.arrived.get(self.block, ()))
+def mapping(plan: EpochMap, rows: RowsOfEpoch, computed: Computed) -> RowsOfEpoch:
+    """Expressions of rows, of those for which a condition is true."""
+    return lambda epoch: mapped(plan, rows(epoch), computed)
 
 
-class MappedArrivals:
-    """Expressions of rows that come, of those for which a condition is true."""
-
-    def __init__(self, plan: EpochMap, input: Arrivals, computed: Computed) -> None:
-        self.plan, self.input, self.computed = plan, input, computed
-
-    def arriving(self, epoch: Epoch) -> list[Fragment]:
-        """Those that begin in an epoch."""
-        return mapped(self.plan, self.input.arriving(epoch), self.computed)
+def matching(plan: EpochMatched, rows: RowsOfEpoch, relation: Sequence[Fragment]) -> RowsOfEpoch:
+    """The rows that agree with a row of a relation; one without a value agrees with none."""
+    places = [place for place, _ in plan.keys]
+    keys = (tuple(row[place] for _, place in plan.keys) for row, *_ in relation)
+    partners = {key for key in keys if None not in key}
+    return lambda epoch: [one for one in rows(epoch) if tuple(one[0][place] for place in places) in partners]
 
 
-class MatchedArrivals:
-    """Rows that come, of those that agree with a row of a relation; one without a value agrees with none."""
-
-    def __init__(self, plan: EpochMatched, input: Arrivals, relation: Sequence[Fragment]) -> None:
-        self.input, self.places = input, [place for place, _ in plan.keys]
-        keys = (tuple(row[place] for _, place in plan.keys) for row, *_ in relation)
-        self.partners = {key for key in keys if None not in key}
-
-    def arriving(self, epoch: Epoch) -> list[Fragment]:
-        """Those that begin in an epoch."""
-        return [one for one in self.input.arriving(epoch) if tuple(one[0][p] for p in self.places) in self.partners]
-
-
-class UnitedArrivals:
+def united(left: RowsOfEpoch, right: RowsOfEpoch) -> RowsOfEpoch:
     """The rows of both sides."""
-
-    def __init__(self, left: Arrivals, right: Arrivals) -> None:
-        self.left, self.right = left, right
-
-    def arriving(self, epoch: Epoch) -> list[Fragment]:
-        """Those that begin in an epoch."""
-        return [*self.left.arriving(epoch), *self.right.arriving(epoch)]
+    return lambda epoch: [*left(epoch), *right(epoch)]
 
 
 def mapped(plan: EpochMap, fragments: Sequence[Fragment], computed: Computed) -> list[Fragment]:
@@ -127,22 +91,7 @@ def mapped(plan: EpochMap, fragments: Sequence[Fragment], computed: Computed) ->
     return [(normal(row), begin, end, count) for row, (_, begin, end, count) in kept if row is not None]
 
 
-class KeepsNothing:
-    """An operator over fragments: an epoch is computed of those in it, and nothing is remembered."""
-
-    def entries(self) -> int:
-        """None."""
-        return 0
-
-    def dump(self) -> list[Entry]:
-        """Nothing."""
-        return []
-
-    def load(self, entries: Sequence[Entry]) -> None:
-        """Nothing."""
-
-
-class RelationRows(KeepsNothing):
+class RelationRows:
     """The rows of a static relation."""
 
     def __init__(self, plan: EpochRelation, rows: Sequence[Mapping[str, Value]], low: int | None, high: int | None):
@@ -196,14 +145,16 @@ class ValidRows:
     value play a part at most, so many are remembered, those that end last.
     """
 
-    def __init__(self, input: Arrivals, ending: bool = False, most: Callable[[FragmentRow], int] | None = None) -> None:
-        self.input, self.ending, self.most = input, ending, most
+    def __init__(
+        self, rows: RowsOfEpoch, ending: bool = False, most: Callable[[FragmentRow], int] | None = None
+    ) -> None:
+        self.rows, self.ending, self.most = rows, ending, most
         self.counts = EndCounts()
 
     def fragments(self, epoch: Epoch) -> list[Fragment]:
         """Rows of an epoch: those remembered, and those that begin."""
         held = [(row, epoch.since, end, count) for (row, end), count in self.counts.items()]
-        new = self.input.arriving(epoch)
+        new = self.rows(epoch)
         found = list(_within([*held, *new], epoch))
         least = epoch.until - self.ending
         self.counts = {key: count for key, count in self.counts.items() if key[1] > least}
@@ -230,14 +181,14 @@ class ValidRows:
 class DifferentRows:
     """EXCEPT ALL, or INTERSECT ALL: for each value and end how many rows of the left and of the right side have it."""
 
-    def __init__(self, plan: EpochDifference, left: Arrivals, right: Arrivals) -> None:
+    def __init__(self, plan: EpochDifference, left: RowsOfEpoch, right: RowsOfEpoch) -> None:
         self.common, self.sides = plan.common, (left, right)
         self.counts: dict[tuple[FragmentRow, int], list[int]] = {}
 
     def fragments(self, epoch: Epoch) -> list[Fragment]:
         """What is left of the rows of an epoch: those remembered, and those that begin."""
         held = [[(row, epoch.since, end, of[n]) for (row, end), of in self.counts.items()] for n in (0, 1)]
-        new = [side.arriving(epoch) for side in self.sides]
+        new = [rows(epoch) for rows in self.sides]
         left, right = (_within([*held[n], *new[n]], epoch) for n in (0, 1))
         found = list(difference(left, right, self.common))
         self.counts = {key: of for key, of in self.counts.items() if key[1] > epoch.until}
@@ -263,14 +214,14 @@ class DifferentRows:
 class DistinctRows:
     """Each row once at a time: of each value the latest end is remembered."""
 
-    def __init__(self, input: Arrivals) -> None:
-        self.input = input
+    def __init__(self, rows: RowsOfEpoch) -> None:
+        self.rows = rows
         self.latest: dict[FragmentRow, int] = {}
 
     def fragments(self, epoch: Epoch) -> list[Fragment]:
         """Where there is a row in an epoch."""
         held = [(row, epoch.since, end, 1) for row, end in self.latest.items()]
-        new = self.input.arriving(epoch)
+        new = self.rows(epoch)
         found = list(distinct(_within([*held, *new], epoch)))
         self.latest = {row: end for row, end in self.latest.items() if end > epoch.until}
         for row, _, end, _ in new:

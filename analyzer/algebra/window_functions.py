@@ -1,0 +1,128 @@
+"""Functions over windows: at which rows of a partition each looks, and what it gives. Another one is a line here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from streambound.analyzer.algebra.aggregate_functions import aggregate_type
+from streambound.analyzer.algebra.nodes import Scalar, Side, WindowCall
+from streambound.analyzer.constants import INT
+from streambound.analyzer.expressions.dialect import parsed
+from streambound.analyzer.expressions.whole_numbers import whole_number
+from streambound.analyzer.types import DataType
+
+
+class Looks(Enum):
+    """At which rows of its partition a function looks."""
+
+    SO_FAR = auto()
+    """Those up to its own, in order: ranks, of which the first ones may be asked for."""
+    BACK = auto()
+    """The one so many rows before."""
+    AHEAD = auto()
+    """The one so many rows after."""
+    FRAME = auto()
+    """Those of a frame."""
+    ALL = auto()
+
+
+class Gives(Enum):
+    """What a function over a window is."""
+
+    NUMBER = auto()
+    """An INT from 1 on."""
+    VALUE = auto()
+    """The value of one of the rows."""
+    AGGREGATE = auto()
+    """The aggregate of the rows that has this name."""
+
+
+@dataclass(frozen=True, slots=True)
+class WindowFunction:
+    """A function over a window; ``ties``: it is alike for rows that the order leaves equal.
+
+    ``number`` is the place of the argument that is a whole number, of rows mostly, from ``least`` on; it is 1 where it
+    is left out. No rule decides what is not ``decided``.
+    """
+
+    looks: Looks
+    gives: Gives
+    ties: bool = False
+    number: int | None = None
+    least: int = 0
+    decided: bool = True
+
+
+_UNKNOWN = WindowFunction(Looks.FRAME, Gives.AGGREGATE, decided=False)
+WINDOW_FUNCTIONS = {
+    "ROW_NUMBER": WindowFunction(Looks.SO_FAR, Gives.NUMBER),
+    "RANK": WindowFunction(Looks.SO_FAR, Gives.NUMBER, ties=True),
+    "DENSE_RANK": WindowFunction(Looks.SO_FAR, Gives.NUMBER, ties=True),
+    "LAG": WindowFunction(Looks.BACK, Gives.VALUE, number=1),
+    "LEAD": WindowFunction(Looks.AHEAD, Gives.VALUE, number=1),
+    **{name: WindowFunction(Looks.FRAME, Gives.AGGREGATE) for name in ("COUNT", "SUM", "MIN", "MAX", "AVG")},
+    "FIRST_VALUE": WindowFunction(Looks.FRAME, Gives.VALUE),
+    "LAST_VALUE": WindowFunction(Looks.FRAME, Gives.VALUE),
+    "NTH_VALUE": WindowFunction(Looks.FRAME, Gives.VALUE, decided=False),
+    "NTILE": WindowFunction(Looks.ALL, Gives.NUMBER, number=0, least=1),
+    "PERCENT_RANK": WindowFunction(Looks.ALL, Gives.AGGREGATE, ties=True, decided=False),
+    "CUME_DIST": WindowFunction(Looks.ALL, Gives.AGGREGATE, ties=True, decided=False),
+}
+"""The functions by their names. Any other one is an aggregate over a frame."""
+
+
+def function_called(name: str) -> WindowFunction:
+    """The function of a name."""
+    return WINDOW_FUNCTIONS.get(name, _UNKNOWN)
+
+
+def window_function(call: WindowCall) -> WindowFunction:
+    """The function of a call."""
+    return function_called(call.function)
+
+
+def is_rank(call: WindowCall) -> bool:
+    """Whether a function numbers rows in order, so that a condition on it asks for the first ones."""
+    return window_function(call).looks is Looks.SO_FAR
+
+
+def is_beside(call: WindowCall) -> bool:
+    """Whether a function gives the value of a row so many rows away: LAG or LEAD."""
+    return window_function(call).looks in (Looks.BACK, Looks.AHEAD)
+
+
+def number_of(call: WindowCall) -> int:
+    """A call's whole number: how many rows LAG and LEAD look away."""
+    place = window_function(call).number
+    if place is None or len(call.arguments) <= place:
+        return 1
+    found = whole_number(parsed(call.arguments[place].text))
+    assert found is not None, "it was folded when it was read"
+    return found[0]
+
+
+def operands(call: WindowCall) -> tuple[Scalar, ...]:
+    """What a call is computed of, without its whole number: a value, and for LAG and LEAD a default."""
+    place = window_function(call).number
+    return tuple(one for n, one in enumerate(call.arguments) if n != place)
+
+
+def looks_back(call: WindowCall) -> bool:
+    """Whether a function is of rows that its window's order has no later than its own."""
+    if not call.order or call.order[0].descending:
+        return False
+    if call.frame is None:
+        return window_function(call).looks in (Looks.SO_FAR, Looks.BACK)
+    end = call.frame.end
+    return end.side is Side.CURRENT or (end.side is Side.PRECEDING and end.distance is not None)
+
+
+def window_type(call: WindowCall, argument: DataType | None) -> DataType | None:
+    """The type of a function over a window, by that of what it is of; None: not known."""
+    match window_function(call).gives:
+        case Gives.NUMBER:
+            return INT
+        case Gives.VALUE:
+            return argument
+    return aggregate_type(call.function, argument)

@@ -1,0 +1,138 @@
+"""What a model of an engine is asked, and what it says: states, dropped results, refusals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from streambound.analyzer.durations import UNITS
+from streambound.analyzer.engine_profiles import Micros, StreamEngine
+from streambound.analyzer.spans import Span
+
+
+class StateClass(StrEnum):
+    """How what an operator keeps behaves over time, the worst last."""
+
+    CONSTANT = "constant"
+    """As many rows as a key has values."""
+    WINDOW = "window"
+    """What is near the watermark, or was written lately."""
+    GROWS = "grows"
+
+
+class GoesBy(StrEnum):
+    """By what a row leaves a state."""
+
+    KEY = "key predicate"
+    VALUE = "value predicate"
+    WINDOW = "window"
+    TTL = "ttl"
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True)
+class EngineFix:
+    """What makes an engine keep less; whether results stay the same."""
+
+    text: str
+    same_results: bool
+
+    @property
+    def words(self) -> str:
+        """The fix with its label."""
+        return f"{self.text} ({'same' if self.same_results else 'changes'} results)"
+
+
+@dataclass(frozen=True, slots=True)
+class EngineState:
+    """What one operator of the engine keeps, of one of its ``side``s where it has two.
+
+    ``lifetime`` is how many microseconds of event time it holds rows of, each as often as it is in a window; ``rows``
+    about how many that are at the catalog's rates, ``formula`` the same in words. ``why`` says why rows do not go.
+    """
+
+    operator: str
+    kept: StateClass
+    by: GoesBy
+    span: Span
+    side: str = ""
+    source: str = ""
+    lifetime: Micros | None = None
+    rows: int | None = None
+    formula: str = ""
+    why: str = ""
+    fix: EngineFix | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SilentDrop:
+    """Results that the engine never gives, and does not count: ``certain`` for rows in order, else for late ones."""
+
+    message: str
+    span: Span
+    fix: EngineFix | None = None
+    certain: bool = True
+
+
+class Phase(StrEnum):
+    """When an engine refuses a query."""
+
+    ANALYSIS = "analysis"
+    START = "start"
+    RUN = "run"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What the engine does not run, ``when`` it says so, and by which ``error``."""
+
+    when: Phase
+    why: str
+    span: Span
+    error: str = ""
+    fix: EngineFix | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EngineReading:
+    """What a model says of a query; ``unread`` says why it says nothing."""
+
+    engine: StreamEngine
+    states: tuple[EngineState, ...] = ()
+    drops: tuple[SilentDrop, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    notes: tuple[str, ...] = ()
+    unread: str = ""
+
+    @property
+    def kept(self) -> StateClass | None:
+        """The worst of its states; None where nothing is kept."""
+        order = list(StateClass)
+        return max((state.kept for state in self.states), key=order.index, default=None)
+
+
+def together(states: tuple[EngineState, ...]) -> list[list[EngineState]]:
+    """States, and both sides of a join that are alike as one."""
+    found: list[list[EngineState]] = []
+    for state in states:
+        last = found[-1][-1] if found else None
+        alike = last is not None and last.side == "left" and state.side == "right" and last.span == state.span
+        if alike and last is not None and (last.kept, last.by, last.why) == (state.kept, state.by, state.why):
+            found[-1].append(state)
+        else:
+            found.append([state])
+    return found
+
+
+def length_text(length: Micros) -> str:
+    """A length of time in its largest whole unit.
+
+    >>> length_text(3_600_000_000), length_text(-61_000_000)
+    ('1 hour', '-61 seconds')
+    """
+    size = abs(length)
+    units = ("DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
+    unit = next((one for one in units if size % UNITS[one] == 0), "MICROSECOND") if size else "SECOND"
+    number = length // UNITS[unit]
+    return f"{number} {unit.lower()}{'' if abs(number) == 1 else 's'}"

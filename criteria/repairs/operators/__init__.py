@@ -1,1 +1,0 @@
-"""Repairs of statements beyond select-project-join: changes of their syntax, each decided again."""

@@ -1,0 +1,305 @@
+"""What the rows of a node are made of, which of that says a column, the keys of rows, and when these are taken back.
+
+A source is named by the fields that lead to it: ``left.input.row``; so it has one name below each operator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.nodes import BucketKind, JoinKind
+from streambound.analyzer.algebra.window_functions import looks_back
+from streambound.analyzer.catalog import DeclaredTable, Kind
+from streambound.analyzer.types import DataType, Family
+from streambound.recheck.derivation.atoms import equal
+from streambound.recheck.derivation.claims import NotCheckedError
+from streambound.recheck.derivation.plan import Places, PlanNode, is_session, origin, pairs, traced
+
+
+@dataclass(frozen=True, slots=True)
+class SourceOfRows:
+    """What rows are made of: at most one row each of a table, or a bucket, of which one begins ``every`` so many
+    timestamps; ``missing``: or without one. Rows of the sources ``by`` leave at most ``fan`` of these: of a ``version``
+    of a relation as many as it has rows. There may be a ``single`` one; a row of a ``union`` is one of a side's.
+    """
+
+    table: DeclaredTable | None = None
+    missing: bool = False
+    every: int | None = None
+    by: frozenset[str] | None = None
+    fan: int = 1
+    version: bool = False
+    single: bool = False
+    union: PlanNode | None = None
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether its rows are of a stream."""
+        return self.table is not None and self.table.kind is Kind.STREAM
+
+
+Sources = dict[str, SourceOfRows]
+
+
+def sources(node: PlanNode) -> Sources:
+    """What the rows of a node are made of: no two of them, with all their columns, are made of the same rows."""
+    match node.tree:
+        case nodes.Scan():
+            key = None if node.table is None else node.table.one_key
+            if key is None:
+                return {"row": SourceOfRows(node.table)}
+            return {"row": SourceOfRows(node.table, single=key.once), "key": SourceOfRows(single=True)}
+        case nodes.Recur():
+            return {f"column {place}": SourceOfRows() for place in range(node.width)}
+        case nodes.Union():
+            return {"union": SourceOfRows(union=node)}
+        case nodes.Fixpoint():
+            return {"rows": SourceOfRows()}
+        case nodes.Aggregate(keys=()):
+            return {}
+        case nodes.Join(kind=kind) if kind not in nodes.ONE_SIDED:
+            return _of_pairs(node, kind)
+        case nodes.Join() | nodes.Except() | nodes.Intersect():
+            return _under("left", node)
+        case nodes.AsOf():
+            return {
+                name: SourceOfRows(one.table, fan=one.table.rows or 1, version=one.table.rows is not None)
+                for name, one in _under("input", node).items()
+                if one.table is not None
+            }
+        case nodes.Bucket(time=time, size=size, slide=slide, keys=keys) if not is_session(node.tree):
+            by = _named("input", says_all(node.below, node.below.read_by(time, *keys)))
+            most = -(-size // slide) if slide else 1
+            return {**_under("input", node), "bucket": SourceOfRows(every=slide or size, by=by, fan=most)}
+    return _under("input", node)
+
+
+def _named(name: str, found: Iterable[str]) -> frozenset[str]:
+    """What sources of an input are called above it."""
+    return frozenset(f"{name}.{one}" for one in found)
+
+
+def _under(name: str, node: PlanNode) -> Sources:
+    """The sources of an input."""
+    return {
+        f"{name}.{key}": one if one.by is None else replace(one, by=_named(name, one.by))
+        for key, one in sources(node.input(name)).items()
+    }
+
+
+def _of_pairs(node: PlanNode, kind: JoinKind) -> Sources:
+    """What pairs are made of: a row that has at most one partner says it."""
+    left, right = _under("left", node), _under("right", node)
+    if kind in (JoinKind.RIGHT, JoinKind.FULL):
+        left = {name: replace(one, missing=True) for name, one in left.items()}
+    if kind in (JoinKind.LEFT, JoinKind.FULL):
+        right = {name: replace(one, missing=True) for name, one in right.items()}
+    only, mine, theirs = only_partner(node), frozenset(left), frozenset(right)
+    kept = kind in (JoinKind.INNER, JoinKind.LEFT)
+    right = {name: replace(one, by=mine) if kept and one.version else one for name, one in right.items()}
+    if only == "right":
+        right = {name: replace(one, by=mine, fan=1) for name, one in right.items()}
+    elif only == "left":
+        left = {name: replace(one, by=theirs, fan=1) for name, one in left.items()}
+    return {**left, **right}
+
+
+def only_partner(node: PlanNode) -> str | None:
+    """The side of which a row of the other side meets at most one, by a key of it; None where there is none."""
+    assert isinstance(node.tree, nodes.Join), "pairs are of a join"
+    both, width = pairs(node), node.input("left").width
+    by = {"left": set[int](), "right": set[int]()}
+    for part in both.conditions if not node.tree.using else ():
+        places = [both.place_of(one) for one in (part.left, part.right)] if isinstance(part, exp.EQ) else []
+        known = sorted(place for place in places if place is not None)
+        if len(known) == 2 and known[0] < width <= known[1] and _one_to_one(*(both.schema[one].type for one in known)):
+            by["left"].add(known[0])
+            by["right"].add(known[1] - width)
+    kinds = {"right": (JoinKind.INNER, JoinKind.LEFT), "left": (JoinKind.INNER, JoinKind.RIGHT)}
+    for side, allowed in kinds.items():
+        if node.tree.kind in allowed and any(key <= by[side] for key in keys(node.input(side))):
+            return side
+    return None
+
+
+def _one_to_one(kind: DataType | None, other: DataType | None) -> bool:
+    """Whether a value of one type equals one of the other type at most: the texts 1 and 01 both equal the number 1."""
+    whole = kind is not None and other is not None and kind.family is other.family is Family.INTEGER
+    return whole or (kind is not None and kind == other)
+
+
+# --- what says a column -----------------------------------------------------------------------------------------------
+
+
+def with_said(found: Sources, chosen: frozenset[str]) -> frozenset[str]:
+    """Some sources, and those whose rows these say."""
+    alone = {name: one.by for name, one in found.items() if one.by is not None and one.fan == 1}
+    while more := {name for name, by in alone.items() if by <= chosen} - chosen:
+        chosen |= more
+    return chosen
+
+
+def says_all(node: PlanNode, columns: Iterable[int]) -> frozenset[str]:
+    """The sources whose rows say the values of some columns."""
+    return frozenset[str]().union(*(says(node, one) for one in columns))
+
+
+def says(node: PlanNode, column: int) -> frozenset[str]:
+    """The sources whose rows say the value of a column."""
+    match node.tree:
+        case nodes.Scan():
+            key = None if node.table is None else node.table.one_key
+            return frozenset(("key" if key is not None and node.schema[column].name in key.attributes else "row",))
+        case nodes.Bucket() if column >= node.below.width and not is_session(node.tree):
+            return frozenset(("bucket",))
+        case nodes.Recur():
+            return frozenset((f"column {column}",))
+    found = origin(node, column)
+    if found is None:
+        return frozenset(sources(node))
+    read = [found.column] if found.column is not None else found.node.read_by(found.expression)
+    return _named(found.name, says_all(found.node, read))
+
+
+def ways_to_say(node: PlanNode, column: int) -> Iterator[frozenset[str]]:
+    """The sources whose rows say the value of a column, or of one that conditions make equal to it."""
+    equals, inner = {column}, isinstance(node.tree, nodes.Join) and node.tree.kind is JoinKind.INNER
+    if (isinstance(node.tree, nodes.Filter) or inner) and node.width == len(node.row):
+        several = [equal(part, node.row) for part in node.conditions]
+        for _ in several:
+            equals = equals.union(*(both for both in several if both & equals))
+    for one in sorted(equals):
+        yield says(node, one)
+        if (found := origin(node, one)) is not None:
+            read = [found.column] if found.column is not None else sorted(found.node.read_by(found.expression))
+            for ways in product(*(ways_to_say(found.node, place) for place in read)):
+                yield _named(found.name, frozenset[str]().union(*ways))
+
+
+# --- when rows are taken back -----------------------------------------------------------------------------------------
+
+
+def never_changes(node: PlanNode) -> bool:
+    """Whether rows that are there never change: those of relations, and of what one was at a row's time (E3)."""
+    while isinstance(node.tree, nodes.Filter | nodes.Alias | nodes.Project):
+        node = node.below
+    return node.is_static or isinstance(node.tree, nodes.AsOf)
+
+
+def only_grows(node: PlanNode) -> bool:
+    """Whether no row of a node is ever taken back, as its operators say."""
+    match node.tree:
+        case nodes.Scan(changes=changes):
+            return not changes
+        case nodes.Recur() | nodes.AsOf():  # as far as its step does; what a relation was at a time (E3)
+            return True
+        case nodes.Join(kind=JoinKind.LEFT | JoinKind.ANTI | JoinKind.NOT_IN):
+            return never_changes(node.input("right")) and only_grows(node.input("left"))
+        case nodes.Join(kind=JoinKind.RIGHT):
+            return node.input("left").is_static and only_grows(node.input("right"))
+        case nodes.Over():
+            return only_adds(node)
+        case nodes.Apply():
+            return node.input("subquery").is_static and only_grows(node.below)
+        case (
+            nodes.Filter() | nodes.Project() | nodes.Alias() | nodes.SpjBlock() | nodes.Distinct() | nodes.Union()
+            | nodes.Bucket() | nodes.Intersect(distinct=True) | nodes.Join(kind=JoinKind.INNER | JoinKind.SEMI)
+        ):  # fmt: skip
+            return not is_session(node.tree) and all(map(only_grows, node.inputs.values()))
+    return node.is_static
+
+
+def only_adds(node: PlanNode) -> bool:
+    """Whether functions over windows change no row: they look back, by the time at which rows come."""
+    below = node.below
+    if not isinstance(node.tree, nodes.Over) or not only_grows(below):
+        return False
+    places = [below.place_of(one.order[0].value) if looks_back(one) else None for one in node.tree.calls]
+    return all(place is not None and _comes_by(below, place) for place in places)
+
+
+def _comes_by(node: PlanNode, column: int) -> bool:
+    """Whether rows come at the time that a column has: that of the only stream that they are made of."""
+    streams = [one.table for one in sources(node).values() if one.table is None or not one.table.is_fixed]
+    below, place = traced(node, column)
+    table = below.table
+    is_time = table is not None and table.kind is Kind.STREAM and table.columns[place].name == table.timestamp
+    return is_time and streams == [table]
+
+
+def newest_of(node: PlanNode) -> frozenset[str]:
+    """The sources of streams' rows of which a row is made that comes with the newest of them, and never goes."""
+    match node.tree:
+        case nodes.Scan(changes=False):
+            return frozenset() if node.is_static else frozenset(("row",))
+        case nodes.Filter() | nodes.Project() | nodes.Alias() | nodes.Join(kind=JoinKind.INNER):
+            return frozenset[str]().union(*(_named(name, newest_of(one)) for name, one in node.inputs.items()))
+    raise NotCheckedError(f"with which rows those of a {type(node.tree).__name__} come")
+
+
+# --- keys -------------------------------------------------------------------------------------------------------------
+
+
+def keys(node: PlanNode) -> list[Places]:
+    """Columns in which no two rows of a node agree, as its operators say."""
+    match node.tree:
+        case nodes.Scan() if (table := node.table) is not None:
+            of_rows = () if table.changes is None else table.changes.key
+            several = [of_rows, *(one.attributes for one in table.ending if one.once)]
+            return [frozenset(p for p, c in enumerate(node.schema) if c.name in names) for names in several if names]
+        case nodes.Aggregate(keys=mine):
+            every = frozenset(range(len(mine)))
+            ends = frozenset(place for place in every if _is_end(node, place))
+            return [every, *(every - ends | {one} for one in ends)] if _buckets(node) == 1 else [every]
+        case nodes.Except(distinct=distinct) | nodes.Intersect(distinct=distinct):
+            return [*([node.every] if distinct else []), *keys(node.input("left"))]
+        case nodes.Distinct():
+            return [node.every, *keys(node.below)]
+        case nodes.Union(distinct=True):
+            return [node.every]
+        case nodes.Filter() | nodes.Alias() | nodes.Apply() | nodes.SpjBlock() | nodes.Bucket(kind=BucketKind.TUMBLING):
+            return keys(node.below)
+        case nodes.Over(calls=calls):
+            numbered = list[Places]()
+            for number, call in enumerate(calls, node.below.width):
+                places = {node.below.place_of(one) for one in call.partition}
+                if call.function == "ROW_NUMBER" and None not in places:
+                    numbered.append(frozenset((*(p for p in places if p is not None), number)))
+            return [*keys(node.below), *numbered]
+        case nodes.Bucket(size=size, slide=slide) if not is_session(node.tree):
+            start = frozenset((node.below.width,)) if slide and slide < size else frozenset[int]()
+            return [key | start for key in keys(node.below)]
+        case nodes.Project():
+            found = [origin(node, place) for place in range(node.width)]
+            shown: dict[int, list[int]] = {}
+            for place, one in enumerate(found):
+                if one is not None and one.column is not None:
+                    shown.setdefault(one.column, []).append(place)
+            below = [key for key in keys(node.below) if key <= shown.keys()]
+            return [frozenset(places) for key in below for places in product(*(shown[one] for one in sorted(key)))]
+        case nodes.Join(using=(), kind=kind):
+            only = "right" if kind in nodes.ONE_SIDED else only_partner(node)
+            first = node.input("left").width if only == "left" else 0
+            side = {"right": "left", "left": "right"}.get(only or "")
+            return [] if side is None else [frozenset(p + first for p in key) for key in keys(node.input(side))]
+    return []
+
+
+def _is_end(node: PlanNode, column: int) -> bool:
+    """Whether a column is an end of a bucket of time, as it is."""
+    while not isinstance(node.tree, nodes.Bucket) or column < node.below.width:
+        found = origin(node, column)
+        if found is None or found.column is None:
+            return False
+        node, column = found.node, found.column
+    return True
+
+
+def _buckets(node: PlanNode) -> int:
+    """How many buckets of time there are below a node, and it."""
+    return isinstance(node.tree, nodes.Bucket) + sum(map(_buckets, node.inputs.values()))

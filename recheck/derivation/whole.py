@@ -1,0 +1,124 @@
+"""All rows that there are of a node at a time, by those of relations that it is made of; and the rows of a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.nodes import JoinKind
+from streambound.analyzer.algebra.value_sets import of_domain
+from streambound.analyzer.catalog import DeclaredTable, Kind
+from streambound.analyzer.symbols import symbol
+from streambound.recheck.certificates.claims import RejectedError
+from streambound.recheck.certificates.quantity import Quantity, product, total
+from streambound.recheck.derivation.plan import PlanNode, is_session, traced
+from streambound.recheck.derivation.rows import SourceOfRows, only_partner, sources, ways_to_say
+
+_NO_MORE_ROWS = (
+    nodes.Filter, nodes.Alias, nodes.Project, nodes.SpjBlock, nodes.Distinct, nodes.Over, nodes.Apply, nodes.OrderBy,
+)  # fmt: skip
+"""Operators that have no more rows than their input."""
+
+
+def with_as_many(node: PlanNode) -> PlanNode | None:
+    """The input of which there are as many rows as of the node, or more."""
+    match node.tree:
+        case tree if isinstance(tree, _NO_MORE_ROWS) or (isinstance(tree, nodes.Aggregate) and tree.keys):
+            return node.below
+        case nodes.Except() | nodes.Intersect():
+            return node.input("left")
+        case nodes.Join(kind=kind) if kind in nodes.ONE_SIDED:
+            return node.input("left")
+    return None
+
+
+@dataclass
+class WholeRows:
+    """Counts all rows; ``values`` are those of a recursion's columns by place, and ``symbols`` those of formulas."""
+
+    symbols: dict[str, Quantity]
+    values: Mapping[int, Quantity] = field(default_factory=dict)
+
+    def of(self, node: PlanNode) -> Quantity:
+        """All rows of a node at a time; raises RejectedError where it may have any number."""
+        if (below := with_as_many(node)) is not None:
+            return self.of(below)
+        match node.tree:
+            case nodes.Scan() if (table := node.table) is not None:
+                if table.one_key is not None and table.one_key.once:
+                    return Quantity.number(1)
+                if options := ([] if table.kind is Kind.STREAM else self.of_relation(table)):
+                    return options[0]
+            case nodes.Bucket(size=size, slide=slide) if not is_session(node.tree):
+                return self.of(node.below) * Quantity.number(-(-size // slide) if slide else 1)
+            case nodes.Aggregate(keys=()):
+                return Quantity.number(1)
+            case nodes.Union():
+                return total(map(self.of, node.inputs.values()))
+            case nodes.Join(kind=kind, using=()):
+                left, right = map(self.of, node.inputs.values())
+                if (only := only_partner(node)) is not None:
+                    return left if only == "right" else right
+                alone = {JoinKind.LEFT: [left], JoinKind.RIGHT: [right], JoinKind.FULL: [left, right]}
+                return total([left * right, *alone.get(kind, [])])
+            case nodes.Fixpoint():
+                return product(self._of_recursion(node, place) for place in range(node.width))
+        raise RejectedError("all rows of what may have any number")
+
+    def of_relation(self, table: DeclaredTable) -> list[Quantity]:
+        """The rows of a relation, as declared, or one for each value of its key; none where neither says so."""
+        if table.is_fixed:
+            name = symbol("rows", table.name)
+            return [self.symbols.setdefault(name, Quantity.symbol(name, table.rows))]
+        if table.rows is not None:
+            return [Quantity.number(table.rows)]
+        names = table.changes.key if table.changes is not None else ()
+        columns = [column for name in names if (column := table.column(name)) is not None]
+        sizes = [of_domain(column.domain, column.type, null=True).size for column in columns]
+        known = [Quantity.number(size) for size in sizes if size is not None]
+        return [product(known)] if columns and len(known) == len(columns) else []
+
+    def _of_recursion(self, node: PlanNode, column: int) -> Quantity:
+        """F4: the values of a column: those that its facts say, or those of relations' rows that come into it."""
+        if column in self.values:
+            return self.values[column]
+        found, todo, seen = dict[object, Quantity](), [column], set[int]()
+        while todo:
+            here = todo.pop()
+            seen.add(here)
+            for number, side in enumerate(node.inputs.values()):
+                below, place = traced(side, here)
+                if isinstance(below.tree, nodes.Recur) and below.recursion is not None and below.recursion.same(node):
+                    todo += {place} - seen
+                    continue
+                relations = self._relations(side, here)
+                sizes = [(self.of_relation(one.table)[0], one.missing) for one in relations if one.table is not None]
+                below, place = traced(side, here, missing=True)
+                if isinstance(below.tree, nodes.Scan) and len(sizes) == 1:
+                    ((size, missing),) = sizes
+                    found[below.tree.table, place, str(relations[0].table and relations[0].table.name)] = size
+                    found |= {None: Quantity.number(1)} if missing else {}  # NULL, of rows without a partner
+                else:  # a computed one has its own values
+                    found[number, here] = product(size + Quantity.number(int(more)) for size, more in sizes)
+        return total(found.values())
+
+    def _relations(self, node: PlanNode, column: int) -> list[SourceOfRows]:
+        """The relations of which rows, of each one, say a column's value."""
+        mine = sources(node)
+        for way in ways_to_say(node, column):
+            known = [one for name in sorted(way) if not (one := mine[name]).version and not one.is_stream]
+            if len(known) == len(way) and all(one.table is not None and self.of_relation(one.table) for one in known):
+                return known
+        raise RejectedError("a column of a recursion with any values")
+
+
+def stream_rows(symbols: dict[str, Quantity], table: DeclaredTable, timestamps: int) -> list[Quantity]:
+    """The rows of so many timestamps that follow each other, by each of the rates that there are."""
+    c, rate = symbol("c", table.name), symbol("rate", table.name)
+    found = [symbols.setdefault(c, Quantity.symbol(c, table.max_per_timestamp)) * Quantity.number(timestamps)]
+    if table.max_rate is not None:
+        begun, rest = divmod(timestamps, table.max_rate.per)
+        number = Quantity.number(begun + (1 if rest else 0))
+        found.append(symbols.setdefault(rate, Quantity.symbol(rate, table.max_rate.rows)) * number)
+    return found

@@ -1,0 +1,49 @@
+"""What a job's literal is made of, by name: the classes of its plan, and what says parts of it in SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from streambound_runtime import promises, spec
+from streambound_runtime.engine import (
+    block,
+    block_tables,
+    counts,
+    group,
+    join,
+    join_tree,
+    linear,
+    over,
+    running,
+    stream_join,
+    stream_sides,
+)
+from streambound_runtime.engine import plan as engine_plan
+from streambound_runtime.operators import asked_rows, circuit_plan, formula, plan
+from streambound_runtime.operators.epochs import plan as epochs
+from streambound_runtime.periods import job as period_job
+from streambound_runtime.periods import plan as periods
+from streambound_runtime.sql_parts import WORDS
+from streambound_runtime.tp import plan as lineages
+
+_MODULES = (
+    spec, promises, plan, formula, circuit_plan, asked_rows, epochs, engine_plan, block, block_tables, counts, group,
+    join, join_tree, linear, over, running, stream_join, stream_sides, period_job, periods, lineages,
+)  # fmt: skip
+NAMES: Mapping[str, Callable[..., object]] = {
+    **WORDS,
+    **{
+        name: value
+        for module in _MODULES
+        for name, value in vars(module).items()
+        if isinstance(value, type) and value.__module__ == module.__name__
+    },
+}
+"""What may be called in a literal."""
+
+
+def __getattr__(name: str) -> Callable[..., object]:
+    """One of them, so that a job imports its classes from here."""
+    if name not in NAMES:
+        raise AttributeError(name)
+    return NAMES[name]
