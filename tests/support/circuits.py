@@ -21,8 +21,10 @@ from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.emission import Emission, EmitMode
 from streambound.analyzer.expressions.values import derived_value
 from streambound.analyzer.spans import SourceText
+from streambound.analyzer.statements import split_statements
 from streambound.api import catalog_of
 from streambound.criteria.check import Checked, check_source
+from streambound.criteria.dataflow.judge import judge
 from streambound.jobs import planned_circuit
 from streambound.recheck.certificates.validate import Proof
 from streambound.recheck.derivation.validate import proved as operators_proved
@@ -72,6 +74,13 @@ def checked_circuit(sql: str, catalog: Catalog | Mapping[str, Any]) -> Checked:
 @lru_cache(maxsize=512)
 def _checked(sql: str, catalog: str) -> Checked:
     return check_source(SourceText("q.sql", sql), catalog_of(json.loads(catalog)))[0]
+
+
+def is_bounded(sql: str, catalog: Mapping[str, Any]) -> bool:
+    """Whether a statement beyond joins is bounded, by the judge alone: no witness is searched for where it is not."""
+    (statement,) = split_statements(SourceText("q.sql", sql))
+    found = judge(statement, catalog_of(catalog))
+    return found is not None and found.entries is not None
 
 
 def certificate_of(checked: Checked) -> dict[str, Any]:

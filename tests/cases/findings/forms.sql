@@ -239,7 +239,7 @@ SELECT a FROM S WHERE EXISTS (SELECT 1 FROM T WHERE T.a = S.a)
 -- unbounded: SB201 1:8-9 "a", SB203 1:55-62 "a = S.a"
 
 SELECT a FROM S WHERE a IN (SELECT T.a FROM R, T)
--- unbounded: SB203 1:23-50 "a IN (SELECT T.a FROM R, T)", SB203 1:23-50 "a IN (SELECT T.a FROM R, T)"
+-- unbounded: SB203 1:23-50 "a IN (SELECT T.a FROM R, T)"
 
 SELECT S.a FROM S, T WHERE EXISTS (SELECT 1 FROM R WHERE R.a = S.a AND R.name = T.s)
 -- bounded
@@ -278,10 +278,10 @@ SELECT S.a FROM S JOIN (SELECT first(a) AS a FROM R) AS k ON k.a = S.a
 -- bounded
 
 SELECT S.a FROM S JOIN (SELECT a, T.a AS b FROM T GROUP BY T.a) AS k ON k.a = S.a
--- unbounded: SB201 1:60-63 "T.a", SB203 1:73-82 "k.a = S.a", SB203 1:73-82 "k.a = S.a"
+-- unbounded: SB201 1:60-63 "T.a", SB203 1:73-82 "k.a = S.a"
 
 SELECT S.a FROM S JOIN (SELECT name, corr(a, a) AS d FROM R GROUP BY name) AS k ON k.name = S.s
--- unsupported: SB110 1:24-79 "(SELECT name, corr(a, a) AS d FROM R GROUP BY name) AS k"
+-- unsupported: SB110 1:24-80 "(SELECT name, corr(a, a) AS d FROM R GROUP BY name) AS k"
 
 SELECT S.a FROM S JOIN (SELECT a, max(name) AS a FROM R GROUP BY a) AS k ON k.a = S.a
 -- error: SB103 1:77-80 "k.a"

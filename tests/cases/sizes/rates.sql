@@ -154,7 +154,7 @@ SELECT S.a, T.v, U.v FROM S JOIN T ON T.a = S.a AND T.ts BETWEEN S.ts AND S.ts +
 
 -- a chain of outer joins
 SELECT S.a, T.v, U.v FROM S LEFT JOIN T ON T.a = S.a AND T.ts BETWEEN S.ts AND S.ts + INTERVAL 1 HOUR LEFT JOIN U ON U.a = T.a AND U.ts BETWEEN T.ts AND T.ts + INTERVAL 1 DAY
--- 90000*(86400*rate_T + 1)*rate_S + 3600*rate_S
+-- 90000*rate_S + 90000*rate_T + 90000*rate_U
 
 -- a chain without a window
 SELECT S.a, T.v, U.v FROM S LEFT JOIN T ON T.a = S.a AND T.ts BETWEEN S.ts AND S.ts + INTERVAL 1 HOUR LEFT JOIN U ON U.a = T.a
