@@ -9,6 +9,7 @@ from streambound.analyzer.codes import Code, Severity
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.engine_profiles import EngineProfile, StreamEngine
 from streambound.analyzer.findings import Positions
+from streambound.analyzer.lower import written_tree
 from streambound.criteria.engines.flink import FlinkModel
 from streambound.criteria.engines.flow import EngineModel
 from streambound.criteria.engines.profile import EngineFix, EngineReading, EngineState, StateClass, together
@@ -28,7 +29,8 @@ def read_on(checked: Checked, catalog: Catalog, profile: EngineProfile) -> Engin
     positions = Positions(statement.source, statement.tokens, statement.before)
     model: EngineModel = _MODELS[profile.engine](catalog, positions, profile)
     try:
-        return model.read(checked.tree)
+        tree = written_tree(statement, catalog)
+        return None if tree is None else model.read(tree)
     except RecursionError:
         return EngineReading(profile.engine, unread="the statement is nested too deeply")
 
