@@ -88,6 +88,8 @@ class Positions:
             while isinstance(left, exp.Binary):
                 left = left.this
             return self._outermost(left)[0], self._outermost(node.expression)[1]
+        if isinstance(node, exp.Between):
+            return self._outermost(node.this)[0], self._outermost(node.args["high"])[1]
         placed = self._placed(node)  # the parser keeps no place of NULL, TRUE and FALSE
         if isinstance(node, exp.Paren) and placed:
             first, last = self._outermost(node.this)
