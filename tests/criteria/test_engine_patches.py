@@ -56,6 +56,7 @@ def conditions(choices: Choices) -> str:
         (
             f"abs(unix_timestamp(b.ts) - unix_timestamp(a.ts)) <= {high}",
             f"unix_timestamp(b.ts) - unix_timestamp(a.ts) BETWEEN {low} AND {high}",
+            f"b.ts BETWEEN a.ts AND CASE WHEN a.v > 3 AND a.k = 1 THEN a.ts ELSE a.ts + INTERVAL {high} SECONDS END",
             f"b.ts - a.ts BETWEEN INTERVAL {sign}{low} SECONDS AND INTERVAL {high} SECONDS",
             f"a.ts - b.ts <= INTERVAL {high} SECONDS AND b.ts - a.ts < INTERVAL {low} SECONDS",
             f"(b.ts BETWEEN a.ts AND a.ts + INTERVAL {low} SECONDS OR b.ts = a.ts + INTERVAL {high} SECONDS)",
