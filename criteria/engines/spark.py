@@ -44,6 +44,7 @@ from streambound.criteria.engines.linear import (
     moved,
     near,
     place_of,
+    placed,
     places,
 )
 from streambound.criteria.engines.profile import (
@@ -58,6 +59,8 @@ from streambound.criteria.engines.profile import (
 )
 
 LEGACY, MODE = "_LEGACY_ERROR_TEMP_3102", "STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION"
+DEDUPLICATE, WITHIN = "DROP_DUPLICATES", "DROP_DUPLICATES_WITHIN_WATERMARK"
+"""Hints of a SELECT of the first row of each key: that a DataFrame's method makes it."""
 _NAME = "UNRESOLVED_COLUMN.WITH_SUGGESTION"
 _SUBQUERY, _TIMES = "INVALID_SUBQUERY_EXPRESSION.STREAMING_QUERY", "MULTIPLE_EVENT_TIME_COLUMNS"
 _NEEDS_STREAM = {
@@ -141,7 +144,9 @@ class _Bound:
 
 @dataclass
 class SparkModel(EngineModel):
-    """Reads a query as Spark runs it in one output mode."""
+    """Reads a query as Spark runs it in one output mode; ``hint`` says which deduplication a SELECT is."""
+
+    hint: str = ""
 
     # --- joins --------------------------------------------------------------------------------------------------------
 
@@ -562,6 +567,11 @@ class SparkModel(EngineModel):
                 if flow.streaming and not (self.profile.mode is OutputMode.COMPLETE and self._has_groups(input)):
                     self.refuse(Phase.START, "rows are put in order only in complete mode, over groups", tree, LEGACY)
                 return flow
+            case nodes.Over(input, calls) if self.hint:
+                hint, self.hint = self.hint, ""
+                flow = self._first_of_each(tree, self.all_of(input), hint)
+                self.hint = hint
+                return replace(flow, columns=(*flow.columns, *(FlowColumn(call.name) for call in calls)))
             case nodes.Over(input, calls):
                 flow = self.all_of(input)
                 if flow.streaming:
@@ -584,6 +594,45 @@ class SparkModel(EngineModel):
                 return flow
         self.unread.append(f"{type(tree).__name__} was not measured on Spark")
         return Flow(tuple(FlowColumn(column.name) for column in self.schema(tree)), self.is_streaming(tree))
+
+    def _first_of_each(self, tree: nodes.Over, flow: Flow, hint: str) -> Flow:
+        """`dropDuplicates`, and the one within the watermark: their keys are kept, and rows go on at once."""
+        given = self.schema(tree.input)
+        keys = [place_of(placed(key, given)) for key in tree.calls[0].partition]
+        columns = [flow.columns[place] for place in keys if place is not None]
+        times = [one for one in columns if one.mark is not None and one.mark.is_time]
+        windows = struct_keys([placed(key, given) for key in tree.calls[0].partition], flow.columns, strict=True)
+        within = hint == WITHIN
+        operator = "dropDuplicatesWithinWatermark" if within else "dropDuplicates"
+        delay = self.delay + flow.lag
+        if not flow.streaming:
+            return flow
+        if self.profile.mode is OutputMode.COMPLETE:
+            self.refuse(Phase.START, "rows are not deduplicated in complete mode", tree, LEGACY)
+        if within and flow.event_time() is None:
+            fix = EngineFix("call withWatermark before it", False)
+            self.refuse(Phase.START, "deduplication within the watermark needs one", tree, LEGACY, fix)
+        if len(times) + len(windows) > 1:
+            self.refuse(Phase.RUN, "the keys have two event times", tree, _TIMES)
+        values = flow.values(place for place in keys if place is not None) if None not in keys else None
+        if within:
+            note = "a key goes when the watermark passes its first row's event time and the delay"
+            state = self.open_state(operator, tree, GoesBy.WINDOW, 2 * delay, flow.rate, "keys")
+            self.states.append(replace(state, notes=(note,)))
+        elif times or windows:
+            reach = max([0, *(one.size for one in windows.values())])
+            self.states.append(self.open_state(operator, tree, GoesBy.KEY, delay + reach, flow.rate, "keys"))
+        elif values is not None:
+            words = f"{values} {'key' if values == 1 else 'keys'}"
+            span = self.span(tree)
+            state = EngineState(operator, StateClass.CONSTANT, GoesBy.NEVER, span, rows=values, formula=words)
+            self.states.append(state)
+        else:
+            fix = EngineFix("add the event time to its columns, or use dropDuplicatesWithinWatermark", False)
+            why = "no column that it compares is an event time with a watermark"
+            state = EngineState(operator, StateClass.GROWS, GoesBy.NEVER, self.span(tree), why=why, fix=fix)
+            self.states.append(state)
+        return flow
 
     def _first_rows(self, tree: nodes.FirstRows, flow: Flow, offset: bool) -> Flow:
         if not flow.streaming:
@@ -624,7 +673,12 @@ class SparkModel(EngineModel):
         """The rows of an operator; relations that change are not read."""
         if isinstance(tree, nodes.Scan) and tree.changes:
             self.unread.append("a relation that changes was not measured on Spark")
-        return super().visit(tree, needed, pending)
+        outer = self.hint
+        if isinstance(tree, nodes.Project) and isinstance(tree.syntax, exp.Select):
+            self.hint = _deduplication(tree.syntax) or self.hint
+        flow = super().visit(tree, needed, pending)
+        self.hint = outer
+        return flow
 
     def is_whole_window(self, name: str) -> bool:
         """An end of a window by itself is an expression; a window as a whole is two columns here, ``w.start`` first."""
@@ -664,6 +718,13 @@ class _KeyTime:
 
     near: Near | None
     window: TimeWindow | None = None
+
+
+def _deduplication(select: exp.Select) -> str:
+    """The hint by which a SELECT of the first row of each key is one of Spark's deduplications; nothing without."""
+    hint = select.args.get("hint")
+    names = [one.name.upper() for one in hint.expressions] if hint is not None else []
+    return next((name for name in names if name in (DEDUPLICATE, WITHIN)), "")
 
 
 def _lag(sides: tuple[_JoinSide, ...]) -> Micros:
