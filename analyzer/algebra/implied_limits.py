@@ -40,7 +40,7 @@ _DAYS_BETWEEN = ("datediff", "date_diff")
 
 def with_limits(condition: exp.Expr, given: Schema, positions: Positions) -> exp.Expr:
     """The condition, or a copy of it with what it says of times; ``given`` are the columns that it may read."""
-    reader = _Reader(given, positions)
+    reader = _LimitReader(given, positions)
     reader.known.update(reader.plain(condition))
     changed = [reader.with_limits(one) for one in _read(condition)]
     if not any(changed):
@@ -80,7 +80,7 @@ _Comparison = tuple[exp.Expr, Op, exp.Expr]
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class _LimitReader:
     """``known`` is what the condition says in plain words, as comparisons of columns: so it is not said twice."""
 
     given: Schema

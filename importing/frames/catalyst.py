@@ -60,7 +60,7 @@ class NodeFacts:
 
 
 @dataclass(frozen=True, eq=False)
-class PlanNode:
+class CatalystNode:
     """An operator of a plan; ``line`` is that of the program that made it, None where that is not known.
 
     ``delay``, ``types`` and ``unmarked`` as in `NodeFacts`.
@@ -68,14 +68,14 @@ class PlanNode:
 
     kind: str
     fields: Mapping[str, Any]
-    children: tuple[PlanNode, ...]
+    children: tuple[CatalystNode, ...]
     line: int | None = None
     delay: int | None = None
     types: tuple[Any, ...] = ()
     unmarked: frozenset[int] = frozenset()
 
     @property
-    def child(self) -> PlanNode:
+    def child(self) -> CatalystNode:
         """The only operator below."""
         return self.children[0]
 
@@ -93,19 +93,19 @@ class PlanNode:
         return repr((self.kind, _nameless(self.fields), [child.fingerprint() for child in self.children]))
 
 
-def plan_of(nodes: Sequence[Mapping[str, Any]], facts: Sequence[NodeFacts]) -> PlanNode:
+def plan_of(nodes: Sequence[Mapping[str, Any]], facts: Sequence[NodeFacts]) -> CatalystNode:
     """The plan that a list of nodes in preorder is, each with what else is known of it.
 
     Where it is not known which line made an operator, the one of the operator above did.
     """
     numbered = iter(range(len(nodes)))
 
-    def build(line: int | None) -> PlanNode:
+    def build(line: int | None) -> CatalystNode:
         number = next(numbered)
         node, known = nodes[number], facts[number]
         line = known.line or line
         children = tuple(build(line) for _ in range(node["num-children"]))
-        return PlanNode(_kind(node), node, children, line, known.delay, known.types, known.unmarked)
+        return CatalystNode(_kind(node), node, children, line, known.delay, known.types, known.unmarked)
 
     return build(None)
 

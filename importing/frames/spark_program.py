@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from streambound.analyzer.errors import UsageError
-from streambound.importing.frames.catalyst import NodeFacts, PlanNode, plan_of
+from streambound.importing.frames.catalyst import CatalystNode, NodeFacts, plan_of
 from streambound.importing.frames.plan_sql import SOURCE
 from streambound.synopsis_exec.java import require_java
 
@@ -40,7 +40,7 @@ _CALLED = ("subscribe", "topic", "subscribePattern", "dbtable", "path")
 class FrameQuery:
     """A streaming query: its plan, its output mode, where it starts, and Spark's own words if it refuses it."""
 
-    plan: PlanNode
+    plan: CatalystNode
     mode: str
     line: int | None = None
     name: str = ""
