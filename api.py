@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from streambound.analyzer.catalog import Catalog, catalog_from_mapping, parse_catalog
 from streambound.analyzer.catalog import load_catalog as catalog_of_file
@@ -40,6 +40,14 @@ def load_catalog(source: str | Path | Mapping[str, Any]) -> Catalog:
     if isinstance(source, str) and ("\n" in source or "=" in source):
         return parse_catalog(source, TEXT)
     return catalog_of_file(Path(source))
+
+
+class StreamingFrame(Protocol):
+    """A DataFrame of PySpark."""
+
+    @property
+    def isStreaming(self) -> bool:  # PySpark's name
+        """Whether it reads a stream."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +176,19 @@ class _OneText:
 
 
 def check(
-    sql: str, catalog: Catalog | str | Path | Mapping[str, Any], *, criteria: str = "exact", repairs: bool = True
+    query: str | StreamingFrame,
+    catalog: Catalog | str | Path | Mapping[str, Any] | None = None,
+    *,
+    criteria: str = "exact",
+    repairs: bool = True,
+    output_mode: str = "append",
 ) -> Report:
-    """The verdict of every statement of a text, as `streambound check` gives it.
+    """The verdict of every statement of a text, or of a streaming DataFrame, as `streambound check` gives it.
 
-    ``catalog`` is one, or what `load_catalog` takes. ``criteria`` "paper" judges by the paper's theorems alone; without
-    ``repairs`` none are looked for, which is faster. Nothing is read but the catalog, and Spark is not started.
+    ``catalog`` is one, or what `load_catalog` takes; a DataFrame needs none, as its plan says what its streams are.
+    ``criteria`` "paper" judges by the paper's theorems alone; without ``repairs`` none are looked for, which is faster.
+    ``output_mode`` is the one in which a DataFrame would be written. Nothing is read but the catalog, and no query is
+    started.
     """
     from streambound.gate.check_files import GateSettings, check_sources
     from streambound.gate.policy import Policy
@@ -182,10 +197,25 @@ def check(
 
     if criteria not in _CRITERIA:
         raise UsageError(f"there are no criteria {criteria!r}", remedy=f"choose one of {', '.join(_CRITERIA)}")
-    known, source = catalog_of(catalog), SourceText(SQL, sql)
+    if not isinstance(query, str):
+        return Report((_of_frame(query, None if catalog is None else catalog_of(catalog), criteria, output_mode),))
+    if catalog is None:
+        raise UsageError("SQL is checked against a catalog", remedy="give one: a file, a text, a dictionary")
+    known, source = catalog_of(catalog), SourceText(SQL, query)
     settings = GateSettings(criteria, None if repairs else 0, _DETAILS)
     found = check_sources([source], _OneText(source, known), settings)
     return Report(reported(found, Policy(known), today()))
+
+
+def _of_frame(frame: StreamingFrame, catalog: Catalog | None, criteria: str, mode: str) -> Outcome:
+    """What is reported of a DataFrame, at places of the SQL that its plan is."""
+    from streambound.analyzer.engine_profiles import OutputMode
+    from streambound.gate.spark_frames import query_outcome
+    from streambound.importing.frames.spark_program import query_of
+
+    if mode not in tuple(OutputMode):
+        raise UsageError(f"there is no output mode {mode!r}", remedy=f"choose one of {', '.join(OutputMode)}")
+    return query_outcome(query_of(frame, mode), None, catalog, "dataframe", criteria)
 
 
 def explain(

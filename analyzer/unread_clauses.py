@@ -20,7 +20,7 @@ _HINT = re.compile(r"([A-Za-z_]\w*)(?:\s*+\((?:[^()']|'[^']*')*+\))?")
 _EXECUTION_HINTS = frozenset({
     "BROADCAST", "BROADCASTJOIN", "MAPJOIN", "MERGE", "SHUFFLE_MERGE", "MERGEJOIN", "SHUFFLE_HASH", "NEST_LOOP",
     "SHUFFLE_REPLICATE_NL", "COALESCE", "REPARTITION", "REPARTITION_BY_RANGE", "REBALANCE", "SKEW", "RANGE_JOIN",
-    "MULTI_JOIN",
+    "MULTI_JOIN", "DROP_DUPLICATES", "DROP_DUPLICATES_WITHIN_WATERMARK",
 })  # fmt: skip
 """Hints that change no result."""
 _FORGETS = "Flink forgets rows when this time is over, and here none is forgotten that a result may still need"

@@ -85,6 +85,9 @@ def check(
 ) -> None:  # fmt: skip
     """Give the verdict of every query in PATHS: files, directories (all *.sql below), or - for standard input.
 
+    A file of Python, *.py, is a PySpark program: it is run, though no streaming query of it starts, and each of them
+    is checked as the SQL that its plan is, with what Spark keeps for it as it is written, at the lines of the program.
+
     Without PATHS it checks what the catalog registers: queries = ["queries/*.sql"]. The catalog's table [check] sets
     defaults of these options, also per directory; streambound config show says which, and where.
 

@@ -127,7 +127,7 @@ def bound(split: Query, repeats: bool = False) -> QueryBound | None:
     found = []
     for place, (number, part) in enumerate(parts, start=1):
         prefix = f"{place}:" if len(parts) > 1 else ""
-        bounded = counted(part, split.distinct, stamped, repeats)
+        bounded = counted(part, split.distinct, stamped, split.distinct and repeats)
         if bounded is None:
             return None
         synopsis, tables = bounded

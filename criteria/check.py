@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from streambound.analyzer.algebra.clock import scans
 from streambound.analyzer.algebra.nodes import Join, Tree
+from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic, Repairs
@@ -252,9 +253,19 @@ def _beyond_joins(
 
 
 def _keeps_matches(decision: Decision) -> bool:
-    """Whether a table holds matches of several streams: keeping the rows of each stream may take fewer entries."""
+    """Whether a table holds matches of several streams, and keeping the rows of each stream may take fewer entries."""
     return decision.bound is not None and any(
-        len(table.layout.streams) > 1 and not table.results for table in decision.bound.tables
+        len(table.layout.streams) > 1 and not table.results
+        for branch in decision.bound.branches
+        if _rows_go(branch.facts)
+        for table in branch.tables
+    )
+
+
+def _rows_go(facts: Facts) -> bool:
+    """Whether a row of each stream may be known to match nothing any more; where times are computed, that is asked."""
+    return any(source.derived for source in facts.branch.sources) or all(
+        stream in facts.finite_streams or not later for stream, later in facts.later.items()
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from streambound.analyzer.errors import InputError
+from streambound.analyzer.errors import CatalogError, InputError
 from streambound.analyzer.lexical import is_blank
 from streambound.analyzer.spans import SourceText
 from streambound.gate.cache import Cache, digest
@@ -25,6 +25,8 @@ from streambound.reports.outcome import Outcome
 if TYPE_CHECKING:
     from streambound.analyzer.workspace import Sources
 
+PROGRAM = ".py"
+"""How the name of a PySpark program ends."""
 REPAIRED = 20
 """How many rejected statements of a run get repairs unless asked for."""
 LONGEST = 20_000
@@ -68,7 +70,8 @@ def check_files(
 
     ``progress`` is told each file that is done.
     """
-    return check_sources([source_of(file, workspace) for file in files], workspace, settings, progress, cache)
+    sources = [one for file in files for one in _sources_of(file, workspace, settings)]
+    return check_sources(sources, workspace, settings, progress, cache)
 
 
 def check_sources(
@@ -186,6 +189,22 @@ def _passed_over(source: SourceText, settings: GateSettings) -> bool:
 def _rejected(found: list[list[Outcome]]) -> Iterable[tuple[int, int]]:
     """Where rejected statements are: the file's place and the statement's number in it."""
     return ((i, k) for i, items in enumerate(found) for k, item in enumerate(items) if item.rejected)
+
+
+def _sources_of(file: Path, workspace: Sources, settings: GateSettings) -> Iterable[SourceText | Outcome]:
+    """A file's text, or what is reported of a PySpark program, which has been run."""
+    source = source_of(file, workspace)
+    if isinstance(source, Outcome) or file.suffix != PROGRAM:
+        return [source]
+    from streambound.gate.spark_frames import program_outcomes
+
+    try:
+        catalog = workspace.catalog(file)
+    except CatalogError as error:
+        if error.file:
+            raise
+        catalog = None
+    return program_outcomes(source, catalog, settings.of_file(source.file)[0])
 
 
 def source_of(file: Path, workspace: Sources) -> SourceText | Outcome:

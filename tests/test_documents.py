@@ -36,7 +36,7 @@ FOLLOWED = [
     "docs/circuits.md", "docs/engines.md", "docs/periods.md", "docs/run.md", "docs/understand.md", "docs/write.md",
     "examples/auctions/README.md", "examples/fraud/README.md",
 ]  # fmt: skip
-FOLLOWED_ON_SPARK = ["docs/periods.md", "docs/run.md"]
+FOLLOWED_ON_SPARK = ["README.md", "docs/periods.md", "docs/pyspark.md", "docs/run.md"]
 ELSEWHERE = {"README.md": "test_readme.py", "docs/gate.md": "gate", "docs/gate-tutorial.md": "test_gate_tutorial.py"}
 """Pages whose commands another test follows."""
 SPARKS_SCHEMA = {
@@ -93,7 +93,7 @@ def test_the_commands_that_start_spark(spark: Any, page: str, tmp_path: Path, mo
 
 def test_every_page_with_commands_is_followed() -> None:
     having = {page for page in TEXTS if any(block.commands for block in blocks_of(page))}
-    assert having - {"examples/registry/README.md"} == {*FOLLOWED, *ELSEWHERE}
+    assert having - {"examples/registry/README.md"} == {*FOLLOWED, *FOLLOWED_ON_SPARK, *ELSEWHERE}
 
 
 def test_the_drawing_is_what_explain_prints(monkeypatch: pytest.MonkeyPatch) -> None:

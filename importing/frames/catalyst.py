@@ -1,0 +1,132 @@
+"""Spark's analysed plans as their JSON has them (`TreeNode.toJSON`): operators and expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_NAMELESS = ("exprId", "resultId", "jvmId", "nodeId", "qualifier", "metadata", "nonInheritableMetadataKeys", "nullable")
+"""Fields that two readings of the same thing differ in."""
+
+
+@dataclass(frozen=True, eq=False)
+class Expression:
+    """An expression: its class's name, its fields, and what it is made of."""
+
+    kind: str
+    fields: Mapping[str, Any]
+    children: tuple[Expression, ...]
+
+    @property
+    def id(self) -> int:
+        """Of an attribute or an alias: what tells it from others of its name."""
+        return int(self.fields["exprId"]["id"])
+
+    @property
+    def name(self) -> str:
+        """Of an attribute or an alias."""
+        return str(self.fields.get("name", ""))
+
+    @property
+    def value(self) -> str | None:
+        """Of a literal, as text."""
+        return self.fields.get("value")
+
+    @property
+    def type(self) -> Any:
+        """Of an attribute, a literal or a cast."""
+        return self.fields.get("dataType")
+
+    def walk(self) -> Iterator[Expression]:
+        """It and all that it is made of."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+@dataclass(frozen=True)
+class NodeFacts:
+    """What JSON does not say of an operator: the line that made it, a watermark's delay in milliseconds, its types.
+
+    ``types`` are those of its columns, as JSON has them; of operators at which a stream begins. ``unmarked`` are
+    attributes that it does not take for event times, among its keys, and the times of its windows.
+    """
+
+    line: int | None = None
+    delay: int | None = None
+    types: tuple[Any, ...] = ()
+    unmarked: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, eq=False)
+class PlanNode:
+    """An operator of a plan; ``line`` is that of the program that made it, None where that is not known.
+
+    ``delay``, ``types`` and ``unmarked`` as in `NodeFacts`.
+    """
+
+    kind: str
+    fields: Mapping[str, Any]
+    children: tuple[PlanNode, ...]
+    line: int | None = None
+    delay: int | None = None
+    types: tuple[Any, ...] = ()
+    unmarked: frozenset[int] = frozenset()
+
+    @property
+    def child(self) -> PlanNode:
+        """The only operator below."""
+        return self.children[0]
+
+    def expression(self, field: str) -> Expression | None:
+        """A field that is an expression; None where it has none."""
+        found = self.fields.get(field)
+        return expression_of(found) if isinstance(found, list) and found else None
+
+    def expressions(self, field: str) -> list[Expression]:
+        """A field that is a list of them."""
+        return [expression_of(one) for one in self.fields.get(field) or ()]
+
+    def fingerprint(self) -> str:
+        """A text that two readings of the same rows have in common."""
+        return repr((self.kind, _nameless(self.fields), [child.fingerprint() for child in self.children]))
+
+
+def plan_of(nodes: Sequence[Mapping[str, Any]], facts: Sequence[NodeFacts]) -> PlanNode:
+    """The plan that a list of nodes in preorder is, each with what else is known of it.
+
+    Where it is not known which line made an operator, the one of the operator above did.
+    """
+    numbered = iter(range(len(nodes)))
+
+    def build(line: int | None) -> PlanNode:
+        number = next(numbered)
+        node, known = nodes[number], facts[number]
+        line = known.line or line
+        children = tuple(build(line) for _ in range(node["num-children"]))
+        return PlanNode(_kind(node), node, children, line, known.delay, known.types, known.unmarked)
+
+    return build(None)
+
+
+def expression_of(nodes: Sequence[Mapping[str, Any]]) -> Expression:
+    """The expression that a list of nodes in preorder is."""
+    rest = iter(nodes)
+
+    def build() -> Expression:
+        node = next(rest)
+        children = tuple(build() for _ in range(node["num-children"]))
+        return Expression(_kind(node), node, children)
+
+    return build()
+
+
+def _kind(node: Mapping[str, Any]) -> str:
+    return str(node["class"]).rpartition(".")[2].rstrip("$")
+
+
+def _nameless(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _nameless(one) for key, one in value.items() if key not in _NAMELESS}
+    return [_nameless(one) for one in value] if isinstance(value, list) else value

@@ -1,0 +1,10 @@
+"""Grouped by the hour as date_trunc gives it, which is no event time."""
+
+# spark: refused
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+spark = SparkSession.builder.appName("group_by_truncated_time").getOrCreate()
+events = spark.readStream.schema("kind string, at timestamp").json("/data/events").withWatermark("at", "10 minutes")
+hourly = events.withColumn("hour", F.date_trunc("hour", "at")).groupBy("hour", "kind").count()
+hourly.writeStream.outputMode("append").format("console").start()
