@@ -178,7 +178,25 @@ class Engine:
         for one in self.plan.operators:
             self._run(one, deltas, ticks)
         self.begun = True
-        return self._delta(self.plan.operators[-1].name, self.plan.columns)
+        return self._results()
+
+    def _results(self) -> Delta:
+        """What the last operator gives; of relations with periods alone there is one tick, whose rows are in order of
+        their periods, then of their values.
+        """
+        import pyarrow.compute as pc
+
+        last, names = self.plan.operators[-1], self.plan.columns
+        if not isinstance(last, NativeNode) or not isinstance(last.node, PeriodNode) or last.inputs:
+            return self._delta(last.name, names)
+        table = self._table(last.name)
+        order = sorted(range(len(names)), key=lambda place: names[place] not in ("_begin", "_end"))
+        columns = [
+            pc.multiply(table.column(0), 0),
+            *(table.column(place + 1) for place in order),
+            table.column(len(names) + 1),
+        ]
+        return consolidated(table.from_arrays(columns, table.column_names), [names[place] for place in order])
 
     def _judge(self, deltas: dict[str, Delta], ticks: Ticks) -> None:
         """Take out the rows that conflict with others that are valid with them."""
