@@ -523,7 +523,7 @@ class Lowering:
         """An expression, whose subqueries are lowered."""
         for query in outermost_queries(node):
             self._subquery(query, ctes)
-        return Scalar(node.sql("spark", comments=False), syntax=node)
+        return Scalar(node)
 
     def _subquery(self, query: exp.Query, ctes: Ctes) -> Tree:
         """The tree of a subquery in an expression, which is lowered once."""

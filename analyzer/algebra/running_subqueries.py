@@ -35,7 +35,7 @@ from streambound.analyzer.algebra.nodes import (
     WindowCall,
 )
 from streambound.analyzer.algebra.row_expressions import type_of
-from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
 from streambound.analyzer.algebra.verify import outer_columns
 from streambound.analyzer.catalog import Catalog
@@ -61,7 +61,7 @@ class RunningSubquery:
         """The rows with the running aggregate, and the subquery's value of them; None where it is no such one."""
         match asked:
             case Project(Aggregate(Filter(rows, condition), (), calls), (Named(value=value),)):
-                parts = conjuncts(parsed(condition))
+                parts = conjuncts(condition.syntax)
             case _:
                 return None
         outer, inner = schema(tree, self.catalog), schema(rows, self.catalog)
@@ -106,14 +106,14 @@ class RunningSubquery:
         )  # fmt: skip
         passed = self.scalar(exp.EQ(this=self._made(shown), expression=exp.Literal.number(1)))
         found = Alias(Filter(running, passed, syntax=self.place), outer[0].alias, syntax=self.place)
-        return found, self._value(parsed(value), results)
+        return found, self._value(value.syntax, results)
 
     def _argument(self, call: AggregateCall, rows: Tree, inner: Schema) -> tuple[exp.Expr, DataType] | None:
         """What a call aggregates of each row, NULL where its filter is not true; None for another call."""
         plain = call.function in _FUNCTIONS and not call.distinct and not call.order and len(call.arguments) < 2
-        value = parsed(call.arguments[0]).copy() if call.arguments else exp.Literal.number(1)
+        value = call.arguments[0].syntax.copy() if call.arguments else exp.Literal.number(1)
         if plain and call.filter is not None:
-            value = exp.Case(ifs=[exp.If(this=parsed(call.filter).copy(), true=value)])
+            value = exp.Case(ifs=[exp.If(this=call.filter.syntax.copy(), true=value)])
         if not plain or outer_columns(Filter(rows, self.scalar(value)), self.catalog):
             return None
         kind = type_of(value, inner)[0]

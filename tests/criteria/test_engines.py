@@ -315,6 +315,6 @@ def test_no_query_stops_a_model() -> None:
             for mode in OutputMode:
                 for engine, model in ((StreamEngine.SPARK, SparkModel), (StreamEngine.FLINK, FlinkModel)):
                     reading = model(given, lowered.positions, EngineProfile(engine, mode, delays)).read(lowered.tree)
-                    assert findings(reading, "q.sql") or list(engine_lines(reading)), text
+                    assert findings(reading, statement.source, statement.span) or list(engine_lines(reading)), text
                     read_ones += not reading.unread
     assert read_ones > 600
