@@ -51,6 +51,10 @@ class RoundedTime:
         """What is added to it to have 0."""
         return replace(self, plus=self.minus, minus=self.plus, low=-self.high, high=-self.low, positive=False)
 
+    def values(self, low: int, high: int) -> tuple[int, int]:
+        """The least and the greatest value where the columns' sum is between two numbers."""
+        return -((-low - self.low) // self.unit), (high + self.high) // self.unit
+
     def add(self, other: RoundedTime) -> RoundedTime | None:
         """The sum of two values; None where they have different units."""
         unit = self.unit or other.unit
@@ -94,6 +98,13 @@ def limits(left: Expression | None, op: str, right: Expression | None, positive:
     if op in (">", ">=", "="):
         made[y, x] = found.high - strict
     return made
+
+
+def measured_distance(expression: Expression) -> RoundedTime | None:
+    """A distance of two columns in whole units; None for another expression."""
+    found = rounded(expression, ())
+    is_one = found is not None and found.whole and len(found.plus) == len(found.minus) == 1
+    return found if is_one else None
 
 
 def is_sum(expression: Expression | None) -> bool:
