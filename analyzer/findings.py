@@ -82,7 +82,14 @@ class Positions:
         first, last = self._outermost(node)
         return self.source.span(self._tokens[first].start, self._tokens[last].end + 1)
 
+    def in_place_of(self, old: exp.Expr, new: exp.Expr) -> None:
+        """Let an expression that is made for another one be where that is."""
+        span = self.whole(old)
+        new.meta["whole"] = span.start, span.end
+
     def _outermost(self, node: exp.Expr) -> tuple[int, int]:
+        if (place := node.meta.get("whole")) is not None:
+            return self._at[place[0]], self._ends[place[1] - 1]
         if isinstance(node, exp.Binary):
             left: exp.Expr = node
             while isinstance(left, exp.Binary):

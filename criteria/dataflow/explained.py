@@ -16,7 +16,6 @@ from sqlglot import exp
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.narrowing import RowFacts, narrowed
 from streambound.analyzer.algebra.row_expressions import row_expression
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.value_sets import ANYTHING, NOTHING, ValueSet, between
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise
 from streambound.analyzer.expressions.expression import fields
@@ -126,7 +125,7 @@ class FactLog:
                 return {"rule": "paired", "uses": [self.values(pair, column)]}
             case nodes.Bucket(kind=kind) if kind is not nodes.BucketKind.SESSION:
                 below = node.input("input")
-                time = place_of(parsed(node.tree.time), below.view)
+                time = place_of(node.tree.time.syntax, below.view)
                 if column >= len(below.view.schema) and time is not None:
                     return {"rule": "bucket", "uses": [self.values(below, time)]}
         come_from = origin(node, column)
@@ -368,7 +367,7 @@ class FactLog:
                 return self._of_outer_join(node, column, promise)
             case nodes.Bucket() if column >= len(node.input("input").view.schema):
                 below_it = node.input("input")
-                time = place_of(parsed(node.tree.time), below_it.view)
+                time = place_of(node.tree.time.syntax, below_it.view)
                 uses = [] if time is None else [self.time(below_it, time, source)]
                 return {"rule": "unproved" if time is None else "window", "uses": uses}
         come_from = origin(node, column)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import Tree
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code, Severity
 from streambound.analyzer.diagnostics import Diagnostic, Fix, FixKind
@@ -15,7 +14,7 @@ from streambound.analyzer.edits import Edit, applied, hunks
 from streambound.analyzer.engine_profiles import EngineProfile, StreamEngine
 from streambound.analyzer.expressions.dialect import parsed_text
 from streambound.analyzer.findings import Positions
-from streambound.analyzer.lower import lower
+from streambound.analyzer.lower import written_tree
 from streambound.analyzer.spans import SourceText, Span
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.statements import split_statements
@@ -39,16 +38,18 @@ def read_on(checked: Checked, catalog: Catalog, profile: EngineProfile, edits: b
     if checked.tree is None or checked.blocks is not None:
         return None
     try:
-        layout = Layout(checked.statement) if edits else None
-        reading = _read(checked.statement, checked.tree, catalog, profile, layout)
-        return _with_patches(reading, checked.statement, catalog, profile)
+        reading = _read(checked.statement, catalog, profile, Layout(checked.statement) if edits else None)
+        return None if reading is None else _with_patches(reading, checked.statement, catalog, profile)
     except RecursionError:
         return EngineReading(profile.engine, unread="the statement is nested too deeply")
 
 
 def _read(
-    statement: Statement, tree: Tree, catalog: Catalog, profile: EngineProfile, layout: Layout | None = None
-) -> EngineReading:
+    statement: Statement, catalog: Catalog, profile: EngineProfile, layout: Layout | None = None
+) -> EngineReading | None:
+    tree = written_tree(statement, catalog)
+    if tree is None:
+        return None
     positions = Positions(statement.source, statement.tokens, statement.before)
     return _MODELS[profile.engine](catalog, positions, profile, layout=layout).read(tree)
 
@@ -91,8 +92,7 @@ def _after(fix: EngineFix, statement: Statement, catalog: Catalog, profile: Engi
         return None
     if _unparenthesized(_without(edited.tree, fix.added)) != _unparenthesized(statement.tree.copy()):
         return None
-    lowered = lower(edited, catalog)
-    return None if lowered.tree is None else _read(edited, lowered.tree, catalog, profile)
+    return _read(edited, catalog, profile)
 
 
 def _without(tree: exp.Expr, added: tuple[str, ...]) -> exp.Expr:

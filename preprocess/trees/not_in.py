@@ -15,7 +15,6 @@ from dataclasses import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Filter, Join, JoinKind, Named, Project, Tree, Union
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.syntax import conjunction, conjuncts, scalar_of
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.relation_queries import is_static
@@ -23,7 +22,7 @@ from streambound.analyzer.relation_queries import is_static
 
 def compared(tree: Tree) -> tuple[Tree, Tree] | None:
     """What a NOT IN compares: its member, of the left rows, and the values of those that meet one; None for others."""
-    member = parsed(tree.member).unnest() if isinstance(tree, Join) and tree.member is not None else None
+    member = tree.member.syntax.unnest() if isinstance(tree, Join) and tree.member is not None else None
     if not isinstance(tree, Join) or not isinstance(member, exp.EQ):
         return None
     pairs = replace(tree, kind=JoinKind.INNER, member=None)
@@ -36,7 +35,7 @@ def _values(tree: Tree, node: exp.Expr) -> Project:
 
 def split(tree: Tree, null_x: bool, null_y: bool, catalog: Catalog) -> Tree:
     """A NOT IN as anti joins, where the member may be NULL, or the values beside it; another operator as it is."""
-    member = parsed(tree.member).unnest() if isinstance(tree, Join) and tree.member is not None else None
+    member = tree.member.syntax.unnest() if isinstance(tree, Join) and tree.member is not None else None
     if not isinstance(tree, Join) or tree.kind is not JoinKind.NOT_IN or not isinstance(member, exp.EQ):
         return tree
     x, y = member.left, member.right

@@ -10,7 +10,6 @@ from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.aggregate_functions import AGGREGATES, computed_of
 from streambound.analyzer.algebra.nodes import JoinKind, Tree
 from streambound.analyzer.algebra.row_expressions import is_null, may_be_null, row_expression
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.value_sets import ANYTHING, NOTHING, NULL, ValueSet, as_domain, between, of_domain
 from streambound.analyzer.algebra.window_functions import Gives, window_function
 from streambound.analyzer.catalog import Kind
@@ -240,7 +239,7 @@ def _aggregated(
     facts: CheckedFacts, claim: ClaimedFact, node: PlanNode, call: nodes.AggregateCall, grouped: bool
 ) -> ValueSet:
     """The values of an aggregate; if it is ``grouped``, there is a row, which a filter may not let pass."""
-    found: Sequence[Expression | None] = [row_expression(parsed(one), node.below.schema) for one in computed_of(call)]
+    found: Sequence[Expression | None] = [row_expression(one.syntax, node.below.schema) for one in computed_of(call)]
     values = [_computed(facts, claim, node.below, one) for one in found]
     there = grouped and call.filter is None and not any(one.null for one in values)
     if not grouped and facts.is_empty(node.below, claim.uses):  # of no rows
