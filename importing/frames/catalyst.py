@@ -8,6 +8,8 @@ from typing import Any
 
 _NAMELESS = ("exprId", "resultId", "jvmId", "nodeId", "qualifier", "metadata", "nonInheritableMetadataKeys", "nullable")
 """Fields that two readings of the same thing differ in."""
+SOURCE = "streambound source: "
+"""How the alias of a source begins that says what it is called."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,20 +52,22 @@ class NodeFacts:
     """What JSON does not say of an operator: the line that made it, a watermark's delay in milliseconds, its types.
 
     ``types`` are those of its columns, as JSON has them; of operators at which a stream begins. ``unmarked`` are
-    attributes that it does not take for event times, among its keys, and the times of its windows.
+    attributes that it does not take for event times, among its keys, and the times of its windows. ``identity`` tells
+    sources apart that JSON does not.
     """
 
     line: int | None = None
     delay: int | None = None
     types: tuple[Any, ...] = ()
     unmarked: frozenset[int] = frozenset()
+    identity: int = 0
 
 
 @dataclass(frozen=True, eq=False)
 class CatalystNode:
     """An operator of a plan; ``line`` is that of the program that made it, None where that is not known.
 
-    ``delay``, ``types`` and ``unmarked`` as in `NodeFacts`.
+    ``delay``, ``types``, ``unmarked`` and ``identity`` as in `NodeFacts`.
     """
 
     kind: str
@@ -73,6 +77,7 @@ class CatalystNode:
     delay: int | None = None
     types: tuple[Any, ...] = ()
     unmarked: frozenset[int] = frozenset()
+    identity: int = 0
 
     @property
     def child(self) -> CatalystNode:
@@ -90,7 +95,16 @@ class CatalystNode:
 
     def fingerprint(self) -> str:
         """A text that two readings of the same rows have in common."""
-        return repr((self.kind, _nameless(self.fields), [child.fingerprint() for child in self.children]))
+        if self.source_name:
+            return self.source_name
+        below = [child.fingerprint() for child in self.children]
+        return repr((self.kind, _nameless(self.fields), self.delay, self.identity, below))
+
+    @property
+    def source_name(self) -> str:
+        """What a source is called, of the alias that says so; nothing of another operator."""
+        name = str(self.fields["identifier"]["name"]) if self.kind == "SubqueryAlias" else ""
+        return name.removeprefix(SOURCE) if name.startswith(SOURCE) else ""
 
 
 def plan_of(nodes: Sequence[Mapping[str, Any]], facts: Sequence[NodeFacts]) -> CatalystNode:
@@ -105,7 +119,7 @@ def plan_of(nodes: Sequence[Mapping[str, Any]], facts: Sequence[NodeFacts]) -> C
         node, known = nodes[number], facts[number]
         line = known.line or line
         children = tuple(build(line) for _ in range(node["num-children"]))
-        return CatalystNode(_kind(node), node, children, line, known.delay, known.types, known.unmarked)
+        return CatalystNode(_kind(node), node, children, line, known.delay, known.types, known.unmarked, known.identity)
 
     return build(None)
 

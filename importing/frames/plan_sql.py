@@ -23,8 +23,6 @@ from streambound.importing.frames.expression_sql import (
     words_of,
 )
 
-SOURCE = "streambound source: "
-"""How the alias of a source begins that says what it is called."""
 _STREAMING = ("StreamingRelation", "StreamingRelationV2", "StreamingExecutionRelation", "StreamingDataSourceV2Relation")
 _THROUGH = (
     "View", "ResolvedHint", "CollectMetrics", "Repartition", "RepartitionByExpression", "RebalancePartitions",
@@ -152,7 +150,7 @@ class _Writer:
                 return self._filter(node, self.rows(node.child))
             case "SubqueryAlias":
                 return self._named(node)
-            case "EventTimeWatermark" | "UpdateEventTimeWatermarkColumn":
+            case "EventTimeWatermark":
                 return self._watermark(node, self.rows(node.child))
             case "Join":
                 return self._join(node)
@@ -191,12 +189,14 @@ class _Writer:
 
     def _named(self, node: CatalystNode) -> _Rows:
         """Under an alias: the user's, or the one that says what a source is called."""
-        name = str(node.fields["identifier"]["name"])
-        if name.startswith(SOURCE):
-            return self._leaf(replace(node.child, types=node.types), name.removeprefix(SOURCE))
+        below = node.child
+        while below.kind == "SubqueryAlias":
+            below = below.child
+        if node.source_name and (below.kind == "Project" or not below.children):  # one in the place of a source, or it
+            return self._leaf(replace(below, types=node.types), node.source_name)
         rows = self.rows(node.child)
-        if not rows.joined:
-            self.aliases[rows.alias] = name
+        if not rows.joined and not node.source_name:
+            self.aliases[rows.alias] = str(node.fields["identifier"]["name"])
         return rows
 
     def _leaf(self, node: CatalystNode, name: str) -> _Rows:
@@ -205,7 +205,8 @@ class _Writer:
             raise NotReadError(f"{_method(node.kind)} is not read")
         streaming = _is_streaming(node)
         self._know(node, [one.id for one in output])
-        source = self._source(name or ("events" if streaming else "lookup"), node, streaming)
+        fingerprint = "" if name else node.fingerprint()
+        source = self._source(name or ("events" if streaming else "lookup"), fingerprint, streaming)
         columns = {one.id: source.column(one.name, one.name, self._type(one)) for one in output}
         source.plain.update({one: one for one in columns.values()})
         return self._scan(source, columns, {one.id: one.name for one in output}, node)
@@ -217,8 +218,8 @@ class _Writer:
     def _type(self, column: Expression) -> str:
         return self.types.get(column.id, "string") if column.kind == "Alias" else declared_type(column.type)
 
-    def _source(self, name: str, node: CatalystNode, streaming: bool) -> FrameSource:
-        key = (name, node.fingerprint())
+    def _source(self, name: str, fingerprint: str, streaming: bool) -> FrameSource:
+        key = (name, fingerprint)
         if key not in self.sources:
             self.sources[key] = FrameSource(name, streaming)
             self.numbered.append(self.sources[key])
@@ -250,7 +251,7 @@ class _Writer:
         below = rows.source
         assert below is not None, "the caller has looked"
         self._know(node, rows.names)
-        source = self._source(below.known, node, below.streaming)
+        source = self._source(below.known, node.fingerprint(), below.streaming)
         source.delay, source.more = delay, more or below.more
         columns = {}
         for one, name in rows.names.items():
@@ -584,4 +585,6 @@ def _direction(order: Expression) -> str:
 
 def _method(kind: str) -> str:
     """What a user calls an operator."""
+    if kind == "Window":
+        return "a function over a window of rows, with OVER,"
     return words_of(Expression(kind, {}, ())).replace("_", " ")
