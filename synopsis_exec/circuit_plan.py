@@ -100,7 +100,7 @@ def plan_of(
     inputs = tuple(map(made.watched, inputs_of([*read, *made.marking(read, clocks)])))
     known = known_sizes(blocks) | {symbol("rows", name): formula.RowCount(name) for name in made.relations}
     file, line, sink = statement.source.file, statement.span.line, catalog.sink(statement.name)
-    if not any(item.timestamp is not None for item in inputs):
+    if "_ts" in added and not any(item.timestamp is not None for item in inputs):
         what = "it reads no stream: its rows have no application time"
         raise refused(statement.name, what, "run it as a batch query", file, line)
     check_columns(statement.name, columns, sink, file, line, added)

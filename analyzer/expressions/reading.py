@@ -9,7 +9,7 @@ from functools import lru_cache
 from sqlglot import exp
 
 from streambound.analyzer.casts import cast
-from streambound.analyzer.constants import BOOLEAN, STRING, VOID, ConstantError, Folded, kind_of, numeral
+from streambound.analyzer.constants import BOOLEAN, INT, STRING, VOID, ConstantError, Folded, kind_of, numeral
 from streambound.analyzer.expressions.dialect import LATER, UNITS_FIRST
 from streambound.analyzer.expressions.elements import field_kind
 from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal
@@ -18,7 +18,7 @@ from streambound.analyzer.expressions.kinds import plain
 from streambound.analyzer.expressions.registry import BY_NAME, refusal
 from streambound.analyzer.expressions.rows import ROW, columns_of_row
 from streambound.analyzer.expressions.times import TIME_UNITS
-from streambound.analyzer.literals import fixed_interval
+from streambound.analyzer.literals import fixed_interval, whole_months
 from streambound.analyzer.types import DataType, Family, parse_type
 from streambound.analyzer.work import spend
 
@@ -91,6 +91,10 @@ def read_over(node: exp.Expr, row: Row) -> Expression:
         case exp.Anonymous(expressions=[argument]) if node.name.lower() in _CAST_NAMES:
             kind = plain(kind_of(node.name.lower()))
             return Call(cast_to(kind, safe=False), (read_over(argument, row),), kind)
+        case exp.Add() | exp.Sub() if (months := whole_months(node.expression)) is not None:
+            if (time := read_over(node.this, row)).kind.family is Family.TIMESTAMP:
+                count = Folded(Fraction(months if isinstance(node, exp.Add) else -months), INT)
+                return called("timestampadd", [Literal(Folded("month", STRING)), Literal(count), time], node)
     literal = _literal(node)
     if literal is not None:
         return Literal(literal)

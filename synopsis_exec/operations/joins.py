@@ -30,7 +30,10 @@ from streambound_runtime.engine.linear import SqlPick, SqlUnion
 from streambound_runtime.operators.circuit_plan import ColumnClip, TimeBucket
 from streambound_runtime.operators.plan import Test
 
-_OPS = {exp.LT: "<", exp.LTE: "<=", exp.EQ: "==", exp.GTE: ">=", exp.GT: ">", exp.NEQ: "!="}
+_OPS = {
+    exp.LT: "<", exp.LTE: "<=", exp.EQ: "==", exp.GTE: ">=", exp.GT: ">", exp.NEQ: "!=",
+    exp.NullSafeEQ: "IS NOT DISTINCT FROM",
+}  # fmt: skip
 _FLIPPED = {nodes.JoinKind.RIGHT: nodes.JoinKind.LEFT, nodes.JoinKind.FULL: nodes.JoinKind.FULL}
 
 

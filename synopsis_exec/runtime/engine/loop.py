@@ -23,6 +23,8 @@ from streambound_runtime.engine.plan import (
     tables_of,
 )
 from streambound_runtime.engine.session import KnownStatement, Session, as_decimal, statement, within_types
+from streambound_runtime.engine.slice_tables import Compute
+from streambound_runtime.engine.slices import PeriodSlices
 from streambound_runtime.engine.tables import HUGEINT, LAST, listed, places
 from streambound_runtime.operators.by_tick import RejectedRow, Ticks
 from streambound_runtime.operators.circuit_plan import (
@@ -37,9 +39,10 @@ from streambound_runtime.operators.delta import delta_of as no_rows
 from streambound_runtime.operators.ended_keys import WatchedStreams
 from streambound_runtime.operators.entries import State as DumpedState
 from streambound_runtime.operators.entries import from_lines_of_json, lines_of_json
+from streambound_runtime.operators.epochs.plan import EpochQuery
 from streambound_runtime.operators.fixpoint import LeastFixpoint
 from streambound_runtime.operators.formula import resolved, value
-from streambound_runtime.operators.periods import Compute, PeriodOperator
+from streambound_runtime.operators.periods import LineageWindows
 from streambound_runtime.operators.relations import ChangingRelation, StandingRelation
 from streambound_runtime.operators.synopsis import SynopsisJoin
 from streambound_runtime.operators.valid_together import ValidTogether, judged_together
@@ -50,7 +53,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Relations = Mapping[str, list[dict[str, Value]]]
-NativeOperator = SynopsisJoin | ChangingRelation | StandingRelation | LeastFixpoint | PeriodOperator
+NativeOperator = SynopsisJoin | ChangingRelation | StandingRelation | LeastFixpoint | LineageWindows | PeriodSlices
 
 _TOGETHER = "valid together"
 _NEVER = 2**63 - 1
@@ -72,14 +75,14 @@ class Engine:
         """Rows that the last step has found to be bad."""
         self.watched = WatchedStreams(plan.watched)
         self.ended: dict[str, Delta] = {}
-        natives = (one for one in self.plan.operators if isinstance(one, NativeNode))
-        self.natives = {one.name: _native(one, relations, compute) for one in natives}
         self.contracts = {
             stream.name: ValidTogether(stream, relations) for stream in streams if judged_together(stream)
         }
         self.operators = {one.name: one for one in self.plan.operators}
         self.tables = tables_of(self.plan)
         self.session = Session()
+        natives = (one for one in self.plan.operators if isinstance(one, NativeNode))
+        self.natives = {one.name: self._made(one, relations) for one in natives}
         self.begun = bool(self._periods())  # the time of rows with periods is there before the first of them
         self.history: tuple[Integers, Integers] = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
         for one in self.plan.operators:
@@ -89,6 +92,24 @@ class Engine:
         for one in self.plan.operators:
             for state in states_of(one):
                 self.session.create(self.tables[one.name].state(state.name), state)
+
+    def _made(self, one: NativeNode, relations: Relations) -> NativeOperator:
+        match one.node:
+            case BlockNode() as node:
+                return SynopsisJoin(node.synopsis, relations)
+            case ChangesNode() as node:
+                return ChangingRelation(node)
+            case RelationNode() as node:
+                return StandingRelation(node, relations)
+            case FixpointNode() as node:
+                return LeastFixpoint(node)
+            case PeriodNode(query=EpochQuery()) as node:
+                inputs = [self.operators[name].types for name in one.inputs]
+                return PeriodSlices(
+                    node, one.types, inputs, self.tables[one.name], self.session, relations, self.compute
+                )
+            case PeriodNode() as node:
+                return LineageWindows(node, relations, self.compute)
 
     def _join_relations(self, block: SqlBlock, relations: Relations) -> None:
         """Join the relations of a block with each other."""
@@ -159,6 +180,11 @@ class Engine:
 
     def _run(self, one: EngineOperator, deltas: Mapping[str, Delta], ticks: Ticks) -> None:
         """Run an operator, which makes its delta."""
+        native = self.natives.get(one.name)
+        if isinstance(native, PeriodSlices):
+            with within_types(one.name):
+                native.tick(ticks)
+            return
         match one:
             case NativeNode():
                 found = self._native(one, deltas, ticks)
@@ -187,6 +213,7 @@ class Engine:
             found = native.step_of(deltas, ticks)
             self.rejected += native.rejected
             return found
+        assert not isinstance(native, PeriodSlices), "it reads tables"
         return native.step([self._delta(name) for name in one.inputs], ticks)
 
     def _run_statements(self, one: EngineOperator) -> None:
@@ -251,11 +278,11 @@ class Engine:
 
     def open_since(self) -> int | None:
         """When the oldest result row of a SEQ block has begun that is not printed, as it has not ended."""
-        found = (one.query.open_since() for one in self._periods())
+        found = (one.open_since() for one in self._periods())
         return min((since for since in found if since is not None), default=None)
 
-    def _periods(self) -> list[PeriodOperator]:
-        return [one for one in self.natives.values() if isinstance(one, PeriodOperator)]
+    def _periods(self) -> list[LineageWindows | PeriodSlices]:
+        return [one for one in self.natives.values() if isinstance(one, LineageWindows | PeriodSlices)]
 
     def dump(self) -> DumpedState:
         """The states of all operators, by the operator's name and the state's."""
@@ -311,17 +338,3 @@ def _only(delta: Delta, columns: Sequence[str]) -> Delta:
     """Some columns of a delta, in this order."""
     found = {name: delta.columns[name] for name in columns}
     return Delta(delta.time, delta.weight, found, delta.nulls, delta.dictionary)
-
-
-def _native(one: NativeNode, relations: Relations, compute: Compute) -> NativeOperator:
-    match one.node:
-        case BlockNode() as node:
-            return SynopsisJoin(node.synopsis, relations)
-        case ChangesNode() as node:
-            return ChangingRelation(node)
-        case RelationNode() as node:
-            return StandingRelation(node, relations)
-        case FixpointNode() as node:
-            return LeastFixpoint(node)
-        case PeriodNode() as node:
-            return PeriodOperator(node, relations, compute)

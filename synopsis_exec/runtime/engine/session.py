@@ -94,7 +94,7 @@ class Session:
     def set(self, name: str, number: int) -> None:
         """Set a variable."""
         if self._variables.get(name) != number:
-            self.database.execute(f"SET VARIABLE {name} = {number}::BIGINT")
+            self.database.execute(f"SET VARIABLE {name} = CAST('{number}' AS BIGINT)")
             self._variables[name] = number
             self._changes[name] = self._changes.get(name, 0) + 1
 
