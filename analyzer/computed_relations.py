@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.facts import facts
 from streambound.analyzer.algebra.nodes import (
     Aggregate,
     Alias,
@@ -83,6 +82,7 @@ def _in_block(tree: Tree, distinct: bool) -> bool:
 
 def computed_relation(tree: Alias, catalog: Catalog, queries: Queries) -> ComputedRelation:
     """The relation that a subquery in FROM is; raises Refused."""
+    from streambound.analyzer.algebra.facts import facts  # most statements compute none, and need no facts
 
     def outer(column: exp.Column) -> exp.Expr:
         raise Refused(f"{column.sql('spark')} is no column here", column, mismatch=True)

@@ -16,10 +16,11 @@ from streambound.analyzer.comparands import mixes_texts, read_as
 from streambound.analyzer.computed_relations import ComputedRelation, computed_relation
 from streambound.analyzer.constants import BOOLEAN, Folded
 from streambound.analyzer.derived import DerivedColumns, column_of, is_deep, rows_of, substituted
-from streambound.analyzer.elapsed import difference, moved
+from streambound.analyzer.elapsed import moved
 from streambound.analyzer.expressions.reading import Refused
 from streambound.analyzer.expressions.rows import outermost_queries
 from streambound.analyzer.findings import Finding, Positions
+from streambound.analyzer.literals import whole_months
 from streambound.analyzer.operators_outside import IN_EXPRESSION, IN_WINDOW, subquery_word
 from streambound.analyzer.query import (
     And,
@@ -82,7 +83,7 @@ class ConditionReader:
                 return terms.negate(self.term(node.this), node)
             case exp.Column() if (visible := self.visible(node)) is not None:
                 return self.derive(visible.tree, node) if visible.several and visible.tree else visible.term
-            case exp.Add() | exp.Sub():
+            case exp.Add() | exp.Sub() if whole_months(node.expression) is None:
                 left, right = self.read_sides(node.this, node.expression, arithmetic=True)
                 if terms.adds_up(left, right):
                     return terms.add(left, right, 1 if isinstance(node, exp.Add) else -1, node)
@@ -293,9 +294,6 @@ class ConditionReader:
         return self.readable(lambda: self._compared(left, op, right, node), node)
 
     def _compared(self, left: exp.Expr, op: Op, right: exp.Expr, node: exp.Expr) -> Formula:
-        sub, comparisons = difference(left, op, right) or (None, ())
-        if sub is not None and self._are_timestamps(sub.this, sub.expression):
-            return conjunction(tuple(self._compared(sub, *one, node) for one in comparisons))
         terms = TermReader(self.positions)
         sides = self.read_sides(left, right)
         if terms.mixed(*sides):

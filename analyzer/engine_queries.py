@@ -19,7 +19,6 @@ from streambound.analyzer.algebra.asked_relations import conjuncts
 from streambound.analyzer.algebra.calls import UnreadCall, aggregate_call, is_aggregate_call
 from streambound.analyzer.algebra.nodes import Scalar
 from streambound.analyzer.algebra.row_expressions import type_of_call
-from streambound.analyzer.algebra.schema import parsed as syntax_of
 from streambound.analyzer.constants import BOOLEAN, Folded
 from streambound.analyzer.engine_aggregates import engine_aggregate
 from streambound.analyzer.engine_scopes import (
@@ -321,14 +320,14 @@ class _Reader:
     def _aggregate(self, node: exp.Expr, scope: QueryScope) -> EnginePart:
         _no_queries(node, "an aggregate")
         try:
-            call = aggregate_call(node, "", lambda one: Scalar(one.sql("spark"), one))
+            call = aggregate_call(node, "", Scalar)
         except UnreadCall as error:
             raise Outside(node.sql("spark"), str(error)) from error
-        parts = [self._expression(syntax_of(one), scope) for one in call.arguments]
+        parts = [self._expression(one.syntax, scope) for one in call.arguments]
         kind, _ = type_of_call(call, [(part.kind, True) for part in parts], grouped=False)
         if call.order or call.ignore_nulls or len(parts) > 1 or kind is None:
             raise Outside(node.sql("spark"), "it was not compared with Spark's")
-        only = None if call.filter is None else self._condition(syntax_of(call.filter), scope)
+        only = None if call.filter is None else self._condition(call.filter.syntax, scope)
         return engine_aggregate(call, parts, plain(kind), only)
 
 

@@ -82,12 +82,21 @@ class Positions:
         first, last = self._outermost(node)
         return self.source.span(self._tokens[first].start, self._tokens[last].end + 1)
 
+    def in_place_of(self, old: exp.Expr, new: exp.Expr) -> None:
+        """Let an expression that is made for another one be where that is."""
+        span = self.whole(old)
+        new.meta["whole"] = span.start, span.end
+
     def _outermost(self, node: exp.Expr) -> tuple[int, int]:
+        if (place := node.meta.get("whole")) is not None:
+            return self._at[place[0]], self._ends[place[1] - 1]
         if isinstance(node, exp.Binary):
             left: exp.Expr = node
             while isinstance(left, exp.Binary):
                 left = left.this
             return self._outermost(left)[0], self._outermost(node.expression)[1]
+        if isinstance(node, exp.Between):
+            return self._outermost(node.this)[0], self._up_to_stop(self._second_end(node))
         placed = self._placed(node)  # the parser keeps no place of NULL, TRUE and FALSE
         if isinstance(node, exp.Paren) and placed:
             first, last = self._outermost(node.this)
@@ -98,6 +107,15 @@ class Positions:
             return first - self._is(first - 1, _PREFIXES[type(node)]), last
         span = self.of(node)
         return self._at[span.start], self._ends[span.end - 1]
+
+    def _second_end(self, node: exp.Between) -> int:
+        """The AND of a BETWEEN: what is behind it, such as an interval, may have no position of its own."""
+        index = self._keyword_index(self._outermost(node.this)[1], TokenType.BETWEEN, 1)
+        depth = 0
+        while index + 1 < len(self._tokens) and (depth or not self._is(index, TokenType.AND)):
+            index += 1
+            depth += _PARENTHESES.get(self._tokens[index].token_type, 0)
+        return index
 
     def _leaves(self, node: exp.Expr) -> Span | None:
         leaves = list(node.walk())

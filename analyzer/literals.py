@@ -26,8 +26,10 @@ from streambound.analyzer.constants import (
 from streambound.analyzer.durations import UNITS
 from streambound.analyzer.findings import Finding, Positions
 from streambound.analyzer.types import DataType, Family, parse_type
+from streambound.analyzer.units_of_time import MONTHS
 
 _LENGTH = re.compile(r"\s*([+-]?\d+(?:\.\d*)?)\s*", re.A)
+_MONTHS = re.compile(r"\s*([+-]?\d{1,5})\s*", re.A)
 _TYPED = (Family.DATE, Family.TIMESTAMP)
 _DAYS = ("DAY", "WEEK")
 
@@ -138,3 +140,12 @@ def fixed_interval(node: exp.Interval) -> Folded:
     if abs(length) >= 2**63:
         raise ConstantError("the interval is longer than those that Spark has")
     return Folded(length, DAYS if name in _DAYS else INTERVAL)
+
+
+def whole_months(node: exp.Expr) -> int | None:
+    """The months of an interval of months, quarters or years; None for another expression."""
+    unit = node.args.get("unit") if isinstance(node, exp.Interval) else None
+    length = MONTHS.get(str(unit.this).lower().removesuffix("s")) if isinstance(unit, exp.Var) else None
+    number, sign = (node.this.this, -1) if isinstance(node.this, exp.Neg) else (node.this, 1)
+    found = _MONTHS.fullmatch(str(number.this)) if length and isinstance(number, exp.Literal) else None
+    return None if length is None or found is None else sign * int(found.group(1)) * length

@@ -97,6 +97,17 @@ def lower(statement: Statement, catalog: Catalog, joining: bool = False, periods
     return Lowered(query, (), flattener.owners, tree, positions, lowering.queries)
 
 
+def written_tree(statement: Statement, catalog: Catalog) -> Tree | None:
+    """What a statement names in the algebra, its conditions and set operations as they are written; None if nothing."""
+    if statement.tree is None or statement.blocks:
+        return None
+    positions = Positions(statement.source, statement.tokens, statement.before)
+    try:
+        return Lowering(positions, catalog, written=True).statement(statement.tree)
+    except (Finding, RecursionError, TokenError):
+        return None
+
+
 def _is_set(tree: Tree, positions: Positions) -> bool:
     """Whether a query's result is a set; raises Finding where UNION ALL would add sets up."""
     match tree:

@@ -36,7 +36,7 @@ from streambound.analyzer.algebra.nodes import (
     inputs,
     named_inputs,
 )
-from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.to_sql import to_sql
 from streambound.analyzer.catalog import Catalog
@@ -78,7 +78,7 @@ def existence(
 ) -> exp.Expr:
     """Whether a relation has a row that satisfies a condition, which may name columns of the row that is asked for."""
     body = tree if condition is None else Filter(tree, condition)
-    selected = Project(body, (Named("1", Scalar("1", exp.Literal.number(1))),))
+    selected = Project(body, (Named("1", Scalar(exp.Literal.number(1))),))
     return exp.Exists(this=closed(selected, catalog, queries, outer))
 
 
@@ -99,7 +99,7 @@ class _Closing:
         """A tree of the subquery; ``outermost``: of the SELECT that it is."""
         if isinstance(tree, Bucket):
             message = "a window of time in a subquery is outside the query language"
-            raise Refused(message, tree.syntax or parsed(tree.time))
+            raise Refused(message, tree.syntax or tree.time.syntax)
         below = isinstance(tree, _ONE_SELECT) and outermost
         under = {name: self.tree(one, below) for name, one in named_inputs(tree).items()}
         given = tuple(found for one in inputs(tree) for found in schema(one, self.catalog))
@@ -109,7 +109,7 @@ class _Closing:
 
     def scalar(self, scalar: Scalar, given: Schema, lacking: bool) -> Scalar:
         """An expression over rows with the ``given`` columns; ``lacking``: it may name the row's, too."""
-        original = parsed(scalar)
+        original = scalar.syntax
         holder = exp.Paren(this=original.copy())
         for call in holder.find_all(exp.Anonymous):
             if (refused := refusal(call.name.lower(), call.name)) is not None:
@@ -124,7 +124,7 @@ class _Closing:
                 help = "in a subquery, columns of the row outside may stand in its WHERE and ON"
                 raise Refused(message, original, help, mismatch=True)
             column.replace(self.outer(column))
-        return Scalar(holder.this.sql("spark"), holder.this)
+        return Scalar(holder.this)
 
     def _nested(self, query: exp.Query, given: Schema) -> exp.Query:
         """A subquery in an expression over rows with the ``given`` columns."""

@@ -146,7 +146,7 @@ def _on_engine(item: Checked, catalog: Catalog, profile: EngineProfile, details:
 
     with share(STATEMENT):
         reading = read_on(item, catalog, profile)
-        found = findings(reading, item.source.file) if reading is not None else ()
+        found = findings(reading, item.source, item.statement.span) if reading is not None else ()
         told = replace(item, diagnostics=(*item.diagnostics, *found))
         return replace(_outcome(told, details), engine=reading)
     return replace(_outcome(item, details), engine=EngineReading(profile.engine, unread="it takes too much work"))

@@ -89,7 +89,7 @@ def _judged(query: FrameQuery, sql: FrameSql, text: SourceText, catalog: Catalog
         checked = by_the_paper(checked)
     reading = _reading(query, checked, known, profile)
     reading = _without_mark(reading, sql.unmarked) if reading is not None and sql.unmarked else reading
-    found = findings(reading, text.file) if reading is not None else ()
+    found = findings(reading, text, statement.span) if reading is not None else ()
     return replace(outcome(replace(checked, diagnostics=(*checked.diagnostics, *found))), engine=reading)
 
 
@@ -100,7 +100,7 @@ def _reading(query: FrameQuery, checked: Checked, known: Catalog, profile: Engin
 
     if query.policy != "min":
         return EngineReading(StreamEngine.SPARK, unread=f"multipleWatermarkPolicy is {query.policy}")
-    reading = read_on(checked, known, profile)
+    reading = read_on(checked, known, profile, edits=False)
     if reading is None or bool(query.refusal) == any(one.when is not Phase.RUN for one in reading.refusals):
         return reading
     late = tuple(one for one in reading.refusals if one.when is Phase.RUN)
@@ -136,7 +136,7 @@ def _unread(query: FrameQuery, source: SourceText, name: str, what: str, line: i
     found = Diagnostic(Code.UNSUPPORTED, what, source.file, span, help)
     refusals = _refused(query, span)
     reading = EngineReading(StreamEngine.SPARK, refusals=refusals, unread="" if refusals else what)
-    told = findings(reading, source.file) if refusals else ()
+    told = findings(reading, source, span) if refusals else ()
     return Outcome(name, source, _line_span(source, query.line), Verdict.UNKNOWN, (found, *told), engine=reading)
 
 

@@ -124,7 +124,7 @@ def _operator(one: EngineOperator) -> EngineOperator:
 
 
 def _epochs(plan: EpochPlan) -> EpochPlan:
-    """An operator of epochs, with all under it."""
+    """An operator over rows with periods, with all under it."""
     below = {field.name: getattr(plan, field.name) for field in fields(plan)}
     plan = replace(plan, **{name: _epochs(part) for name, part in below.items() if is_dataclass(part)})  # type: ignore[arg-type]
     match plan:

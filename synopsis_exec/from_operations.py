@@ -13,11 +13,11 @@ from typing import Any
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.changes import StreamKey
 from streambound.analyzer.columns import Column
 from streambound.analyzer.constants import BIGINT as BIGINT_TYPE
+from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.expressions.reading import Refused, read
 from streambound.analyzer.query import Attribute, Branch, Constant, Output, Query
 from streambound.analyzer.relation_queries import is_static
@@ -191,7 +191,7 @@ class JobOperators(MadeOperators):
         """A block, whose entries go with their key where there is one for each value of it."""
         if self.key is None or found.sizes is None or not found.keeps:
             return self.block(part, found.best is not None)
-        plan, synopsis, types = self.planned(part, found.best is not None)
+        plan, synopsis = self.planned(part, found.best is not None)
         sources = {source.table: source for branch in found.read.split.branches for source in branch.streams}
         members = tuple(
             KeyMember(table, source.one_key.attributes)
@@ -199,7 +199,7 @@ class JobOperators(MadeOperators):
             if source.one_key is not None
         )
         (keys,) = self.over(self.key)
-        return self.sql_block(part.name, plan, synopsis, types, members, keys)
+        return self.sql_block(plan, synopsis, members, keys)
 
     def _static(self, operation: Operation) -> OperationRows:
         """The rows of a relation that does not change, or of what is computed of some."""
@@ -240,13 +240,13 @@ class JobOperators(MadeOperators):
                 raise NotMade(f"{one.sql('spark')} is no column here")
             return exp.column(rows.name(place), quoted=True)
 
-        syntax = parsed(node) if isinstance(node, nodes.Scalar) else node
+        syntax = node.syntax if isinstance(node, nodes.Scalar) else node
         return syntax.copy().transform(meant).sql("spark")
 
     def type_of(self, text: str, rows: OperationRows) -> Column:
         """An expression over the engine's columns, as a column."""
         try:
-            return Column("", read(parsed(nodes.Scalar(text)), {c.name: c.type for c in rows.columns}).kind)
+            return Column("", read(parsed(text), {c.name: c.type for c in rows.columns}).kind)
         except Refused as refused:
             raise NotMade(str(refused)) from refused
 
@@ -291,7 +291,7 @@ class JobOperators(MadeOperators):
     def _bucket(self, operation: Operation, tree: nodes.Bucket) -> OperationRows:
         """Rows with the ends of their buckets."""
         below, view = self.rows(operation.inputs[0]), self.views.of(tree.input)
-        time, width = place_of(parsed(tree.time), view), len(view.schema)
+        time, width = place_of(tree.time.syntax, view), len(view.schema)
         if time is None:
             same = [f"`{column.name}`" for column in below.columns]
             time = -1  # which no column of the tree has

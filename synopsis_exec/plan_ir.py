@@ -8,6 +8,7 @@ from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.catalog import Counters, Kind, OnViolation
 from streambound.analyzer.changes import KeyPunctuation, StreamKey
 from streambound.analyzer.columns import Column
+from streambound.analyzer.constants import BIGINT
 from streambound.analyzer.endpoints import Sink, SourceOptions
 from streambound.analyzer.query import Atom, Branch, Comparison, Output
 from streambound.analyzer.types import DataType, Family
@@ -82,7 +83,9 @@ class ReadsInputs:
 
     @property
     def time_type(self) -> DataType:
-        """The type of `_ts`: that of the first stream's timestamps."""
+        """The type of `_ts`: that of the first stream's timestamps; of relations alone there is none."""
+        if not self.streams:
+            return BIGINT
         first = self.streams[0]
         return next(column.type for column in first.columns if column.name == first.timestamp)
 

@@ -64,7 +64,7 @@ class LineageRewriter(Rewriter):
                 return self._relation(tree)
             case Alias():
                 return super().tree(tree, outer)
-            case Filter(condition=condition) if condition.syntax is not None:
+            case Filter(condition=condition):
                 no_subquery(condition.syntax, self.positions)
                 return super().tree(tree, outer)
             case Join(kind=kind) if kind is not JoinKind.SEMI:
@@ -72,8 +72,8 @@ class LineageRewriter(Rewriter):
             case Project(items=items):
                 for item in items:
                     if isinstance(item, Named) and not isinstance(item.value.syntax, exp.Column):
-                        at = item.value.syntax or exp.Null()
-                        raise finding(self.positions, "the items of a SEQ TP block are columns", at, _FORM)
+                        message = "the items of a SEQ TP block are columns"
+                        raise finding(self.positions, message, item.value.syntax, _FORM)
                 return super().tree(tree, outer)
         raise self._refused(tree, f"{sql_words(tree)} is outside of what SEQ TP can evaluate", _FORM)
 

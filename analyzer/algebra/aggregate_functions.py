@@ -14,7 +14,6 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import AggregateCall, Scalar
 from streambound.analyzer.constants import BIGINT, DOUBLE, MOST_PLACES, kind_of, numeral
-from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.types import NUMERIC, DataType, Family
 
 _SUM_DIGITS, _MEAN_PLACES = 10, 4
@@ -203,7 +202,7 @@ def _mode(call: AggregateCall) -> KeptValues | NoAggregate:
 
 
 def _part(given: Scalar) -> float | None:
-    node = parsed(given.text).unnest()
+    node = given.syntax.unnest()
     if isinstance(node, exp.Cast) and node.is_type("double"):
         node = node.this
     part = numeral(node.name).exact if isinstance(node, exp.Literal) and not node.is_string else None

@@ -28,7 +28,7 @@ from streambound.analyzer.algebra.nodes import (
     Project,
     Tree,
 )
-from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.verify import outer_columns
 from streambound.analyzer.catalog import Catalog
@@ -47,7 +47,7 @@ class AskedRelations:
     def semi_join(self, join: Join) -> Tree:
         """A semi join with a relation as an inner one with the values that its equalities allow, and the rest of it."""
         given, asked = schema(join.left, self.catalog), schema(join.right, self.catalog)
-        parts = list(conjuncts(parsed(join.condition))) if join.condition is not None else []
+        parts = list(conjuncts(join.condition.syntax)) if join.condition is not None else []
         pairs = [(part, pair) for part in parts if (pair := _pair(part, given, asked)) is not None]
         if not pairs:
             return join

@@ -77,4 +77,4 @@ def _item(node: exp.Expr) -> Named:
 
 
 def _scalar(node: exp.Expr) -> Scalar:
-    return Scalar(node.sql("spark"), node)
+    return Scalar(node)

@@ -20,7 +20,6 @@ from streambound.analyzer.algebra.nodes import (
 )
 from streambound.analyzer.algebra.window_functions import Looks, function_called
 from streambound.analyzer.durations import UNITS
-from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.expressions.registry import is_aggregate
 from streambound.analyzer.expressions.whole_numbers import whole_number
 from streambound.analyzer.values import number
@@ -185,7 +184,7 @@ def _beside(call: WindowCall, function: str, rows: int) -> WindowCall:
     if len(call.arguments) != 1:
         return call
     offset = exp.Literal.number(rows)
-    arguments = (call.arguments[0], Scalar(offset.sql("spark"), offset))
+    arguments = (call.arguments[0], Scalar(offset))
     return replace(call, function=function, arguments=arguments, frame=None)
 
 
@@ -196,15 +195,14 @@ def _with_number(call: _Parts) -> _Parts:
     if place is None or len(call.arguments) <= place:
         return call
     given = call.arguments[place]
-    node = given.syntax if given.syntax is not None else parsed(given.text)
-    number = _number_of_rows(node, call.function)
+    number = _number_of_rows(given.syntax, call.function)
     if number < function.least:
         message = f"{call.function} by {number} is outside the query language"
         help = f"write {other}(…, {-number})" if other is not None else f"write {function.least} or more"
-        raise UnreadCall(message, node, help, mismatch=other is None)
+        raise UnreadCall(message, given.syntax, help, mismatch=other is None)
     value = exp.Literal.number(number)
     before, after = call.arguments[:place], call.arguments[place + 1 :]
-    return replace(call, arguments=(*before, Scalar(value.sql("spark"), value), *after))
+    return replace(call, arguments=(*before, Scalar(value), *after))
 
 
 def _number_of_rows(node: exp.Expr, what: str) -> int:

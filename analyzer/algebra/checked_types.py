@@ -27,7 +27,7 @@ from streambound.analyzer.algebra.nodes import (
     inputs,
 )
 from streambound.analyzer.algebra.row_expressions import known_expression, type_of
-from streambound.analyzer.algebra.schema import joined, parsed, schema
+from streambound.analyzer.algebra.schema import joined, schema
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
@@ -59,8 +59,8 @@ def check_types(tree: Tree, catalog: Catalog, positions: Positions, recursive: S
     for node, given in _expressions(tree, columns):
         try:
             found = known_expression(node, given)
-            known = found is not None and all(given[int(one)].type is not None for one in fields(found))
-            if found is not None and found.kind == ANY and known:
+            known = all(given[int(one)].type is not None for one in fields(found))
+            if found.kind == ANY and known:
                 raise untyped(found, node)
         except KeyError:
             continue
@@ -72,7 +72,7 @@ def check_types(tree: Tree, catalog: Catalog, positions: Positions, recursive: S
             given = columns(input)
             for call, column in zip(calls, columns(tree)[len(keys) :], strict=True):
                 _check_numbers(call, given, positions)
-                typed = all(type_of(parsed(one), given)[0] is not None for one in call.arguments)
+                typed = all(type_of(one.syntax, given)[0] is not None for one in call.arguments)
                 if column.type is None and typed and call.function not in AGGREGATES:
                     raise aggregate_refused(call, positions)
         case Union(left, right) | Except(left, right) | Intersect(left, right):
@@ -83,25 +83,25 @@ def _expressions(tree: Tree, columns: Callable[[Tree], Schema]) -> Iterator[tupl
     """What an operator computes of each of its rows, with their columns."""
     match tree:
         case Filter(input, condition):
-            yield parsed(condition), columns(input)
+            yield condition.syntax, columns(input)
         case Project(input, items):
             given = columns(input)
-            yield from ((parsed(item.value), given) for item in items if isinstance(item, Named))
+            yield from ((item.value.syntax, given) for item in items if isinstance(item, Named))
         case Aggregate(input, keys, calls):
             given = columns(input)
-            yield from ((parsed(key.value), given) for key in keys)
-            yield from ((parsed(one), given) for call in calls for one in call.arguments)
+            yield from ((key.value.syntax, given) for key in keys)
+            yield from ((one.syntax, given) for call in calls for one in call.arguments)
         case Join(left=left, right=right, condition=Scalar() as condition):
-            yield parsed(condition), joined(columns(left), columns(right), tree.using)
+            yield condition.syntax, joined(columns(left), columns(right), tree.using)
 
 
 def _check_numbers(call: AggregateCall, given: Schema, positions: Positions) -> None:
     """Raise a Finding for a sum or a percentile of values that are not numbers."""
     for argument in computed_of(call):
-        kind = type_of(parsed(argument), given)[0]
+        kind = type_of(argument.syntax, given)[0]
         if call.function in AGGREGATES and kind not in (None, VOID) and aggregate_type(call.function, kind) is None:
             message = f"{call.function} is of numbers, and this is {kind.with_article}"
-            raise positions.finding(Code.TYPE_MISMATCH, message, parsed(argument), "cast it to the type that is meant")
+            raise positions.finding(Code.TYPE_MISMATCH, message, argument.syntax, "cast it to the type that is meant")
 
 
 def _check_alike(tree: Union | Except | Intersect, above: Schema, below: Schema, positions: Positions) -> None:

@@ -35,7 +35,7 @@ from streambound.analyzer.algebra.nodes import (
     Tree,
 )
 from streambound.analyzer.algebra.null_conditions import Missing, is_null, rejects_null
-from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
 from streambound.analyzer.algebra.verify import outer_columns
 from streambound.analyzer.catalog import Catalog
@@ -65,7 +65,7 @@ class GroupedSubquery:
         """The rows with the groups of the subquery, and its value over both; None where it is no such aggregate."""
         match asked:
             case Project(Aggregate(Filter(rows, condition), (), calls), (Named(value=value),)):
-                parts = conjuncts(parsed(condition))
+                parts = conjuncts(condition.syntax)
             case _:
                 return None
         if outer_columns(rows, self.catalog) or any(call.function not in DECIDED for call in calls):
@@ -77,7 +77,7 @@ class GroupedSubquery:
         try:
             on = [of.beside(part) for part in naming]
             made = tuple(self._call(call, names[call.name], of) for call in calls)
-            result = of.result(parsed(value), calls, names)
+            result = of.result(value.syntax, calls, names)
         except _NoJoinError:
             return None
         if not on or not all(_is_of_nothing(of.is_key(name), on, made) for name in of.keys.values()):
@@ -105,7 +105,7 @@ class GroupedSubquery:
 
     def _call(self, call: AggregateCall, name: str, of: _Correlated) -> AggregateCall:
         def beside(scalar: Scalar) -> Scalar:
-            return self.scalar(of.beside(parsed(scalar)))
+            return self.scalar(of.beside(scalar.syntax))
 
         order = tuple(replace(key, value=beside(key.value)) for key in call.order)
         filter = None if call.filter is None else beside(call.filter)
@@ -122,7 +122,7 @@ def _is_of_nothing(null: Missing, on: Sequence[exp.Expr], calls: Sequence[Aggreg
     """Whether aggregates are those of no rows where a column outside is NULL: no row is met, or none counts."""
     if any(rejects_null(part, null) for part in on):
         return True
-    return all(any(is_null(parsed(one), null) for one in computed_of(call)) for call in calls)
+    return all(any(is_null(one.syntax, null) for one in computed_of(call)) for call in calls)
 
 
 @dataclass

@@ -12,6 +12,7 @@ from sqlglot.tokenizer_core import TokenType
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.buckets import FLINK_COLUMNS, BucketCalls, TableFunction, is_bucket, table_function
 from streambound.analyzer.algebra.calls import is_aggregate_call, sort_keys
+from streambound.analyzer.algebra.implied_limits import may_have_limits, with_limits
 from streambound.analyzer.algebra.misplaced_stars import check_stars
 from streambound.analyzer.algebra.nodes import (
     Alias,
@@ -36,6 +37,7 @@ from streambound.analyzer.algebra.nodes import (
     Tree,
     Union,
 )
+from streambound.analyzer.algebra.relation_sets import asking_join
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
 from streambound.analyzer.algebra.select_list import SelectList
@@ -137,10 +139,10 @@ class Lowering:
 
     ``queries`` collects those of subqueries in expressions, by the identity of their syntax, which ``kept`` holds;
     ``apart`` the columns that are ends of windows (`window_structs`), ``once`` those of which USING makes
-    one, in each SELECT around what is being lowered (`using_on`), ``around`` what those may name in subqueries.
+    one, in each SELECT around what is being lowered (`using_on`), ``around`` the rows that subqueries may name.
     ``recursive`` has the columns of the recursive relations around what is being lowered. ``joining``: what asks
     relations is joined with them, where that is the same (`asked_relations`). ``periods``: it is a part of a SEQ block,
-    whose streams may have dates for times.
+    whose streams may have dates for times. ``written``: conditions and set operations stay as they are written.
     """
 
     positions: Positions
@@ -150,9 +152,10 @@ class Lowering:
     recursive: list[Schema] = field(default_factory=list)
     joining: bool = False
     periods: bool = False
+    written: bool = False
     apart: set[str] = field(default_factory=set)
     once: list[list[Pair]] = field(default_factory=list)
-    around: list[Schema] = field(default_factory=list)
+    around: list[Tree] = field(default_factory=list)
 
     @property
     def windows(self) -> WindowStructs:
@@ -204,7 +207,9 @@ class Lowering:
         make = _SET_OPERATIONS[node.key]
         words = {"union": TokenType.UNION, "except": TokenType.EXCEPT, "intersect": TokenType.INTERSECT}[node.key]
         at = self.positions.keyword_before(self.positions.of(node.expression).start, words)
-        return self._ordered(node, ctes, make(left, right, bool(node.args.get("distinct")), syntax=node, at=at))
+        made: Tree = make(left, right, bool(node.args.get("distinct")), syntax=node, at=at)
+        made = made if self.written else asking_join(made, self._columns, self.catalog)
+        return self._ordered(node, ctes, made)
 
     def _select(self, node: exp.Select, ctes: Ctes) -> Tree:
         self.reject(node, _CLAUSES)
@@ -216,15 +221,18 @@ class Lowering:
         self.once.append([])
         tree = self.nothing(node) if node.args.get("from_") is None else self.joined(node, ctes)
         written, node = node, self._over(node, tree)
-        self.around.append(self._columns(tree) if self.apart else ())
+        self.around.append(tree)
         where = node.args.get("where")
         valid = self._valid_first(node, ctes)
         if valid is not None:
             where = exp.Where(this=exp.and_(valid, where and where.this))
         given = self._columns(tree)
         if where is not None:
+            limited = self._limited(where.this, tree)
+            where = where if limited is where.this else exp.Where(this=limited)
             tree = self._subqueries(tree, ctes).where(tree, where)
-        made = [column.name for column in self._columns(tree) if column not in given]
+        known = {(column.alias, column.name) for column in given}
+        made = [column.name for column in self._columns(tree) if (column.alias, column.name) not in known]
         tree = self._listed(node, tree, ctes)
         if made and isinstance(tree, Project):
             tree = replace(tree, items=tuple(_without(item, made) for item in tree.items))
@@ -241,11 +249,22 @@ class Lowering:
         if self.apart:
             own = tuple(column for tree in trees for column in self._columns(tree))
             mine = {column.alias.lower() for column in own}
-            outer = tuple(one for given in reversed(self.around) for one in given if one.alias.lower() not in mine)
+            outer = tuple(one for one in self._outer() if one.alias.lower() not in mine)
             node = self.windows.by_ends(node, (*own, *outer))
         if not self.once or not self.once[-1]:
             return node
         return with_owners(node, self.once[-1], tuple(column for tree in trees for column in self._columns(tree)))
+
+    def _outer(self) -> Schema:
+        """The columns of the SELECTs around a subquery, those of the inner ones first."""
+        return tuple(column for tree in reversed(self.around) for column in self._columns(tree))
+
+    def _limited(self, condition: exp.Expr, *trees: Tree) -> exp.Expr:
+        """A condition over the rows of trees, with what it says of times."""
+        if self.written or not may_have_limits(condition):
+            return condition
+        own = tuple(column for tree in trees for column in self._columns(tree))
+        return with_limits(condition, (*own, *self._outer()), self.positions)
 
     def nothing(self, node: exp.Select) -> Tree:
         """What a SELECT without FROM reads; raises Finding."""
@@ -349,7 +368,7 @@ class Lowering:
         right = self.entry(entry, ctes)
         if self.apart:
             using = self.windows.using(using, self._columns(left), self._columns(right))
-        on = on and self._over(on, left, right)
+        on = on and self._limited(self._over(on, left, right), left, right)
         if using and not (inner and is_block(left, self.catalog) and is_block(right, self.catalog)):
             mine, other = self._columns(left), self._columns(right)
             pairs = [Pair(self._shared(name, mine, join), self._shared(name, other, join), kind) for name in using]
@@ -504,7 +523,7 @@ class Lowering:
         """An expression, whose subqueries are lowered."""
         for query in outermost_queries(node):
             self._subquery(query, ctes)
-        return Scalar(node.sql("spark", comments=False), syntax=node)
+        return Scalar(node)
 
     def _subquery(self, query: exp.Query, ctes: Ctes) -> Tree:
         """The tree of a subquery in an expression, which is lowered once."""

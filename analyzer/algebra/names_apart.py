@@ -110,7 +110,7 @@ class _Renaming:
     def _column(self, place: int, name: str, star: Star, given: Schema) -> Named:
         """A column that a ``*`` stands for, by a name."""
         node = shown_column(given[place], self.positions.of(star.syntax or exp.Null()))
-        return Named(name, Scalar(node.sql("spark"), node), alias=name != given[place].name)
+        return Named(name, Scalar(node), alias=name != given[place].name)
 
     def _old(self, tree: Tree) -> Schema:
         return schema(tree, self.catalog, self.recursive[0])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 
 from sqlglot import exp
 
@@ -17,18 +18,24 @@ from streambound.analyzer.work import spend
 _STEPS_A_TEXT = 60
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Scalar:
-    """A scalar or boolean expression: canonical Spark SQL over the columns of the operator's input.
+    """A scalar or boolean expression over the columns of the operator's input; two are equal if their texts are."""
 
-    ``syntax`` is what it was written as; None where a tree was read back from its text.
-    """
+    syntax: exp.Expr
 
-    text: str
-    syntax: exp.Expr | None = field(default=None, compare=False, repr=False)
+    @cached_property
+    def text(self) -> str:
+        """Canonical Spark SQL."""
+        found = self.syntax.sql("spark", comments=False)
+        spend(_STEPS_A_TEXT + 2 * len(found))
+        return found
 
-    def __post_init__(self) -> None:
-        spend(_STEPS_A_TEXT + 2 * len(self.text))  # as its syntax is printed for it
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scalar) and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,6 @@ from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn, mean
 from streambound.analyzer.algebra.window_functions import operands
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.constants import BOOLEAN, Folded
-from streambound.analyzer.expressions.dialect import parsed as parsed_text
 from streambound.analyzer.expressions.function import ANY
 from streambound.analyzer.expressions.kinds import common
 from streambound.analyzer.types import DataType
@@ -89,7 +88,7 @@ def _schema(tree: Tree, catalog: Catalog, recursive: Schema) -> Schema:
             return (*given, *(_computed(call, given, grouped=True) for call in calls))
         case Bucket(input=input, time=time, columns=names, alias=alias):
             given = schema(input, catalog, recursive)
-            kind = type_of(parsed(time), given)[0]
+            kind = type_of(time.syntax, given)[0]
             return (*given, *(ViewColumn(alias, name, type=kind, nullable=False) for name in names))
         case Apply(input, subquery, kind, name):
             asked = schema(subquery, catalog, recursive)
@@ -137,7 +136,7 @@ def grouped(keys: tuple[Named, ...], given: Schema) -> Schema:
 
 def _grouped(key: Named, given: Schema) -> ViewColumn:
     """The column of a key: the input's own, where it is one, with its alias."""
-    syntax = parsed(key.value)
+    syntax = key.value.syntax
     place = meant(syntax, given) if isinstance(syntax, exp.Column) else None
     if place is None:
         kind, nullable = type_of(syntax, given)
@@ -148,7 +147,7 @@ def _grouped(key: Named, given: Schema) -> ViewColumn:
 def _computed(call: AggregateCall | WindowCall, given: Schema, grouped: bool) -> ViewColumn:
     """The column of an aggregate, or of a function over a window; ``grouped``: it has a row to be computed of."""
     computed = computed_of(call) if isinstance(call, AggregateCall) else operands(call)
-    arguments = [type_of(parsed(one), given) for one in computed]
+    arguments = [type_of(one.syntax, given) for one in computed]
     kind, nullable = type_of_call(call, arguments, grouped)
     return ViewColumn("", call.name, type=kind, nullable=nullable)
 
@@ -184,7 +183,7 @@ def _listed(items: tuple[Item, ...], given: Schema) -> Iterator[ViewColumn]:
         if isinstance(item, Star):
             yield from (replace(found, alias="") for found in starred(item, given))
             continue
-        syntax = parsed(item.value)
+        syntax = item.value.syntax
         place = meant(syntax, given) if isinstance(syntax, exp.Column) else None
         if place is not None:
             yield replace(given[place], alias="", name=item.name)
@@ -204,17 +203,12 @@ def starred_places(star: Star, given: Schema) -> tuple[int, ...]:
     return tuple(place for place in mine if not any(given[place].called(name) for name in star.without))
 
 
-def parsed(scalar: Scalar) -> exp.Expr:
-    """An expression's syntax: as it was written, or that of its text."""
-    return scalar.syntax if scalar.syntax is not None else parsed_text(scalar.text)
-
-
 def qualified(scalar: Scalar, given: Schema) -> exp.Expr:
     """An expression with the aliases of the columns that it names, so that it means the same beside other sources.
 
     Names in its own subqueries stay as they are, and so does an expression that has no other ones without an alias.
     """
-    node = parsed(scalar).copy()
+    node = scalar.syntax.copy()
     bare = [one for one in node.find_all(exp.Column) if not one.table and one.find_ancestor(exp.Query) is None]
     named = False
     for one in bare:
@@ -222,4 +216,4 @@ def qualified(scalar: Scalar, given: Schema) -> exp.Expr:
         if len(found) == 1 and found[0]:
             one.set("table", exp.to_identifier(found[0], quoted=True))
             named = True
-    return node if named else parsed(scalar)
+    return node if named else scalar.syntax

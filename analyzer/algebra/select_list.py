@@ -29,7 +29,6 @@ from streambound.analyzer.algebra.nodes import (
     Tree,
     WindowCall,
 )
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.subqueries import Subqueries
 from streambound.analyzer.codes import Code
@@ -68,6 +67,7 @@ class SelectList:
         given = self.subqueries.columns(tree)
         self.taken = {column.name.lower() for column in given}
         items = [self.item(one) for one in self.node.expressions]
+        texts = [item.value.text if isinstance(item, Named) else "" for item in items]  # before calls become columns
         self._named_windows()
         keys = self._keys()
         self._aliases("having", given)
@@ -81,19 +81,20 @@ class SelectList:
         tree = self._over(tree)
         if qualify := self.node.args.get("qualify"):
             tree = Filter(tree, self.scalar(qualify.this), syntax=qualify)
-        added = tuple(c.name for c in self.subqueries.columns(tree) if c not in given)
-        made = zip(items, self.node.expressions, strict=True)
-        return Project(tree, tuple(self._made(item, one, added) for item, one in made), syntax=self.written)
+        known = {(column.alias, column.name) for column in given}
+        added = tuple(c.name for c in self.subqueries.columns(tree) if (c.alias, c.name) not in known)
+        made = zip(items, texts, self.node.expressions, strict=True)
+        return Project(tree, tuple(self._made(*one, added) for one in made), syntax=self.written)
 
-    def _made(self, item: Item, node: exp.Expr, added: tuple[str, ...]) -> Item:
-        """An item over the operators that were put below it."""
+    def _made(self, item: Item, text: str, node: exp.Expr, added: tuple[str, ...]) -> Item:
+        """An item, which was written so, over the operators that were put below it."""
         if isinstance(item, Star):
             return replace(item, without=(*item.without, *added)) if not item.alias else item
         inner = node.unalias().unnest()
         value = self.scalar(inner)
         if isinstance(node, exp.Alias) and not item.alias:  # a bucket, which is called as its function
             return Named(node.alias, value, alias=True)
-        return replace(item, value=value, alias=item.alias or value.text != item.value.text)
+        return replace(item, value=value, alias=item.alias or value.text != text)
 
     def _roots(self) -> Iterator[exp.Expr]:
         """The expressions that stand above the groups."""
@@ -222,7 +223,7 @@ class SelectList:
 
     def _known(self, keys: list[Named], given: Schema) -> None:
         """Raise a Finding for a key that is no column of the rows."""
-        for key in (parsed(named.value) for named in keys):
+        for key in (named.value.syntax for named in keys):
             if isinstance(key, exp.Column) and not any(one.called(key.name, key.text("table")) for one in given):
                 message = f"the streams and relations in this FROM have no column {key.name!r}"
                 help = suggest(key.name, [one.name for one in given])

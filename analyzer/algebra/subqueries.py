@@ -31,7 +31,8 @@ from streambound.analyzer.algebra.nodes import (
     Tree,
     Union,
 )
-from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.analyzer.algebra.running_subqueries import RunningSubquery
+from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.verify import is_version, outer_columns
 from streambound.analyzer.catalog import Catalog
@@ -176,7 +177,7 @@ class Subqueries:
         """The rows for which one more condition is true: a block has one condition."""
         if not isinstance(tree, Filter):
             return Filter(tree, self.scalar(condition), syntax=clause)
-        return Filter(tree.input, self.scalar(exp.and_(parsed(tree.condition), condition)), syntax=clause)
+        return Filter(tree.input, self.scalar(exp.and_(tree.condition.syntax, condition)), syntax=clause)
 
     def _filtered(self, tree: Tree, part: exp.Expr, clause: exp.Expr) -> Tree:
         holder = exp.Paren(this=part.copy())
@@ -219,11 +220,14 @@ class Subqueries:
         return tree
 
     def _grouped(self, tree: Tree, asked: Tree, place: exp.Expr) -> tuple[Tree, exp.Expr] | None:
-        """The tree with the groups of a correlated subquery, and its value (`grouped_subqueries`); None for others."""
+        """The tree with the aggregates of a correlated subquery, and its value; None for others.
+
+        They are running ones (`running_subqueries`), or of groups (`grouped_subqueries`).
+        """
         if not outer_columns(asked, self.catalog):
             return None
-        grouped = GroupedSubquery(self.catalog, self.scalar, self.fresh, place.copy(), self.positions.of(place))
-        return grouped.joined(tree, asked)
+        given = self.catalog, self.scalar, self.fresh, place.copy(), self.positions.of(place)
+        return RunningSubquery(*given).beside(tree, asked) or GroupedSubquery(*given).joined(tree, asked)
 
     def fresh(self, prefix: str) -> str:
         """A name that nothing has, with that beginning."""
@@ -283,11 +287,11 @@ class Subqueries:
             if isinstance(asked, Project) and kind is ApplyKind.IN:
                 if len(asked.items) != width or not all(isinstance(item, Named) for item in asked.items):
                     return None
-                values = [parsed(item.value).copy() for item in asked.items if isinstance(item, Named)]
+                values = [item.value.syntax.copy() for item in asked.items if isinstance(item, Named)]
             asked = asked.input
             if kind is ApplyKind.IN and values:
                 break
-        rows, parts = (asked.input, conjuncts(parsed(asked.condition))) if isinstance(asked, Filter) else (asked, [])
+        rows, parts = (asked.input, conjuncts(asked.condition.syntax)) if isinstance(asked, Filter) else (asked, [])
         version = is_version(rows)
         if not version and (not parts or outer_columns(rows, self.catalog, self.recursive)):
             return None
@@ -324,7 +328,7 @@ class Subqueries:
             )
             names = self.columns(relation)
             if is_static(relation, self.catalog) and not any(_find(column, names) for column in told):
-                own = [] if tree.condition is None else [parsed(tree.condition)]
+                own = [] if tree.condition is None else [tree.condition.syntax]
                 own += [one for one in conditions if any(_find(column, names) for column in one.find_all(exp.Column))]
                 told = told + [column for one in own for column in one.find_all(exp.Column)]
                 left = self._asked_of(stream, [one for one in conditions if one not in own], told, asked)
@@ -340,7 +344,7 @@ class Subqueries:
         if not isinstance(right, Filter):
             return self._apart(right, given)[0] or asked
         apart, rename = self._apart(right.input, given)
-        own = _qualified(parsed(right.condition).copy(), self.columns(right.input), (), rename)
+        own = _qualified(right.condition.syntax.copy(), self.columns(right.input), (), rename)
         return asked if apart is None or own is None else Filter(apart, self.scalar(own), syntax=right.syntax)
 
     def _apart(self, right: Tree, given: Schema) -> tuple[Tree | None, str]:

@@ -7,20 +7,19 @@ from collections.abc import Iterable
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Scalar
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.schema_columns import ViewColumn
 
 
 def scalar_of(node: exp.Expr) -> Scalar:
     """A syntax tree as an expression of the algebra."""
-    return Scalar(node.sql("spark"), node)
+    return Scalar(node)
 
 
 def conjuncts(condition: Scalar | exp.Expr | None) -> list[exp.Expr]:
     """The parts of a conjunction; none of no condition."""
     if condition is None:
         return []
-    node = (parsed(condition) if isinstance(condition, Scalar) else condition).unnest()
+    node = (condition.syntax if isinstance(condition, Scalar) else condition).unnest()
     return [part.unnest() for part in node.flatten()] if isinstance(node, exp.And) else [node]
 
 

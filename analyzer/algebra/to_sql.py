@@ -42,7 +42,6 @@ from streambound.analyzer.algebra.nodes import (
     WindowCall,
     named_inputs,
 )
-from streambound.analyzer.algebra.schema import parsed
 
 _SET_OPERATIONS: dict[type[SetOperation], type[exp.SetOperation]] = {
     Union: exp.Union,
@@ -242,8 +241,8 @@ def _column(call: AggregateCall | WindowCall) -> Named:
     return Named(call.name, Scalar(_quoted(call.name)), alias=True)
 
 
-def _quoted(name: str) -> str:
-    return exp.column(_identifier(name)).sql("spark")
+def _quoted(name: str) -> exp.Column:
+    return exp.column(_identifier(name))
 
 
 def _open(query: exp.Query) -> exp.Query:
@@ -326,7 +325,7 @@ def _item(item: Item, list_: _List) -> exp.Expr:
 
 
 def _copied(scalar: Scalar) -> exp.Expr:
-    return parsed(scalar).copy()
+    return scalar.syntax.copy()
 
 
 def _identifier(name: str) -> exp.Identifier:

@@ -57,14 +57,14 @@ def _lines(tree: Tree, note: Callable[[Tree], str], depth: int) -> Iterator[str]
 
 def _literal(value: object) -> object:
     match value:
-        case Scalar(text):
-            return text
+        case Scalar():
+            return value.text
         case Named():
-            named = exp.alias_(parsed_text(value.value.text), value.name, quoted=True)
-            return named.sql("spark") if value.alias else value.value.text
+            named = exp.alias_(value.value.syntax, value.name, quoted=True)
+            return named.sql("spark", comments=False) if value.alias else value.value.text
         case AggregateCall(name=name) | WindowCall(name=name):
-            call = call_syntax(value, lambda scalar: parsed_text(scalar.text))
-            return exp.alias_(call, name, quoted=True).sql("spark")
+            call = call_syntax(value, lambda scalar: scalar.syntax.copy())
+            return exp.alias_(call, name, quoted=True).sql("spark", comments=False)
         case SortKey():
             return _ordered(value)
         case Star(alias, without):
@@ -150,13 +150,9 @@ def _value(value: object, type_: str) -> object:
     return value
 
 
-def _scalar(node: exp.Expr) -> Scalar:
-    return Scalar(node.sql("spark", comments=False))
-
-
 def _aggregate(text: str) -> AggregateCall:
     node = parsed(text, alias=True)
-    return replace(aggregate_call(node.unalias(), node.alias, _scalar), syntax=None)
+    return replace(aggregate_call(node.unalias(), node.alias, Scalar), syntax=None)
 
 
 def _window(text: str) -> WindowCall:
@@ -164,23 +160,23 @@ def _window(text: str) -> WindowCall:
     window = node.unalias()
     if not isinstance(window, exp.Window):
         raise ValueError(f"no function over a window: {text}")
-    return replace(window_call(window, node.alias, _scalar), syntax=None)
+    return replace(window_call(window, node.alias, Scalar), syntax=None)
 
 
 def _sort_key(text: str) -> SortKey:
     query = parsed_text(f"SELECT 1 ORDER BY {text}")
-    return sort_keys(query.args["order"], _scalar)[0]
+    return sort_keys(query.args["order"], Scalar)[0]
 
 
 def _item(text: str) -> Item:
     node = parsed_text(text)
     if isinstance(node, exp.Alias):
-        return Named(node.alias, Scalar(node.this.sql("spark")), alias=True)
+        return Named(node.alias, Scalar(node.this), alias=True)
     star = node if isinstance(node, exp.Star) else node.this
     if isinstance(star, exp.Star):
         without = tuple(column.name for column in star.args.get("except_") or ())
         return Star(node.table if isinstance(node, exp.Column) else "", without)
-    return Named(node.name if isinstance(node, exp.Column) else text, Scalar(text))
+    return Named(node.name if isinstance(node, exp.Column) else text, Scalar(node))
 
 
 _READERS: dict[str, Callable[[str], object]] = {
@@ -189,7 +185,7 @@ _READERS: dict[str, Callable[[str], object]] = {
     "AggregateCall": _aggregate,
     "WindowCall": _window,
     "SortKey": _sort_key,
-    "Scalar": Scalar,
+    "Scalar": lambda text: Scalar(parsed_text(text)),
 }
 """What a field of some type is read with."""
 _ENUMS: dict[str, type[StrEnum]] = {kind.__name__: kind for kind in (ApplyKind, BucketKind, JoinKind)}

@@ -93,9 +93,7 @@ def starred_once(tree: Tree, given: Schema, pairs: Sequence[Pair]) -> Tree:
             items.append(item)
             continue
         named = [(one.name, node) for one, node in shown.items() if not any(map(one.called, item.without))]
-        items += [
-            Named(name, Scalar(node.sql("spark"), node), alias=not isinstance(node, exp.Column)) for name, node in named
-        ]
+        items += [Named(name, Scalar(node), alias=not isinstance(node, exp.Column)) for name, node in named]
     return replace(tree, items=tuple(items))
 
 

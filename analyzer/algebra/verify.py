@@ -35,7 +35,7 @@ from streambound.analyzer.algebra.nodes import (
     WindowCall,
     inputs,
 )
-from streambound.analyzer.algebra.schema import joined, parsed, schema, starred
+from streambound.analyzer.algebra.schema import joined, schema, starred
 from streambound.analyzer.algebra.schema_columns import Schema, meant
 from streambound.analyzer.algebra.verify_types import ill_typed
 from streambound.analyzer.catalog import Catalog
@@ -96,7 +96,7 @@ def _of_operator(
     name, (scalars, named) = type(tree).__name__, _named(tree, given, catalog)
     known = (*named, *around)
     for scalar in scalars:
-        for column in _columns(parsed(scalar)) if scalar else ():
+        for column in _columns(scalar.syntax) if scalar else ():
             if meant(column, known) is None:
                 yield f"{name}: its input has no column {column.sql('spark')}"
     for item in getattr(tree, "items", ()):
@@ -117,7 +117,7 @@ def names(tree: Tree, catalog: Catalog, recursive: Schema = (), around: Schema =
         yield from names(under, catalog, own, outside)
     scalars, named = _named(tree, [schema(under, catalog, recursive) for under in inputs(tree)], catalog)
     for scalar in scalars:
-        for column in _columns(parsed(scalar)) if scalar else ():
+        for column in _columns(scalar.syntax) if scalar else ():
             yield ColumnName(column, named, around, isinstance(tree, OrderBy))
 
 
@@ -187,10 +187,10 @@ def _outer_columns(tree: Tree, catalog: Catalog, recursive: Schema, around: Sche
     scalars = [tree.time] if isinstance(tree, AsOf) else scalars
     known, sorted_by = (*given, *around), (*given, *below, *around)
     for scalar in scalars:
-        for column in _columns(parsed(scalar)) if scalar else ():
+        for column in _columns(scalar.syntax) if scalar else ():
             if meant(column, sorted_by) is None:
                 yield column
-        for query in parsed(scalar).find_all(exp.Query) if scalar else ():
+        for query in scalar.syntax.find_all(exp.Query) if scalar else ():
             for column in query.find_all(exp.Column):
                 if column.table and meant(column, known) is None:
                     named = {one.alias_or_name.lower() for one in query.find_all(exp.Table, exp.Subquery)}

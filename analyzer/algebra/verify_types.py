@@ -22,7 +22,7 @@ from streambound.analyzer.algebra.nodes import (
     Union,
 )
 from streambound.analyzer.algebra.row_expressions import type_of
-from streambound.analyzer.algebra.schema import joined, parsed
+from streambound.analyzer.algebra.schema import joined
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.constants import VOID
@@ -50,17 +50,17 @@ def ill_typed(tree: Tree, given: list[Schema], catalog: Catalog) -> Iterator[str
             for one, other in zip(given[0], given[1], strict=False):
                 yield from _alike(name, one, other)
         case Bucket(time=time):
-            kind = type_of(parsed(time), given[0])[0]
+            kind = type_of(time.syntax, given[0])[0]
             if kind is not None and kind.family not in {*_MOMENTS, Family.INTEGER, *_CONVERTED}:
                 yield f"Bucket: {time.text} is {kind.with_article}, no time"
         case FirstRows(count=count, offset=offset):
             for number in (count, offset):
-                kind = type_of(parsed(number), ())[0] if number is not None else None
+                kind = type_of(number.syntax, ())[0] if number is not None else None
                 if number is not None and kind is not None and kind.family is not Family.INTEGER:
                     yield f"FirstRows: {number.text} is {kind.with_article}, no number of rows"
         case Aggregate(calls=calls):
             for call in calls:
-                kinds = [type_of(parsed(argument), given[0])[0] for argument in call.arguments]
+                kinds = [type_of(argument.syntax, given[0])[0] for argument in call.arguments]
                 if call.function in ("SUM", "AVG") and any(kind and kind.family in _NO_NUMBERS for kind in kinds):
                     yield f"Aggregate: {call.function} of what is no number"
         case Apply(kind=ApplyKind.SCALAR) if len(given[1]) != 1:
@@ -76,7 +76,7 @@ _NO_NUMBERS = frozenset({Family.BOOLEAN, Family.DATE, Family.TIMESTAMP})
 
 def _conditions(name: str, conditions: list[Scalar | None], given: Schema) -> Iterator[str]:
     for condition in conditions:
-        kind = type_of(parsed(condition), given)[0] if condition is not None else None
+        kind = type_of(condition.syntax, given)[0] if condition is not None else None
         if condition is not None and kind is not None and kind != VOID and kind.family is not Family.BOOLEAN:
             yield f"{name}: {condition.text} is {kind.with_article}, no condition"
 

@@ -8,7 +8,6 @@ from enum import Enum, auto
 from streambound.analyzer.algebra.aggregate_functions import aggregate_type
 from streambound.analyzer.algebra.nodes import Scalar, Side, WindowCall
 from streambound.analyzer.constants import INT
-from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.expressions.whole_numbers import whole_number
 from streambound.analyzer.types import DataType
 
@@ -97,7 +96,7 @@ def number_of(call: WindowCall) -> int:
     place = window_function(call).number
     if place is None or len(call.arguments) <= place:
         return 1
-    found = whole_number(parsed(call.arguments[place].text))
+    found = whole_number(call.arguments[place].syntax)
     assert found is not None, "it was folded when it was read"
     return found[0]
 

@@ -17,7 +17,6 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.made_columns import made_column
 from streambound.analyzer.algebra.nodes import Distinct, Item, Named, Project, Scalar, Star, Tree
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.findings import Positions
 
@@ -122,8 +121,8 @@ class WindowStructs:
         skip = False
         for item, after in zip(items, [*items[1:], None], strict=True):
             if isinstance(item, Named) and isinstance(after, Named) and self._is_start(item.name):
-                node = _struct(parsed(item.value).copy(), parsed(after.value).copy())
-                yield Named(item.name[: -len(".start")], Scalar(node.sql("spark"), node), alias=True)
+                node = _struct(item.value.syntax.copy(), after.value.syntax.copy())
+                yield Named(item.name[: -len(".start")], Scalar(node), alias=True)
                 skip = True
             elif not skip:
                 yield item
@@ -179,14 +178,14 @@ def _struct(start: exp.Expr, end: exp.Expr) -> exp.Expr:
 
 def _ends_of(item: Named) -> tuple[Scalar, Scalar] | None:
     """The ends of a window that an item of a list is; None for another item."""
-    node = parsed(item.value)
+    node = item.value.syntax
     if not isinstance(node, exp.Anonymous) or node.name.lower() != "named_struct" or len(node.expressions) != 4:
         return None
     _, start, _, end = node.expressions
     names = (node.expressions[0].name, node.expressions[2].name)
     if names != _ENDS or not isinstance(start, exp.Column) or not isinstance(end, exp.Column):
         return None
-    return Scalar(start.sql("spark"), start), Scalar(end.sql("spark"), end)
+    return Scalar(start), Scalar(end)
 
 
 def _written_out(item: Item, given: Schema) -> Iterator[Item]:
@@ -198,7 +197,7 @@ def _written_out(item: Item, given: Schema) -> Iterator[Item]:
     for column in given:
         if (not item.alias or column.alias.lower() == item.alias.lower()) and column.name.lower() not in without:
             node = exp.column(column.name, table=column.alias or None, quoted=True)
-            yield Named(column.name, Scalar(node.sql("spark"), node))
+            yield Named(column.name, Scalar(node))
 
 
 def _without_ordinals(node: exp.Expr) -> None:

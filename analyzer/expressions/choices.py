@@ -8,7 +8,7 @@ from functools import partial
 
 from streambound.analyzer import comparands
 from streambound.analyzer.casts import cast
-from streambound.analyzer.constants import BOOLEAN, VOID, ConstantError, Folded
+from streambound.analyzer.constants import BOOLEAN, VOID, ConstantError, Folded, is_interval
 from streambound.analyzer.expressions.function import ANY, Function, NotKnown, Scalar, always, exactly
 from streambound.analyzer.expressions.kinds import common
 from streambound.analyzer.types import DataType, Family
@@ -24,7 +24,8 @@ def _sides(left: Folded, right: Folded) -> tuple[Fraction | str, Fraction | str]
         a, b = comparands.folded(left, right)
     except ConstantError as error:
         raise NotKnown(str(error)) from error
-    if a is None or b is None or Family.OTHER in (left.kind.family, right.kind.family):
+    others = [one.kind for one in (left, right) if one.kind.family is Family.OTHER]
+    if a is None or b is None or not (len(others) in (0, 2) and all(map(is_interval, others))):
         raise NotKnown("values that cannot be compared")
     return a, b
 

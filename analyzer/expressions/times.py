@@ -13,12 +13,12 @@ from streambound.analyzer.constants import BIGINT, DATE, DOUBLE, INT, STRING, TI
 from streambound.analyzer.durations import UNITS
 from streambound.analyzer.expressions.function import ANY, Fails, Function, NotKnown, Scalar, always, exactly, whole
 from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.units_of_time import MONTHS
 
 _SECOND = 1_000_000
 FIXED_UNITS = {**{name.lower(): length for name, length in UNITS.items()}, "dayofyear": DAY}
 """The units of time that have a fixed length, in microseconds."""
-_MONTHS = {"month": 1, "quarter": 3, "year": 12}
-TIME_UNITS = (*FIXED_UNITS, *_MONTHS)
+TIME_UNITS = (*FIXED_UNITS, *MONTHS)
 """The units that TIMESTAMPADD takes."""
 _UNIX = date(1970, 1, 1)
 _DAY_ENDS = (date(1, 1, 1) - _UNIX).days, (date(9999, 12, 31) - _UNIX).days
@@ -80,7 +80,7 @@ def _units_later(unit: str, count: int, argument: Folded) -> Scalar:
         moment += count * FIXED_UNITS[unit]
     else:
         day = _day(argument)
-        year, month = divmod(day.year * 12 + day.month - 1 + count * _MONTHS[unit], 12)
+        year, month = divmod(day.year * 12 + day.month - 1 + count * MONTHS[unit], 12)
         if not 1 <= year <= 9999:
             raise NotKnown("a date beyond the years 1 to 9999")
         there = date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
@@ -97,7 +97,7 @@ def _between(kind: DataType, arguments: tuple[Folded, ...]) -> Scalar:
     unit, start, end = str(arguments[0].value).lower(), _moment(arguments[1]), _moment(arguments[2])
     if unit in FIXED_UNITS:
         return Fraction(trunc((end - start) / FIXED_UNITS[unit]))
-    return Fraction(trunc(Fraction(_months_between(arguments[1], arguments[2]), _MONTHS[unit])))
+    return Fraction(trunc(Fraction(_months_between(arguments[1], arguments[2]), MONTHS[unit])))
 
 
 def _months_between(start: Folded, end: Folded) -> int:

@@ -23,7 +23,6 @@ from streambound.analyzer.algebra.nodes import (
     Scalar,
     Tree,
 )
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.query import Computed, TimeValue
 from streambound.criteria.dataflow.blocks import (
@@ -86,8 +85,8 @@ def valued(call: AggregateCall) -> Valued | Undecided | None:
     """A call that is computed of values; None for a linear one."""
     match values_of(call):
         case KeptValues() as kept:
-            where = None if call.filter is None else parsed(call.filter)
-            return Valued(call, kept, parsed(kept.value), where)
+            where = None if call.filter is None else call.filter.syntax
+            return Valued(call, kept, kept.value.syntax, where)
         case None:
             return None
         case other:
@@ -202,7 +201,7 @@ def _block(tree: Aggregate, body: Tree, sums: BlockSums, once: bool, context: Ru
 def _sums_by_pairs(tree: Aggregate, block: Tree | None, sums: BlockSums, context: RuleContext) -> bool:
     """Whether there are sums by a key that is computed of rows of several streams: a block has no columns for these."""
     keys = block_keys(tree)[0]
-    if block is None or not sums.products or all(isinstance(parsed(key.value), exp.Column) for key in keys):
+    if block is None or not sums.products or all(isinstance(key.value.syntax, exp.Column) for key in keys):
         return False
     read = read_items(block, keys, context)
     outputs = [] if isinstance(read, Undecided) else [one for branch in read.split.branches for one in branch.outputs]
@@ -232,9 +231,9 @@ def block_keys(tree: Aggregate) -> tuple[list[Named], list[int | str | None]]:
     ends = {} if bucket is None else dict(zip(map(str.lower, bucket.columns), ENDS, strict=False))
     found: dict[str, exp.Expr] = {}
     keys = list[int | str | None]()
-    for node in (parsed(key.value).unnest() for key in tree.keys):
+    for node in (key.value.syntax.unnest() for key in tree.keys):
         read = [ends[column.name.lower()] for column in node.find_all(exp.Column) if column.name.lower() in ends]
-        value = parsed(bucket.time) if bucket is not None and read else node
+        value = bucket.time.syntax if bucket is not None and read else node
         found.setdefault(value.sql("spark"), value)
         place: int | str = [*found].index(value.sql("spark"))
         keys.append(place if not read else read[0] if isinstance(node, exp.Column) else None)

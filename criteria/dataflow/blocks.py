@@ -15,7 +15,6 @@ from sqlglot import exp
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.row_expressions import row_expression
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.block_columns import BlockColumns, with_conditions_above
 from streambound.analyzer.block_queries import BlockReader, Monomial
 from streambound.analyzer.boundedness import Facts
@@ -110,7 +109,7 @@ def unread(given: OperatorView, *expressions: nodes.Scalar | exp.Expr | None) ->
 
     Only select-project-join blocks ask relations that do not change.
     """
-    for node in (parsed(one) if isinstance(one, nodes.Scalar) else one for one in expressions if one is not None):
+    for node in (one.syntax if isinstance(one, nodes.Scalar) else one for one in expressions if one is not None):
         if node.find(exp.Query) is not None:
             return "a subquery over relations inside an expression over rows that no select-project-join block has"
         if row_expression(node, given.schema) is None:

@@ -8,7 +8,6 @@ from typing import Any
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.nodes import Tree, named_inputs
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.value_sets import NOTHING
 from streambound.analyzer.algebra.view_facts import NOW
 from streambound.analyzer.boundedness import Facts
@@ -141,7 +140,7 @@ class CertifiedCounts:
         """The fact that a version is as of the time at which the row beside it comes."""
         assert isinstance(tree, nodes.Join), "a version is joined"
         left = self.nodes.at(tree).input("left")
-        place = place_of(parsed(_relation_of(tree).time), left.view)
+        place = place_of(_relation_of(tree).time.syntax, left.view)
         assert place is not None, "it is a column"
         return [self.log.time(left, place, NOW)]
 
@@ -265,7 +264,7 @@ class CertifiedCounts:
             return made | {"timestamps": one.timestamps, "facts": facts}
         bucket = session_of(node.tree)
         if one.timestamps is not None and session is not None and bucket is not None:
-            time = place_of(parsed(bucket.time), session.view)
+            time = place_of(bucket.time.syntax, session.view)
             return made | {"timestamps": one.timestamps, "facts": [self.log.time(session, time or 0, one.source)]}
         if one.timestamps is not None and count.closing is not None:
             column = count.closing.place + first

@@ -7,7 +7,6 @@ from typing import Any
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.nodes import Tree, named_inputs
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.catalog import Catalog
 from streambound.criteria.dataflow.joins import with_partners
 from streambound.criteria.dataflow.state import (
@@ -132,7 +131,7 @@ class CertifiedNodes:
             for view in _select_lists(state.count):
                 assert state.window is not None, "rows are of a window"
                 call = state.window.calls[0]
-                items = [parsed(item.value) for item in view.items if isinstance(item, nodes.Named)]
+                items = [item.value.syntax for item in view.items if isinstance(item, nodes.Named)]
                 columns = [place_of(one, below) for one in items[len(call.partition) :]]
                 made: Json = {"path": path, "made": "partitions", "call": tree.calls.index(call)}
                 if len(items) == len(below.schema) + len(call.partition):

@@ -12,7 +12,7 @@ from itertools import chain
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Project, Star
-from streambound.analyzer.algebra.schema import parsed, starred_places
+from streambound.analyzer.algebra.schema import starred_places
 from streambound.criteria.dataflow.view import OperatorView, Places, place_of
 
 
@@ -72,5 +72,5 @@ def items_of(tree: Project, given: OperatorView) -> list[exp.Expr]:
             named = (given.schema[place] for place in starred_places(item, given.schema))
             found += [exp.column(one.name, table=one.alias or None, quoted=True) for one in named]
         else:
-            found.append(parsed(item.value))
+            found.append(item.value.syntax)
     return found

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.names_apart import with_names_apart
 from streambound.analyzer.algebra.nodes import Tree
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.view_facts import NOW
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.lower import lower
@@ -157,7 +156,7 @@ class _Maker:
         made: Json = {"calls": [tree.calls.index(one) for one in window.calls], "keeps": found}
         below = self.nodes.at(tree).input("input")
         needed = order and (tied or found not in ("all", "first"))
-        place = place_of(parsed(order[0].value), below.view) if needed else None
+        place = place_of(order[0].value.syntax, below.view) if needed else None
         times = () if place is None else below.view.columns[place].times
         now = next((one for one in times if one.source == NOW and one.low is not None), None)
         if place is not None and now is not None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
-from streambound.analyzer.algebra.schema import parsed, starred_places
+from streambound.analyzer.algebra.schema import starred_places
 from streambound.analyzer.algebra.schema_columns import ViewColumn, meant
 from streambound.analyzer.algebra.window_functions import is_rank
 from streambound.analyzer.catalog import Kind
@@ -138,7 +138,7 @@ class _Findings:
                 own = calls if state.window is None else state.window.calls
                 for node in dict.fromkeys(node for call in own for node in call.partition):
                     if any(given.columns[place].values.size is None for place in given.read_by(node)):
-                        yield self._violation(state, _PARTITION, WrittenColumn(parsed(node), given))
+                        yield self._violation(state, _PARTITION, WrittenColumn(node.syntax, given))
             case nodes.Join():
                 yield from self._of_side(state, tree)
             case nodes.Distinct() | nodes.Union() | nodes.Project():
@@ -285,7 +285,7 @@ def written(tree: nodes.Tree, place: int, views: Views) -> Iterator[WrittenColum
                 if place < len(places):
                     below = places[place]
                     if isinstance(item, nodes.Named):
-                        yield from _or_below(WrittenColumn(parsed(item.value), given), input, views)
+                        yield from _or_below(WrittenColumn(item.value.syntax, given), input, views)
                     elif below is not None:
                         yield from written(input, below, views)
                     return
@@ -293,10 +293,10 @@ def written(tree: nodes.Tree, place: int, views: Views) -> Iterator[WrittenColum
         case nodes.Aggregate(input, keys, calls):
             given = views.of(input)
             if place < len(keys):
-                yield from _or_below(WrittenColumn(parsed(keys[place].value), given), input, views)
+                yield from _or_below(WrittenColumn(keys[place].value.syntax, given), input, views)
                 return
             call = calls[place - len(keys)]
-            syntax = parsed(call.arguments[0]) if call.arguments else call.syntax
+            syntax = call.arguments[0].syntax if call.arguments else call.syntax
             if syntax is not None:
                 yield from _or_below(WrittenColumn(syntax, given), input, views)
         case nodes.Bucket(input=input, time=time):
@@ -304,7 +304,7 @@ def written(tree: nodes.Tree, place: int, views: Views) -> Iterator[WrittenColum
             if place < width:
                 yield from written(input, place, views)
             else:
-                yield WrittenColumn(parsed(time), views.of(input))
+                yield WrittenColumn(time.syntax, views.of(input))
         case nodes.Over(input, calls):
             width = len(views.schema(input))
             if place < width:
@@ -364,14 +364,14 @@ def _scalars(tree: nodes.Tree) -> Iterator[exp.Expr]:
     """The expressions of an operator that make its rows of others."""
     match tree:
         case nodes.Project(items=items):
-            yield from (parsed(one.value) for one in items if isinstance(one, nodes.Named))
+            yield from (one.value.syntax for one in items if isinstance(one, nodes.Named))
         case nodes.Aggregate(keys=keys, calls=calls):
-            yield from (parsed(key.value) for key in keys)
-            yield from (parsed(one) for call in calls for one in call.arguments)
+            yield from (key.value.syntax for key in keys)
+            yield from (one.syntax for call in calls for one in call.arguments)
         case nodes.Over(calls=calls):
             for call in calls:
-                yield from (parsed(one) for one in (*call.partition, *(key.value for key in call.order)))
-                yield from (parsed(one) for one in call.arguments)
+                yield from (one.syntax for one in (*call.partition, *(key.value for key in call.order)))
+                yield from (one.syntax for one in call.arguments)
 
 
 def _path(root: nodes.Tree, operator: nodes.Tree) -> list[nodes.Tree]:

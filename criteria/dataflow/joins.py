@@ -21,7 +21,6 @@ from streambound.analyzer.algebra.nodes import (
     Scan,
     Tree,
 )
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise, ViewKind, promises
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.dataflow.blocks import (
@@ -76,7 +75,7 @@ def _untested(tree: Join, context: RuleContext) -> str | None:
     """Why no job tests a join's condition, in words; None where one does."""
     left, pair = context.views.of(tree.left), context.views.of(replace(tree, kind=JoinKind.INNER, member=None))
     if tree.member is not None:
-        return "NOT IN of several columns, which may be NULL"
+        return "a NOT IN of what is not compared by columns"
     if tree.kind is JoinKind.INNER:
         return unread(pair, tree.condition)
     part = untested(tree.condition, pair, len(left.schema))
@@ -326,7 +325,7 @@ def _as_of(tree: Join, version: AsOf, demand: Demand, context: RuleContext) -> O
     if not isinstance(version.input, Scan) or not version.input.changes:
         return without_rule(version, "a version of what is no relation that changes")
     left = context.views.of(tree.left)
-    place = place_of(parsed(version.time), left)
+    place = place_of(version.time.syntax, left)
     if place is None or not left.columns[place].newest or left.change > ViewKind.APPEND_ONLY:
         return without_rule(version, "a version as of another time than that at which the rows beside it come")
     mine, theirs = sides_of(tree, demand, left, context.views.of(replace(tree, kind=JoinKind.INNER, member=None)))

@@ -243,18 +243,19 @@ def _greatest(given: OperatorView, left: OperatorView) -> dict[int, int]:
 def _farthest_apart(given: OperatorView, left: OperatorView, read: Places) -> dict[tuple[int, int], int]:
     """By how much at most times are later than those of rows beside theirs, or earlier, where a condition is true.
 
-    Both are columns that it reads.
+    Both are columns that it reads. What is known of its input's rows is limited below it.
     """
     found = dict[tuple[int, int], int]()
     for beside in read:
         names = [one.source for one in given.columns[beside].times if ROW_BESIDE in one.source]
         for place in read - {beside}:
             for time in left.columns[place].times:
+                known = given.columns[place].time(time.source)
                 if time.source not in names or time.function:
                     continue
-                if time.high is not None:
+                if time.high is not None and (known is None or known.high != time.high):
                     found[place, beside] = time.high
-                if time.low is not None:
+                if time.low is not None and (known is None or known.low != time.low):
                     found[beside, place] = -time.low
     return found
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from streambound.analyzer.algebra import nodes
-from streambound.analyzer.algebra.schema import parsed, starred_places
+from streambound.analyzer.algebra.schema import starred_places
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.query import Attribute, Branch
 from streambound.analyzer.relation_queries import is_static
@@ -43,10 +43,10 @@ def key_places(tree: nodes.Tree, context: RuleContext, width: int) -> KeyPlaces 
             return _known(_common([below(left), below(right)]))
         case nodes.Aggregate(input, keys):
             given = context.views.of(input)
-            return _known(_moved(below(input), {n: place_of(parsed(key.value), given) for n, key in enumerate(keys)}))
+            return _known(_moved(below(input), {n: place_of(key.value.syntax, given) for n, key in enumerate(keys)}))
         case nodes.Over(input, calls):
             found, given = below(input), context.views.of(input)
-            partitions = [{place_of(parsed(one), given) for one in call.partition} for call in calls]
+            partitions = [{place_of(one.syntax, given) for one in call.partition} for call in calls]
             held = found is not None and all(one & places for places in partitions for one in found)
             return found if held else None
         case nodes.Join():
@@ -82,7 +82,7 @@ def _shown(tree: nodes.Project, context: RuleContext) -> dict[int, int | None]:
         if isinstance(item, nodes.Star):
             found += starred_places(item, given.schema)
         else:
-            found.append(place_of(parsed(item.value), given))
+            found.append(place_of(item.value.syntax, given))
     return dict(enumerate(found))
 
 

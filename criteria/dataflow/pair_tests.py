@@ -14,7 +14,7 @@ from streambound.analyzer.types import DataType, Family
 from streambound.criteria.dataflow.syntax import conjuncts
 from streambound.criteria.dataflow.view import OperatorView
 
-_COMPARISONS = (exp.LT, exp.LTE, exp.EQ, exp.GTE, exp.GT, exp.NEQ)
+_COMPARISONS = (exp.LT, exp.LTE, exp.EQ, exp.NullSafeEQ, exp.GTE, exp.GT, exp.NEQ)
 _NUMBERS = (Family.INTEGER, Family.DECIMAL, Family.FLOAT)
 
 

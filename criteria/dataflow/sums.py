@@ -12,7 +12,6 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.aggregate_functions import AGGREGATES, GroupKeeps
 from streambound.analyzer.algebra.nodes import AggregateCall, Tree
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.block_columns import with_conditions_above
 from streambound.analyzer.block_queries import Monomial
 from streambound.analyzer.findings import Finding
@@ -40,9 +39,9 @@ def _summed(
     call: AggregateCall, known: list[Monomial], sources: Callable[[exp.Expr], tuple[str, ...]]
 ) -> SummedCall | None:
     """An aggregate with its sums, which are added to those that are known."""
-    filters = (parsed(call.filter),) if call.filter is not None else ()
-    at, arguments = parsed(call.filter or call.arguments[0]) if call.filter or call.arguments else None, call.arguments
-    nodes = tuple(parsed(one) for one in arguments)
+    filters = (call.filter.syntax,) if call.filter is not None else ()
+    at, arguments = (call.filter or call.arguments[0]).syntax if call.filter or call.arguments else None, call.arguments
+    nodes = tuple(one.syntax for one in arguments)
     if any(len(sources(one)) > 1 for one in filters):
         return None
     if call.function == "COUNT":

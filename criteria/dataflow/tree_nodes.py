@@ -10,7 +10,7 @@ from typing import Any
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.expression_facts import times_of
 from streambound.analyzer.algebra.narrowing import RowFacts, narrowed
-from streambound.analyzer.algebra.schema import parsed, starred_places
+from streambound.analyzer.algebra.schema import starred_places
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.value_sets import ValueSet
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise
@@ -268,7 +268,7 @@ def origin(node: TreeNode, column: int) -> tuple[TreeNode, int | None, Any] | No
             below = node.input("input")
             return _of_expression(below, _items(tree, below.view)[column])
         case nodes.Aggregate(keys=keys):
-            return _of_expression(node.input("input"), parsed(keys[column].value)) if column < len(keys) else None
+            return _of_expression(node.input("input"), keys[column].value.syntax) if column < len(keys) else None
         case nodes.Join(using=()):
             return (*row_of(node, column), None)
         case nodes.Except():
@@ -290,7 +290,7 @@ def _items(tree: nodes.Project, given: OperatorView) -> list[Any]:
         if isinstance(item, nodes.Star):
             found += [column_of(given.schema[place]) for place in starred_places(item, given.schema)]
         else:
-            found.append(parsed(item.value))
+            found.append(item.value.syntax)
     return found
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Bucket, Scalar, Tree
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.schema_columns import Schema, meant, read_by
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise, ViewKind, promises
 from streambound.analyzer.catalog import DeclaredTable, Kind
@@ -91,7 +90,7 @@ class OperatorView:
 
     def read_by(self, *nodes: exp.Expr | Scalar | None) -> Places:
         """The places of the columns that expressions read, in their subqueries, too."""
-        syntax = [parsed(one) if isinstance(one, Scalar) else one for one in nodes if one is not None]
+        syntax = [one.syntax if isinstance(one, Scalar) else one for one in nodes if one is not None]
         return read_by(self.schema, *syntax)
 
     def narrowed(self, columns: Sequence[ColumnFacts]) -> OperatorView:

@@ -13,7 +13,7 @@ from sqlglot import exp
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.facts import FactsOfTree
 from streambound.analyzer.algebra.rules.operator_input import called
-from streambound.analyzer.algebra.schema import parsed, schema, starred_places
+from streambound.analyzer.algebra.schema import schema, starred_places
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.sources import apart, sources_of
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise, ViewFacts, ViewKind, promises
@@ -244,7 +244,7 @@ class Views:
                 places += starred_places(item, given.schema)
                 origins += [given.origins[place] for place in starred_places(item, given.schema)]
                 continue
-            origin, plain = _origin(given, given.read_by(item.value)), place_of(parsed(item.value), given)
+            origin, plain = _origin(given, given.read_by(item.value)), place_of(item.value.syntax, given)
             if plain is None and any(RECURSION in name for name in origin):
                 origin |= {MADE}
             places.append(plain)
@@ -319,11 +319,11 @@ class Views:
             case nodes.Filter(input) | nodes.Alias(input) | nodes.SpjBlock(input) | nodes.Distinct(input):
                 return self.bucket_end(input, place)
             case nodes.Aggregate(input, keys):
-                plain = place_of(parsed(keys[place].value), self.of(input)) if place < len(keys) else None
+                plain = place_of(keys[place].value.syntax, self.of(input)) if place < len(keys) else None
                 return None if plain is None else self.bucket_end(input, plain)
             case nodes.Project(input, items) if all(isinstance(item, nodes.Named) for item in items):
                 item = items[place]
-                plain = place_of(parsed(item.value), self.of(input)) if isinstance(item, nodes.Named) else None
+                plain = place_of(item.value.syntax, self.of(input)) if isinstance(item, nodes.Named) else None
                 return None if plain is None else self.bucket_end(input, plain)
             case nodes.Join(left=left, right=right, using=()):
                 width = len(self.of(left).schema)
@@ -531,7 +531,7 @@ def _origin(given: OperatorView, places: Iterable[int]) -> frozenset[str]:
 def _numbered(calls: Sequence[nodes.WindowCall], given: OperatorView) -> Iterator[Places]:
     """The keys that ROW_NUMBER makes of a partition's columns: no two rows of one have the same number."""
     for number, call in enumerate(calls, len(given.schema)):
-        places = [place_of(parsed(one), given) for one in call.partition]
+        places = [place_of(one.syntax, given) for one in call.partition]
         if call.function == "ROW_NUMBER" and None not in places:
             yield frozenset((*(place for place in places if place is not None), number))
 

@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.aggregate_functions import AGGREGATES, computed_of
-from streambound.analyzer.algebra.schema import parsed, schema, starred_places
+from streambound.analyzer.algebra.schema import schema, starred_places
 from streambound.analyzer.algebra.schema_columns import Schema, meant
 from streambound.analyzer.algebra.window_functions import WINDOW_FUNCTIONS, Gives, operands
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
@@ -100,7 +100,7 @@ class Visibility:
                     yield replace(below, columns=tuple(self._listed(items, self._schema(input), below.columns)))
             case nodes.Bucket(input=input, time=time, columns=names):  # a bucket is known by its first time
                 for below in self.of(input):
-                    start = self._value(parsed(time), self._schema(input), below.columns)
+                    start = self._value(time.syntax, self._schema(input), below.columns)
                     yield replace(below, columns=(*below.columns, start, *(None for _ in names[1:])))
             case nodes.Aggregate():
                 yield from self._groups(tree)
@@ -189,14 +189,14 @@ class Visibility:
             if isinstance(item, nodes.Star):
                 yield from (columns[place] for place in starred_places(item, given))
             else:
-                yield self._value(parsed(item.value), given, columns)
+                yield self._value(item.value.syntax, given, columns)
 
     def _groups(self, tree: nodes.Aggregate) -> Iterator[VisibleRows]:
         """Groups of one row each, which some of the aggregates count."""
         given = self._schema(tree.input)
         for counted in dict.fromkeys((*(call.filter for call in tree.calls if call.filter is not None), None)):
             for below in self.of(tree.input):
-                keys = tuple(self._value(parsed(key.value), given, below.columns) for key in tree.keys)
+                keys = tuple(self._value(key.value.syntax, given, below.columns) for key in tree.keys)
                 found = below.where(*self._true(counted, given, below.columns))
                 if tree is self.operator:
                     arguments = (self._argument(call, given, below.columns) for call in tree.calls)
@@ -241,7 +241,7 @@ class Visibility:
         table = self.catalog.table(pair.scans[-1].table)
         if isinstance(tree, nodes.AsOf) and table is not None and table.changes is not None:
             came = exp.column(table.changes.timestamp.name, table=pair.scans[-1].alias, quoted=True)
-            time = self._value(parsed(tree.time), left, pair.columns)
+            time = self._value(tree.time.syntax, left, pair.columns)
             yield None if time is None else exp.LTE(this=came, expression=time)
 
     def _value(self, node: exp.Expr, given: Schema, columns: Values) -> exp.Expr | None:
@@ -274,7 +274,7 @@ class Visibility:
     ) -> exp.Expr | None:
         """What a function is computed of."""
         computed = computed_of(call) if isinstance(call, nodes.AggregateCall) else operands(call)
-        return self._value(parsed(computed[0]), given, columns) if computed else None
+        return self._value(computed[0].syntax, given, columns) if computed else None
 
 
 def _using(names: Sequence[str], given: Schema, width: int, pair: VisibleRows) -> VisibleRows:

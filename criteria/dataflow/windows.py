@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.row_expressions import type_of
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.algebra.window_functions import (
     WINDOW_FUNCTIONS,
@@ -89,8 +88,8 @@ def _apart(call: nodes.WindowCall, place: int, demand: Demand, given: OperatorVi
     """How far the time that LAG or LEAD gives is from its row's at most in rows that matter; None without a limit."""
     if not is_beside(call) or len(operands(call)) != 1 or not call.order:
         return None
-    order = place_of(parsed(call.order[0].value), given)
-    if order is None or not given.columns[order].newest or place_of(parsed(operands(call)[0]), given) != order:
+    order = place_of(call.order[0].value.syntax, given)
+    if order is None or not given.columns[order].newest or place_of(operands(call)[0].syntax, given) != order:
         return None
     return demand.apart.get((order, place) if window_function(call).looks is Looks.BACK else (place, order))
 
@@ -152,7 +151,7 @@ def _refused(call: nodes.WindowCall, given: OperatorView) -> Undecided | None:
     if not beside and len(given_to) > 1:
         return Undecided(call, f"{call.function} of several arguments over a window", _AGGREGATED)
     if beside and len(given_to) > 1:
-        value, default = (type_of(parsed(one), given.schema)[0] for one in given_to)
+        value, default = (type_of(one.syntax, given.schema)[0] for one in given_to)
         if default != VOID and not _fits(default, value):
             help = "cast the default to the type of the value"
             return Undecided(call, f"{call.function} with a default of another type", help)
@@ -266,11 +265,11 @@ def _first(
         return []
     found: list[tuple[StateCount | None, StateCount | None]] = [(each, None)]
     if window_function(call).ties:
-        same = {place_of(parsed(one), given) for one in (*call.partition, *(key.value for key in call.order))}
+        same = {place_of(one.syntax, given) for one in (*call.partition, *(key.value for key in call.order))}
         ways = [[*call.partition, *_columns_of(given, one - same)] for one in (shown, *given.keys)]
         alike = [_partitions(_columns(tree, items, context), len(call.partition), len(given.schema)) for items in ways]
         found = [(one, None) for one in alike]
-        first = place_of(parsed(call.order[0].value), given) if call.order else None
+        first = place_of(call.order[0].value.syntax, given) if call.order else None
         ties = open_rows(given, 1) if first is not None and given.columns[first].newest else None
         if ties is not None and each is not None:
             found.append((each, ties))
@@ -293,7 +292,7 @@ def _near(reach: WindowReach, call: nodes.WindowCall, given: OperatorView, parti
     """Rows near others, or one running value, where no row comes before a closed one any more."""
     if not call.order or call.order[0].descending:
         return []
-    place = place_of(parsed(call.order[0].value), given)
+    place = place_of(call.order[0].value.syntax, given)
     if place is None or reach.after is None or (reach.before is None and reach.after):
         return []
     newest = given.columns[place].newest and given.change <= ViewKind.APPEND_ONLY
@@ -369,7 +368,7 @@ def bucket(tree: nodes.Bucket, demand: Demand, context: RuleContext) -> Operatio
     if tree.kind is nodes.BucketKind.SESSION:
         return without_rule(tree, "sessions that no groups are of")
     given = context.views.of(tree.input)
-    place = place_of(parsed(tree.time), given)
+    place = place_of(tree.time.syntax, given)
     kind = None if place is None else given.schema[place].type
     if kind is not None and kind.family is Family.DATE:
         return without_rule(tree, "a window of a DATE", "make it of the TIMESTAMP that the date is of")

@@ -24,7 +24,7 @@ from streambound.criteria.engines.flow import (
     FlowColumn,
     TimeWindow,
     equal_keys,
-    hull_fix,
+    hull,
     join_parts,
     output_places,
     side_name,
@@ -223,7 +223,7 @@ class FlinkModel(EngineModel):
         parts: list[exp.Expr], bounds: tuple[list[Micros], list[Micros]], keys: list[EqualKey],
     ) -> None:  # fmt: skip
         """A join that keeps both sides: each distinct row of what is read of them, with how often it came."""
-        why, fix = self._not_interval(flows, names, parts, bounds, keys)
+        why, fix = self._not_interval(tree, flows, names, parts, bounds, keys)
         by = 0
         for word, name, flow in zip(SIDES, names, flows, strict=True):
             values = flow.values(p - by for p in read if by <= p < by + len(flow.columns))
@@ -233,7 +233,7 @@ class FlinkModel(EngineModel):
             by = len(flow.columns)
 
     def _not_interval(
-        self, flows: tuple[Flow, ...], names: tuple[str, ...], parts: list[exp.Expr],
+        self, tree: nodes.Join, flows: tuple[Flow, ...], names: tuple[str, ...], parts: list[exp.Expr],
         bounds: tuple[list[Micros], list[Micros]], keys: list[EqualKey],
     ) -> tuple[str, EngineFix]:  # fmt: skip
         """Why a join is a regular one, and what makes it another one."""
@@ -245,10 +245,9 @@ class FlinkModel(EngineModel):
         for left, right in keys:
             ends = [columns[place] for one in (left, right) if (place := place_of(one)) is not None]
             if len(ends) == 2 and all(one.mark is not None and one.mark.window is not None for one in ends):
-                return "one end of the windows is compared, not both", EngineFix(
-                    f"add AND {names[0]}.window_start = {names[1]}.window_start"
-                    f" AND {names[0]}.window_end = {names[1]}.window_end", True,
-                )  # fmt: skip
+                missing = "window_start" if ends[0].mark is not None and ends[0].mark.end else "window_end"
+                fix = self.added(tree, f"{names[0]}.{missing} = {names[1]}.{missing}")
+                return "one end of the windows is compared, not both", fix
         times = [flow.event_time() for flow in flows]
         if None in times:
             name = names[times.index(None)]
@@ -257,9 +256,9 @@ class FlinkModel(EngineModel):
         first, second = (next(one.near.source for one in flow.columns if one.mark and one.near) for flow in flows)
         condition = exp.and_(*parts, exp.true(), copy=True)
         apart = distance(condition, first, second, Flow(columns).near)
-        fix = hull_fix(apart, flows[0], flows[1])
-        if fix is not None:
-            return "the planner reads no two bounds on time attributes in the condition", fix
+        if bounds_added := hull(apart, flows[0], flows[1]):
+            why = "the planner reads no two bounds on time attributes in the condition"
+            return why, self.added(tree, *bounds_added)
         return "the condition does not bound the distance of the time attributes from both sides", _FORGET
 
     # --- groups -------------------------------------------------------------------------------------------------------
@@ -295,7 +294,11 @@ class FlinkModel(EngineModel):
             self.states.append(self._windowed("window aggregate", tree, flow, windows[0], values))
             return replace(flow, rate=None)
         half = [one.name for one in flow.columns if one.mark is not None and one.mark.window is not None]
-        fix = EngineFix("group by window_start and window_end", True) if half else _FORGET
+        fix = _FORGET
+        if half:
+            name, _, end = half[0].rpartition("window_")
+            key = f"{name}window_{'start' if end == 'end' else 'end'}"
+            fix = self.grouped_too(tree, key, "group by window_start and window_end")
         why = "one end of a window is grouped by, not both" if half else "every key is kept"
         kept = None if values is None or more is None else values
         if values is not None and more is None:

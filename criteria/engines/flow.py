@@ -19,6 +19,7 @@ from streambound.analyzer.algebra.schema import schema, starred_places
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.catalog import Catalog, DeclaredTable
 from streambound.analyzer.columns import Column
+from streambound.analyzer.edits import Edit
 from streambound.analyzer.engine_profiles import EngineProfile, Micros
 from streambound.analyzer.findings import Positions
 from streambound.analyzer.spans import Span
@@ -45,6 +46,7 @@ from streambound.criteria.engines.profile import (
     StateClass,
     length_text,
 )
+from streambound.criteria.repairs.layout import Layout
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +127,7 @@ class EngineModel(ABC):
     """Walks a tree with what is read of each operator's rows, and with conditions that engines push down to it.
 
     ``sources`` are the streams that it reads, by the number that `Near` has for them; None where one has no watermark.
+    With a ``layout`` of the statement fixes that add something to it are edits, too.
     """
 
     catalog: Catalog
@@ -138,6 +141,7 @@ class EngineModel(ABC):
     sources: list[tuple[str, Micros | None]] = field(default_factory=list)
     windows: int = 0
     scanned: int = 0
+    layout: Layout | None = None
 
     def read(self, tree: nodes.Tree) -> EngineReading:
         """What the model says of a query."""
@@ -182,6 +186,23 @@ class EngineModel(ABC):
     def refuse(self, when: Phase, why: str, tree: nodes.Tree, error: str = "", fix: EngineFix | None = None) -> None:
         """Take down that the engine does not run it."""
         self.refusals.append(Refusal(when, why, self.span(tree), error, fix))
+
+    def added(self, tree: nodes.Join, *conditions: str) -> EngineFix:
+        """Conditions that follow of those of a join, added to them: results stay the same."""
+        text = f"add AND {' AND '.join(conditions)}"
+        join, edits = tree.syntax, tuple[Edit, ...]()
+        if self.layout is not None and isinstance(join, exp.Join):
+            where = None if tree.kind is not nodes.JoinKind.INNER else join.find_ancestor(exp.Select)
+            node = join if join.args.get("on") is not None else where
+            edits = self.layout.conditions([(node, one) for one in conditions]) if node is not None else ()
+        return EngineFix(text, True, edits, conditions)
+
+    def grouped_too(self, tree: nodes.Tree, key: str, words: str) -> EngineFix:
+        """A key that the other keys of groups determine, added to them: the groups stay the same."""
+        edits = tuple[Edit, ...]()
+        if self.layout is not None and isinstance(tree.syntax, exp.Select):
+            edits = self.layout.one_more_key(tree.syntax, key)
+        return EngineFix(f"add {key} to the groups" if edits else words, True, edits, (key,))
 
     def is_streaming(self, tree: nodes.Tree) -> bool:
         """Whether a tree reads a stream."""
@@ -484,14 +505,13 @@ def side_name(tree: nodes.Tree, word: str) -> str:
     return alias or f"the {word} side"
 
 
-def hull_fix(apart: Distance, first: Flow, second: Flow) -> EngineFix | None:
-    """The range that a condition implies, as a part of it that engines read; None where it has no two ends."""
+def hull(apart: Distance, first: Flow, second: Flow) -> tuple[str, ...]:
+    """The range that a condition implies, as parts of it that engines read; nothing where it has no two ends."""
     low, high = apart
     names = first.event_time(), second.event_time()
     if low is None or high is None or None in names:
-        return None
-    ends = [f"{names[1]} {sign} {_moved(str(names[0]), length)}" for sign, length in ((">=", low), ("<=", high))]
-    return EngineFix(f"add AND {' AND '.join(ends)}", True)
+        return ()
+    return tuple(f"{names[1]} {sign} {_moved(str(names[0]), length)}" for sign, length in ((">=", low), ("<=", high)))
 
 
 def _moved(name: str, length: Micros) -> str:

@@ -14,7 +14,6 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.calls import microseconds, text_microseconds
 from streambound.analyzer.algebra.nodes import Scalar
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.schema_columns import Schema, meant
 from streambound.analyzer.durations import UNITS
 
@@ -38,7 +37,7 @@ _NEGATED: dict[type[exp.Expr], type[exp.Binary]] = {
 
 def placed(scalar: Scalar, given: Schema) -> exp.Expr:
     """An expression whose columns are places of a schema; names that it does not have stay."""
-    around = exp.Paren(this=parsed(scalar).copy())
+    around = exp.Paren(this=scalar.syntax.copy())
     for column in list(around.find_all(exp.Column)):
         place = meant(column, given) if column.find_ancestor(exp.Query) is None else None
         if place is not None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from streambound.analyzer.durations import UNITS
+from streambound.analyzer.edits import Edit
 from streambound.analyzer.engine_profiles import Micros, StreamEngine
 from streambound.analyzer.spans import Span
 
@@ -32,10 +33,15 @@ class GoesBy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EngineFix:
-    """What makes an engine keep less; whether results stay the same."""
+    """What makes an engine keep less; whether results stay the same.
+
+    Where it adds something to the statement, ``edits`` do it, and ``added`` are the conditions or the key.
+    """
 
     text: str
     same_results: bool
+    edits: tuple[Edit, ...] = ()
+    added: tuple[str, ...] = ()
 
     @property
     def words(self) -> str:

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from sqlglot import exp
 
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code, Severity
-from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.diagnostics import Diagnostic, Fix, FixKind
+from streambound.analyzer.edits import Edit, applied, hunks
 from streambound.analyzer.engine_profiles import EngineProfile, StreamEngine
+from streambound.analyzer.expressions.dialect import parsed_text
 from streambound.analyzer.findings import Positions
+from streambound.analyzer.lower import written_tree
+from streambound.analyzer.spans import SourceText, Span
+from streambound.analyzer.statement import Statement
+from streambound.analyzer.statements import split_statements
 from streambound.criteria.engines.flink import FlinkModel
 from streambound.criteria.engines.flow import EngineModel
 from streambound.criteria.engines.profile import EngineFix, EngineReading, EngineState, StateClass, together
 from streambound.criteria.engines.spark import SparkModel
+from streambound.criteria.repairs.layout import Layout
 
 if TYPE_CHECKING:
     from streambound.criteria.check import Checked
@@ -20,26 +30,102 @@ if TYPE_CHECKING:
 _MODELS: dict[StreamEngine, type[EngineModel]] = {StreamEngine.SPARK: SparkModel, StreamEngine.FLINK: FlinkModel}
 
 
-def read_on(checked: Checked, catalog: Catalog, profile: EngineProfile) -> EngineReading | None:
-    """What an engine does with a statement as it is written; None where it is no query that was read."""
+def read_on(checked: Checked, catalog: Catalog, profile: EngineProfile, edits: bool = True) -> EngineReading | None:
+    """What an engine does with a statement as it is written; None where it is no query that was read.
+
+    Without ``edits`` fixes are words only.
+    """
     if checked.tree is None or checked.blocks is not None:
         return None
-    statement = checked.statement
-    positions = Positions(statement.source, statement.tokens, statement.before)
-    model: EngineModel = _MODELS[profile.engine](catalog, positions, profile)
     try:
-        return model.read(checked.tree)
+        reading = _read(checked.statement, catalog, profile, Layout(checked.statement) if edits else None)
+        return None if reading is None else _with_patches(reading, checked.statement, catalog, profile)
     except RecursionError:
         return EngineReading(profile.engine, unread="the statement is nested too deeply")
 
 
-def findings(reading: EngineReading, file: str) -> tuple[Diagnostic, ...]:
-    """What is dropped, refused and kept for ever, the worst first."""
+def _read(
+    statement: Statement, catalog: Catalog, profile: EngineProfile, layout: Layout | None = None
+) -> EngineReading | None:
+    tree = written_tree(statement, catalog)
+    if tree is None:
+        return None
+    positions = Positions(statement.source, statement.tokens, statement.before)
+    return _MODELS[profile.engine](catalog, positions, profile, layout=layout).read(tree)
+
+
+def _with_patches(
+    reading: EngineReading, statement: Statement, catalog: Catalog, profile: EngineProfile
+) -> EngineReading:
+    """A reading whose fixes are edits only where they add what they say, and the model finds less wrong then."""
+    kept: dict[tuple[Edit, ...], bool] = {}
+
+    def tried(fix: EngineFix | None) -> EngineFix | None:
+        if fix is None or not fix.edits:
+            return fix
+        if fix.edits not in kept:
+            after = _after(fix, statement, catalog, profile)
+            kept[fix.edits] = after is not None and _wrong(after) < _wrong(reading)
+        return fix if kept[fix.edits] else replace(fix, edits=())
+
+    return replace(
+        reading,
+        states=tuple(replace(one, fix=tried(one.fix)) for one in reading.states),
+        drops=tuple(replace(one, fix=tried(one.fix)) for one in reading.drops),
+        refusals=tuple(replace(one, fix=tried(one.fix)) for one in reading.refusals),
+    )
+
+
+def _wrong(reading: EngineReading) -> tuple[int, int, int]:
+    """How much is wrong: refusals, then what is dropped, then what grows."""
+    grows = sum(state.kept is StateClass.GROWS for state in reading.states)
+    return len(reading.refusals), len(reading.drops), grows
+
+
+def _after(fix: EngineFix, statement: Statement, catalog: Catalog, profile: EngineProfile) -> EngineReading | None:
+    """What a model says of a statement after edits; None where they change something else, too."""
+    source = SourceText(statement.source.file, applied(statement.source.text, fix.edits))
+    first = statement.span.start
+    same = (one for one in split_statements(source, None, catalog.models) if one.span.start == first)
+    edited = next(same, None)
+    if edited is None or edited.tree is None or statement.tree is None:
+        return None
+    if _unparenthesized(_without(edited.tree, fix.added)) != _unparenthesized(statement.tree.copy()):
+        return None
+    return _read(edited, catalog, profile)
+
+
+def _without(tree: exp.Expr, added: tuple[str, ...]) -> exp.Expr:
+    """A statement without conditions, or keys of groups, that were added to it behind others."""
+    tree = tree.copy()
+    wanted = [parsed_text(one) for one in added]
+    for one in wanted:
+        for node in list(tree.find_all(exp.And)):
+            if node.expression == one:
+                node.replace(node.this.copy())
+                break
+        for group in tree.find_all(exp.Group):
+            if group.expressions and group.expressions[-1] == one:
+                group.expressions[-1].pop()
+                break
+    return tree
+
+
+def _unparenthesized(tree: exp.Expr) -> exp.Expr:
+    return tree.transform(  # type: ignore[no-any-return]
+        lambda node: node.this if isinstance(node, exp.Paren) else node
+    )
+
+
+def findings(reading: EngineReading, source: SourceText, span: Span) -> tuple[Diagnostic, ...]:
+    """What is dropped, refused and kept for ever, the worst first; of a statement at a place of a text."""
+    file = source.file
     name = reading.engine.version
     found = [
         Diagnostic(
             Code.ENGINE_DROPS, f"{name} {'drops' if one.certain else 'may drop'} results: {one.message}", file,
-            one.span, _help(one.fix), level=None if one.certain else Severity.WARNING,
+            one.span, _help(one.fix), fixes=_patch(one.fix, source, span),
+            level=None if one.certain else Severity.WARNING,
         )
         for one in reading.drops
     ]  # fmt: skip
@@ -47,12 +133,14 @@ def findings(reading: EngineReading, file: str) -> tuple[Diagnostic, ...]:
         when = {"analysis": "while it analyses it", "start": "at its start", "run": "when it runs"}[one.when]
         error = f" ({one.error})" if one.error else ""
         message = f"{name} refuses this {when}: {one.why}{error}"
-        found.append(Diagnostic(Code.ENGINE_REFUSES, message, file, one.span, _help(one.fix)))
+        patch = _patch(one.fix, source, span)
+        found.append(Diagnostic(Code.ENGINE_REFUSES, message, file, one.span, _help(one.fix), fixes=patch))
     for states in () if reading.refusals else together(reading.states):
         state = states[0]
         if state.kept is StateClass.GROWS:
             message = f"{name} keeps {_subject(states)} for ever: {state.why}"
-            found.append(Diagnostic(Code.ENGINE_GROWS, message, file, state.span, _help(state.fix)))
+            patch = _patch(state.fix, source, span)
+            found.append(Diagnostic(Code.ENGINE_GROWS, message, file, state.span, _help(state.fix), fixes=patch))
     return tuple(found)
 
 
@@ -64,4 +152,13 @@ def _subject(states: list[EngineState]) -> str:
 
 
 def _help(fix: EngineFix | None) -> str:
-    return fix.words if fix is not None else ""
+    return fix.words if fix is not None and not fix.edits else ""
+
+
+def _patch(fix: EngineFix | None, source: SourceText, span: Span) -> tuple[Fix, ...]:
+    """A fix of a finding as a change of the text."""
+    if fix is None or not fix.edits:
+        return ()
+    after = applied(source.text, fix.edits)
+    sql = after[span.start : len(after) - (len(source.text) - span.end)]
+    return (Fix(fix.text, FixKind.SAFE, sql, ("engine",), fix.edits, tuple(hunks(source, fix.edits)), "same results"),)

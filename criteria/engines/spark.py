@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.clock import scans
+from streambound.analyzer.durations import UNITS
 from streambound.analyzer.engine_profiles import Micros, OutputMode
 from streambound.analyzer.types import DataType, Family
 from streambound.criteria.engines.flow import (
@@ -25,7 +26,7 @@ from streambound.criteria.engines.flow import (
     FlowColumn,
     TimeWindow,
     equal_keys,
-    hull_fix,
+    hull,
     join_parts,
     output_places,
     side_name,
@@ -68,6 +69,8 @@ _NEEDS_STREAM = {
     nodes.JoinKind.NOT_IN: (0,), nodes.JoinKind.RIGHT: (1,), nodes.JoinKind.FULL: (0, 1),
 }  # fmt: skip
 """The sides of a join that must be streams where the other one is."""
+_ALIGNED = tuple(UNITS[unit] for unit in ("SECOND", "MINUTE", "HOUR", "DAY"))
+"""Lengths of windows that begin where a time is truncated to them."""
 GROWING_ROWS = frozenset({
     "COLLECT_SET", "COLLECT_LIST", "ARRAY_AGG", "PERCENTILE", "PERCENTILE_CONT", "PERCENTILE_DISC", "MEDIAN", "MODE",
     "PERCENTILE_APPROX", "APPROX_PERCENTILE", "HISTOGRAM_NUMERIC", "LISTAGG", "STRING_AGG",
@@ -307,7 +310,7 @@ class SparkModel(EngineModel):
         """A side that goes by its event time, or never."""
         moving = [one for one in side.bounds if one.moving]
         if not side.marked or not other.marked or not moving or len(moving) < len(side.bounds):
-            why, fix = self._never(side, other, apart, keys, columns)
+            why, fix = self._never(tree, side, other, apart, keys, columns)
             place, span = SIDES[side.place], self.span(tree)
             return EngineState("join", StateClass.GROWS, GoesBy.NEVER, span, place, side.name, why=why, fix=fix)
         reach = max(-one.length for one in moving)
@@ -329,7 +332,7 @@ class SparkModel(EngineModel):
         more = "" if excess is None else f" up to {length_text(excess)}"
         message = f"the bound is on a column of {side.name} that is not its event time, and Spark applies it to {name}"
         message += f": rows go{more} before their last partner comes, and those results are lost, and counted nowhere"
-        fix = self._hull(apart, side, other)
+        fix = self._hull(tree, apart, side, other)
         self.drops.append(SilentDrop(message, self.span(tree), fix, excess is None or excess > self.delay))
 
     def _padded_rows(self, tree: nodes.Join, sides: tuple[_JoinSide, ...], states: list[EngineState]) -> None:
@@ -376,18 +379,22 @@ class SparkModel(EngineModel):
     # --- why a side of a join does not go -----------------------------------------------------------------------------
 
     def _never(
-        self, side: _JoinSide, other: _JoinSide, apart: Distance, keys: list[EqualKey],
+        self, tree: nodes.Join, side: _JoinSide, other: _JoinSide, apart: Distance, keys: list[EqualKey],
         columns: tuple[FlowColumn, ...],
     ) -> tuple[str, EngineFix]:  # fmt: skip
-        fix = self._hull(apart, side, other)
+        fix = self._hull(tree, apart, side, other)
         for left, right in keys:
             pair = [place_of(left), place_of(right)]
             found = [columns[place] for place in pair if place is not None and columns[place].mark is not None]
             if found and found[0].mark is not None and found[0].mark.window is not None:
-                name = found[0].name.rpartition(".")[0]
-                return "an end of a window is no event time", EngineFix(
-                    f"compare the windows as a whole, {name} = …, in place of their ends", True
-                )
+                wholes = [one.name.rpartition(".")[0] for one in found]
+                alike = {
+                    one.mark.window and replace(one.mark.window, number=0) for one in found if one.mark is not None
+                }
+                fix = EngineFix(f"compare the windows as a whole, {wholes[0]} = …, in place of their ends", True)
+                if len(found) == 2 and len(alike) == 1 and not found[0].mark.window.session and all(wholes):
+                    fix = self.added(tree, " = ".join(wholes))
+                return "an end of a window is no event time", fix
         unmarked = [one for one in (side, other) if not one.flow.event_time()]
         if unmarked:
             name = unmarked[0].name
@@ -405,10 +412,11 @@ class SparkModel(EngineModel):
             f"add {names[0]} >= {names[1]} - INTERVAL …", False
         )
 
-    def _hull(self, apart: Distance, side: _JoinSide, other: _JoinSide) -> EngineFix | None:
+    def _hull(self, tree: nodes.Join, apart: Distance, side: _JoinSide, other: _JoinSide) -> EngineFix | None:
         """The bounds that follow of the condition, written so that Spark reads them; None where one is missing."""
         first, second = (side, other) if side.place == 0 else (other, side)
-        return hull_fix(apart, first.flow, second.flow)
+        ends = hull(apart, first.flow, second.flow)
+        return self.added(tree, *ends) if ends else None
 
     def _goes(self, tree: nodes.Join, side: _JoinSide, by: GoesBy, lifetime: Micros | None) -> EngineState:
         rows = f"rows of {side.name}"
@@ -428,7 +436,7 @@ class SparkModel(EngineModel):
             place for place, key in enumerate(keys)
             if (own := place_of(key)) is not None and (columns[place].mark == EventMark() or own in structs)
         ]  # fmt: skip
-        out = self._groups(tree, made, marked, "aggregation", tree.calls)
+        out = self._groups(tree, made, marked, "aggregation", tree.calls, flow.event_time() or "")
         return replace(out, columns=(*out.columns, *(FlowColumn(call.name) for call in tree.calls)))
 
     def grouped(self, tree: nodes.Tree, flow: Flow, keys: list[int], operator: str) -> Flow:
@@ -441,14 +449,16 @@ class SparkModel(EngineModel):
         return self._groups(tree, flow, marked, operator, ())
 
     def _groups(
-        self, tree: nodes.Tree, flow: Flow, marked: list[int], operator: str, calls: tuple[nodes.AggregateCall, ...]
-    ) -> Flow:
+        self, tree: nodes.Tree, flow: Flow, marked: list[int], operator: str, calls: tuple[nodes.AggregateCall, ...],
+        time: str = "",
+    ) -> Flow:  # fmt: skip
+        """Groups by the columns of a flow; ``time`` is the event time of what is grouped."""
         if not flow.streaming:
             return flow
         mode, columns = self.profile.mode, flow.columns
         times = [columns[place].mark for place in marked]
         windows = [mark.window for mark in times if mark is not None and mark.window is not None]
-        self._refuse_groups(tree, marked, windows, calls, columns)
+        self._refuse_groups(tree, marked, windows, calls, columns, time)
         last = next((one for one in windows if one.number not in flow.final), windows[0] if windows else None)
         plain = [
             column for column in columns
@@ -456,7 +466,7 @@ class SparkModel(EngineModel):
         ]  # fmt: skip
         values = replace(flow, columns=tuple(plain)).values(range(len(plain)))
         if not marked or mode is OutputMode.COMPLETE:
-            state = self._kept_groups(tree, operator, values if not windows and not times else None, columns)
+            state = self._kept_groups(tree, operator, values if not windows and not times else None, columns, time)
         else:
             state = self._windowed(tree, operator, flow, last, values, marked)
         growing = sorted({call.function for call in calls if call.function in GROWING_ROWS})
@@ -472,7 +482,7 @@ class SparkModel(EngineModel):
 
     def _refuse_groups(
         self, tree: nodes.Tree, marked: list[int], windows: list[TimeWindow],
-        calls: tuple[nodes.AggregateCall, ...], columns: tuple[FlowColumn, ...],
+        calls: tuple[nodes.AggregateCall, ...], columns: tuple[FlowColumn, ...], time: str,
     ) -> None:  # fmt: skip
         mode = self.profile.mode
         below = nodes.inputs(tree)
@@ -484,7 +494,7 @@ class SparkModel(EngineModel):
         session = self._session_below(tree)
         if mode is OutputMode.APPEND and not marked:
             why = "append mode needs an event time with a watermark, or a window of it, among the columns of the group"
-            self.refuse(Phase.START, why, tree, MODE, self._window_fix(tree, columns))
+            self.refuse(Phase.START, why, tree, MODE, self._window_fix(tree, columns, time))
         if session and mode is OutputMode.UPDATE:
             self.refuse(Phase.START, "session windows are not written in update mode", tree, MODE)
         elif session and len(columns) <= 2:
@@ -497,7 +507,7 @@ class SparkModel(EngineModel):
             self.refuse(Phase.RUN, "the groups have two event times", tree, _TIMES)
 
     def _kept_groups(
-        self, tree: nodes.Tree, operator: str, values: int | None, columns: tuple[FlowColumn, ...]
+        self, tree: nodes.Tree, operator: str, values: int | None, columns: tuple[FlowColumn, ...], time: str
     ) -> EngineState:
         """Groups that stay."""
         span = self.span(tree)
@@ -507,7 +517,7 @@ class SparkModel(EngineModel):
         if self.profile.mode is OutputMode.COMPLETE:
             why, fix = "complete mode keeps every group", EngineFix("write in append or update mode", False)
         else:
-            why, fix = "no column of the group is an event time with a watermark", self._window_fix(tree, columns)
+            why, fix = "no column of the group is an event time with a watermark", self._window_fix(tree, columns, time)
         return EngineState(operator, StateClass.GROWS, GoesBy.NEVER, span, why=why, fix=fix)
 
     def _windowed(
@@ -539,7 +549,7 @@ class SparkModel(EngineModel):
         words = f"{values} open sessions"
         return replace(state, kept=StateClass.CONSTANT, lifetime=None, rows=values, formula=words, notes=(note,))
 
-    def _window_fix(self, tree: nodes.Tree, columns: tuple[FlowColumn, ...]) -> EngineFix:
+    def _window_fix(self, tree: nodes.Tree, columns: tuple[FlowColumn, ...], time: str) -> EngineFix:
         """The change that dates groups: a window in the place of what stands for one, else another key."""
         for column in columns:
             at = column.near
@@ -548,10 +558,14 @@ class SparkModel(EngineModel):
             if self.sources[at.source][1] is None:
                 return EngineFix(f"watermark {self.sources[at.source][0]}, and group by a window of its time", False)
             if column.mark is not None and column.mark.window is not None:
-                return EngineFix("group by the window as a whole, and select its start", True)
+                words = "group by the window as a whole, and select its start"
+                return self.grouped_too(tree, column.name.rpartition(".")[0], words)
             width = at.high - at.low
             if width:
-                return EngineFix(f"group by window(…, '{length_text(width)}') of the event time in append mode", True)
+                words = f"group by window(…, '{length_text(width)}') of the event time in append mode"
+                if at.high == 0 and width in _ALIGNED:
+                    return self.grouped_too(tree, f"window({time}, '{length_text(width)}')", words)
+                return EngineFix(words, True)
             return EngineFix("make the window of the event time itself, and add the offset to its ends", True)
         return EngineFix("group by a window of the event time, too", False)
 

@@ -115,11 +115,9 @@ def _snapshots(block: SnapshotBlock, emit: EmitMode, context: PeriodContext) -> 
     query, final = block.query, emit is EmitMode.FINAL
     assert isinstance(query.plan, PeriodCoalesce), "the result is coalesced"
     view = lowered(query.plan.input, context)
-    if context.parts:
-        pass  # what is given is not remembered
-    elif is_arriving(view.plan):
+    if is_arriving(view.plan) and not context.parts:  # what is given is not remembered
         valid_state(view, context)
-    elif final:
+    if final:
         open_state(view, context)
     columns = [Column(name, kind) for name, kind in zip(query.columns, view.types, strict=True)]
     if not query.as_of:

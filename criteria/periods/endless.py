@@ -29,11 +29,12 @@ from streambound.analyzer.expressions.reading import Refused, read
 from streambound.analyzer.types import DataType, Family, parse_type
 from streambound.analyzer.work import cached
 from streambound.criteria.contract import value_range
+from streambound.criteria.periods.history import PeriodHistory
 from streambound.criteria.periods.views import Leaf
 from streambound.criteria.witnesses.constants import MOST_COUNTED, Constants
 from streambound_runtime.operators.epochs.fragments import Fragment, FragmentRow
+from streambound_runtime.operators.epochs.lineages import LineageOperator
 from streambound_runtime.operators.epochs.plan import EpochJoin, EpochLineage, EpochMap, EpochQuery
-from streambound_runtime.operators.epochs.query import query_operator
 
 _ROWS = 4
 """N: all 2^N inputs are executed."""
@@ -265,7 +266,6 @@ def _printed(
     query: EpochQuery | EpochLineage, leaves: Sequence[Leaf], rows: Mapping[str, list[Encoded]]
 ) -> frozenset[Fragment]:
     """What is printed once all rows have arrived."""
-    operator = query_operator(query, {}, _computed, _passes)
     arrived: dict[str, list[Fragment]] = {}
     for leaf in leaves:
         period = leaf.table.period
@@ -273,24 +273,31 @@ def _printed(
         made = [(_row(leaf, row), row[period.begin], row[period.end], 1) for row in rows[leaf.table.name]]
         arrived[leaf.block] = [(values, *rest) for values, *rest in made if values is not None]
     last = max((begin for found in arrived.values() for _, begin, _, _ in found), default=0)
+    if isinstance(query, EpochQuery):
+        return PeriodHistory(query, arrived, _computed, _passes).printed_from(last + 1)
+    operator = LineageOperator(query, {}, _all_computed, _all_passing)
     operator.step(last + 1, arrived)
     return frozenset(operator.step(None, {}))
 
 
-def _computed(plan: EpochMap, rows: Sequence[FragmentRow]) -> list[FragmentRow | None]:
-    where = _read(plan.where, plan.given) if plan.where else None
-    made = [_read(text, plan.given) for text in plan.expressions]
-    found: list[FragmentRow | None] = []
-    for row in rows:
-        plain = _plain(row, plan.given)
-        kept = where is None or value_of(where, plain).value == 1
-        found.append(tuple(_encoded(value_of(one, plain).value, one.kind) for one in made) if kept else None)
-    return found
+def _all_computed(plan: EpochMap, rows: Sequence[FragmentRow]) -> list[FragmentRow | None]:
+    return [_computed(plan, row) for row in rows]
 
 
-def _passes(plan: EpochJoin, rows: Sequence[FragmentRow]) -> list[bool]:
-    condition = _read(plan.condition, plan.given)
-    return [value_of(condition, _plain(row, plan.given)).value == 1 for row in rows]
+def _all_passing(plan: EpochJoin, rows: Sequence[FragmentRow]) -> list[bool]:
+    return [_passes(plan, row) for row in rows]
+
+
+def _computed(plan: EpochMap, row: FragmentRow) -> FragmentRow | None:
+    plain = _plain(row, plan.given)
+    if plan.where and value_of(_read(plan.where, plan.given), plain).value != 1:
+        return None
+    made = (_read(text, plan.given) for text in plan.expressions)
+    return tuple(_encoded(value_of(one, plain).value, one.kind) for one in made)
+
+
+def _passes(plan: EpochJoin, row: FragmentRow) -> bool:
+    return bool(value_of(_read(plan.condition, plan.given), _plain(row, plan.given)).value == 1)
 
 
 def _plain(row: FragmentRow, given: tuple[tuple[str, str], ...]) -> dict[str, Any]:

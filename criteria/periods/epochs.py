@@ -1,4 +1,4 @@
-"""P3: an epoch is evaluated with the rows that are valid in it; a result row needs one entry while it may go on."""
+"""P3: a slice of time is evaluated with the rows that are valid in it; a result row has an entry while it may go on."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from streambound.analyzer.emission import EmitMode
 from streambound.analyzer.statement import Statement
 from streambound_runtime.operators.epochs.plan import EpochPlan, is_whole
 
-_HELP = "final gives each result row once it has ended, fragments the part of it in each epoch"
+_HELP = "final gives each result row once it has ended, fragments the part of it in each slice of time"
 _PARTS = "emit parts is outside the query language here: rows may not have their whole periods when they begin"
 _WHOLE = "parts are of SELECT, WHERE, UNION ALL and inner joins; others are given as final or fragments"
 

@@ -1,4 +1,4 @@
-"""From the rewriting of a SEQ VT block over streams to operators that close epochs, with what each remembers."""
+"""From the rewriting of a SEQ VT block over streams to operators over slices of time, with what is kept for each."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _relation(plan: SnapshotScan | ConstantScan, context: PeriodContext) -> Peri
     types = tuple(column.type for name in plan.columns if (column := table.column(name)) is not None)
     size = context.rows(table.name)
     return PeriodView(
-        EpochRelation(table.name, plan.columns, period),
+        EpochRelation(table.name, plan.columns, period, tuple(kind.name for kind in types)),
         types,
         size,
         size,
@@ -265,10 +265,10 @@ def _grouped(plan: PeriodGroup, view: PeriodView, context: PeriodContext, most: 
         kind = None if one.column is None else view.types[one.column]
         if kind is not None and one.function in ("sum", "avg") and kind.family not in _SUMMED:
             raise NotRead(f"{one.function.upper()} of {kind.with_article}")
-        aggregates.append(
-            EpochAggregate(one.function, one.column, "bigint" if kind is None else kind.name, one.distinct)
-        )
-        types.append(aggregate_type(one.function.upper(), kind) or BIGINT)
+        result = aggregate_type(one.function.upper(), kind) or BIGINT
+        own = "bigint" if kind is None else kind.name
+        aggregates.append(EpochAggregate(one.function, one.column, own, one.distinct, result.name))
+        types.append(result)
     if is_arriving(view.plan):
         group_states(view, plan.keys, tuple(aggregates), context, most)
     groups = Number(1) if plan.always else smallest(view.there, view.some(range(plan.keys)))

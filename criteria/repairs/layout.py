@@ -81,9 +81,16 @@ class Layout:
             return ()
         item = self.item(select, f"{shown} {self.word('AS')} {name}")
         if group is not None:
-            return (*item, self._insert(self.positions.whole(group.expressions[-1]).end, f", {key}"))
+            return (*item, *self.one_more_key(select, key))
         space = self._break(self._token(block, TokenType.FROM))
         return (*item, self._insert(self._end(block.where_end, space), f"{space}{self.word('GROUP BY')} {key}"))
+
+    def one_more_key(self, select: exp.Select, key: str) -> tuple[Edit, ...]:
+        """One more key of groups that have some."""
+        group = select.args.get("group")
+        if group is None or not group.expressions:
+            return ()
+        return (self._insert(self.positions.whole(group.expressions[-1]).end, f", {key}"),)
 
     def item(self, select: exp.Select, text: str) -> tuple[Edit, ...]:
         """One more item of a select list, behind the others."""

@@ -31,7 +31,6 @@ from streambound.analyzer.algebra.nodes import (
     WindowCall,
     inputs,
 )
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.columns import Column
 from streambound.analyzer.constants import ConstantError, numeral
@@ -104,7 +103,7 @@ class Constants:
     def of_syntax(cls, query: exp.Expr, tables: Iterable[DeclaredTable]) -> Constants:
         """Those of a query over some tables, by its syntax tree: rows are counted to what HAVING compares with."""
         found = _Collector()
-        found.look(Scalar(query.sql("spark"), query), counts=False)
+        found.look(Scalar(query), counts=False)
         views = (one for one in query.find_all(exp.Select) if any(one.find_all(exp.Subquery)))
         conditions = (*query.find_all(exp.Having), *(one.args["where"] for one in views if one.args.get("where")))
         for literal in (literal for one in conditions for literal in one.find_all(exp.Literal)):
@@ -167,7 +166,7 @@ class _Collector:
         """Look through a part of a tree, of rows that are ``counts`` of others."""
         match part:
             case Scalar():
-                self._expression(parsed(part), counts)
+                self._expression(part.syntax, counts)
             case Bucket():
                 self._lengths(part.size, part.slide, part.offset)
                 self.look((part.input, part.time, part.columns, part.keys))

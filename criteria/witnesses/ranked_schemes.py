@@ -25,7 +25,6 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.aggregate_functions import KeptValues, values_of
 from streambound.analyzer.algebra.nodes import Aggregate, Over, Scalar, Tree, WindowCall, inputs
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.window_functions import window_function
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.criteria.witnesses.schemes import ElementValue, Ground, RowScheme, Scheme, draw_row
@@ -46,7 +45,7 @@ def ranked(ground: Ground, tree: Tree) -> Iterator[Scheme]:
         for _ in range(DRAWS):
             yield _of_one_rank(ground, random, table, call, better)
     for asked in _of_counted_values(tree):
-        node, up = parsed(asked.value).unnest(), -1 if asked.descending else 1
+        node, up = asked.value.syntax.unnest(), -1 if asked.descending else 1
         if not isinstance(node, exp.Column):
             continue
         for table in ground.sent:
@@ -92,7 +91,7 @@ def _of_one_rank(ground: Ground, random: Random, table: DeclaredTable, call: Win
 
 
 def _columns(scalars: Iterable[Scalar]) -> list[str]:
-    nodes = [parsed(scalar).unnest() for scalar in scalars]
+    nodes = [scalar.syntax.unnest() for scalar in scalars]
     return [node.name.lower() for node in nodes if isinstance(node, exp.Column)]
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Scalar, Tree
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.sql_words import sql_words
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.findings import Positions
@@ -206,7 +205,7 @@ class Translator:
 
     def scalar(self, scalar: Scalar) -> exp.Expr:
         """The syntax of an operator's expression."""
-        return parsed(scalar)
+        return scalar.syntax
 
 
 def _own(view: BoundView) -> BoundView:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall, Alias, Join, Project, Scalar, Tree
-from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema, meant
 from streambound.analyzer.algebra.syntax import column_of, scalar_of
 from streambound.analyzer.catalog import Catalog
@@ -31,7 +31,7 @@ def arguments_down(tree: Tree, catalog: Catalog) -> Tree:
             return tree
         found = made
     of_several = isinstance(found.input, Join) and any(
-        len({_alias(c, schema(found.input, catalog)) for c in parsed(argument).find_all(exp.Column)}) > 1
+        len({_alias(c, schema(found.input, catalog)) for c in argument.syntax.find_all(exp.Column)}) > 1
         for call in found.calls
         for argument in call.arguments
     )
@@ -68,5 +68,5 @@ def _call_over(call: AggregateCall, outer: Schema, values: Sequence[exp.Expr]) -
 
 
 def _over(scalar: Scalar, outer: Schema, values: Sequence[exp.Expr]) -> Scalar | None:
-    node = substituted(parsed(scalar), outer, values)
+    node = substituted(scalar.syntax, outer, values)
     return None if node is None else scalar_of(node)

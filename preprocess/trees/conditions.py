@@ -16,7 +16,7 @@ from sqlglot import exp
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.null_conditions import rejects_null
-from streambound.analyzer.algebra.schema import parsed, schema, starred_places
+from streambound.analyzer.algebra.schema import schema, starred_places
 from streambound.analyzer.algebra.schema_columns import Schema, meant
 from streambound.analyzer.algebra.syntax import column_of, conjunction, conjuncts
 from streambound.analyzer.catalog import Catalog
@@ -97,18 +97,18 @@ def _below(tree: nodes.Tree, part: exp.Expr, catalog: Catalog) -> nodes.Tree | N
             return replace(tree, input=filtered(input, part, catalog))
         case nodes.Aggregate(input, keys) if keys:
             own = schema(tree, catalog)[: len(keys)]
-            return _moved(tree, input, part, (own, [parsed(key.value) for key in keys]), catalog)
+            return _moved(tree, input, part, (own, [key.value.syntax for key in keys]), catalog)
         case nodes.Bucket(input, kind):
             given = schema(input, catalog)
             kept = (
                 [column_of(one) for one in given]
                 if kind is not nodes.BucketKind.SESSION
-                else list(map(parsed, tree.keys))
+                else [key.syntax for key in tree.keys]
             )
             passing = [c for c in given if column_of(c) in kept]
             return _moved(tree, input, part, (tuple(passing), [column_of(c) for c in passing]), catalog)
         case nodes.Over(input):
-            of_all = [set(map(parsed, call.partition)) for call in tree.calls]
+            of_all = [{one.syntax for one in call.partition} for call in tree.calls]
             given = schema(input, catalog)
             passing = [c for c in given if all(any(_is(c, node, given) for node in one) for one in of_all)]
             return _moved(tree, input, part, (tuple(passing), [column_of(c) for c in passing]), catalog)
@@ -139,7 +139,7 @@ def values_of(items: Sequence[nodes.Named | nodes.Star], given: Schema) -> list[
         if isinstance(item, nodes.Star):
             found += [column_of(given[place]) for place in starred_places(item, given)]
         else:
-            found.append(parsed(item.value))
+            found.append(item.value.syntax)
     return found
 
 

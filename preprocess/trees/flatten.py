@@ -14,7 +14,6 @@ from dataclasses import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall, Alias, Named, Project, Tree
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.syntax import scalar_of
 from streambound.analyzer.catalog import Catalog
 from streambound.preprocess.trees.with_inputs import with_inputs
@@ -35,7 +34,7 @@ def _flattened(tree: Aggregate) -> Aggregate | None:
     if not isinstance(below, Project) or not isinstance(below.input, Aggregate):
         return None
     inner = below.input
-    shown = {item.name.lower(): parsed(item.value) for item in below.items if isinstance(item, Named)}
+    shown = {item.name.lower(): item.value.syntax for item in below.items if isinstance(item, Named)}
     keys = [_key(key, shown, inner) for key in tree.keys]
     calls = [_call(call, shown, inner) for call in tree.calls]
     known_keys, known = [one for one in keys if one is not None], [one for one in calls if one is not None]
@@ -46,8 +45,8 @@ def _flattened(tree: Aggregate) -> Aggregate | None:
 
 def _key(key: Named, shown: dict[str, exp.Expr], inner: Aggregate) -> Named | None:
     """An outer key as the inner one that it is."""
-    node = _stands_for(parsed(key.value), shown)
-    same = (one for one in inner.keys if node is not None and _text(parsed(one.value)) == _text(node))
+    node = _stands_for(key.value.syntax, shown)
+    same = (one for one in inner.keys if node is not None and _text(one.value.syntax) == _text(node))
     found = next(same, None)
     return None if found is None else Named(key.name, found.value, True)
 
@@ -56,7 +55,7 @@ def _call(call: AggregateCall, shown: dict[str, exp.Expr], inner: Aggregate) -> 
     """An aggregate of an inner one as an aggregate of its rows."""
     if call.filter is not None or call.distinct or len(call.arguments) != 1 or call.function not in _SAME:
         return None
-    node = _stands_for(parsed(call.arguments[0]), shown)
+    node = _stands_for(call.arguments[0].syntax, shown)
     if not isinstance(node, exp.Column) or node.table:
         return None
     found = next((one for one in inner.calls if one.name.lower() == node.name.lower()), None)
@@ -76,9 +75,9 @@ def _one(count: AggregateCall) -> exp.Expr:
     """What each row adds to a count."""
     one: exp.Expr = exp.Literal.number(1)
     there: list[exp.Expr] = [
-        exp.Not(this=exp.Is(this=exp.paren(parsed(a).copy()), expression=exp.Null())) for a in count.arguments
+        exp.Not(this=exp.Is(this=exp.paren(a.syntax.copy()), expression=exp.Null())) for a in count.arguments
     ]
-    there += [] if count.filter is None else [parsed(count.filter).copy()]
+    there += [] if count.filter is None else [count.filter.syntax.copy()]
     return exp.Case(ifs=[exp.If(this=exp.and_(*there), true=one)], default=exp.Literal.number(0)) if there else one
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from streambound.analyzer.algebra.nodes import Aggregate, Alias, Filter, Named, Project, Tree
-from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.syntax import column_of, scalar_of
 from streambound.analyzer.catalog import Catalog
 from streambound.preprocess.trees.with_inputs import with_inputs
@@ -35,7 +35,7 @@ def _with_keys(tree: Tree, catalog: Catalog) -> Tree:
                 groups = groups.input
             if isinstance(groups, Aggregate):
                 known = schema(input, catalog)[: len(groups.keys)]
-                shown = {parsed(one.value).sql("spark") for one in items if isinstance(one, Named)}
+                shown = {one.value.syntax.sql("spark") for one in items if isinstance(one, Named)}
                 keys = [column_of(one) for one in known]
                 more = [
                     Named(f"_hidden{n}", scalar_of(key), alias=True)

@@ -16,7 +16,6 @@ from sqlglot import exp
 from streambound.analyzer.algebra.asked_relations import conjuncts
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.nodes import ONE_SIDED, Filter, Join, JoinKind, Scalar, SpjBlock, Tree
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.findings import Finding
@@ -33,7 +32,7 @@ def late_conditions(tree: Tree, blocks: BlockReader, catalog: Catalog) -> Tree:
         return with_inputs(tree, lambda one: late_conditions(one, blocks, catalog))
     condition = exp.and_(*late) if len(late) > 1 else late[0]
     block = _without(tree, {id(part) for part in late})
-    return Filter(SpjBlock(block), Scalar(condition.sql("spark"), condition), syntax=tree.syntax, at=tree.at)
+    return Filter(SpjBlock(block), Scalar(condition), syntax=tree.syntax, at=tree.at)
 
 
 def late_parts(tree: Tree, blocks: BlockReader, catalog: Catalog) -> list[exp.Expr]:
@@ -49,7 +48,7 @@ def late_parts(tree: Tree, blocks: BlockReader, catalog: Catalog) -> list[exp.Ex
 
 def _parts(condition: Scalar | None) -> list[exp.Expr]:
     """The parts of a conjunction as they stand in it, so that they are known by their identity."""
-    return [] if condition is None else conjuncts(parsed(condition))
+    return [] if condition is None else conjuncts(condition.syntax)
 
 
 def block_conditions(tree: Tree) -> list[exp.Expr]:
@@ -86,4 +85,4 @@ def _kept(condition: Scalar | None, dropped: Collection[int]) -> Scalar | None:
     if not kept:
         return None
     node = exp.and_(*kept) if len(kept) > 1 else kept[0]
-    return Scalar(node.sql("spark"), node)
+    return Scalar(node)

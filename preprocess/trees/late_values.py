@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Filter, Named, Project, Scalar, SpjBlock, Tree
-from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema, meant
 from streambound.analyzer.algebra.syntax import column_of, scalar_of
 from streambound.analyzer.block_queries import BlockReader
@@ -35,8 +35,8 @@ def values_in_block(tree: Tree, blocks: BlockReader, catalog: Catalog) -> Tree:
     block, items = tree.input.input, [item for item in tree.items if isinstance(item, Named)]
     if not isinstance(block, SpjBlock) or len(items) < len(tree.items):
         return tree
-    shown = [parsed(item.value) for item in items]
-    if any(one.find(exp.Query) for one in (*shown, parsed(tree.input.condition))):
+    shown = [item.value.syntax for item in items]
+    if any(one.find(exp.Query) for one in (*shown, tree.input.condition.syntax)):
         return tree
     try:
         found = _ValuesOfRows(block.input, schema(block, catalog), blocks).below(tree.input, shown)
@@ -66,7 +66,7 @@ class _ValuesOfRows:
 
     def below(self, late: Filter, shown: Sequence[exp.Expr]) -> tuple[Filter, list[Scalar]] | None:
         """The condition above a block that computes such values, and the select list above it; None without any."""
-        condition = parsed(late.condition)
+        condition = late.condition.syntax
         self._read(condition)
         tested = set(self.values)
         for one in shown:

@@ -11,7 +11,6 @@ from dataclasses import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Filter, Join, Scalar, Tree
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.syntax import scalar_of
 from streambound.analyzer.catalog import Catalog
 from streambound.preprocess.trees.with_inputs import with_inputs
@@ -27,7 +26,7 @@ def plain_conditions(tree: Tree, catalog: Catalog) -> Tree:
 
 
 def _condition(condition: Scalar) -> Scalar:
-    node = parsed(condition)
+    node = condition.syntax
     if not any(_is_special(one) for one in node.find_all(exp.Case, exp.If, exp.In)) or node.find(exp.Query):
         return condition
     made = _plain(node)

@@ -26,7 +26,7 @@ from streambound.analyzer.algebra.nodes import (
     Star,
     Tree,
 )
-from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema, read_by
 from streambound.analyzer.algebra.syntax import column_of, conjuncts, scalar_of
 from streambound.analyzer.catalog import Catalog
@@ -71,7 +71,7 @@ def sums_below(tree: Tree, is_left: bool, catalog: Catalog) -> Project | None:
 
 def _over(scalar: Scalar, columns: Schema, values: Sequence[exp.Expr]) -> Scalar:
     """An expression over the aggregates as one over the sums."""
-    found = substituted(parsed(scalar), columns, values)
+    found = substituted(scalar.syntax, columns, values)
     if found is None:
         raise _NotPushed
     return scalar_of(found)
@@ -101,11 +101,11 @@ class _PushedSums:
     def groups(self) -> tuple[Aggregate, list[exp.Expr]]:
         """The sums above the join with the side's groups, and what keys and aggregates are over their columns."""
         tree = self.aggregate
-        outside = [*(parsed(key.value) for key in tree.keys), *conjuncts(self.join.condition)]
+        outside = [*(key.value.syntax for key in tree.keys), *conjuncts(self.join.condition)]
         if any(node.find(exp.Query) for node in outside):
             raise _NotPushed
         self.places = sorted(read_by(self.own, *outside))
-        outer = [self._over(parsed(key.value)) for key in tree.keys]
+        outer = [self._over(key.value.syntax) for key in tree.keys]
         keys = [Named(f"_k{n}", scalar_of(node), alias=True) for n, node in enumerate(outer)]
         values: list[exp.Expr] = [exp.column(key.name) for key in keys]
         for call, column in zip(tree.calls, self.shown[len(keys) :], strict=True):
@@ -135,7 +135,7 @@ class _PushedSums:
 
     def _value(self, call: AggregateCall) -> exp.Expr:
         """An aggregate over the sums above the join."""
-        arguments = [parsed(one) for one in call.arguments]
+        arguments = [one.syntax for one in call.arguments]
         if call.distinct or call.filter is not None or len(arguments) > 1 or call.order:
             raise _NotPushed
         if call.function in ("MIN", "MAX"):
@@ -205,7 +205,7 @@ class _PushedSums:
 
     def _below(self, function: str, argument: exp.Expr) -> exp.Expr:
         """A partial aggregate of the side, as a column above."""
-        known = next((c for c in self.partial if c.function == function and parsed(c.arguments[0]) == argument), None)
+        known = next((c for c in self.partial if c.function == function and c.arguments[0].syntax == argument), None)
         if known is None:
             known = AggregateCall(
                 f"p{len(self.partial)}", function, (scalar_of(argument),), syntax=self.aggregate.syntax

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Filter, Project, Tree, Union
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.syntax import conjunction, scalar_of
 
 
@@ -51,7 +50,7 @@ def in_both(tree: Tree) -> Filter | None:
 def _selection(tree: Tree) -> Selection | None:
     match tree:
         case Filter(input, condition):
-            return Selection(input, parsed(condition), lambda one: one, None)
+            return Selection(input, condition.syntax, lambda one: one, None)
         case Project(input=Filter(input, condition)):
-            return Selection(input, parsed(condition), lambda one: replace(tree, input=one), tree)
+            return Selection(input, condition.syntax, lambda one: replace(tree, input=one), tree)
     return None

@@ -10,7 +10,6 @@ from sqlglot import exp
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.aggregate_functions import KeptValues, NoAggregate, values_of
 from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall, Bucket, Named
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.syntax import scalar_of
 from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Attribute, Branch, Comparison, Kind, Op, Query, Source, TimeValue, conjunction
@@ -113,7 +112,7 @@ def _results(operations: OperationChecker, node: PlanNode, rows: PlanNode, last:
 def _is_summed(call: AggregateCall) -> bool:
     """Whether a linear aggregate is more than the number of rows."""
     counts = call.function == "COUNT" and call.filter is None
-    return not (counts and all(isinstance(parsed(one), exp.Literal) for one in call.arguments))
+    return not (counts and all(isinstance(one.syntax, exp.Literal) for one in call.arguments))
 
 
 def _factors(call: AggregateCall, body: PlanNode) -> bool:
@@ -124,9 +123,9 @@ def _factors(call: AggregateCall, body: PlanNode) -> bool:
 
     alone = [call.filter] if call.filter is not None else []
     alone += call.arguments if call.function == "COUNT" else []
-    if any(len(read(parsed(one))) > 1 for one in alone):
+    if any(len(read(one.syntax)) > 1 for one in alone):
         return False
-    return all(expanded(parsed(one), read) is not None for one in call.arguments)
+    return all(expanded(one.syntax, read) is not None for one in call.arguments)
 
 
 def _block_of_values(
@@ -181,9 +180,9 @@ def _without_buckets(tree: Aggregate) -> list[Named]:
     bucket = tree.input if isinstance(tree.input, Bucket) else None
     names = set[str]() if bucket is None else {name.lower() for name in bucket.columns}
     found: dict[str, exp.Expr] = {}
-    for node in (parsed(key.value) for key in tree.keys):
+    for node in (key.value.syntax for key in tree.keys):
         reads = any(column.name.lower() in names for column in node.find_all(exp.Column))
-        made = parsed(bucket.time) if reads and bucket is not None else node
+        made = bucket.time.syntax if reads and bucket is not None else node
         found.setdefault(made.sql("spark"), made)
     return [Named(f"_k{n}", scalar_of(node), alias=True) for n, node in enumerate(found.values())]
 

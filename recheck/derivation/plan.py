@@ -12,7 +12,7 @@ from sqlglot import exp
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.aggregate_functions import computed_of
 from streambound.analyzer.algebra.nodes import BucketKind, JoinKind, Named, Scalar, Tree, named_inputs
-from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema, meant, read_by
 from streambound.analyzer.algebra.syntax import conjuncts, scalar_of, scalar_of_column
 from streambound.analyzer.catalog import Catalog, DeclaredTable
@@ -109,12 +109,12 @@ class PlanNode:
 
     def read_by(self, *expressions: exp.Expr | Scalar | None) -> Places:
         """The places of the columns that expressions read, in their subqueries, too."""
-        given = (parsed(one) if isinstance(one, Scalar) else one for one in expressions if one is not None)
+        given = (one.syntax if isinstance(one, Scalar) else one for one in expressions if one is not None)
         return read_by(self.schema, *given)
 
     def place_of(self, node: exp.Expr | Scalar) -> int | None:
         """The place of the column that an expression is; None for another one."""
-        inner = (parsed(node) if isinstance(node, Scalar) else node).unnest()
+        inner = (node.syntax if isinstance(node, Scalar) else node).unnest()
         return meant(inner, self.schema) if isinstance(inner, exp.Column) else None
 
 
@@ -143,7 +143,7 @@ def origin(node: PlanNode, column: int) -> Origin | None:
         case nodes.Project():
             return _of_expression(node.below, listed(node)[column])
         case nodes.Aggregate(keys=keys):
-            return _of_expression(node.below, parsed(keys[column].value)) if column < len(keys) else None
+            return _of_expression(node.below, keys[column].value.syntax) if column < len(keys) else None
         case nodes.Except() | nodes.Intersect():
             return Origin("left", node.input("left"), column)
         case nodes.Join(kind=kind, using=()):
@@ -212,7 +212,7 @@ def with_conditions(node: PlanNode) -> PlanNode:
     join = node.below.tree if isinstance(node.tree, nodes.Filter) else None
     if not isinstance(node.tree, nodes.Filter) or not isinstance(join, nodes.Join) or join.kind is not JoinKind.INNER:
         return node
-    both = [parsed(one) for one in (join.condition, node.tree.condition) if one is not None]
+    both = [one.syntax for one in (join.condition, node.tree.condition) if one is not None]
     return node.below.of(replace(join, condition=scalar_of(exp.and_(*both))))
 
 
@@ -237,7 +237,7 @@ def keyed(node: PlanNode, call: int | None = None, own: bool = True) -> PlanNode
 
 def filtered_by(rows: Tree, call: nodes.AggregateCall, tree: nodes.Aggregate) -> Tree:
     """The rows that a FILTER of an aggregate lets pass."""
-    where = None if call.filter is None else scalar_of(parsed(call.filter))
+    where = None if call.filter is None else scalar_of(call.filter.syntax)
     return rows if where is None else nodes.Filter(rows, where, syntax=rows.syntax or tree.syntax)
 
 
@@ -245,7 +245,7 @@ def value_of(call: nodes.AggregateCall) -> exp.Expr:
     """The value that an aggregate is computed of."""
     if len(computed_of(call)) != 1:
         raise NotCheckedError("values of several arguments")
-    return parsed(computed_of(call)[0])
+    return computed_of(call)[0].syntax
 
 
 def partitions(node: PlanNode, call: int | None, columns: tuple[int, ...] = (), whole: bool = False) -> PlanNode:

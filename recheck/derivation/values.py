@@ -10,7 +10,6 @@ from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.aggregate_functions import AGGREGATES, computed_of
 from streambound.analyzer.algebra.nodes import JoinKind, Tree
 from streambound.analyzer.algebra.row_expressions import is_null, may_be_null, row_expression
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.value_sets import ANYTHING, NOTHING, NULL, ValueSet, as_domain, between, of_domain
 from streambound.analyzer.algebra.window_functions import Gives, window_function
 from streambound.analyzer.catalog import Kind
@@ -19,6 +18,7 @@ from streambound.analyzer.constants import Folded
 from streambound.analyzer.expressions.evident import domain
 from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal, fields
 from streambound.analyzer.expressions.function import ANY
+from streambound.analyzer.rounded_times import measured_distance
 from streambound.analyzer.types import Family
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.derivation import atoms
@@ -33,6 +33,8 @@ _FIRST = {Family.INTEGER: 0, Family.DATE: -719_162, Family.TIMESTAMP: -62_135_59
 
 def values_of_column(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode) -> ValueSet:
     """The values that a column has at most, by the facts that a claim uses."""
+    if claim.rule == "apart":
+        return _apart(facts, claim, node)
     if claim.rule not in ("", "none"):
         raise NotCheckedError(f"facts by the rule {claim.rule!r}")
     if claim.rule:
@@ -210,6 +212,26 @@ def _computed(facts: CheckedFacts, claim: ClaimedFact, below: PlanNode, expressi
     return of_domain(domain(expression, declared), expression.kind, null)
 
 
+def _apart(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode) -> ValueSet:
+    """A distance of two columns, by how far each is from the time of one row, beside what is known of their values."""
+    found, uses = origin(node, claim.column), claim.uses
+    expression = None
+    if found is not None and found.expression is not None:
+        expression = row_expression(found.expression, found.node.schema)
+    measured = None if expression is None else measured_distance(expression)
+    if found is None or measured is None or len(uses) < 2:
+        raise RejectedError("a distance of what are no two columns")
+    places = zip(uses[-2:], (*measured.plus, *measured.minus), strict=True)
+    one, other = (facts.time(use, found.node, int(place)) for use, place in places)
+    if one.source != other.source or not one.source or one.function.name or other.function.name:
+        raise RejectedError("times of different rows")
+    if one.low is None or one.high is None or other.low is None or other.high is None:
+        raise RejectedError("times that are not near a row's")
+    whole = _computed(facts, replace(claim, uses=uses[:-2]), found.node, expression)
+    ends = measured.values(one.low - other.high, one.high - other.low)
+    return whole.meet(between(*ends, null=True))
+
+
 def _without(expression: Expression, nulls: frozenset[str]) -> Expression:
     """An expression with NULL for the fields that have no other value."""
     match expression:
@@ -240,7 +262,7 @@ def _aggregated(
     facts: CheckedFacts, claim: ClaimedFact, node: PlanNode, call: nodes.AggregateCall, grouped: bool
 ) -> ValueSet:
     """The values of an aggregate; if it is ``grouped``, there is a row, which a filter may not let pass."""
-    found: Sequence[Expression | None] = [row_expression(parsed(one), node.below.schema) for one in computed_of(call)]
+    found: Sequence[Expression | None] = [row_expression(one.syntax, node.below.schema) for one in computed_of(call)]
     values = [_computed(facts, claim, node.below, one) for one in found]
     there = grouped and call.filter is None and not any(one.null for one in values)
     if not grouped and facts.is_empty(node.below, claim.uses):  # of no rows

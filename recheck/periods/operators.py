@@ -61,14 +61,14 @@ class PeriodStates:
         self.lines.append(PeriodLine(proposition, tuple(keys), entries))
 
     def result(self, plan: PeriodPlan, final: bool) -> RowsView:
-        """The rows of a block, and what the coalesced result needs: rows with ends, or open ones."""
+        """The rows of a block, and what the coalesced result needs: rows until they end, and open result rows."""
         view = self.of(plan)
         if self.parts:
             if not view.whole:
                 raise NotCheckedError("emit parts of rows without their ends")
         elif view.arriving:
             self.with_ends(view)
-        elif final:
+        if final:
             self.line("P3", view.names, smaller(view.there, view.rows))
         return view
 
@@ -106,7 +106,7 @@ class PeriodStates:
         self.line("P4", (*view.names, "end"), _by_end(view, view.rows))
 
     def _kept(self, *views: RowsView) -> None:
-        """Rows that come are needed until they end; what is computed in each epoch is not."""
+        """Rows that come are needed until they end; what is computed in each slice is not."""
         for view in views:
             if view.arriving:
                 self.with_ends(view)

@@ -10,7 +10,6 @@ from sqlglot import exp
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.aggregate_functions import AGGREGATES, GroupKeeps, aggregate_type
 from streambound.analyzer.algebra.row_expressions import type_of
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.columns import Column
 from streambound.analyzer.types import DataType, Family, parse_type
 from streambound.criteria.column_types import columns_of
@@ -170,7 +169,7 @@ class _OfBlock(_GroupRows):
         sums = self.operation.sums
         assert sums is not None, "a block with sums"
         kinds = {
-            id(one.call): self._column(parsed(one.call.arguments[0]))
+            id(one.call): self._column(one.call.arguments[0].syntax)
             for one in sums.calls
             if one.call.arguments and one.call.function != "COUNT"
         }
@@ -223,7 +222,7 @@ class _OfBlock(_GroupRows):
     def _time(self) -> str:
         bucket = self.tree.input
         assert isinstance(bucket, nodes.Bucket), "keys of buckets"
-        return scalar_of(parsed(bucket.time)).text
+        return scalar_of(bucket.time.syntax).text
 
 
 class _OfView(_GroupRows):
@@ -232,7 +231,7 @@ class _OfView(_GroupRows):
     def __init__(self, operation: Operation, tree: nodes.Aggregate, job: JobOperators) -> None:
         super().__init__(operation, tree, job)
         self.below = job.rows(operation.inputs[0])
-        self.texts = [self._text(parsed(key.value)) for key in tree.keys]
+        self.texts = [self._text(key.value.syntax) for key in tree.keys]
         self.factors: list[str] = []
 
     def _text(self, node: exp.Expr) -> str:
@@ -241,11 +240,11 @@ class _OfView(_GroupRows):
     def _linear(self) -> tuple[list[SummedCall], dict[int, Column]]:
         found, kinds = list[SummedCall](), dict[int, Column]()
         for call in self.linear:
-            nodes_of = [parsed(one) for one in call.arguments]
+            nodes_of = [one.syntax for one in call.arguments]
             if call.function != "COUNT":
                 kinds[id(call)] = self.job.type_of(self._text(nodes_of[0]), self.below)
             there = [_is_there(one) for one in nodes_of if type_of(one, self.given.schema)[1]]
-            there += [] if call.filter is None else [parsed(call.filter)]
+            there += [] if call.filter is None else [call.filter.syntax]
             factors = _factors(call.function, nodes_of, exp.and_(*there) if there else None)
             sums = [-1 if one is None else self._factor(one) for one in factors]
             found.append(SummedCall(call, tuple(sums[:2]), tuple(sums[2:])))

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.columns import Column
+from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.expressions.whole_numbers import added_number
 from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.types import DataType, Family
@@ -30,7 +30,10 @@ from streambound_runtime.engine.linear import SqlPick, SqlUnion
 from streambound_runtime.operators.circuit_plan import ColumnClip, TimeBucket
 from streambound_runtime.operators.plan import Test
 
-_OPS = {exp.LT: "<", exp.LTE: "<=", exp.EQ: "==", exp.GTE: ">=", exp.GT: ">", exp.NEQ: "!="}
+_OPS = {
+    exp.LT: "<", exp.LTE: "<=", exp.EQ: "==", exp.GTE: ">=", exp.GT: ">", exp.NEQ: "!=",
+    exp.NullSafeEQ: "IS NOT DISTINCT FROM",
+}  # fmt: skip
 _FLIPPED = {nodes.JoinKind.RIGHT: nodes.JoinKind.LEFT, nodes.JoinKind.FULL: nodes.JoinKind.FULL}
 
 
@@ -409,7 +412,7 @@ def _called(rows: OperationRows, letter: str) -> list[Column]:
 
 def _read(text: str) -> set[str]:
     """The columns that an expression reads."""
-    return {column.name for column in parsed(nodes.Scalar(text)).find_all(exp.Column)}
+    return {column.name for column in parsed(text).find_all(exp.Column)}
 
 
 def _between(text: str, clips: Mapping[str, tuple[int | None, int | None]]) -> str:
@@ -421,9 +424,9 @@ def _between(text: str, clips: Mapping[str, tuple[int | None, int | None]]) -> s
         (low, high), value = clips[node.name], node.sql("spark")
         low_or = value if low is None else f"greatest({value}, {low})"
         nearest = low_or if high is None else f"least({low_or}, {high})"
-        return parsed(nodes.Scalar(f"CASE WHEN {value} IS NOT NULL THEN {nearest} END"))
+        return parsed(f"CASE WHEN {value} IS NOT NULL THEN {nearest} END")
 
-    return parsed(nodes.Scalar(text)).copy().transform(clipped).sql("spark") if _read(text) & {*clips} else text
+    return parsed(text).copy().transform(clipped).sql("spark") if _read(text) & {*clips} else text
 
 
 def _common(one: DataType, other: DataType) -> DataType:

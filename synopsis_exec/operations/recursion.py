@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.clock import clock
-from streambound.analyzer.algebra.schema import parsed, schema
+from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.value_sets import ValueSet
 from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.block_columns import with_conditions_above
@@ -18,6 +18,7 @@ from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.catalog import DeclaredTable, Kind
 from streambound.analyzer.closure import in_order
 from streambound.analyzer.columns import Column
+from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.query import (
     Attribute,
     Branch,
@@ -260,7 +261,7 @@ class _FixpointRows:
         def meant(one: exp.Expr) -> exp.Expr:
             return exp.column(names[one.name].strip("`"), quoted=True) if isinstance(one, exp.Column) else one
 
-        nodes_of = [parsed(nodes.Scalar(text)) for text in texts]
+        nodes_of = list(map(parsed, texts))
         wanted = [node.transform(meant).sql("spark") for node in nodes_of]
         return self.job.made_of(rows, wanted, range(len(wanted)))
 

@@ -55,7 +55,7 @@ def standing(tree: Tree, catalog: Catalog) -> Tree:
 def _select(scan: Scan, pairs: list[tuple[str, str]]) -> Project:
     """The columns of a table, with other names: ``SELECT column AS name, …``."""
     nodes = [(name, exp.column(column, quoted=True)) for name, column in pairs]
-    items = tuple(Named(name, Scalar(node.sql("spark"), node), alias=True) for name, node in nodes)
+    items = tuple(Named(name, Scalar(node), alias=True) for name, node in nodes)
     return Project(scan, items, syntax=scan.syntax)
 
 

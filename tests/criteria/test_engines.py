@@ -11,7 +11,7 @@ import pytest
 
 from streambound.analyzer.catalog import Catalog, catalog_from_mapping, parse_catalog
 from streambound.analyzer.engine_profiles import EngineProfile, OutputMode, StreamEngine
-from streambound.analyzer.lower import lower
+from streambound.analyzer.lower import lower, written_tree
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import some_statements
 from streambound.criteria.engines.flink import FlinkModel, flink_duration
@@ -66,7 +66,9 @@ def read(engine: str, query: str, mode: str = "append", ttl: str = "", scale: in
     declared = {"ntz": 10 * MINUTE, "numbered": 10 * MINUTE} if engine == "spark" else {}
     profile = EngineProfile(StreamEngine(engine), OutputMode(mode), declared, flink_duration(ttl))
     model = SparkModel if engine == "spark" else FlinkModel
-    return model(known, lowered.positions, profile).read(lowered.tree)
+    tree = written_tree(statement, known)
+    assert tree is not None
+    return model(known, lowered.positions, profile).read(tree)
 
 
 def of_row(engine: str, row: dict[str, Any]) -> EngineReading:
@@ -254,7 +256,9 @@ def test_there_are_no_more_groups_than_rows() -> None:
     (statement,) = some_statements(SourceText("q.sql", query), None, known.models)
     lowered = lower(statement, known)
     assert lowered.tree is not None and lowered.positions is not None
-    (state,) = SparkModel(known, lowered.positions, EngineProfile(StreamEngine.SPARK)).read(lowered.tree).states
+    tree = written_tree(statement, known)
+    assert tree is not None
+    (state,) = SparkModel(known, lowered.positions, EngineProfile(StreamEngine.SPARK)).read(tree).states
     assert state.rows == 240
 
 
@@ -311,6 +315,6 @@ def test_no_query_stops_a_model() -> None:
             for mode in OutputMode:
                 for engine, model in ((StreamEngine.SPARK, SparkModel), (StreamEngine.FLINK, FlinkModel)):
                     reading = model(given, lowered.positions, EngineProfile(engine, mode, delays)).read(lowered.tree)
-                    assert findings(reading, "q.sql") or list(engine_lines(reading)), text
+                    assert findings(reading, statement.source, statement.span) or list(engine_lines(reading)), text
                     read_ones += not reading.unread
     assert read_ones > 600

@@ -12,7 +12,7 @@ from streambound.criteria.vocabulary import Verdict
 from support.choices import Choices
 from support.circuits import certificate_of, checked_circuit, proof_of
 from support.oracle import connection
-from support.period_streams import frontier, run_periods
+from support.period_streams import run_periods
 from support.profiles import MORE
 from support.snapshot_keys import drawn, good
 from support.snapshots import COLUMNS, HIGH, LOW, Generated, generated, history, until
@@ -101,7 +101,7 @@ def test_rows_without_a_partner_tell_how_long_time_is(sql: str, most: int | None
         partners = {row[0] for row in given["s"]} - {None}
         kept = good([row for row in rows if row[0] in partners])
         accepted = [*kept, *(row for row in rows if row[0] not in partners), *given["s"]]
-        last = max(*(row[-1] for row in accepted), frontier(rows))
+        last = max(row[-1] for row in accepted)
         wanted = until(last, history(Generated(sql, {**given, "r": kept}), connection()))
         names = {"r": ("a", "b", "vb", "ve"), "s": ("a", "c", "vb", "ve")}
         found = {"r": rows, "s": given["s"]}

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
+from itertools import pairwise
 from typing import Any
 
 from streambound.criteria.check import Checked
@@ -49,11 +50,17 @@ class PeriodRun:
 
 
 def run_periods(
-    checked: Checked, rows: TableRows, every: int = 1, restarts: bool = False, by_timestamp: bool = False
+    checked: Checked,
+    rows: TableRows,
+    every: int = 1,
+    restarts: bool = False,
+    by_timestamp: bool = False,
+    frontiers: Sequence[int] = (),
 ) -> PeriodRun:
     """A bounded statement's job over encoded rows, closing ``every`` so many points of time at once.
 
-    ``restarts``: after each step another operator takes over the state. ``by_timestamp``: each timestamp is a tick.
+    Or it closes up to each of some ``frontiers``, and then the rest. ``restarts``: after each step another operator
+    takes over the state. ``by_timestamp``: each timestamp is a tick.
     """
     assert checked.circuit is not None and checked.catalog is not None
     plan = circuit_plan(checked)
@@ -65,8 +72,9 @@ def run_periods(
     operator = operator_of_circuit(job.plan, relations, job.streams)
     times = [row[stream.timestamp] for stream in job.streams for row in given[stream.name]]
     found, last = PeriodRun(limit=operator.limit), max(times, default=0) + 1
-    for since in range(min(times, default=0), last, every):
-        until = min(since + every, last)
+    first = min(times, default=0)
+    stops = [min(since + every, last) for since in range(first, last, every)] if not frontiers else [*frontiers, last]
+    for since, until in pairwise([min([first, *stops]), *stops]):
         deltas = {}
         for stream in job.streams:
             mine = [row for row in given[stream.name] if since <= row[stream.timestamp] < until]
@@ -81,11 +89,6 @@ def run_periods(
             operator.load(state)
     _note(found, None, operator.step({}, None, over=True), 0)
     return found
-
-
-def frontier(rows: Sequence[Sequence[Any]]) -> int:
-    """Up to where a run has closed time before its input ends, also where the last rows are put aside."""
-    return max(int(row[-2]) for row in rows) + 1
 
 
 def _note(found: PeriodRun, until: int | None, delta: Any, entries: int) -> None:

@@ -9,7 +9,6 @@ from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall
 from streambound.analyzer.algebra.row_expressions import type_of
 from streambound.analyzer.algebra.rules.operator_input import OperatorInput, called, unless_static
 from streambound.analyzer.algebra.rules.select_list import value
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
 from streambound.analyzer.algebra.value_sets import ANYTHING, ValueSet, between
 from streambound.analyzer.algebra.view_facts import ColumnFacts, ViewFacts, ViewKind, least, product_of
@@ -22,7 +21,7 @@ def aggregate(tree: Aggregate, given: OperatorInput, named: Schema) -> ViewFacts
 
     A row of the input changes the group of its own keys alone, so what their values say of `NOW` holds of the group.
     """
-    keys = [value(parsed(key.value), given) for key in tree.keys]
+    keys = [value(key.value.syntax, given) for key in tree.keys]
     calls = zip(tree.calls, named[len(keys) :], strict=True)
     columns = (*keys, *(_of_group(call, column, given, bool(keys)) for call, column in calls))
     key = frozenset(map(called, named[: len(keys)]))
@@ -37,14 +36,14 @@ def aggregate(tree: Aggregate, given: OperatorInput, named: Schema) -> ViewFacts
 
 def _of_group(call: AggregateCall, column: ViewColumn, given: OperatorInput, grouped: bool) -> ColumnFacts:
     """The values of an aggregate; ``grouped``: there is a row in each group."""
-    arguments = [value(parsed(argument), given) for argument in computed_of(call)]
+    arguments = [value(argument.syntax, given) for argument in computed_of(call)]
     there = grouped and call.filter is None and not any(one.values.null for one in arguments)
     if call.function == "COUNT":
         return ColumnFacts(between(int(there), given.facts.rows, null=False))
     function = AGGREGATES.get(call.function)
     if len(arguments) != 1 or column.type is None or function is None or not function.of_one_value:
         return ColumnFacts(replace(ANYTHING, null=column.nullable))
-    kind = type_of(parsed(computed_of(call)[0]), given.schema)[0] or column.type
+    kind = type_of(computed_of(call)[0].syntax, given.schema)[0] or column.type
     values = _aggregated(call.function, function, arguments[0].values, kind, column.type)
     return ColumnFacts(replace(values, null=column.nullable and not there))
 

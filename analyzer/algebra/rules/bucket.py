@@ -7,7 +7,6 @@ from dataclasses import replace
 from streambound.analyzer.algebra.nodes import Bucket, BucketKind
 from streambound.analyzer.algebra.rules.operator_input import OperatorInput, unless_static, without_now
 from streambound.analyzer.algebra.rules.select_list import value
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.value_sets import ANYTHING, between
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise, Times, ViewFacts, ViewKind, promises
 
@@ -18,7 +17,7 @@ def bucketed(tree: Bucket, given: OperatorInput) -> ViewFacts:
     A bucket's start is at most its size before the time of a row in it. A session with the time e of its end changes
     only when a row comes before e is over, and then all of its rows do.
     """
-    time = value(parsed(tree.time), given)
+    time = value(tree.time.syntax, given)
     found = given.facts
     if tree.kind is BucketKind.SESSION:
         change = unless_static(found, ViewKind.CHANGING)

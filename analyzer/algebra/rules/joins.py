@@ -9,7 +9,6 @@ from functools import cache, partial
 from streambound.analyzer.algebra.narrowing import RowFacts, apart, narrowed
 from streambound.analyzer.algebra.nodes import ONE_SIDED, Join, JoinKind
 from streambound.analyzer.algebra.rules.operator_input import OperatorInput, sourced
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.sources import apart as apart_from
 from streambound.analyzer.algebra.sources import sources_of
 from streambound.analyzer.algebra.view_facts import (
@@ -102,7 +101,7 @@ def _pair(tree: Join, left: OperatorInput, right: OperatorInput) -> RowFacts:
             row = row.with_values(one, both).with_values(other, both)
             if all(row.kind(place).discrete for place in places):
                 row = replace(row, differences=row.differences | {(one, other, 0), (other, one, 0)})
-    return narrowed(parsed(tree.condition) if tree.condition else None, row)
+    return narrowed(tree.condition.syntax if tree.condition else None, row)
 
 
 def _latest_of(left: OperatorInput, right: OperatorInput) -> frozenset[str] | None:

@@ -11,7 +11,7 @@ from streambound.analyzer.algebra.expression_facts import facts_of
 from streambound.analyzer.algebra.nodes import Apply, ApplyKind, Item, Over, Project, Scalar, Star, WindowCall
 from streambound.analyzer.algebra.row_expressions import row_expression
 from streambound.analyzer.algebra.rules.operator_input import OperatorInput, passed_on, unless_static, without_now
-from streambound.analyzer.algebra.schema import parsed, starred_places
+from streambound.analyzer.algebra.schema import starred_places
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn, meant
 from streambound.analyzer.algebra.value_sets import ANYTHING, between
 from streambound.analyzer.algebra.view_facts import (
@@ -89,7 +89,7 @@ def _of_row_beside(call: WindowCall, number: int, given: OperatorInput) -> Times
 
 def _place(scalar: Scalar, given: OperatorInput) -> int | None:
     """The place of the column that an expression is; None for another one."""
-    syntax = parsed(scalar).unnest()
+    syntax = scalar.syntax.unnest()
     return meant(syntax, given.schema) if isinstance(syntax, exp.Column) else None
 
 
@@ -123,7 +123,7 @@ def _columns(items: tuple[Item, ...], given: OperatorInput) -> Iterator[ColumnFa
         if isinstance(item, Star):
             yield from (given.columns[place] for place in starred_places(item, given.schema))
         else:
-            yield value(parsed(item.value), given)
+            yield value(item.value.syntax, given)
 
 
 def value(node: exp.Expr, given: OperatorInput) -> ColumnFacts:
@@ -140,7 +140,7 @@ def _keys(items: tuple[Item, ...], given: OperatorInput) -> tuple[frozenset[str]
             found = [given.schema[place] for place in starred_places(item, given.schema)]
             pairs += [(column, ViewColumn("", column.name)) for column in found]
             continue
-        syntax = parsed(item.value)
+        syntax = item.value.syntax
         place = meant(syntax, given.schema) if isinstance(syntax, exp.Column) else None
         if place is not None:
             pairs.append((given.schema[place], ViewColumn("", item.name)))

@@ -7,14 +7,13 @@ from dataclasses import replace
 from streambound.analyzer.algebra.narrowing import narrowed
 from streambound.analyzer.algebra.nodes import Alias, Filter, FirstRows
 from streambound.analyzer.algebra.rules.operator_input import OperatorInput, passed_on, unless_static, without_now
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.view_facts import NOW, TimePromise, ViewFacts, ViewKind, least, promises
 
 
 def filtered(tree: Filter, given: OperatorInput) -> ViewFacts:
     """The rows for which a condition is true: their values are those that it leaves."""
-    row = narrowed(parsed(tree.condition), given.row)
+    row = narrowed(tree.condition.syntax, given.row)
     rows = 0 if row.none else given.facts.rows
     return replace(given.facts, rows=rows, columns=row.columns, state=0)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Tree
-from streambound.analyzer.algebra.schema import parsed
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.dataflow.views import statement_views
@@ -22,6 +21,6 @@ def disjoint_unions(tree: Tree, catalog: Catalog) -> Tree:
 def is_disjoint(tree: Tree, catalog: Catalog) -> bool:
     """Whether a tree is a union of selections of the same rows, of which no row is in both."""
     both = None if is_static(tree, catalog) else in_both(tree)
-    if both is None or parsed(both.condition).find(exp.Query):
+    if both is None or both.condition.syntax.find(exp.Query):
         return False
     return any(column.values.size == 0 for column in statement_views(catalog).of(both).columns)

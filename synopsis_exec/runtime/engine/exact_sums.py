@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -67,6 +68,14 @@ def exact_total(texts: pa.ChunkedArray) -> pa.Array:
     return _as_texts(_added(map(_read, filter(None, several or ()))) for several in texts.to_pylist())
 
 
+def exact_running(texts: pa.ChunkedArray) -> pa.Array:
+    """Of each list of exact sums the sums up to each of them."""
+    running = (
+        accumulate(map(_read, several), lambda one, other: _added((one, other))) for several in texts.to_pylist()
+    )
+    return pa.array([[_text(*total) for total in totals] for totals in running], pa.list_(pa.string()))
+
+
 def exact_product(texts: pa.ChunkedArray) -> pa.Array:
     """The product of each list of exact sums."""
     return _as_texts(_multiplied(map(_read, several)) for several in texts.to_pylist())
@@ -100,6 +109,7 @@ _FUNCTIONS: tuple[tuple[str, Callable[..., pa.Array], tuple[str, ...], str], ...
     ("exact_sum", exact_sum, ("DOUBLE[]", "HUGEINT[]"), "VARCHAR"),
     ("exact_squares", exact_squares, ("DOUBLE[]", "HUGEINT[]"), "VARCHAR"),
     ("exact_total", exact_total, ("VARCHAR[]",), "VARCHAR"),
+    ("exact_running", exact_running, ("VARCHAR[]",), "VARCHAR[]"),
     ("exact_product", exact_product, ("VARCHAR[]",), "VARCHAR"),
     ("exact_quotient", exact_quotient, ("VARCHAR", "HUGEINT"), "DOUBLE"),
     ("exact_variance", exact_variance, ("HUGEINT", "VARCHAR", "VARCHAR", "HUGEINT"), "DOUBLE"),

@@ -168,7 +168,7 @@ def _in_order(table: pa.Table) -> pa.Table:
 
 def _ends(times: list[Integers], most: int) -> list[int]:
     """The last timestamps of slices of about so many rows."""
-    every = np.concatenate(times)
+    every = _joined(times)
     if len(every) <= most:
         return [int(every.max())] if len(every) else []
     every.sort()
@@ -176,4 +176,9 @@ def _ends(times: list[Integers], most: int) -> list[int]:
 
 
 def _distinct(times: list[Integers]) -> Integers:
-    return np.unique(np.concatenate(times))
+    return np.unique(_joined(times))
+
+
+def _joined(times: list[Integers]) -> Integers:
+    """The times of all streams; a query of relations alone has none."""
+    return np.concatenate([np.zeros(0, dtype=np.int64), *times])

@@ -1,39 +1,35 @@
-"""The node of a circuit that evaluates a query over rows with periods: each step closes an epoch."""
+"""The node of a circuit that evaluates a SEQ TP block over streams: each step closes an epoch."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from streambound_runtime.engine.arrow import delta_of as delta_of_table
 from streambound_runtime.engine.arrow import table_of
+from streambound_runtime.engine.slice_tables import Compute
 from streambound_runtime.engine.tables import engine_type
 from streambound_runtime.operators.by_tick import Ticks
 from streambound_runtime.operators.circuit_plan import MapNode, PeriodNode
 from streambound_runtime.operators.delta import Delta, delta_of
 from streambound_runtime.operators.entries import State, from_lines_of_json, lines_of_json
 from streambound_runtime.operators.epochs.fragments import Fragment, FragmentRow
-from streambound_runtime.operators.epochs.plan import EpochJoin, EpochMap
-from streambound_runtime.operators.epochs.query import query_operator
+from streambound_runtime.operators.epochs.lineages import LineageOperator
+from streambound_runtime.operators.epochs.plan import EpochJoin, EpochLineage, EpochMap
 from streambound_runtime.operators.epochs.rows import RelationTables
 from streambound_runtime.operators.values import integer
 from streambound_runtime.row_values import Value
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-Compute = Callable[[MapNode, "pa.Table"], "pa.Table"]
-"""Computes the rows of a `MapNode`: of a table of time, columns and weight another one."""
 _ENTRIES = "entries"
 _PASSING = (("passes", "int"),)
 
 
-class PeriodOperator:
-    """The operator of a `PeriodNode`: rows of its inputs begin at their timestamps and end at their last column."""
+class LineageWindows:
+    """The operator of a `PeriodNode` with lineages: rows begin at their timestamps and end at their last column."""
 
     def __init__(self, plan: PeriodNode, relations: RelationTables, compute: Compute) -> None:
         self.plan, self.compute = plan, compute
-        self.query = query_operator(plan.query, relations, self._computed, self._passes)
+        assert isinstance(plan.query, EpochLineage), "rows without lineages are evaluated in SQL"
+        self.query = LineageOperator(plan.query, relations, self._computed, self._passes)
 
     def step(self, inputs: Sequence[Delta], ticks: Ticks) -> Delta:
         """Close the epoch up to the frontier; results are at their ends."""
@@ -71,6 +67,10 @@ class PeriodOperator:
         table = self.compute(node, table_of(delta, list(map(engine_type, types))))
         found = delta_of_table(table, [name for name, _ in node.columns])
         return list(zip(found.time.tolist(), found.rows(), strict=True))
+
+    def open_since(self) -> int | None:
+        """When the oldest result row has begun that is not printed."""
+        return self.query.open_since()
 
     def entries(self) -> int:
         """Those of the query's operators."""

@@ -933,3 +933,21 @@ SELECT MIN(s) AS s FROM (SELECT SUM(v) AS s FROM S GROUP BY ts DIV 3 HAVING COUN
 
 SELECT T.b FROM T UNION ALL SELECT SUM(S.b) AS s FROM S LEFT JOIN T ON S.b = T.b WHERE S.b > 3
 -- bounded: 1
+
+-- Outer joins whose partners are equal or both NULL, or are near by several conditions.
+--
+
+SELECT S.a, T.v FROM S LEFT JOIN T ON S.a IS NOT DISTINCT FROM T.a AND T.ts BETWEEN S.ts - 1 AND S.ts + 1
+-- ?
+
+SELECT S.a, T.v FROM S FULL JOIN T ON S.a + 1 IS NOT DISTINCT FROM T.b AND T.ts BETWEEN S.ts - 1 AND S.ts + 1 AND T.v >= S.v
+-- ?
+
+SELECT S.b, T.v FROM S LEFT JOIN T ON (S.a = T.a AND T.ts BETWEEN S.ts AND S.ts + 1) OR (S.b = T.b AND T.ts BETWEEN S.ts - 2 AND S.ts)
+-- ?
+
+SELECT S.b, T.v FROM S RIGHT JOIN T ON S.b = T.b AND abs(S.ts - T.ts) < 3
+-- ?
+
+SELECT S.b, T.v FROM S FULL JOIN T ON S.b = T.b AND S.ts DIV 3 = T.ts DIV 3
+-- ?

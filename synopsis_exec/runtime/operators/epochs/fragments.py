@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from math import isnan, nan
 
 from streambound_runtime.row_values import Value
@@ -11,8 +11,6 @@ from streambound_runtime.row_values import Value
 FragmentRow = tuple[Value, ...]
 Fragment = tuple[FragmentRow, int, int, int]
 """Values, begin, end and how many copies."""
-EndCounts = dict[tuple[FragmentRow, int], int]
-"""How many copies of some values end when."""
 LEAST, GREATEST = -(2**63), 2**63 - 1
 """Where time begins and ends, if nobody says so."""
 
@@ -42,55 +40,6 @@ def coalesced(fragments: Iterable[Fragment]) -> Iterator[Fragment]:
             if count:
                 yield row, since, time, count
             count, since = count + changes[time], time
-
-
-def distinct(fragments: Iterable[Fragment]) -> Iterator[Fragment]:
-    """Each row once, wherever there is one.
-
-    >>> list(distinct([(("a",), 0, 4, 2), (("a",), 4, 6, 1)]))
-    [(('a',), 0, 6, 1)]
-    """
-    for row, changes in _changes(fragments).items():
-        count, since = 0, 0
-        for time in sorted(changes):
-            after = count + changes[time]
-            if count and not after:
-                yield row, since, time, 1
-            elif after and not count:
-                since = time
-            count = after
-
-
-def difference(left: Iterable[Fragment], right: Iterable[Fragment], common: bool) -> Iterator[Fragment]:
-    """EXCEPT ALL, or with ``common`` INTERSECT ALL.
-
-    >>> list(difference([(("a",), 0, 9, 2)], [(("a",), 3, 5, 1)], common=False))
-    [(('a',), 0, 3, 2), (('a',), 3, 5, 1), (('a',), 5, 9, 2)]
-    """
-    mine, others = _changes(left), _changes(right)
-    for row, changes in mine.items():
-        theirs = others.get(row, {})
-        a, b, since = 0, 0, 0
-        for time in sorted(changes.keys() | theirs.keys()):
-            count = min(a, b) if common else max(0, a - b)
-            if count:
-                yield row, since, time, count
-            a, b, since = a + changes.get(time, 0), b + theirs.get(time, 0), time
-
-
-def latest(counts: Mapping[tuple[FragmentRow, int], int], most: Callable[[FragmentRow], int]) -> EndCounts:
-    """Of each value those copies that end last, at most so many.
-
-    >>> latest({(("a",), 4): 2, (("a",), 6): 1, (("a",), 9): 1}, lambda row: 3)
-    {(('a',), 9): 1, (('a',), 6): 1, (('a',), 4): 1}
-    """
-    found, left = EndCounts(), dict[FragmentRow, int]()
-    for (row, end), count in sorted(counts.items(), key=lambda one: one[0][1], reverse=True):
-        rest = left[row] if row in left else most(row)
-        left[row] = max(0, rest - count)
-        if rest:
-            found[row, end] = min(count, rest)
-    return found
 
 
 def _changes(fragments: Iterable[Fragment]) -> dict[FragmentRow, dict[int, int]]:

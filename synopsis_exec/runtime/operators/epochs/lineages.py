@@ -22,13 +22,14 @@ from streambound_runtime.lineage.encoding import decoded, encoded
 from streambound_runtime.lineage.formulas import Formula, LineageTooLargeError, disjunction, variable, variable_name
 from streambound_runtime.lineage.probability import possible
 from streambound_runtime.operators.epochs.fragments import LEAST, Fragment, FragmentRow, clipped, in_order
-from streambound_runtime.operators.epochs.joins import Passes, pairs_of
 from streambound_runtime.operators.epochs.plan import EpochJoin, EpochLineage, EpochPlan, EpochScan, RandomRows
 from streambound_runtime.operators.epochs.rows import (
     Computed,
     Entry,
+    Passes,
     RelationTables,
     WaitingRows,
+    pairs_of,
     saved_row,
     static_rows,
 )

@@ -31,6 +31,7 @@ class EpochRelation:
     table: str = ""
     columns: tuple[str, ...] = ()
     period: tuple[str, str] | None = None
+    types: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +111,13 @@ class EpochJoin:
 
 @dataclass(frozen=True, slots=True)
 class EpochAggregate:
-    """An aggregate of a column, by its place, of this type; of rows where there is none."""
+    """An aggregate of a column, by its place, of this type, with its own; of rows where there is no column."""
 
     function: str
     column: int | None = None
     type: str = "bigint"
     distinct: bool = False
+    result: str = "bigint"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,305 @@
+"""The operators of SEQ VT in SQL: what rows they give in a slice of time, of those that are valid in it.
+
+Dignös et al., *Snapshot Semantics for Temporal Multiset Relations*. Nothing is remembered inside of a query: every
+operator is a function of what is valid at a time, so that of the slice's rows it gives the slice's results. What is
+remembered are rows that arrived, until they end, and of these what the operator right above needs (`ArrivedRows`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from streambound_runtime.engine.arrow import table_of
+from streambound_runtime.engine.slice_groups import GroupParts, grouped, present, swept
+from streambound_runtime.engine.slice_tables import (
+    CLIPPED,
+    UNTIL,
+    WITHIN,
+    ArrivedRows,
+    Measure,
+    SliceTables,
+    plain,
+)
+from streambound_runtime.engine.tables import BIGINT, DOUBLE, HUGEINT, VARCHAR, columns, engine_type, listed, places
+from streambound_runtime.operators.circuit_plan import MapNode
+from streambound_runtime.operators.delta import delta_of
+from streambound_runtime.operators.epochs.plan import (
+    EpochDifference,
+    EpochDistinct,
+    EpochGroup,
+    EpochJoin,
+    EpochMap,
+    EpochMatched,
+    EpochPlan,
+    EpochRelation,
+    EpochScan,
+    EpochUnion,
+    is_arriving,
+    is_static,
+    only_latest,
+)
+from streambound_runtime.operators.epochs.rows import RelationTables, relation_rows
+
+_WIDER = (BIGINT, HUGEINT, DOUBLE, VARCHAR)
+"""Types, of which a column of two sides has the later one: the other's values are integers, too, or NULL."""
+_PASSING = (("passes", "int"),)
+
+
+@dataclass(frozen=True, slots=True)
+class SliceRows:
+    """Makes the statements of a query's operators; ``streams`` are the tables of its blocks, with their types.
+
+    All that is valid is so from ``low`` to before ``high``.
+    """
+
+    tables: SliceTables
+    streams: Mapping[str, tuple[str, tuple[str, ...]]]
+    relations: RelationTables
+    low: int
+    high: int
+
+    def top(self, plan: EpochPlan) -> str:
+        """The rows of a whole query."""
+        return self._kept_rows(plan) if is_arriving(plan) else self.rows(plan)
+
+    def parts(self, plan: EpochPlan) -> str:
+        """Rows with their whole periods as they come, the sum of which is the result: equal ones as one."""
+        names = listed(columns(len(self.types(plan))), "b", "e")
+        return f"(SELECT {names}, sum(m) AS m FROM {self._arrived(plan)} GROUP BY {names})"
+
+    # --- types --------------------------------------------------------------------------------------------------------
+
+    def types(self, plan: EpochPlan) -> tuple[str, ...]:
+        """The types of an operator's columns."""
+        match plan:
+            case EpochScan(block):
+                return self.streams[block][1][:-1]
+            case EpochRelation(types=types):
+                return tuple(map(engine_type, types))
+            case EpochMap(columns=columns):
+                return tuple(engine_type(kind) for _, kind in columns)
+            case EpochMatched(input=input) | EpochDistinct(input=input) | EpochJoin(kind="semi" | "anti", left=input):
+                return self.types(input)
+            case EpochUnion(left, right) | EpochDifference(left, right):
+                both = zip(self.types(left), self.types(right), strict=True)
+                return tuple(max(kinds, key=_WIDER.index) for kinds in both)
+            case EpochJoin(left=left, right=right):
+                return (*self.types(left), *self.types(right))
+            case EpochGroup(input, keys, aggregates):
+                return (*self.types(input)[:keys], *(engine_type(one.result) for one in aggregates))
+
+    # --- rows that arrive ---------------------------------------------------------------------------------------------
+
+    def _arrived(self, plan: EpochPlan) -> str:
+        """The rows that begin in the slice, with their whole periods."""
+        match plan:
+            case EpochScan(block):
+                delta, (*kinds, _) = self.streams[block]
+                shown = [plain(f"c{n}", kind, f"c{n}") for n, kind in enumerate(kinds)]
+                period = f"greatest(t, {_time(self.low)}) AS b, least(c{len(kinds)}, {_time(self.high)}) AS e"
+                return f"(SELECT {listed(*shown, period, 'w AS m')} FROM {delta} WHERE b < e)"
+            case EpochMap(input=input):
+                return self._mapped(plan, self._arrived(input))
+            case EpochMatched():
+                return self._matched(plan, self._arrived(plan.input))
+            case EpochUnion(left, right):
+                return self._united(plan, self._arrived(left), self._arrived(right))
+            case EpochJoin():
+                return self._joined_parts(plan)
+        raise AssertionError(f"the rows of {type(plan).__name__} do not carry their ends")
+
+    def _kept_rows(self, plan: EpochPlan, most: str = "") -> str:
+        """Rows that arrived and are still valid, in the slice."""
+        key = tuple((f"c{n}", kind) for n, kind in enumerate(self.types(plan)))
+        return self.tables.kept(ArrivedRows(key, most=most), self._arrived(plan))
+
+    def _joined_parts(self, plan: EpochJoin) -> str:
+        """Pairs of which a row comes in the slice: with those of the other side that come, and earlier ones."""
+        sides = plan.left, plan.right
+        new, held = list[str](), list[str]()
+        kept = not any(map(is_static, sides))  # else nothing comes that could meet them
+        for side in sides:
+            if is_static(side):
+                held.append(self._static(side))
+                new.append(f"(SELECT * FROM {held[-1]} WHERE false)")
+                continue
+            names = columns(len(self.types(side)))
+            new.append(self.tables.table(f"SELECT {listed(names, 'b', 'e', 'm')} FROM {self._arrived(side)}"))
+            held.append(self._waiting(side, new[-1]) if kept else f"(SELECT * FROM {new[-1]} WHERE false)")
+        with_all = f"(SELECT * FROM {held[1]} UNION ALL SELECT * FROM {new[1]})"
+        first, second = self._pairs(plan, new[0], with_all), self._pairs(plan, held[0], new[1])
+        shown = listed(columns(sum(plan.widths)), "b", "e", "m")
+        return f"(SELECT {shown} FROM {first} UNION ALL SELECT {shown} FROM {second})"
+
+    def _waiting(self, side: EpochPlan, new: str) -> str:
+        """Rows that are valid after the slice, or begin then: pairs with a relation's rows may lie ahead."""
+        kinds = self.types(side)
+        named = [*zip(places(len(kinds)), kinds, strict=True), ("b", BIGINT), ("e", BIGINT)]
+        both = self.tables.called()
+        key = listed(columns(len(kinds)), f"greatest(b, {UNTIL}) AS b", "e")
+        valid = f"SELECT {key}, sum(m) AS m FROM {both} WHERE e > {UNTIL} GROUP BY ALL"
+        state = self.tables.state([*named, ("m", HUGEINT)], valid)
+        self.tables.steps.append(self.tables.step(f"SELECT * FROM {state} UNION ALL SELECT * FROM {new}", both))
+        return state
+
+    # --- relations ----------------------------------------------------------------------------------------------------
+
+    def _static(self, plan: EpochPlan) -> str:
+        """The rows of σ and Π of a relation, of all of time."""
+        before, self.tables.steps = self.tables.steps, []
+        if isinstance(plan, EpochRelation):
+            made = self._relation(plan)
+        else:
+            assert isinstance(plan, EpochMap), "nothing else is known beforehand"
+            names = columns(len(plan.columns))
+            made = f"SELECT {listed(names, 'b', 'e', 'm')} FROM {self._mapped(plan, self._static(plan.input))}"
+        name = self.tables.table(made)
+        for step in self.tables.steps:  # once
+            step()
+        self.tables.steps = before
+        return name
+
+    def _relation(self, plan: EpochRelation) -> str:
+        found, kinds = self.tables.called(), [*map(engine_type, plan.types), BIGINT, BIGINT]
+        named = [*zip(places(len(kinds)), kinds, strict=True), ("w", HUGEINT)]
+        found_rows = relation_rows(plan, self.relations, self.low, self.high)
+        rows = [(0, 1, (*row, begin, end)) for row, begin, end, _ in found_rows]
+        given = table_of(delta_of(rows, places(len(kinds))), kinds) if rows else None
+        self.tables.session.put(found, named, given)
+        shown = [plain(f"c{n}", kind, f"c{n}") for n, kind in enumerate(kinds[:-2])]
+        period = f"c{len(kinds) - 2} AS b, c{len(kinds) - 1} AS e"
+        return f"SELECT {listed(*shown, period, 'w AS m')} FROM {found}"
+
+    def _matched(self, plan: EpochMatched, rows: str) -> str:
+        """Rows that agree with one of a relation, whenever that is valid."""
+        equal = " AND ".join(f"l.c{mine} = r.c{theirs}" for mine, theirs in plan.keys)
+        return f"(SELECT l.* FROM {rows} l SEMI JOIN {self._static(plan.relation)} r ON {equal})"
+
+    # --- operators ----------------------------------------------------------------------------------------------------
+
+    def rows(self, plan: EpochPlan) -> str:
+        """The parts of an operator's rows that lie in the slice."""
+        if is_arriving(plan):
+            return self._kept_rows(plan)
+        if is_static(plan):
+            names = columns(len(self.types(plan)))
+            return f"(SELECT {listed(names, CLIPPED, 'm')} FROM {self._static(plan)} WHERE {WITHIN})"
+        match plan:
+            case EpochMap(input=input):
+                return self._mapped(plan, self.rows(input))
+            case EpochMatched():
+                return self._matched(plan, self.rows(plan.input))
+            case EpochUnion(left, right):
+                return self._united(plan, self.rows(left), self.rows(right))
+            case EpochDistinct(input=input) if is_arriving(input):
+                key = tuple((f"c{n}", kind) for n, kind in enumerate(self.types(input)))
+                return present(self.tables.kept(ArrivedRows(key, last=True), self._arrived(input)), places(len(key)))
+            case EpochDistinct(input=input):
+                return present(self.rows(input), places(len(self.types(input))))
+            case EpochDifference():
+                return self._difference(plan)
+            case EpochGroup():
+                return self._grouped(plan)
+            case EpochJoin():
+                return self._joined(plan)
+        raise AssertionError(f"no operator for {type(plan).__name__}")
+
+    def _mapped(self, plan: EpochMap, rows: str) -> str:
+        if plan.picks is not None:
+            shown = (f"c{place} AS c{n}" for n, place in enumerate(plan.picks))
+            return f"(SELECT {listed(*shown, 'b', 'e', 'm')} FROM {rows})"
+        texts = plan.expressions, plan.where, plan.engine, plan.engine_where
+        return self.tables.computed(MapNode(self.tables.name, "", plan.given, plan.columns, *texts), rows)
+
+    def _united(self, plan: EpochPlan, *sides: str) -> str:
+        cast = listed(*(f"CAST(c{n} AS {kind}) AS c{n}" for n, kind in enumerate(self.types(plan))), "b", "e", "m")
+        return f"({' UNION ALL '.join(f'SELECT {cast} FROM {side}' for side in sides)})"
+
+    def _difference(self, plan: EpochDifference) -> str:
+        """EXCEPT ALL and INTERSECT ALL, of the numbers ``x`` and ``y`` of either side's rows."""
+        kinds = self.types(plan)
+        names = places(len(kinds))
+        if is_arriving(plan.left) and is_arriving(plan.right):
+            key = tuple(zip(names, kinds, strict=True))
+            measures = Measure("x", "x", "sum(x)"), Measure("y", "y", "sum(y)")
+            sides = self._two_sided(plan, self._arrived(plan.left), self._arrived(plan.right))
+            both = self.tables.kept(ArrivedRows(key, measures), sides)
+        else:
+            mine, theirs = only_latest(plan)
+            left = self._limited(plan.left, plan.right) if mine else self.rows(plan.left)
+            right = self._limited(plan.right, plan.left) if theirs else self.rows(plan.right)
+            both = self._two_sided(plan, left, right)
+        changes = listed(*names, "unnest([b, e]) AS t", "unnest([x, -x]) AS x", "unnest([y, -y]) AS y")
+        copies, there = ("least(x, y)", "x > 0 AND y > 0") if plan.common else ("x - y", "x > y")
+        return swept(f"SELECT {changes} FROM {both}", names, copies, there)
+
+    def _two_sided(self, plan: EpochDifference, left: str, right: str) -> str:
+        cast = listed(*(f"CAST(c{n} AS {kind}) AS c{n}" for n, kind in enumerate(self.types(plan))), "b", "e")
+        return f"(SELECT {cast}, m AS x, 0 AS y FROM {left} UNION ALL SELECT {cast}, 0, m FROM {right})"
+
+    def _limited(self, plan: EpochPlan, static: EpochPlan) -> str:
+        """Rows of which no more copies play a part than a relation has at all."""
+        names = columns(len(self.types(static)))
+        copies = (
+            f"SELECT {listed(names, 'sum(m) AS n')} FROM {self._static(static)}{f' GROUP BY {names}' if names else ''}"
+        )
+        known = self.tables.called()
+        self.tables.step(copies, known)()
+        return self._kept_rows(plan, known)
+
+    def _grouped(self, plan: EpochGroup) -> str:
+        parts = GroupParts(plan, self.types(plan.input))
+        if is_arriving(plan.input):
+            arrived = self.tables.table(f"SELECT * FROM {self._arrived(plan.input)}")
+            rows = [self.tables.kept(one, arrived) for one in parts.kept()]
+        else:
+            valid = self.tables.table(f"SELECT * FROM {self.rows(plan.input)}")
+            rows = [f"({one.arriving(valid)})" for one in parts.kept()]
+        return grouped(parts, rows, self.tables)
+
+    # --- joins --------------------------------------------------------------------------------------------------------
+
+    def _joined(self, plan: EpochJoin) -> str:
+        left, right = (
+            self.tables.table(f"SELECT row_number() OVER () AS id, * FROM {self.rows(side)}")
+            for side in (plan.left, plan.right)
+        )
+        pairs = self._pairs(plan, left, right, ", l.id AS left_id, r.id AS right_id")
+        if plan.kind != "inner":
+            pairs = self.tables.table(f"SELECT * FROM {pairs}")
+        by, more = plan.widths
+        if plan.kind in ("semi", "anti"):
+            return self._alone(left, pairs, "left_id", columns(by), plan.kind == "semi")
+        found = [f"(SELECT {listed(columns(by + more), 'b', 'e', 'm')} FROM {pairs})"]
+        nothing = [[f"NULL AS c{n}" for n in range(*ends)] for ends in ((by, by + more), (by,))]
+        if plan.kind in ("left", "full"):
+            found.append(self._alone(left, pairs, "left_id", listed(columns(by), *nothing[0])))
+        if plan.kind in ("right", "full"):
+            moved = (f"c{n} AS c{by + n}" for n in range(more))
+            found.append(self._alone(right, pairs, "right_id", listed(*nothing[1], *moved)))
+        return self._united(plan, *found)
+
+    def _pairs(self, plan: EpochJoin, left: str, right: str, more: str = "") -> str:
+        """The pairs of rows that are valid together, where they are."""
+        by, width = plan.widths
+        shown = [*(f"l.c{n}" for n in range(by)), *(f"r.c{n} AS c{by + n}" for n in range(width))]
+        period = "greatest(l.b, r.b) AS b, least(l.e, r.e) AS e, l.m * r.m AS m"
+        tests = [*(f"l.c{mine} = r.c{theirs}" for mine, theirs in plan.keys), "l.b < r.e", "r.b < l.e"]
+        joined = f"(SELECT {listed(*shown, period)}{more} FROM {left} l JOIN {right} r ON {' AND '.join(tests)})"
+        if not plan.condition:
+            return joined
+        engine = (("1",), plan.engine) if plan.engine else ((), "")
+        node = MapNode(self.tables.name, "", plan.given, _PASSING, ("1",), plan.condition, *engine)
+        return self.tables.computed(node, joined, passing=True)
+
+    def _alone(self, rows: str, pairs: str, number: str, shown: str, matched: bool = False) -> str:
+        """The parts of numbered rows where they have no partner, or, ``matched``, where they have some."""
+        changes = f"SELECT {number} AS id, unnest([b, e]) AS t, unnest([1, -1]) AS x, 0 AS y FROM {pairs}"
+        changes += f" UNION ALL SELECT id, unnest([b, e]), 0, 0 FROM {rows}"
+        spans = swept(changes, ("id",), "1", "x > 0" if matched else "x = 0")
+        return f"(SELECT {listed(shown, 's.b', 's.e', 'r.m')} FROM {rows} r JOIN {spans} s ON r.id = s.id)"
+
+
+def _time(number: int) -> str:
+    return f"CAST('{number}' AS BIGINT)"
