@@ -844,7 +844,7 @@ SELECT x, COUNT(*) AS n FROM (SELECT S.ts - T.ts AS x FROM S JOIN T ON S.ts > T.
 -- bounded: 16
 
 SELECT S.ts DIV 4 AS z, S.ts - T.ts AS x, COUNT(*) AS n FROM S JOIN T ON S.ts > T.ts AND S.ts < T.ts + 9 GROUP BY S.ts DIV 4, S.ts - T.ts
--- bounded: 140
+-- bounded: 16
 
 SELECT S.ts DIV 4 AS z, T.ts AS x, COUNT(*) AS n FROM S JOIN T ON S.ts > T.ts AND S.ts < T.ts + 9 GROUP BY S.ts DIV 4, T.ts
 -- bounded: 18
@@ -938,16 +938,16 @@ SELECT T.b FROM T UNION ALL SELECT SUM(S.b) AS s FROM S LEFT JOIN T ON S.b = T.b
 --
 
 SELECT S.a, T.v FROM S LEFT JOIN T ON S.a IS NOT DISTINCT FROM T.a AND T.ts BETWEEN S.ts - 1 AND S.ts + 1
--- ?
+-- bounded: 4
 
 SELECT S.a, T.v FROM S FULL JOIN T ON S.a + 1 IS NOT DISTINCT FROM T.b AND T.ts BETWEEN S.ts - 1 AND S.ts + 1 AND T.v >= S.v
--- ?
+-- bounded: 4
 
 SELECT S.b, T.v FROM S LEFT JOIN T ON (S.a = T.a AND T.ts BETWEEN S.ts AND S.ts + 1) OR (S.b = T.b AND T.ts BETWEEN S.ts - 2 AND S.ts)
--- ?
+-- bounded: 6
 
 SELECT S.b, T.v FROM S RIGHT JOIN T ON S.b = T.b AND abs(S.ts - T.ts) < 3
--- ?
+-- bounded: 8
 
 SELECT S.b, T.v FROM S FULL JOIN T ON S.b = T.b AND S.ts DIV 3 = T.ts DIV 3
--- ?
+-- bounded: 8
