@@ -64,7 +64,7 @@ class NodeFacts:
 
 
 @dataclass(frozen=True, eq=False)
-class FrameNode:
+class CatalystNode:
     """An operator of a plan; ``line`` is that of the program that made it, None where that is not known.
 
     ``delay``, ``types``, ``unmarked`` and ``identity`` as in `NodeFacts`.
@@ -72,7 +72,7 @@ class FrameNode:
 
     kind: str
     fields: Mapping[str, Any]
-    children: tuple[FrameNode, ...]
+    children: tuple[CatalystNode, ...]
     line: int | None = None
     delay: int | None = None
     types: tuple[Any, ...] = ()
@@ -80,7 +80,7 @@ class FrameNode:
     identity: int = 0
 
     @property
-    def child(self) -> FrameNode:
+    def child(self) -> CatalystNode:
         """The only operator below."""
         return self.children[0]
 
@@ -107,19 +107,19 @@ class FrameNode:
         return name.removeprefix(SOURCE) if name.startswith(SOURCE) else ""
 
 
-def plan_of(nodes: Sequence[Mapping[str, Any]], facts: Sequence[NodeFacts]) -> FrameNode:
+def plan_of(nodes: Sequence[Mapping[str, Any]], facts: Sequence[NodeFacts]) -> CatalystNode:
     """The plan that a list of nodes in preorder is, each with what else is known of it.
 
     Where it is not known which line made an operator, the one of the operator above did.
     """
     numbered = iter(range(len(nodes)))
 
-    def build(line: int | None) -> FrameNode:
+    def build(line: int | None) -> CatalystNode:
         number = next(numbered)
         node, known = nodes[number], facts[number]
         line = known.line or line
         children = tuple(build(line) for _ in range(node["num-children"]))
-        return FrameNode(_kind(node), node, children, line, known.delay, known.types, known.unmarked, known.identity)
+        return CatalystNode(_kind(node), node, children, line, known.delay, known.types, known.unmarked, known.identity)
 
     return build(None)
 

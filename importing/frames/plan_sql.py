@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from streambound.importing.frames.catalyst import Expression, FrameNode, expression_of
+from streambound.importing.frames.catalyst import CatalystNode, Expression, expression_of
 from streambound.importing.frames.expression_sql import (
     NotReadError,
     Printer,
@@ -117,7 +117,7 @@ class _Rows:
         return replace(self, names={one: self.names[one] for one in ids}, whole="")
 
 
-def sql_of(plan: FrameNode) -> FrameSql:
+def sql_of(plan: CatalystNode) -> FrameSql:
     """The SQL of a plan; raises NotReadError."""
     writer = _Writer(dict(_types(plan)))
     rows = writer.rows(plan)
@@ -135,7 +135,7 @@ class _Writer:
 
     # --- operators ----------------------------------------------------------------------------------------------------
 
-    def rows(self, node: FrameNode) -> _Rows:
+    def rows(self, node: CatalystNode) -> _Rows:
         """The rows of an operator."""
         try:
             return self._rows(node)
@@ -143,7 +143,7 @@ class _Writer:
             error.line = error.line or node.line
             raise
 
-    def _rows(self, node: FrameNode) -> _Rows:
+    def _rows(self, node: CatalystNode) -> _Rows:
         match node.kind:
             case "Project":
                 return self._project(node, self.rows(node.child))
@@ -188,7 +188,7 @@ class _Writer:
             return self._leaf(node, "")
         raise NotReadError(f"{_method(node.kind)} is not read")
 
-    def _named(self, node: FrameNode) -> _Rows:
+    def _named(self, node: CatalystNode) -> _Rows:
         """Under an alias: the user's, or the one that says what a source is called."""
         below = node.child
         while below.kind == "SubqueryAlias":
@@ -200,7 +200,7 @@ class _Writer:
             self.aliases[rows.alias] = str(node.fields["identifier"]["name"])
         return rows
 
-    def _leaf(self, node: FrameNode, name: str) -> _Rows:
+    def _leaf(self, node: CatalystNode, name: str) -> _Rows:
         output = node.expressions("output") or node.expressions("projectList")
         if not output:
             raise NotReadError(f"{_method(node.kind)} is not read")
@@ -212,7 +212,7 @@ class _Writer:
         source.plain.update({one: one for one in columns.values()})
         return self._scan(source, columns, {one.id: one.name for one in output}, node)
 
-    def _know(self, node: FrameNode, ids: Iterable[int]) -> None:
+    def _know(self, node: CatalystNode, ids: Iterable[int]) -> None:
         """Take down the types of an operator's columns."""
         self.types |= {one: declared_type(kind) for one, kind in zip(ids, node.types, strict=False)}
 
@@ -226,14 +226,14 @@ class _Writer:
             self.numbered.append(self.sources[key])
         return self.sources[key]
 
-    def _scan(self, source: FrameSource, columns: dict[int, str], names: dict[int, str], node: FrameNode) -> _Rows:
+    def _scan(self, source: FrameSource, columns: dict[int, str], names: dict[int, str], node: CatalystNode) -> _Rows:
         alias = self._alias(source.known)
         text = _at(node, f"\x04{self.numbered.index(source)}\x04 AS \x00{alias}\x00")
         refs = {one: f"\x00{alias}\x00.{identifier(name)}" for one, name in columns.items()}
         time = f"\x00{alias}\x00.{identifier(source.timestamp)}" if source.timestamp else ""
         return _Rows(text, refs, names, alias, source=source, time=time)
 
-    def _watermark(self, node: FrameNode, rows: _Rows) -> _Rows:
+    def _watermark(self, node: CatalystNode, rows: _Rows) -> _Rows:
         """The stream is what is below, if that is one source whose rows are changed one by one."""
         time = node.expression("eventTime")
         if rows.source is None or not rows.source.streaming:
@@ -245,7 +245,9 @@ class _Writer:
             raise NotReadError("withWatermark on an expression is not read")
         return self._rebased(node, rows, attribute.id, node.delay)
 
-    def _rebased(self, node: FrameNode, rows: _Rows, time: int | None, delay: int | None, more: bool = False) -> _Rows:
+    def _rebased(
+        self, node: CatalystNode, rows: _Rows, time: int | None, delay: int | None, more: bool = False
+    ) -> _Rows:
         """Rows of one source as a source of their own."""
         below = rows.source
         assert below is not None, "the caller has looked"
@@ -262,14 +264,14 @@ class _Writer:
             source.timestamp = columns[time]
         return self._scan(source, columns, rows.names, node)
 
-    def _as_source(self, node: FrameNode, rows: _Rows) -> _Rows | None:
+    def _as_source(self, node: CatalystNode, rows: _Rows) -> _Rows | None:
         """Rows of one source, changed one by one, as a source of their own; None for others."""
         time = next((one for one in rows.names if rows.time and rows.columns.get(one) == rows.time), None)
         if rows.origin is None or (rows.time and time is None):
             return None
         return self._rebased(node, replace(rows, source=rows.origin), time, rows.origin.delay)
 
-    def _opaque(self, node: FrameNode, rows: _Rows) -> _Rows:
+    def _opaque(self, node: CatalystNode, rows: _Rows) -> _Rows:
         """Rows that a function makes of single rows: a source of their own, where they are of one."""
         output = node.expressions("generatorOutput") if node.kind == "Generate" else node.expressions("output")
         if rows.source is None or (rows.source.timestamp is not None and node.kind != "Generate"):
@@ -285,7 +287,7 @@ class _Writer:
             raise NotReadError("explode without the event time among its columns is not read")
         return self._rebased(node, rows, time, delay, more=True)
 
-    def _project(self, node: FrameNode, rows: _Rows) -> _Rows:
+    def _project(self, node: CatalystNode, rows: _Rows) -> _Rows:
         items = node.expressions("projectList")
         if rows.computed and any(item.kind == "Alias" and not _is_window(item) for item in items):
             rows = self._simple(rows)
@@ -320,7 +322,7 @@ class _Writer:
     def _below_watermark(self, rows: _Rows) -> bool:
         return rows.source is not None and rows.source.streaming and rows.source.timestamp is None
 
-    def _filter(self, node: FrameNode, rows: _Rows) -> _Rows:
+    def _filter(self, node: CatalystNode, rows: _Rows) -> _Rows:
         condition = node.expression("condition")
         assert condition is not None, "a filter has one"
         wanted = [one for one in _conjuncts(condition) if not self._is_there(one, rows)]
@@ -346,7 +348,7 @@ class _Writer:
         ref = rows.columns.get(part.children[0].id, "")
         return ref != "" and (ref == rows.time or ref.startswith("window_time("))
 
-    def _join(self, node: FrameNode) -> _Rows:
+    def _join(self, node: CatalystNode) -> _Rows:
         kind = str(node.fields["joinType"].get("object", "")).rpartition(".")[2].rstrip("$")
         if kind not in _JOINS:
             raise NotReadError("a join of this kind is not read")
@@ -368,7 +370,7 @@ class _Writer:
         """Rows as an item of FROM."""
         return self._simple(rows) if rows.where or rows.computed else rows
 
-    def _aggregate(self, node: FrameNode, rows: _Rows) -> _Rows:
+    def _aggregate(self, node: CatalystNode, rows: _Rows) -> _Rows:
         keys, items = node.expressions("groupingExpressions"), node.expressions("aggregateExpressions")
         if any(
             one.kind == "GetStructField" and one.children[0].id in rows.computed
@@ -393,7 +395,7 @@ class _Writer:
         value = item.children[0] if item.kind == "Alias" else item
         return value.kind == "AttributeReference" and rows.columns.get(value.id) == rows.time != ""
 
-    def _expand(self, node: FrameNode, rows: _Rows) -> _Rows:
+    def _expand(self, node: CatalystNode, rows: _Rows) -> _Rows:
         """A row for each window of it."""
         made, first = node.expressions("output"), [expression_of(one) for one in node.fields["projections"][0]]
         windows = [(one, value) for one, value in zip(made, first, strict=True) if value.kind != "AttributeReference"]
@@ -404,7 +406,7 @@ class _Writer:
         columns = rows.columns | {one.id: self._sql(value, rows, node.unmarked)}
         return replace(rows, columns=columns, names=names, computed=rows.computed | {one.id}, whole="")
 
-    def _deduplicate(self, node: FrameNode, rows: _Rows) -> _Rows:
+    def _deduplicate(self, node: CatalystNode, rows: _Rows) -> _Rows:
         """The first row of each key: a hint says which of Spark's two operators it is."""
         rows = self._simple(rows) if rows.computed else rows
         hint = "DROP_DUPLICATES"
@@ -430,7 +432,7 @@ class _Writer:
         at = {one: ref for one, ref in made.columns.items() if columns.get(one) == time and time}
         return replace(made, time=next(iter(at.values()), ""), unread=rows.unread)
 
-    def _union(self, node: FrameNode) -> _Rows:
+    def _union(self, node: CatalystNode) -> _Rows:
         parts = [self.rows(child) for child in node.children]
         wanted = list(parts[0].names.values())
         selects = [self.select(part, names=wanted) for part in parts]
@@ -473,7 +475,7 @@ class _Writer:
             raise NotReadError("a query of no column that is read")
         return f"SELECT {word}{', '.join(items)}{self._from(rows)}"
 
-    def _query(self, text: str, rows: _Rows, node: FrameNode) -> _Rows:
+    def _query(self, text: str, rows: _Rows, node: CatalystNode) -> _Rows:
         """A query of the columns of some rows, as rows."""
         alias, taken = self._alias("rows"), set[str]()
         names = {one: _untaken(plain_name(name), taken) for one, name in rows.names.items()}
@@ -483,7 +485,7 @@ class _Writer:
             f"({text}) AS \x00{alias}\x00", columns, names, alias, whole=text, unread=rows.unread, time=time
         )  # fmt: skip
 
-    def _simple(self, rows: _Rows, node: FrameNode | None = None) -> _Rows:
+    def _simple(self, rows: _Rows, node: CatalystNode | None = None) -> _Rows:
         """Rows whose attributes are all columns."""
         if not (rows.where or rows.computed or rows.joined) and node is None:
             return rows
@@ -523,16 +525,16 @@ class _Writer:
         )
 
 
-def _is_streaming(node: FrameNode) -> bool:
+def _is_streaming(node: CatalystNode) -> bool:
     return node.kind in _STREAMING or any(map(_is_streaming, node.children))
 
 
-def _types(plan: FrameNode) -> Iterator[tuple[int, str]]:
+def _types(plan: CatalystNode) -> Iterator[tuple[int, str]]:
     """The types of all attributes that some operator reads, by what tells them apart."""
     todo: list[Any] = [plan]
     while todo:
         one = todo.pop()
-        if isinstance(one, FrameNode):
+        if isinstance(one, CatalystNode):
             todo += [one.fields, *one.children]
         elif isinstance(one, Mapping):
             if "exprId" in one and "dataType" in one:
@@ -542,15 +544,15 @@ def _types(plan: FrameNode) -> Iterator[tuple[int, str]]:
             todo += one
 
 
-_NO_NODE = FrameNode("", {}, ())
+_NO_NODE = CatalystNode("", {}, ())
 
 
 def value_key(value: Expression) -> str:
     """What a computed column is known by: the same expression of the same columns is the same column."""
-    return FrameNode("", {"of": [one.fields for one in value.walk()]}, ()).fingerprint()
+    return CatalystNode("", {"of": [one.fields for one in value.walk()]}, ()).fingerprint()
 
 
-def _at(node: FrameNode, text: str) -> str:
+def _at(node: CatalystNode, text: str) -> str:
     """A text that a line of the program has made."""
     return f"\x01{node.line or ''}\x02{text}\x03"
 

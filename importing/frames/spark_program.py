@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from streambound.analyzer.errors import UsageError
-from streambound.importing.frames.catalyst import SOURCE, FrameNode, NodeFacts, plan_of
+from streambound.importing.frames.catalyst import SOURCE, CatalystNode, NodeFacts, plan_of
 from streambound.synopsis_exec.java import require_java
 
 _TAG = "streambound.line"
@@ -40,7 +40,7 @@ _CALLED = ("subscribe", "topic", "subscribePattern", "dbtable", "path")
 class FrameQuery:
     """A streaming query: its plan, its output mode, where it starts, and Spark's own words if it refuses it."""
 
-    plan: FrameNode
+    plan: CatalystNode
     mode: str
     line: int | None = None
     name: str = ""
