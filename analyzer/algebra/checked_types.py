@@ -59,8 +59,8 @@ def check_types(tree: Tree, catalog: Catalog, positions: Positions, recursive: S
     for node, given in _expressions(tree, columns):
         try:
             found = known_expression(node, given)
-            known = found is not None and all(given[int(one)].type is not None for one in fields(found))
-            if found is not None and found.kind == ANY and known:
+            known = all(given[int(one)].type is not None for one in fields(found))
+            if found.kind == ANY and known:
                 raise untyped(found, node)
         except KeyError:
             continue

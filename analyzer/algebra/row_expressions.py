@@ -16,8 +16,10 @@ from streambound.analyzer.algebra.schema_columns import Schema, meant
 from streambound.analyzer.algebra.window_functions import Gives, window_function, window_type
 from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal, fields, value_of
 from streambound.analyzer.expressions.function import ANY, Fails, NotKnown
-from streambound.analyzer.expressions.reading import Refused, read
+from streambound.analyzer.expressions.kinds import plain
+from streambound.analyzer.expressions.reading import Refused, read_over
 from streambound.analyzer.types import DataType, Family
+from streambound.analyzer.work import by_identity
 
 _KEEPS_VALUES = frozenset((
     "+", "-", "*", "/", "%", "div", "||", "=", "<>", "<", "<=", ">", ">=", "and", "or", "not", "in", "negative",
@@ -28,28 +30,29 @@ _KEEPS_VALUES = frozenset((
 _NEVER_NULL = ("is null", "is true", "is false", "<=>", "is distinct from")
 
 
+@by_identity
 def row_expression(node: exp.Expr, given: Schema) -> Expression | None:
     """An expression over rows of these columns, each a field called by its place; None where it is not read here.
 
     Constant whole numbers are folded: ``1 + 1`` is 2.
     """
     try:
-        found = known_expression(node, given)
+        return _folded(known_expression(node, given))
     except (Refused, KeyError):
         return None
-    return None if found is None else _folded(found)
 
 
-def known_expression(node: exp.Expr, given: Schema) -> Expression | None:
-    """The expression as it is written; None if a name in it is no column. Raises Refused if it has no meaning."""
-    holder, kinds = exp.Paren(this=node.copy()), dict[str, DataType]()
-    for found in _columns(holder):
-        place = meant(found, given)
+def known_expression(node: exp.Expr, given: Schema) -> Expression:
+    """The expression as it is written; raises KeyError if a name is no column, Refused if it has no meaning."""
+
+    def field(column: exp.Column) -> Expression:
+        place = meant(column, given)
         if place is None:
-            return None
-        kinds[str(place)] = given[place].type or ANY
-        found.replace(exp.column(exp.to_identifier(str(place), quoted=True)))
-    return read(holder.this, kinds)
+            raise KeyError(column.name)
+        return Field(str(place), plain(given[place].type or ANY))
+
+    # In a subquery, the row's columns are told by where they stand: it is read outside of the statement around it.
+    return read_over(node.copy() if node.find(exp.Query) is not None else node, field)
 
 
 def _folded(expression: Expression) -> Expression:
@@ -62,15 +65,6 @@ def _folded(expression: Expression) -> Expression:
         except (Fails, NotKnown):
             return expression
     return replace(expression, arguments=tuple(map(_folded, expression.arguments)))
-
-
-def _columns(node: exp.Expr) -> list[exp.Column]:
-    """The columns of the row, from left to right; not what is in subqueries."""
-    if isinstance(node, exp.Query):
-        return []
-    if isinstance(node, exp.Column):
-        return [] if isinstance(node.this, exp.Star) else [node]
-    return [column for child in node.iter_expressions() for column in _columns(child)]
 
 
 def type_of(node: exp.Expr, given: Schema) -> tuple[DataType | None, bool]:

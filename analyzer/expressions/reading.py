@@ -16,7 +16,7 @@ from streambound.analyzer.expressions.expression import Call, Expression, Field,
 from streambound.analyzer.expressions.function import ANY, Function, Scalar, always, exactly
 from streambound.analyzer.expressions.kinds import plain
 from streambound.analyzer.expressions.registry import BY_NAME, refusal
-from streambound.analyzer.expressions.rows import columns_of_row
+from streambound.analyzer.expressions.rows import ROW, columns_of_row
 from streambound.analyzer.expressions.times import TIME_UNITS
 from streambound.analyzer.literals import fixed_interval, whole_months
 from streambound.analyzer.types import DataType, Family, parse_type
@@ -42,6 +42,10 @@ SUBQUERY = "a subquery"
 """What a subquery is called among functions."""
 
 
+Row = Callable[[exp.Column], Expression]
+"""What a name means in a row: one of its columns, or a field of a struct there."""
+
+
 class Refused(Exception):
     """An expression without a value of one row, or without a type; ``node`` is to blame."""
 
@@ -52,48 +56,57 @@ class Refused(Exception):
 
 def read(node: exp.Expr, columns: Mapping[str, DataType]) -> Expression:
     """An expression whose names are columns of a row, of these types, or fields of structs there; raises Refused."""
+
+    def of_name(column: exp.Column) -> Expression:
+        name, *fields = (part.name for part in column.parts if part.name != ROW)
+        return _fields(Field(name, plain(columns[name])), fields, column)
+
+    return read_over(node, of_name)
+
+
+def read_over(node: exp.Expr, row: Row) -> Expression:
+    """An expression over a row; raises Refused, and what the row raises for a name that is none of its columns."""
     spend(_STEPS)
     if (plain_node := _not_negated(node)) is not None:
-        return called("not", [read(plain_node, columns)], node)
+        return called("not", [read_over(plain_node, row)], node)
     match node:
         case exp.Paren():
-            return read(node.this, columns)
+            return read_over(node.this, row)
         case exp.Exists() | exp.In(args={"query": exp.Query()}) | exp.Query():
-            return _of_relations(node, columns)
+            return _of_relations(node, row)
         case exp.Column():
-            name, *fields = (part.name for part in node.parts)
-            return _fields(Field(name, plain(columns[name])), fields, node)
+            return row(node)
         case exp.Cast():
-            return _cast(node, columns)
+            return _cast(node, row)
         case exp.Neg():
-            return _negative(node, columns)
+            return _negative(node, row)
         case exp.Dot():
-            return _fields(read(node.this, columns), [node.expression.name], node)
+            return _fields(read_over(node.this, row), [node.expression.name], node)
         case exp.Case():
-            return _case(node, columns)
+            return _case(node, row)
         case exp.Is():
-            return _test(node, columns)
+            return _test(node, row)
         case exp.Between():
-            return _between(node, columns)
+            return _between(node, row)
         case exp.Anonymous(expressions=[argument]) if node.name.lower() in _CAST_NAMES:
             kind = plain(kind_of(node.name.lower()))
-            return Call(cast_to(kind, safe=False), (read(argument, columns),), kind)
+            return Call(cast_to(kind, safe=False), (read_over(argument, row),), kind)
         case exp.Add() | exp.Sub() if (months := whole_months(node.expression)) is not None:
-            if (time := read(node.this, columns)).kind.family is Family.TIMESTAMP:
+            if (time := read_over(node.this, row)).kind.family is Family.TIMESTAMP:
                 count = Folded(Fraction(months if isinstance(node, exp.Add) else -months), INT)
                 return called("timestampadd", [Literal(Folded("month", STRING)), Literal(count), time], node)
     literal = _literal(node)
     if literal is not None:
         return Literal(literal)
     name, arguments = _named(node)
-    return called(name, [read(argument, columns) for argument in arguments], node)
+    return called(name, [read_over(argument, row) for argument in arguments], node)
 
 
-def _of_relations(node: exp.Expr, columns: Mapping[str, DataType]) -> Expression:
+def _of_relations(node: exp.Expr, row: Row) -> Expression:
     """A subquery, which only Spark can evaluate: of the row's columns that it names, and of relations."""
     kind = ANY if isinstance(node, exp.Query) else BOOLEAN
-    own = dict.fromkeys(column.name for column in columns_of_row(node))
-    return Call(Function(SUBQUERY, always(kind)), tuple(Field(name, plain(columns[name])) for name in own), kind)
+    own = dict.fromkeys(row(column) for column in columns_of_row(node))
+    return Call(Function(SUBQUERY, always(kind)), tuple(own), kind)
 
 
 def _not_negated(node: exp.Expr) -> exp.Expr | None:
@@ -218,11 +231,11 @@ def called(name: str, arguments: Sequence[Expression], node: exp.Expr) -> Call:
     return Call(function, tuple(arguments), plain(function.kind(known)))
 
 
-def _cast(node: exp.Cast, columns: Mapping[str, DataType]) -> Expression:
+def _cast(node: exp.Cast, row: Row) -> Expression:
     kind = parse_type(node.to.sql("spark"))
     if kind is None or node.args.get("format"):
         raise Refused(f"a cast to {node.to.sql('spark')} is outside the query language", node)
-    return Call(cast_to(plain(kind), bool(node.args.get("safe"))), (read(node.this, columns),), plain(kind))
+    return Call(cast_to(plain(kind), bool(node.args.get("safe"))), (read_over(node.this, row),), plain(kind))
 
 
 @lru_cache(maxsize=64)
@@ -235,10 +248,10 @@ def cast_to(kind: DataType, safe: bool) -> Function:
     return Function("try_cast" if safe else "cast", always(kind), value if kind.family is not Family.OTHER else None)
 
 
-def _negative(node: exp.Neg, columns: Mapping[str, DataType]) -> Expression:
+def _negative(node: exp.Neg, row: Row) -> Expression:
     if isinstance(node.this, exp.Literal) and not node.this.is_string:
         return Literal(_checked(node, lambda: numeral(str(node.this.this), sign=-1)))
-    return called("negative", [read(node.this, columns)], node)
+    return called("negative", [read_over(node.this, row)], node)
 
 
 def _fields(struct: Expression, names: Sequence[str], node: exp.Expr) -> Expression:
@@ -251,21 +264,21 @@ def _fields(struct: Expression, names: Sequence[str], node: exp.Expr) -> Express
     return struct
 
 
-def _case(node: exp.Case, columns: Mapping[str, DataType]) -> Expression:
+def _case(node: exp.Case, row: Row) -> Expression:
     """``CASE x WHEN a THEN b END  ->  CASE WHEN x = a THEN b END``."""
     parts: list[Expression] = []
     for one in node.args["ifs"]:
-        condition = read(one.this, columns)
+        condition = read_over(one.this, row)
         if node.this is not None:
-            condition = called("=", [read(node.this, columns), condition], one)
-        parts += [condition, read(one.args["true"], columns)]
+            condition = called("=", [read_over(node.this, row), condition], one)
+        parts += [condition, read_over(one.args["true"], row)]
     if node.args.get("default") is not None:
-        parts.append(read(node.args["default"], columns))
+        parts.append(read_over(node.args["default"], row))
     return called("case", parts, node)
 
 
-def _test(node: exp.Is, columns: Mapping[str, DataType]) -> Expression:
-    value = read(node.this, columns)
+def _test(node: exp.Is, row: Row) -> Expression:
+    value = read_over(node.this, row)
     match node.expression:
         case exp.Null():
             return called("is null", [value], node)
@@ -274,6 +287,6 @@ def _test(node: exp.Is, columns: Mapping[str, DataType]) -> Expression:
     raise Refused("IS is followed by NULL, TRUE, FALSE or UNKNOWN", node)
 
 
-def _between(node: exp.Between, columns: Mapping[str, DataType]) -> Expression:
-    value, low, high = (read(node.args[part], columns) for part in ("this", "low", "high"))
+def _between(node: exp.Between, row: Row) -> Expression:
+    value, low, high = (read_over(node.args[part], row) for part in ("this", "low", "high"))
     return called("and", [called(">=", [value, low], node), called("<=", [value, high], node)], node)
