@@ -129,8 +129,7 @@ class SliceRows:
             held.append(self._waiting(side, new[-1]) if kept else f"(SELECT * FROM {new[-1]} WHERE false)")
         with_all = f"(SELECT * FROM {held[1]} UNION ALL SELECT * FROM {new[1]})"
         first, second = self._pairs(plan, new[0], with_all), self._pairs(plan, held[0], new[1])
-        shown = listed(columns(sum(plan.widths)), "b", "e", "m")
-        return f"(SELECT {shown} FROM {first} UNION ALL SELECT {shown} FROM {second})"
+        return f"(SELECT * FROM {first} UNION ALL SELECT * FROM {second})"
 
     def _waiting(self, side: EpochPlan, new: str) -> str:
         """Rows that are valid after the slice, or begin then: pairs with a relation's rows may lie ahead."""
@@ -271,18 +270,18 @@ class SliceRows:
     # --- joins --------------------------------------------------------------------------------------------------------
 
     def _joined(self, plan: EpochJoin) -> str:
+        if plan.kind == "inner":
+            return self._pairs(plan, self.rows(plan.left), self.rows(plan.right))
         left, right = (
             self.tables.table(f"SELECT row_number() OVER () AS id, * FROM {self.rows(side)}")
             for side in (plan.left, plan.right)
         )
-        pairs = self._pairs(plan, left, right, ", l.id AS left_id, r.id AS right_id")
-        if plan.kind != "inner":
-            pairs = self.tables.table(f"SELECT * FROM {pairs}")
+        pairs = self.tables.table(f"SELECT * FROM {self._pairs(plan, left, right, numbered=True)}")
         by, more = plan.widths
         if plan.kind in ("semi", "anti"):
             return self._alone(left, pairs, "left_id", columns(by), plan.kind == "semi")
-        found = [f"(SELECT {listed(columns(by + more), 'b', 'e', 'm')} FROM {pairs})"]
-        nothing = [[f"NULL AS c{n}" for n in range(*ends)] for ends in ((by, by + more), (by,))]
+        found = [pairs]
+        nothing = [[f"NULL AS c{n}" for n in range(*ends)] for ends in ((by, by + more), (0, by))]
         if plan.kind in ("left", "full"):
             found.append(self._alone(left, pairs, "left_id", listed(columns(by), *nothing[0])))
         if plan.kind in ("right", "full"):
@@ -290,18 +289,20 @@ class SliceRows:
             found.append(self._alone(right, pairs, "right_id", listed(*nothing[1], *moved)))
         return self._united(plan, *found)
 
-    def _pairs(self, plan: EpochJoin, left: str, right: str, more: str = "") -> str:
-        """The pairs of rows that are valid together, where they are."""
+    def _pairs(self, plan: EpochJoin, left: str, right: str, numbered: bool = False) -> str:
+        """The pairs of rows that are valid together, where they are; with the numbers of both rows."""
         by, width = plan.widths
         shown = [*(f"l.c{n}" for n in range(by)), *(f"r.c{n} AS c{by + n}" for n in range(width))]
         period = "greatest(l.b, r.b) AS b, least(l.e, r.e) AS e, l.m * r.m AS m"
+        numbers = "l.id AS left_id, r.id AS right_id" if numbered else ""
         tests = [*(f"l.c{mine} = r.c{theirs}" for mine, theirs in plan.keys), "l.b < r.e", "r.b < l.e"]
-        joined = f"(SELECT {listed(*shown, period)}{more} FROM {left} l JOIN {right} r ON {' AND '.join(tests)})"
+        joined = f"SELECT {listed(*shown, period, numbers)} FROM {left} l JOIN {right} r ON {' AND '.join(tests)}"
         if not plan.condition:
-            return joined
+            return f"({joined})"
         engine = (("1",), plan.engine) if plan.engine else ((), "")
         node = MapNode(self.tables.name, "", plan.given, _PASSING, ("1",), plan.condition, *engine)
-        return self.tables.computed(node, joined, passing=True)
+        names = listed(columns(by + width), "b", "e", "m", "left_id, right_id" if numbered else "")
+        return f"(SELECT {names} FROM {self.tables.computed(node, f'({joined})', passing=True)})"
 
     def _alone(self, rows: str, pairs: str, number: str, shown: str, matched: bool = False) -> str:
         """The parts of numbered rows where they have no partner, or, ``matched``, where they have some."""
