@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The Spark job of a bounded statement."""
+    """The Spark job of a bounded statement, or of one with SEQ blocks over relations."""
 
-    compiled: CompiledJob
+    compiled: CompiledJob | CompiledPeriodJob
 
     @property
     def name(self) -> str:
         """The statement's."""
-        return self.compiled.plan.name
+        return self.compiled.name
 
     @property
     def text(self) -> str:
@@ -55,7 +55,9 @@ class Job:
     @property
     def placement(self) -> str:
         """Where its state is: ``driver``, ``buckets``, or ``stateless`` where it has none."""
-        return self.compiled.job.placement.where
+        from streambound.synopsis_exec.job_file import CompiledJob
+
+        return self.compiled.job.placement.where if isinstance(self.compiled, CompiledJob) else "stateless"
 
     def write(self, folder: str | Path) -> Path:
         """Write `job.py`, and its runtime beside it, into a directory, which is made if there is none; the file."""
@@ -76,11 +78,18 @@ class Job:
         relative paths from ``base``. Streaming DataFrames start a query; else all there is is read, and the call
         returns when that is done. Without a ``checkpoint`` what a restart needs goes with the result. Raises
         StreamboundError for input that cannot be read and for more entries than the bound says, and UsageError for a
-        job that needs Spark and is given none.
+        job that needs Spark and is given none. SEQ blocks over relations run without Spark, or not at all.
         """
+        from streambound.synopsis_exec.job_file import CompiledJob
+        from streambound.synopsis_exec.runner import in_process
         from streambound.synopsis_exec.running import run
 
-        return Run(run(self.compiled, spark, inputs, str(base), str(checkpoint)))
+        found = in_process(self.compiled)
+        if isinstance(found, str):
+            remedy = "streambound.temporal evaluates it in a Spark session"
+            raise UsageError(f"{self.name} cannot run without Spark: {found}", remedy=remedy)
+        session = spark if isinstance(self.compiled, CompiledJob) else None
+        return Run(run(found, session, inputs, str(base), str(checkpoint)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +145,10 @@ def compile(
     that it cannot have.
     """
     known = catalog_of(catalog)
-    return Job(job_of(known, statement_of(sql, known, name), placement, unbounded, tick))
+    checked = statement_of(sql, known, name)
+    if checked.blocks is not None and checked.circuit is None:
+        return Job(compiled_of(known, checked, placement))
+    return Job(job_of(known, checked, placement, unbounded, tick))
 
 
 def verify(

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -28,7 +29,8 @@ class RoundedTime:
     """``value * unit`` is the sum of some columns, less others, and between ``low`` and ``high`` more.
 
     Columns are called by their places, and are whole numbers or the microseconds of timestamps. Of what reads none
-    ``unit`` is 0, and the value itself is between the ends. ``whole``: the value is a whole number.
+    ``unit`` is 0, and the value itself is between the ends. ``whole``: the value is a whole number; ``positive``: it
+    is not below 0.
     """
 
     plus: tuple[str, ...] = ()
@@ -37,6 +39,7 @@ class RoundedTime:
     low: int = 0
     high: int = 0
     whole: bool = True
+    positive: bool = False
 
     def around(self, low: int, high: int) -> RoundedTime:
         """What is between so many of the value's units less, and so many more."""
@@ -46,7 +49,11 @@ class RoundedTime:
     @property
     def negative(self) -> RoundedTime:
         """What is added to it to have 0."""
-        return replace(self, plus=self.minus, minus=self.plus, low=-self.high, high=-self.low)
+        return replace(self, plus=self.minus, minus=self.plus, low=-self.high, high=-self.low, positive=False)
+
+    def values(self, low: int, high: int) -> tuple[int, int]:
+        """The least and the greatest value where the columns' sum is between two numbers."""
+        return -((-low - self.low) // self.unit), (high + self.high) // self.unit
 
     def add(self, other: RoundedTime) -> RoundedTime | None:
         """The sum of two values; None where they have different units."""
@@ -72,12 +79,12 @@ Limits = dict[tuple[str, str], int]
 """The most that one column is above another one."""
 
 
-def limits(left: Expression | None, op: str, right: Expression | None) -> Limits:
-    """What ``left op right`` says of the distance of two columns."""
+def limits(left: Expression | None, op: str, right: Expression | None, positive: Collection[str] = ()) -> Limits:
+    """What ``left op right`` says of the distance of two columns; those that are ``positive`` are not below 0."""
     if left is None or right is None:
         return {}
-    texts = [_text(left), _text(right)]
-    one, other = rounded(left), rounded(right)
+    texts = [_text(left, positive), _text(right, positive)]
+    one, other = rounded(left, positive), rounded(right, positive)
     if op == "=" and texts[0] is not None and texts[1] is not None and texts[0][0] == texts[1][0]:
         one, other = texts[0][1], texts[1][1]
     found = None if one is None or other is None else one.add(other.negative)
@@ -93,6 +100,13 @@ def limits(left: Expression | None, op: str, right: Expression | None) -> Limits
     return made
 
 
+def measured_distance(expression: Expression) -> RoundedTime | None:
+    """A distance of two columns in whole units; None for another expression."""
+    found = rounded(expression, ())
+    is_one = found is not None and found.whole and len(found.plus) == len(found.minus) == 1
+    return found if is_one else None
+
+
 def is_sum(expression: Expression | None) -> bool:
     """Whether an expression is a sum of columns and constants, or is not read."""
     if not isinstance(expression, Call):
@@ -100,78 +114,79 @@ def is_sum(expression: Expression | None) -> bool:
     return expression.function.name in ("+", "-") and all(map(is_sum, expression.arguments))
 
 
-def _text(expression: Expression) -> tuple[str, RoundedTime] | None:
+def _text(expression: Expression, positive: Collection[str]) -> tuple[str, RoundedTime] | None:
     """A text that stands for a period: its pattern, and the begin of the period."""
     match expression:
         case Call(function, (one, Literal(constant))) if function.name == "date_format":
-            unit, time = unit_of_pattern(str(constant.value)), _timestamp(one)
+            unit, time = unit_of_pattern(str(constant.value)), _timestamp(one, positive)
             if unit is not None and time is not None:
                 return str(constant.value), time.around(1 - TRUNCATED[unit][1], 0)
     return None
 
 
-def _timestamp(expression: Expression) -> RoundedTime | None:
-    return rounded(expression) if expression.kind.family is Family.TIMESTAMP else None
+def _timestamp(expression: Expression, positive: Collection[str]) -> RoundedTime | None:
+    return rounded(expression, positive) if expression.kind.family is Family.TIMESTAMP else None
 
 
-def rounded(expression: Expression) -> RoundedTime | None:
+def rounded(expression: Expression, positive: Collection[str]) -> RoundedTime | None:
     """What an expression is close to; None for one that is close to no time."""
     match expression:
         case Field(name, kind):
-            return RoundedTime((name,), unit=1) if kind.family in (Family.INTEGER, Family.TIMESTAMP) else None
+            known = kind.family in (Family.INTEGER, Family.TIMESTAMP)
+            return RoundedTime((name,), unit=1, positive=name in positive) if known else None
         case Literal(constant):
             value, interval = constant.value, is_interval(constant.kind)
             if not isinstance(value, Fraction) or not (interval or constant.kind.family is Family.INTEGER):
                 return None
             return RoundedTime(unit=int(interval), low=int(value), high=int(value))
-    return _called(expression)
+    return _called(expression, positive)
 
 
-def _called(call: Call) -> RoundedTime | None:
+def _called(call: Call, positive: Collection[str]) -> RoundedTime | None:
     name, arguments = call.function.name, call.arguments
     match name, arguments:
         case "positive" | "negative", (one,):
-            found = rounded(one)
+            found = rounded(one, positive)
             return found and (found if name == "positive" else found.negative)
         case "+" | "-", (one, two):
             if call.kind.family not in (Family.INTEGER, Family.TIMESTAMP) and not is_interval(call.kind):
                 return None
-            first, second = rounded(one), rounded(two)
+            first, second = rounded(one, positive), rounded(two, positive)
             return first and second and first.add(second if name == "+" else second.negative)
         case "pmod" | "%" | "mod", (_, Literal() as two) if call.kind.family is Family.INTEGER:
             if (most := _positive(two)) is None:
                 return None
             return RoundedTime(low=0 if name == "pmod" else 1 - most, high=most - 1)
         case "div" | "/", (one, Literal() as two) if (by := _positive(two)) is not None:
-            return _quotient(rounded(one), by, name == "div")
+            return _quotient(rounded(one, positive), by, name == "div")
         case "cast", (one,) if call.kind.family is Family.INTEGER and one.kind.family is not Family.TIMESTAMP:
-            found = rounded(one)
+            found = rounded(one, positive)
             return found and (found if found.whole else replace(found.around(-1, 1), whole=True))
-        case _, (one,) if name in _TO_WHOLE and (found := rounded(one)) is not None:
+        case _, (one,) if name in _TO_WHOLE and (found := rounded(one, positive)) is not None:
             return found if found.whole else replace(found.around(*_TO_WHOLE[name]), whole=True)
-        case "date_add" | "dateadd" | "date_sub", (one, two) if (days := rounded(two)) is not None:
-            found = _day(one)
+        case "date_add" | "dateadd" | "date_sub", (one, two) if (days := rounded(two, positive)) is not None:
+            found = _day(one, positive)
             return found and found.add(days.negative if name == "date_sub" else days)
         case "datediff" | "date_diff", (one, two):
-            first, second = _day(one), _day(two)
+            first, second = _day(one, positive), _day(two, positive)
             return first and second and first.add(second.negative)
         case "timestampadd" | "dateadd" | "date_add", (Literal(unit), two, one):
-            return _later(str(unit.value).lower(), two, _timestamp(one))
+            return _later(str(unit.value).lower(), rounded(two, positive), _timestamp(one, positive))
         case _, (Literal(unit), one, two) if name in ("timestampdiff", "datediff", "date_diff", "timediff"):
-            first, second = _timestamp(one), _timestamp(two)
+            first, second = _timestamp(one, positive), _timestamp(two, positive)
             length = FIXED_UNITS.get(str(unit.value).lower())
             return None if length is None else _quotient(first and second and second.add(first.negative), length, True)
         case "date_trunc", (Literal(unit), one) if str(unit.value).lower() in TRUNCATED:
-            found = _timestamp(one)
+            found = _timestamp(one, positive)
             return found and found.around(1 - TRUNCATED[str(unit.value).lower()][1], 0)
         case _, (one,):
-            return _since_1970(name, call, one)
+            return _since_1970(name, call, one, positive)
     return None
 
 
-def _since_1970(name: str, call: Call, one: Expression) -> RoundedTime | None:
+def _since_1970(name: str, call: Call, one: Expression, positive: Collection[str]) -> RoundedTime | None:
     """Whole units since 1970."""
-    found = _timestamp(one)
+    found = _timestamp(one, positive)
     if found is None:
         return None
     if name in _CUT_OFF:
@@ -186,11 +201,11 @@ def _since_1970(name: str, call: Call, one: Expression) -> RoundedTime | None:
     return replace(found.around(1 - unit, 0), unit=unit)
 
 
-def _day(expression: Expression) -> RoundedTime | None:
+def _day(expression: Expression, positive: Collection[str]) -> RoundedTime | None:
     """The day of a time."""
     if expression.kind.family is Family.DATE:
-        return rounded(expression)
-    found = _timestamp(expression)
+        return rounded(expression, positive)
+    found = _timestamp(expression, positive)
     return found and replace(found.around(1 - DAY, 0), unit=DAY)
 
 
@@ -201,13 +216,12 @@ def _quotient(found: RoundedTime | None, by: int, cut_off: bool) -> RoundedTime 
     """
     if found is None or not found.unit or (not cut_off and found.unit < _SECOND) or (cut_off and not found.whole):
         return None
-    near = found.around(1 - by, by - 1) if cut_off else found.around(-1, 1)
+    near = found.around(1 - by, 0 if found.positive else by - 1) if cut_off else found.around(-1, 1)
     return replace(near, unit=near.unit * by, whole=cut_off)
 
 
-def _later(unit: str, number: Expression, time: RoundedTime | None) -> RoundedTime | None:
+def _later(unit: str, count: RoundedTime | None, time: RoundedTime | None) -> RoundedTime | None:
     """So many units later: a month has 28 to 31 days, a year 365 or 366."""
-    count = rounded(number)
     if time is None or count is None or count.unit or count.low != count.high:
         return None
     if unit in FIXED_UNITS:

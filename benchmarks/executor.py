@@ -27,7 +27,7 @@ from streambound.benchmarks.workloads import FORMATS, W1, WORKLOADS, Workload
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound_runtime.main import run
 from streambound_runtime.operators.delta import Delta
-from streambound_runtime.operators.synopsis import SynopsisJoin
+from streambound_runtime.placement.on_driver import operator_of
 from streambound_runtime.results import write_results
 from streambound_runtime.session import session
 from streambound_runtime.settings import settings_of
@@ -75,7 +75,7 @@ def by_hand(batches: list[Batch]) -> int:
 
 def run_kernel(job: JobSpec, batches: Iterable[Batch]) -> tuple[int, int, int]:
     """The numbers of results and of entries at the end, and the most entries."""
-    kernel, results, peak = SynopsisJoin(job.plan, {}), 0, 0
+    kernel, results, peak = operator_of(job, {}), 0, 0
     for batch in batches:
         results += kernel.step(batch).size
         peak = max(peak, kernel.peak)

@@ -19,7 +19,6 @@ import numpy as np
 import streambound
 from streambound.benchmarks.executor import Rows, show, write_table
 from streambound.benchmarks.measuring import rate
-from streambound_runtime.engine.loop import Engine
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.placement.on_driver import operator_of
 
@@ -87,7 +86,7 @@ def measured(one: Alone, keys: int, size: int, number: int) -> str:
     spent, most = [], 0
     for given, until in ticks(one, keys, size, number):
         begun = time.perf_counter()
-        operator.step(given, until) if isinstance(operator, Engine) else operator.step(given)
+        operator.step(given, until)
         spent.append(time.perf_counter() - begun)
         most = max(most, operator.entries())
     middle = statistics.median(spent[1:])

@@ -22,6 +22,7 @@ from streambound.synopsis_exec.result_columns import check_columns, refused
 from streambound.synopsis_exec.sql_blocks import types_of
 from streambound.synopsis_exec.state_bounds import bounds_of
 from streambound.synopsis_exec.synopsis_plan import as_formula, quantities
+from streambound_runtime.engine.block import SqlBlock
 from streambound_runtime.engine.counts import SqlCounts
 from streambound_runtime.engine.group import SqlGroup
 from streambound_runtime.engine.plan import (
@@ -108,8 +109,8 @@ def plan_of(
     operators = shared((*(_ended(keys, inputs) for keys in watched), *made.made.values()))
     circuit = CircuitPlan(
         tuple(column.name for column in columns),
-        operators,
         as_formula(bound.entries, known),
+        operators,
         final=final,
         most=catalog.counters.most,
         retracts=retracts,
@@ -199,13 +200,23 @@ def shared(operators: Sequence[EngineOperator]) -> tuple[EngineOperator, ...]:
     *others, last = operators
     for operator in others:
         mine = _reading(operator, names)
-        alike = mine if isinstance(mine, NativeNode | ComputedRows) else replace(mine, name="")
+        alike = _unnamed(mine)
         if alike in found and operator.name not in called:
             names[operator.name] = found[alike]
         else:
             found.setdefault(alike, operator.name)
             kept.append(mine)
     return (*kept, _reading(last, names))
+
+
+def _unnamed(operator: EngineOperator) -> EngineOperator:
+    """An operator but for its name."""
+    match operator:
+        case NativeNode() | ComputedRows():
+            return operator
+        case SqlBlock(synopsis=synopsis):
+            return replace(operator, synopsis=replace(synopsis, name=""))
+    return replace(operator, name="")
 
 
 def _reading(operator: EngineOperator, names: Mapping[str, str]) -> EngineOperator:

@@ -191,7 +191,7 @@ class JobOperators(MadeOperators):
         """A block, whose entries go with their key where there is one for each value of it."""
         if self.key is None or found.sizes is None or not found.keeps:
             return self.block(part, found.best is not None)
-        plan, synopsis, types = self.planned(part, found.best is not None)
+        plan, synopsis = self.planned(part, found.best is not None)
         sources = {source.table: source for branch in found.read.split.branches for source in branch.streams}
         members = tuple(
             KeyMember(table, source.one_key.attributes)
@@ -199,7 +199,7 @@ class JobOperators(MadeOperators):
             if source.one_key is not None
         )
         (keys,) = self.over(self.key)
-        return self.sql_block(part.name, plan, synopsis, types, members, keys)
+        return self.sql_block(plan, synopsis, members, keys)
 
     def _static(self, operation: Operation) -> OperationRows:
         """The rows of a relation that does not change, or of what is computed of some."""

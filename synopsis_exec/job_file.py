@@ -14,7 +14,6 @@ from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.job_spec import BATCH, job_spec
 from streambound.synopsis_exec.plan_ir import Plan
 from streambound.synopsis_exec.plan_text import computed_in_words, kept_in_words, promises_in_words
-from streambound.synopsis_exec.synopsis_plan import kernel_in_words
 from streambound_runtime.job import NAMES
 from streambound_runtime.spec import JobSpec
 from streambound_runtime.sql_parts import in_sql
@@ -98,7 +97,6 @@ def job_text(job: JobSpec, query: Plan | PlannedCircuit) -> str:
         memory,
         *(f"  {sentence}" for sentence in kept_in_words(query) or ["nothing has to be remembered"]),
         *(f"It relies on the promise {sentence}." for sentence in promises_in_words(query)),
-        *([f"Kernel: {kernel_in_words(query)}."] if isinstance(query, Plan) else []),
         f"Placement: {job.placement.where}, because {job.placement.because}.",
     ]
     title = f"{query.name}: a Spark Structured Streaming job {needs} ({what})."

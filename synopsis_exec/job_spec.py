@@ -20,15 +20,14 @@ from streambound.synopsis_exec.engine_texts import circuit_with_engine, with_eng
 from streambound.synopsis_exec.placement import placement
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.sql_blocks import circuit_of_block, types_of
-from streambound.synopsis_exec.synopsis_plan import sql_reason, synopsis_plan
+from streambound.synopsis_exec.synopsis_plan import bound_formula, sql_reason, synopsis_plan
 from streambound.synopsis_exec.useful import useful, uses
 from streambound_runtime import spec
 from streambound_runtime.decoding.quoting import quoted
 from streambound_runtime.decoding.sql_types import spark_name
 from streambound_runtime.engine.plan import CircuitPlan
-from streambound_runtime.engine.tables import engine_type
 from streambound_runtime.operators.formula import Members
-from streambound_runtime.operators.plan import JudgedKeys, PartnerTest, SynopsisPlan
+from streambound_runtime.operators.plan import JudgedKeys, PartnerTest
 from streambound_runtime.text import printed
 
 BATCH, TIMESTAMP = "batch", "timestamp"
@@ -38,7 +37,6 @@ BATCH, TIMESTAMP = "batch", "timestamp"
 def job_spec(plan: Plan | PlannedCircuit, forced: str | None = None, tick: str = BATCH) -> spec.JobSpec:
     """The job of a bounded query; raises UsageError for a ``forced`` placement that it cannot have."""
     relations = {item.name.lower(): item.name for item in plan.relations}
-    runs: SynopsisPlan | CircuitPlan
     if isinstance(plan, PlannedCircuit):
         declared = partial(declared_table, relations=relations)
         tables = [_judged(declared(item), plan.judged.get(item.name, ())) for item in plan.inputs]
@@ -73,13 +71,10 @@ def _declared(plan: Plan, relations: dict[str, str], item: Input) -> spec.Stream
     return declared_table(item, useful(item, plan), partial(uses, item, plan), relations)
 
 
-def _joins(plan: Plan) -> SynopsisPlan | CircuitPlan:
-    """The columnar kernel's plan; where it does not run the query, a circuit of one operator."""
-    synopsis = synopsis_plan(plan)
-    if sql_reason(plan) is None:
-        return synopsis
-    types = tuple(engine_type(column.type.name) for column in plan.kept_columns)
-    return circuit_of_block(synopsis, types, types_of((*plan.inputs, *plan.computed)))
+def _joins(plan: Plan) -> CircuitPlan:
+    """A circuit of one block: in columns, or in SQL where these do not run the query."""
+    tables = None if sql_reason(plan) is None else types_of((*plan.inputs, *plan.computed))
+    return circuit_of_block(synopsis_plan(plan), bound_formula(plan), tables)
 
 
 def _judged(table: spec.Stream | spec.Relation, options: JudgedConditions) -> spec.Stream | spec.Relation:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from streambound.analyzer.catalog import Catalog, DeclaredTable
 from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Attribute, Constant, OutputValue, Query, TimeValue
-from streambound.analyzer.types import Family
 from streambound.criteria.block_part import BlockPart
 from streambound.criteria.bound import QueryBound, bound
 from streambound.criteria.dataflow.blocks import NEWEST
@@ -76,49 +75,46 @@ class MadeOperators:
 
         What is computed of several of its rows is computed of what it keeps for that.
         """
-        plan, synopsis, types = self.planned(part, best)
-        name = part.name if plan.kept is None else f"{part.name} rows"
+        plan, synopsis = self.planned(part, best)
+        name = synopsis.name
         self.plans[name] = plan
         block: EngineOperator
         if best or sql_reason(plan) is not None:
-            block = self.sql_block(name, plan, synopsis, types)
+            block = self.sql_block(plan, synopsis)
         elif is_scan(synopsis):
             block = self.scan(name, types_of(plan.inputs), synopsis.branches[0])
         else:
-            block = NativeNode(circuit_plan.BlockNode(name, synopsis), types, True)
+            block = synopsis
         if plan.kept is None:
             return block
         self.made[name] = block
         return self.mapped(part.name, name, plan.kept.columns, part.columns, plan.kept.expressions)
 
-    def planned(self, part: BlockPart, best: bool = False) -> tuple[Plan, SynopsisPlan, tuple[str, ...]]:
-        """A block's plan, its synopsis, and the types of what that has."""
+    def planned(self, part: BlockPart, best: bool = False) -> tuple[Plan, SynopsisPlan]:
+        """A block's plan, and its synopsis."""
         repeats = best or part.query.distinct
         plan = planned(replace(part.query, name=part.name), part.split, part.bound, self.catalog, repeats=repeats)
-        synopsis = synopsis_plan(plan)
+        name = part.name if plan.kept is None else f"{part.name} rows"
         types = engine_types(part.columns if plan.kept is None else plan.kept.columns)
+        synopsis = replace(synopsis_plan(plan), name=name, types=types)
         if best:  # the set query without its virtual stream: what completes a match of all others is a result
             branches = tuple(map(best_branch, plan.branches, synopsis.branches))
-            texts = tuple(place for place, column in enumerate(part.columns) if column.type.family is Family.STRING)
-            names = names_of(part.columns)
-            synopsis = replace(synopsis, columns=names, branches=branches, texts=texts)
+            synopsis = replace(synopsis, columns=names_of(part.columns), branches=branches)
             plan = replace(plan, inputs=tuple(one for one in plan.inputs if one.name != NEWEST))
         elif synopsis.sums:
-            types += self.sums[part.name]
+            synopsis = replace(synopsis, types=types + self.sums[part.name])
         self.blocks.append(plan)
-        return plan, synopsis, types
+        return plan, synopsis
 
     def sql_block(
         self,
-        name: str,
         plan: Plan,
         synopsis: SynopsisPlan,
-        types: tuple[str, ...],
         members: Sequence[circuit_plan.KeyMember] = (),
         keys: str = "",
     ) -> SqlBlock:
         """A block, and the operators of its streams' rows."""
-        rows, block = sql_block(name, synopsis, types, types_of((*plan.inputs, *plan.computed)), members, keys)
+        rows, block = sql_block(synopsis, types_of((*plan.inputs, *plan.computed)), members, keys)
         self.made |= {one.name: one for one in rows}
         return block
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from streambound.analyzer.catalog import Catalog, DeclaredTable, OnViolation
 from streambound.analyzer.version import __version__
 from streambound.synopsis_exec.declared_table import declared_domain, sink_specs, source_spec
-from streambound.synopsis_exec.job_file import script, write_job
+from streambound.synopsis_exec.job_file import CompiledJob, script, write_job
+from streambound.synopsis_exec.period_plan import job_in_process
 from streambound.temporal.lineage import LineageBlock
 from streambound.temporal.plan_text import rewriting_text
 from streambound.temporal.statement import SeqStatement
@@ -18,10 +19,11 @@ from streambound_runtime.periods import job as periods
 
 @dataclass(frozen=True, slots=True)
 class CompiledPeriodJob:
-    """A statement with SEQ blocks, and its job as the runtime runs it."""
+    """A statement with SEQ blocks, and its job as Spark runs it."""
 
     statement: SeqStatement
     job: periods.PeriodJob
+    catalog: Catalog
 
     @property
     def name(self) -> str:
@@ -34,6 +36,10 @@ class CompiledPeriodJob:
         sentences = (f"  {line}" for line in rewriting_text(self.statement).split("\n"))
         title = f"{self.name}: a Spark job that evaluates SQL at every point of time."
         return script(title, self.statement.statement.sql, sentences, self.job, "periods.main")
+
+    def in_process(self) -> CompiledJob | str:
+        """The same job as it runs without Spark; or why there is none, in words."""
+        return job_in_process(self.statement, self.catalog)
 
     def write(self, folder: Path) -> Path:
         """Write `job.py`, and the runtime beside it, into a directory, which is made if it is not there."""
@@ -55,7 +61,7 @@ def compiled_periods(statement: SeqStatement, catalog: Catalog) -> CompiledPerio
         *sink_specs(catalog.sink(statement.statement.name)),
         catalog.quarantine,
     )
-    return CompiledPeriodJob(statement, made)
+    return CompiledPeriodJob(statement, made, catalog)
 
 
 def period_relation(table: DeclaredTable, catalog: Catalog, random: bool = False) -> periods.PeriodRelation:

@@ -24,7 +24,11 @@ def plan_text(plan: Plan | PlannedCircuit) -> str:
     lines += [f"  keep {sentence}" for sentence in kept_in_words(plan) or ["nothing"]]
     lines += [f"  rely on the promise {sentence}" for sentence in promises_in_words(plan)]
     lines += [f"  kernel: {kernel_in_words(plan)}"] if isinstance(plan, Plan) else []
-    lines += [f"  placement: {job.placement.where}, because {job.placement.because}", "", printed(job.plan)]
+    lines += [
+        f"  placement: {job.placement.where}, because {job.placement.because}",
+        "",
+        printed(job.plan.synopsis or job.plan),
+    ]
     return "\n".join(lines)
 
 

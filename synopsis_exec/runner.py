@@ -11,7 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from select import select
 from time import monotonic
@@ -131,8 +131,11 @@ def run_query(
     if on_spark:
         reports, last = _run_on_spark(compiled, options, on_report)
     else:
-        assert isinstance(compiled, CompiledJob), "statements over relations with periods run on Spark"
-        reports, last = run_embedded(compiled, options, on_report)
+        found = in_process(compiled)
+        assert isinstance(found, CompiledJob), "whether it runs so has been asked"
+        reports, last = run_embedded(found, options, on_report)
+    if isinstance(compiled, CompiledPeriodJob):  # nothing waits for rows that may come
+        last = replace(last, peak=None, limit=None)
     return RunSummary(
         last.summary,
         last.rows,
@@ -169,12 +172,18 @@ def runs_on_spark(
 
 def needs_spark(compiled: CompiledJob | CompiledPeriodJob, options: Mapping[str, str]) -> str | None:
     """Why a job needs Spark, in words; None where it runs without. ``options`` are those of the job's command line."""
-    if isinstance(compiled, CompiledPeriodJob):
-        return "it is over relations with periods"
+    found = in_process(compiled)
+    if isinstance(found, str):
+        return found
     try:
-        return embedded.needs_spark(compiled.job, Settings(**options))  # type: ignore[arg-type]
+        return embedded.needs_spark(found.job, Settings(**options))  # type: ignore[arg-type]
     except JobError as error:
         raise failure(ErrorReport(error.kind, str(error)), error.status, Path()) from error
+
+
+def in_process(compiled: CompiledJob | CompiledPeriodJob) -> CompiledJob | str:
+    """The job as it runs without Spark; or why there is none, in words."""
+    return compiled.in_process() if isinstance(compiled, CompiledPeriodJob) else compiled
 
 
 def _run_on_spark(

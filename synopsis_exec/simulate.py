@@ -26,7 +26,6 @@ from streambound_runtime.operators.by_tick import Changes, delta_of_rows, rows_b
 from streambound_runtime.operators.circuit_plan import MapNode
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.entries import column_of, pairs_of_arrow
-from streambound_runtime.operators.synopsis import SynopsisJoin
 from streambound_runtime.row_values import Value
 from streambound_runtime.spec import JobSpec, Stream
 
@@ -68,14 +67,18 @@ def replay(
             if not stream.ends_keys and any(row.get(mark.column) == mark.value for mark in stream.marks):
                 continue
             batches[row[stream.timestamp]][stream.name].append(row)
-    if isinstance(job.plan, CircuitPlan):
-        yield from _replay_circuit(job, job.plan, relations, batches, ends)
-        return
-    synopsis, names = SynopsisJoin(job.plan, relations), job.plan.columns
-    for now in sorted(batches):
-        found = rows_by_time(synopsis.step(deltas_of(job.streams, [now], batches))).get(now, ())
-        results = tuple((dict(zip(names, row, strict=True)), n) for row, n in found)
-        yield ClosedTimestamp(now, results, tables_of(synopsis), synopsis.entries())
+    operator = operator_of_circuit(job.plan, relations, job.streams)
+    found: dict[int, tuple[list[tuple[Row, int]], dict[str, dict[Key, int]], int]] = {}
+    times, beyond = sorted(batches), list[str]()
+    last = len(times)
+    stops = {bisect_right(times, end) for end in (times if ends is None else ends)}
+    for start, stop in pairwise(sorted({0, last, *stops})):
+        deltas = deltas_of(job.streams, times[start:stop], batches)
+        _note(found, operator, operator.step(deltas), times[stop - 1])
+        beyond += operator.beyond()
+    _note(found, operator, operator.step({}, None, over=True), max(batches, default=0))
+    for now, (results, tables, entries) in sorted(found.items()):
+        yield ClosedTimestamp(now, tuple(results), tables, entries, tuple(beyond))
 
 
 def deltas_of(
@@ -89,11 +92,10 @@ def deltas_of(
     return deltas
 
 
-def tables_of(operator: SynopsisJoin | Engine) -> dict[str, dict[Key, int]]:
+def tables_of(operator: Engine) -> dict[str, dict[Key, int]]:
     """The tables of a block, by name, with their entries; a circuit of more operators has none."""
-    if isinstance(operator, SynopsisJoin):
-        kept = operator.dump().items()
-        return {name: dict(pairs_of_arrow(entries)) for name, entries in kept}
+    if operator.alone is not None:
+        return {name: dict(pairs_of_arrow(entries)) for name, entries in operator.alone.dump().items()}
     block = operator.plan.operators[-1]
     if not isinstance(block, SqlBlock):
         return {}
@@ -112,28 +114,6 @@ def tables_of(operator: SynopsisJoin | Engine) -> dict[str, dict[Key, int]]:
 def _whole(value: Value | Decimal) -> Value:
     """A value of a state, in which integers beyond 64 bits are decimals."""
     return int(value) if isinstance(value, Decimal) else value
-
-
-def _replay_circuit(
-    job: JobSpec,
-    circuit: CircuitPlan,
-    relations: Mapping[str, list[Row]],
-    batches: Mapping[int, Mapping[str, list[Row]]],
-    ends: Sequence[int] | None,
-) -> Iterator[ClosedTimestamp]:
-    """A circuit, tick by tick; at the end all is closed."""
-    operator = operator_of_circuit(circuit, relations, job.streams)
-    found: dict[int, tuple[list[tuple[Row, int]], dict[str, dict[Key, int]], int]] = {}
-    times, beyond = sorted(batches), list[str]()
-    last = len(times)
-    stops = {bisect_right(times, end) for end in (times if ends is None else ends)}
-    for start, stop in pairwise(sorted({0, last, *stops})):
-        deltas = deltas_of(job.streams, times[start:stop], batches)
-        _note(found, operator, operator.step(deltas), times[stop - 1])
-        beyond += operator.beyond()
-    _note(found, operator, operator.step({}, None, over=True), max(batches, default=0))
-    for now, (results, tables, entries) in sorted(found.items()):
-        yield ClosedTimestamp(now, tuple(results), tables, entries, tuple(beyond))
 
 
 def operator_of_circuit(

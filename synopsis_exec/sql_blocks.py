@@ -1,4 +1,4 @@
-"""The engine's operator of a select-project-join block that the columnar kernel does not run."""
+"""A select-project-join block alone, and in SQL where the columnar kernel does not run it."""
 
 from __future__ import annotations
 
@@ -7,30 +7,32 @@ from collections.abc import Iterable, Mapping, Sequence
 from streambound.synopsis_exec.plan_ir import Input
 from streambound_runtime.engine.block import SqlBlock
 from streambound_runtime.engine.block_tables import BlockTable
-from streambound_runtime.engine.plan import CircuitPlan, RowsOfStream
+from streambound_runtime.engine.plan import CircuitPlan, EngineOperator, RowsOfStream
 from streambound_runtime.engine.tables import BIGINT, DOUBLE, HUGEINT, VARCHAR, engine_type
 from streambound_runtime.operators.circuit_plan import KeyMember
+from streambound_runtime.operators.formula import Formula
 from streambound_runtime.operators.plan import Held, Subplan, SynopsisPlan, TableScan, Term
 
 Types = Mapping[str, str]
 """Columns' types in Spark SQL."""
 
 
-def circuit_of_block(synopsis: SynopsisPlan, types: tuple[str, ...], tables: Mapping[str, Types]) -> CircuitPlan:
-    """A block as the only operator of a circuit over ``tables`` of these types."""
-    rows, block = sql_block("result", synopsis, types, tables)
-    return CircuitPlan(synopsis.columns, (*rows, block), synopsis.bound, most=synopsis.most, distinct=synopsis.distinct)
+def circuit_of_block(synopsis: SynopsisPlan, bound: Formula, tables: Mapping[str, Types] | None = None) -> CircuitPlan:
+    """A block as the only operator of a circuit: of columns, or in SQL where ``tables`` have these types."""
+    operators: tuple[EngineOperator, ...] = (synopsis,)
+    if tables is not None:
+        rows, block = sql_block(synopsis, tables)
+        operators = (*rows, block)
+    return CircuitPlan(synopsis.columns, bound, operators, most=synopsis.most, distinct=synopsis.distinct)
 
 
 def sql_block(
-    name: str,
     synopsis: SynopsisPlan,
-    types: tuple[str, ...],
     tables: Mapping[str, Types],
     members: Sequence[KeyMember] = (),
     keys: str = "",
 ) -> tuple[tuple[RowsOfStream, ...], SqlBlock]:
-    """The block, and the rows of its streams, which it reads; ``types`` are those of its results.
+    """The block, and the rows of its streams, which it reads.
 
     With ``keys`` it is one of each key, which the streams have as the ``members`` say.
     """
@@ -38,12 +40,12 @@ def sql_block(
     scans = [scan for branch in synopsis.branches for scan in branch.scans]
     related = [scan for branch in synopsis.branches for group in branch.relations for scan in group.scans]
     streams, relations = _read(scans, tables, by_key), _read(related, tables, {})
-    rows = tuple(RowsOfStream(f"{name}: {one.name}", one.name, one.columns, one.types) for one in streams)
+    rows = tuple(RowsOfStream(f"{synopsis.name}: {one.name}", one.name, one.columns, one.types) for one in streams)
     inputs = (*(one.name for one in rows), *([keys] if keys else []))
     every = {(table.name, column): kind for table in (*streams, *relations)
              for column, kind in zip(table.columns, table.types, strict=True)}  # fmt: skip
     kinds = tuple(tuple(sorted(_kinds(branch, every).items())) for branch in synopsis.branches)
-    return rows, SqlBlock(name, inputs, synopsis, types, kinds, streams, relations)
+    return rows, SqlBlock(inputs, synopsis, kinds, streams, relations)
 
 
 def _read(

@@ -6,24 +6,24 @@ from dataclasses import replace
 from functools import reduce
 
 from streambound.analyzer.symbols import symbol
-from streambound.analyzer.types import Family
 from streambound.criteria.rows_apart import kept_apart
 from streambound.criteria.size import Addition, Maximum, Minimum, Number, Size, Symbol
 from streambound.synopsis_exec.apart_plan import rows_apart
 from streambound.synopsis_exec.branch_plan import BranchLowering
 from streambound.synopsis_exec.family_plan import FamilyLowering
 from streambound.synopsis_exec.plan_ir import BranchPlan, Plan
+from streambound_runtime.engine.tables import engine_type
 from streambound_runtime.operators import formula, plan
 
 
 def synopsis_plan(query: Plan) -> plan.SynopsisPlan:
     """The synopsis of a bounded query as data."""
     return plan.SynopsisPlan(
+        "result",
         tuple(column.name for column in query.kept_columns),
+        tuple(engine_type(column.type.name) for column in query.kept_columns),
         _branches(query),
-        bound_formula(query),
         query.distinct,
-        tuple(place for place, column in enumerate(query.kept_columns) if column.type.family is Family.STRING),
         query.counters.most,
         _forgetting(query),
         query.sums,

@@ -11,7 +11,6 @@ from streambound.analyzer.errors import UsageError
 from streambound.synopsis_exec.job_file import CompiledJob
 from streambound.synopsis_exec.plan_text import kept_in_words
 from streambound_runtime.engine.plan import (
-    CircuitPlan,
     EngineOperator,
     NativeNode,
     OtherOperator,
@@ -34,7 +33,7 @@ def tick_text(compiled: CompiledJob) -> str:
     Raises UsageError for a job that the kernel of columns runs.
     """
     tree = compiled.job.plan
-    if not isinstance(tree, CircuitPlan):
+    if tree.synopsis is not None:
         raise UsageError(f"{compiled.name} is computed by columns, not in SQL", remedy="use --emit plan")
     kept = [f"-- It keeps {sentence}." for sentence in kept_in_words(compiled.plan)]
     head = "\n".join([_HEAD.format(name=compiled.name), *kept])

@@ -76,6 +76,20 @@ def test_a_job_runs_over_paths_and_dataframes(spark: Any, tmp_path: Path, placem
         job.run(spark, {**frames, "U": frames["S"]})
 
 
+def test_a_block_over_relations_runs_without_spark(tmp_path: Path) -> None:
+    columns = {"name": "string", "b": "bigint", "e": "bigint"}
+    catalog = {"relations": {"works": {"columns": columns, "period": ["b", "e"]}}}
+    rows = [("Ann", 1, 5), ("Ann", 5, 7), ("Joe", 3, 3)]
+    text = "".join(json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in rows)
+    (tmp_path / "works.jsonl").write_text(text, encoding="utf-8")
+    run = streambound.compile("SEQ VT (SELECT name FROM works)", catalog).run(inputs=tmp_path)
+    assert run.rows() == [{"name": "Ann", "_begin": 1, "_end": 7, "_mult": 1}]
+    assert [(bad["line"], bad["reason"]) for bad in run.quarantined] == [(3, "empty-period")]
+    around = streambound.compile("SELECT v.name FROM SEQ VT (SELECT name FROM works) AS v", catalog)
+    with pytest.raises(UsageError, match="Spark runs the SQL around its SEQ blocks"):
+        around.run(inputs=tmp_path)
+
+
 def test_what_is_not_bounded_has_no_job() -> None:
     with pytest.raises(StreamboundError, match="its verdict is unbounded"):
         streambound.compile(UNBOUNDED, CATALOG)

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from support.circuits import SEEDS, certificate_of, checked_circuit, proof_of, random_rows, reference, run_circuit
+from support.circuits import (
+    SEEDS,
+    certificate_of,
+    checked_circuit,
+    in_duckdb,
+    in_the_end,
+    proof_of,
+    proved,
+    random_rows,
+    reference,
+    run_circuit,
+)
 from support.profiles import MORE
 
 STREAM = {
@@ -84,3 +95,28 @@ def test_columns_that_a_null_leaves_unbounded() -> None:
     sql = "SELECT S.a FROM S WHERE {} (SELECT T.a FROM T{})"
     assert str(checked_circuit(sql.format("NOT EXISTS", " WHERE T.a = S.a"), tables).verdict) == "bounded"
     assert str(checked_circuit(sql.format("S.a NOT IN", ""), tables).verdict) == "unbounded"
+
+
+SEVERAL = {
+    "SELECT S.v FROM S WHERE (S.a, S.b) NOT IN (SELECT T.a, T.b FROM T WHERE T.ts BETWEEN S.ts - 1 AND S.ts + 2)": 6,
+    "SELECT S.v FROM S WHERE (S.a, S.v) NOT IN (SELECT T.b, T.v FROM T WHERE T.ts = S.ts AND T.a IS NOT NULL)": 0,
+    "SELECT S.v FROM S WHERE (S.b, S.ts) NOT IN (SELECT T.b, T.ts FROM T)": 0,
+}
+"""Statements with M: a row goes if each of its values is equal to the one beside it, or one of the two is NULL."""
+
+
+@pytest.mark.parametrize("sql", SEVERAL)
+def test_not_in_of_several_columns_asks_whether_some_value_is_another_one(sql: str) -> None:
+    checked, most = proved(sql, CATALOG)
+    assert most == SEVERAL[sql]
+    assert "anti_joins" in {rewrite["rule"] for rewrite in certificate_of(checked)["rewrites"]}
+    left_out = 0
+    for seed in range(MORE + 1):
+        rows = random_rows(1, seed)
+        found = run_circuit(checked, rows, ticks=8)
+        assert found.prints(reference(sql, CATALOG, rows))
+        if "FROM T WHERE" not in sql:  # DuckDB has no correlated ones of several columns
+            assert in_the_end(found.printed) == in_duckdb(sql, rows)
+        assert len(found.printed) > 0 and found.peak <= most
+        left_out += len(rows["S"]) - sum(found.printed.values())
+    assert left_out

@@ -1,4 +1,4 @@
-"""RIGHT and FULL JOIN of views: as the reference evaluator says of every prefix, and DuckDB of all rows, within M."""
+"""Outer joins: as the reference evaluator says of every prefix, and DuckDB of all rows, within M."""
 
 from __future__ import annotations
 
@@ -24,6 +24,14 @@ QUERIES = {
     )
 } | {
     "RIGHT, a stream that groups are joined to": f"SELECT T.b, T.a, n FROM {G} RIGHT JOIN T ON T.b = g.b AND T.a = 1",
+    "LEFT, equal or both NULL": "SELECT S.a, T.v FROM S LEFT JOIN T ON S.a IS NOT DISTINCT FROM T.a AND "
+    "T.ts BETWEEN S.ts - 1 AND S.ts + 1",
+    "FULL, equal or both NULL, shifted": "SELECT S.a, T.v FROM S FULL JOIN T ON S.a + 1 IS NOT DISTINCT FROM T.b AND "
+    "T.ts BETWEEN S.ts - 1 AND S.ts + 1 AND T.v >= S.v",
+    "LEFT, each alternative with a window": "SELECT S.b, T.v FROM S LEFT JOIN T ON (S.a = T.a AND T.ts BETWEEN S.ts "
+    "AND S.ts + 1) OR (S.b = T.b AND T.ts BETWEEN S.ts - 2 AND S.ts)",
+    "RIGHT, by a distance": "SELECT S.b, T.v FROM S RIGHT JOIN T ON S.b = T.b AND abs(S.ts - T.ts) < 3",
+    "FULL, by a bucket": "SELECT S.b, T.v FROM S FULL JOIN T ON S.b = T.b AND S.ts DIV 3 = T.ts DIV 3",
     "RIGHT, then by window": f"SELECT q.w, COUNT(n) AS c FROM {P} RIGHT JOIN {Q} ON p.w = q.w GROUP BY q.w",
 }
 

@@ -13,13 +13,14 @@ from fractions import Fraction
 from streambound.analyzer.algebra.date_patterns import unit_of_pattern
 from streambound.analyzer.algebra.row_expressions import is_null, may_be_null
 from streambound.analyzer.algebra.schema_columns import Schema
-from streambound.analyzer.algebra.value_sets import ANYTHING, NOTHING, NULL, as_domain, of_domain
-from streambound.analyzer.algebra.view_facts import ColumnFacts, TimePromise, Times, promises
+from streambound.analyzer.algebra.value_sets import ANYTHING, NOTHING, NULL, as_domain, between, of_domain
+from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise, Times, promises
 from streambound.analyzer.columns import Column
 from streambound.analyzer.constants import Folded, is_interval
 from streambound.analyzer.expressions.evident import domain, encoded
 from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal, fields
 from streambound.analyzer.expressions.function import ANY
+from streambound.analyzer.rounded_times import RoundedTime, measured_distance
 from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.units_of_time import TRUNCATED, UNIT_NAMES
 
@@ -48,7 +49,29 @@ def facts_of(expression: Expression, columns: Sequence[ColumnFacts], schema: Sch
         value = known.constant.value
         values = NULL if value is None else replace(NULL, listed=frozenset((encoded(value, known.kind),)))
         return ColumnFacts(replace(values, null=null), times)
-    return ColumnFacts(of_domain(domain(known, declared), expression.kind, null), times)
+    values = of_domain(domain(known, declared), expression.kind, null)
+    if (measured := measured_distance(expression)) is not None and (
+        near := near_one_row(measured, columns)
+    ) is not None:
+        values = values.meet(between(*measured.values(*apart(*near)), null=True))
+    return ColumnFacts(values, times)
+
+
+def near_one_row(measured: RoundedTime, columns: Sequence[ColumnFacts]) -> tuple[TimePromise, TimePromise] | None:
+    """How far the columns of a distance are from the time of one source; None where there is no such one."""
+    first, second = (columns[int(place)] for place in (*measured.plus, *measured.minus))
+    for one in first.times:
+        other = second.time(one.source)
+        ends = (one.low, one.high) if other is None else (one.low, one.high, other.low, other.high)
+        if other is not None and one.source != NOW and not one.function and None not in ends:
+            return one, other
+    return None
+
+
+def apart(one: TimePromise, other: TimePromise) -> tuple[int, int]:
+    """By how much a column is above another one at least, and at most."""
+    assert one.low is not None and one.high is not None and other.low is not None and other.high is not None, "near"
+    return one.low - other.high, one.high - other.low
 
 
 def _without(expression: Expression, nulls: frozenset[str]) -> Expression:

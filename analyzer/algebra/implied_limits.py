@@ -40,7 +40,7 @@ _DAYS_BETWEEN = ("datediff", "date_diff")
 
 def with_limits(condition: exp.Expr, given: Schema, positions: Positions) -> exp.Expr:
     """The condition, or a copy of it with what it says of times; ``given`` are the columns that it may read."""
-    reader, read = _Reader(given, positions), list(_read(condition))
+    reader, read = _LimitReader(given, positions), list(_read(condition))
     reader.known.update(reader.plain(condition) if read else {})
     changed = [reader.with_limits(one) for one in read]
     if not any(changed):
@@ -84,7 +84,7 @@ _Comparison = tuple[exp.Expr, Op, exp.Expr]
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class _LimitReader:
     """``known`` is what the condition says in plain words, as comparisons of columns: so it is not said twice."""
 
     given: Schema
@@ -134,8 +134,14 @@ class _Reader:
                 found = {pair: max(most, more[pair]) for pair, most in found.items() if pair in more}
             return found
         parts = node.flatten(unnest=False) if isinstance(node, exp.And) else ()
-        own = (limits(*sides) for sides in map(self._read, self._parts_apart(node)))
+        own = (limits(*sides, self._positive) for sides in map(self._read, self._parts_apart(node)))
         return self._least([*map(self._said, parts), *own])
+
+    @property
+    def _positive(self) -> frozenset[str]:
+        """The columns that are times in whole numbers, which are not below 0."""
+        whole = (one.time and one.type is not None and one.type.family is Family.INTEGER for one in self.given)
+        return frozenset(str(place) for place, is_whole in enumerate(whole) if is_whole)
 
     def _read(self, compared: _Comparison) -> tuple[Expression | None, Op, Expression | None]:
         left, op, right = compared
@@ -172,9 +178,7 @@ class _Reader:
                     return [part for compared in found[1] for part in self._apart(found[0], *compared)]
             case exp.Sub(this=first, expression=second) if not any(map(self._is_constant, (first, second))):
                 times = self._are(Family.TIMESTAMP, first, second) and isinstance(other, exp.Interval | exp.Neg)
-                counted = self._are(Family.INTEGER, first, second, other) and any(
-                    not isinstance(side.unnest(), exp.Column) for side in (first, second)
-                )
+                counted = self._are(Family.INTEGER, first, second, other)
                 if times or counted:
                     return [(first, op, exp.Add(this=_enclosed(second), expression=_enclosed(other)))]
         return [(left, op, right)]

@@ -231,7 +231,8 @@ class Lowering:
             limited = self._limited(where.this, tree)
             where = where if limited is where.this else exp.Where(this=limited)
             tree = self._subqueries(tree, ctes).where(tree, where)
-        made = [column.name for column in self._columns(tree) if column not in given]
+        known = {(column.alias, column.name) for column in given}
+        made = [column.name for column in self._columns(tree) if (column.alias, column.name) not in known]
         tree = self._listed(node, tree, ctes)
         if made and isinstance(tree, Project):
             tree = replace(tree, items=tuple(_without(item, made) for item in tree.items))

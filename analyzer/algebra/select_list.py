@@ -81,7 +81,8 @@ class SelectList:
         tree = self._over(tree)
         if qualify := self.node.args.get("qualify"):
             tree = Filter(tree, self.scalar(qualify.this), syntax=qualify)
-        added = tuple(c.name for c in self.subqueries.columns(tree) if c not in given)
+        known = {(column.alias, column.name) for column in given}
+        added = tuple(c.name for c in self.subqueries.columns(tree) if (c.alias, c.name) not in known)
         made = zip(items, texts, self.node.expressions, strict=True)
         return Project(tree, tuple(self._made(*one, added) for one in made), syntax=self.written)
 

@@ -31,6 +31,7 @@ from streambound.analyzer.algebra.nodes import (
     Tree,
     Union,
 )
+from streambound.analyzer.algebra.running_subqueries import RunningSubquery
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.verify import is_version, outer_columns
@@ -219,11 +220,14 @@ class Subqueries:
         return tree
 
     def _grouped(self, tree: Tree, asked: Tree, place: exp.Expr) -> tuple[Tree, exp.Expr] | None:
-        """The tree with the groups of a correlated subquery, and its value (`grouped_subqueries`); None for others."""
+        """The tree with the aggregates of a correlated subquery, and its value; None for others.
+
+        They are running ones (`running_subqueries`), or of groups (`grouped_subqueries`).
+        """
         if not outer_columns(asked, self.catalog):
             return None
-        grouped = GroupedSubquery(self.catalog, self.scalar, self.fresh, place.copy(), self.positions.of(place))
-        return grouped.joined(tree, asked)
+        given = self.catalog, self.scalar, self.fresh, place.copy(), self.positions.of(place)
+        return RunningSubquery(*given).beside(tree, asked) or GroupedSubquery(*given).joined(tree, asked)
 
     def fresh(self, prefix: str) -> str:
         """A name that nothing has, with that beginning."""

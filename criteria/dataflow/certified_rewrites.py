@@ -99,8 +99,9 @@ def _not_in(tree: Tree, catalog: Catalog) -> tuple[Tree, list[Json]]:
         registered = nodes_of(tree, catalog, path, sides)
         log = FactLog(registered.number)
         for node in map(registered.at, sides.values()):
-            if not node.view.columns[0].values.null:
-                log.values(node, 0)
+            for place, column in enumerate(node.view.columns):
+                if not column.values.null:
+                    log.values(node, place)
         made: Json = {"rule": "anti_joins", "path": list(path), "facts": log.facts}
         found.append(with_nodes(made, registered.claims))
         tree = _with(tree, path, without_not_in(here, catalog))

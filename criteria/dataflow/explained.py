@@ -14,12 +14,14 @@ from typing import Any
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.expression_facts import near_one_row
 from streambound.analyzer.algebra.narrowing import RowFacts, narrowed
 from streambound.analyzer.algebra.row_expressions import row_expression
 from streambound.analyzer.algebra.value_sets import ANYTHING, NOTHING, ValueSet, between
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise
 from streambound.analyzer.expressions.expression import fields
 from streambound.analyzer.relation_queries import is_static
+from streambound.analyzer.rounded_times import measured_distance
 from streambound.criteria.dataflow.tree_nodes import (
     LEFT,
     RIGHT,
@@ -78,7 +80,7 @@ class FactLog:
         made = self._values(node, column)
         values = self._set(made, node, column)
         made |= {"node": key[0], "column": column, "values": set_json(values)}
-        if made["rule"] not in ("none", "unproved"):  # else it is as the operator says
+        if made["rule"] not in ("none", "unproved", "apart"):  # else it is as the operator says
             del made["rule"]
         if key in self._known:  # a recursion that was explained on the way
             return self._known[key]
@@ -137,7 +139,13 @@ class FactLog:
         found = row_expression(expression, rows.view.schema)
         read = () if found is None else fields(found)
         known = [int(name) for name in read if rows.view.columns[int(name)].values != ANYTHING]
-        return {"rule": "computed", "uses": [self.values(rows, one) for one in sorted(known)]}
+        uses = [self.values(rows, one) for one in sorted(known)]
+        measured = None if found is None else measured_distance(found)
+        near = None if measured is None else near_one_row(measured, rows.view.columns)
+        if measured is None or near is None:
+            return {"rule": "computed", "uses": uses}
+        times = zip((*measured.plus, *measured.minus), near, strict=True)
+        return {"rule": "apart", "uses": [*uses, *(self.time(rows, int(place), one.source) for place, one in times)]}
 
     def _of_function(self, node: TreeNode, column: int) -> Json:
         """What is known of aggregates, by their arguments, and of functions over windows: where their values begin."""

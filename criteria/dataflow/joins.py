@@ -75,7 +75,7 @@ def _untested(tree: Join, context: RuleContext) -> str | None:
     """Why no job tests a join's condition, in words; None where one does."""
     left, pair = context.views.of(tree.left), context.views.of(replace(tree, kind=JoinKind.INNER, member=None))
     if tree.member is not None:
-        return "NOT IN of several columns, which may be NULL"
+        return "a NOT IN of what is not compared by columns"
     if tree.kind is JoinKind.INNER:
         return unread(pair, tree.condition)
     part = untested(tree.condition, pair, len(left.schema))

@@ -8,6 +8,8 @@ from typing import Any
 
 _NAMELESS = ("exprId", "resultId", "jvmId", "nodeId", "qualifier", "metadata", "nonInheritableMetadataKeys", "nullable")
 """Fields that two readings of the same thing differ in."""
+SOURCE = "streambound source: "
+"""How the alias of a source begins that says what it is called."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,32 +52,35 @@ class NodeFacts:
     """What JSON does not say of an operator: the line that made it, a watermark's delay in milliseconds, its types.
 
     ``types`` are those of its columns, as JSON has them; of operators at which a stream begins. ``unmarked`` are
-    attributes that it does not take for event times, among its keys, and the times of its windows.
+    attributes that it does not take for event times, among its keys, and the times of its windows. ``identity`` tells
+    sources apart that JSON does not.
     """
 
     line: int | None = None
     delay: int | None = None
     types: tuple[Any, ...] = ()
     unmarked: frozenset[int] = frozenset()
+    identity: int = 0
 
 
 @dataclass(frozen=True, eq=False)
-class PlanNode:
+class CatalystNode:
     """An operator of a plan; ``line`` is that of the program that made it, None where that is not known.
 
-    ``delay``, ``types`` and ``unmarked`` as in `NodeFacts`.
+    ``delay``, ``types``, ``unmarked`` and ``identity`` as in `NodeFacts`.
     """
 
     kind: str
     fields: Mapping[str, Any]
-    children: tuple[PlanNode, ...]
+    children: tuple[CatalystNode, ...]
     line: int | None = None
     delay: int | None = None
     types: tuple[Any, ...] = ()
     unmarked: frozenset[int] = frozenset()
+    identity: int = 0
 
     @property
-    def child(self) -> PlanNode:
+    def child(self) -> CatalystNode:
         """The only operator below."""
         return self.children[0]
 
@@ -90,22 +95,31 @@ class PlanNode:
 
     def fingerprint(self) -> str:
         """A text that two readings of the same rows have in common."""
-        return repr((self.kind, _nameless(self.fields), [child.fingerprint() for child in self.children]))
+        if self.source_name:
+            return self.source_name
+        below = [child.fingerprint() for child in self.children]
+        return repr((self.kind, _nameless(self.fields), self.delay, self.identity, below))
+
+    @property
+    def source_name(self) -> str:
+        """What a source is called, of the alias that says so; nothing of another operator."""
+        name = str(self.fields["identifier"]["name"]) if self.kind == "SubqueryAlias" else ""
+        return name.removeprefix(SOURCE) if name.startswith(SOURCE) else ""
 
 
-def plan_of(nodes: Sequence[Mapping[str, Any]], facts: Sequence[NodeFacts]) -> PlanNode:
+def plan_of(nodes: Sequence[Mapping[str, Any]], facts: Sequence[NodeFacts]) -> CatalystNode:
     """The plan that a list of nodes in preorder is, each with what else is known of it.
 
     Where it is not known which line made an operator, the one of the operator above did.
     """
     numbered = iter(range(len(nodes)))
 
-    def build(line: int | None) -> PlanNode:
+    def build(line: int | None) -> CatalystNode:
         number = next(numbered)
         node, known = nodes[number], facts[number]
         line = known.line or line
         children = tuple(build(line) for _ in range(node["num-children"]))
-        return PlanNode(_kind(node), node, children, line, known.delay, known.types, known.unmarked)
+        return CatalystNode(_kind(node), node, children, line, known.delay, known.types, known.unmarked, known.identity)
 
     return build(None)
 

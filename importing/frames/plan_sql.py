@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from streambound.importing.frames.catalyst import Expression, PlanNode, expression_of
+from streambound.importing.frames.catalyst import CatalystNode, Expression, expression_of
 from streambound.importing.frames.expression_sql import (
     NotReadError,
     Printer,
@@ -23,8 +23,6 @@ from streambound.importing.frames.expression_sql import (
     words_of,
 )
 
-SOURCE = "streambound source: "
-"""How the alias of a source begins that says what it is called."""
 _STREAMING = ("StreamingRelation", "StreamingRelationV2", "StreamingExecutionRelation", "StreamingDataSourceV2Relation")
 _THROUGH = (
     "View", "ResolvedHint", "CollectMetrics", "Repartition", "RepartitionByExpression", "RebalancePartitions",
@@ -98,7 +96,7 @@ class _Rows:
 
     ``source`` is there if it is one source by itself, ``whole`` if it is a query that a SELECT need not enclose.
     ``computed`` are the attributes that are no columns of it, but expressions; ``unread`` those that are neither.
-    ``time`` refers to the event time of its one stream.
+    ``time`` refers to the event time of its one stream; ``origin`` is the source whose rows, one by one, these are.
     """
 
     text: str
@@ -112,13 +110,14 @@ class _Rows:
     unread: dict[int, str] = field(default_factory=dict)
     time: str = ""
     joined: bool = False
+    origin: FrameSource | None = None
 
     def projected(self, ids: Iterable[int]) -> _Rows:
         """With these attributes only, in this order."""
         return replace(self, names={one: self.names[one] for one in ids}, whole="")
 
 
-def sql_of(plan: PlanNode) -> FrameSql:
+def sql_of(plan: CatalystNode) -> FrameSql:
     """The SQL of a plan; raises NotReadError."""
     writer = _Writer(dict(_types(plan)))
     rows = writer.rows(plan)
@@ -136,7 +135,7 @@ class _Writer:
 
     # --- operators ----------------------------------------------------------------------------------------------------
 
-    def rows(self, node: PlanNode) -> _Rows:
+    def rows(self, node: CatalystNode) -> _Rows:
         """The rows of an operator."""
         try:
             return self._rows(node)
@@ -144,7 +143,7 @@ class _Writer:
             error.line = error.line or node.line
             raise
 
-    def _rows(self, node: PlanNode) -> _Rows:
+    def _rows(self, node: CatalystNode) -> _Rows:
         match node.kind:
             case "Project":
                 return self._project(node, self.rows(node.child))
@@ -152,7 +151,7 @@ class _Writer:
                 return self._filter(node, self.rows(node.child))
             case "SubqueryAlias":
                 return self._named(node)
-            case "EventTimeWatermark" | "UpdateEventTimeWatermarkColumn":
+            case "EventTimeWatermark":
                 return self._watermark(node, self.rows(node.child))
             case "Join":
                 return self._join(node)
@@ -189,49 +188,52 @@ class _Writer:
             return self._leaf(node, "")
         raise NotReadError(f"{_method(node.kind)} is not read")
 
-    def _named(self, node: PlanNode) -> _Rows:
+    def _named(self, node: CatalystNode) -> _Rows:
         """Under an alias: the user's, or the one that says what a source is called."""
-        name = str(node.fields["identifier"]["name"])
-        if name.startswith(SOURCE):
-            return self._leaf(replace(node.child, types=node.types), name.removeprefix(SOURCE))
+        below = node.child
+        while below.kind == "SubqueryAlias":
+            below = below.child
+        if node.source_name and (below.kind == "Project" or not below.children):  # one in the place of a source, or it
+            return self._leaf(replace(below, types=node.types), node.source_name)
         rows = self.rows(node.child)
-        if not rows.joined:
-            self.aliases[rows.alias] = name
+        if not rows.joined and not node.source_name:
+            self.aliases[rows.alias] = str(node.fields["identifier"]["name"])
         return rows
 
-    def _leaf(self, node: PlanNode, name: str) -> _Rows:
+    def _leaf(self, node: CatalystNode, name: str) -> _Rows:
         output = node.expressions("output") or node.expressions("projectList")
         if not output:
             raise NotReadError(f"{_method(node.kind)} is not read")
         streaming = _is_streaming(node)
         self._know(node, [one.id for one in output])
-        source = self._source(name or ("events" if streaming else "lookup"), node, streaming)
+        fingerprint = "" if name else node.fingerprint()
+        source = self._source(name or ("events" if streaming else "lookup"), fingerprint, streaming)
         columns = {one.id: source.column(one.name, one.name, self._type(one)) for one in output}
         source.plain.update({one: one for one in columns.values()})
         return self._scan(source, columns, {one.id: one.name for one in output}, node)
 
-    def _know(self, node: PlanNode, ids: Iterable[int]) -> None:
+    def _know(self, node: CatalystNode, ids: Iterable[int]) -> None:
         """Take down the types of an operator's columns."""
         self.types |= {one: declared_type(kind) for one, kind in zip(ids, node.types, strict=False)}
 
     def _type(self, column: Expression) -> str:
         return self.types.get(column.id, "string") if column.kind == "Alias" else declared_type(column.type)
 
-    def _source(self, name: str, node: PlanNode, streaming: bool) -> FrameSource:
-        key = (name, node.fingerprint())
+    def _source(self, name: str, fingerprint: str, streaming: bool) -> FrameSource:
+        key = (name, fingerprint)
         if key not in self.sources:
             self.sources[key] = FrameSource(name, streaming)
             self.numbered.append(self.sources[key])
         return self.sources[key]
 
-    def _scan(self, source: FrameSource, columns: dict[int, str], names: dict[int, str], node: PlanNode) -> _Rows:
+    def _scan(self, source: FrameSource, columns: dict[int, str], names: dict[int, str], node: CatalystNode) -> _Rows:
         alias = self._alias(source.known)
         text = _at(node, f"\x04{self.numbered.index(source)}\x04 AS \x00{alias}\x00")
         refs = {one: f"\x00{alias}\x00.{identifier(name)}" for one, name in columns.items()}
         time = f"\x00{alias}\x00.{identifier(source.timestamp)}" if source.timestamp else ""
         return _Rows(text, refs, names, alias, source=source, time=time)
 
-    def _watermark(self, node: PlanNode, rows: _Rows) -> _Rows:
+    def _watermark(self, node: CatalystNode, rows: _Rows) -> _Rows:
         """The stream is what is below, if that is one source whose rows are changed one by one."""
         time = node.expression("eventTime")
         if rows.source is None or not rows.source.streaming:
@@ -243,12 +245,14 @@ class _Writer:
             raise NotReadError("withWatermark on an expression is not read")
         return self._rebased(node, rows, attribute.id, node.delay)
 
-    def _rebased(self, node: PlanNode, rows: _Rows, time: int | None, delay: int | None, more: bool = False) -> _Rows:
+    def _rebased(
+        self, node: CatalystNode, rows: _Rows, time: int | None, delay: int | None, more: bool = False
+    ) -> _Rows:
         """Rows of one source as a source of their own."""
         below = rows.source
         assert below is not None, "the caller has looked"
         self._know(node, rows.names)
-        source = self._source(below.known, node, below.streaming)
+        source = self._source(below.known, node.fingerprint(), below.streaming)
         source.delay, source.more = delay, more or below.more
         columns = {}
         for one, name in rows.names.items():
@@ -260,7 +264,14 @@ class _Writer:
             source.timestamp = columns[time]
         return self._scan(source, columns, rows.names, node)
 
-    def _opaque(self, node: PlanNode, rows: _Rows) -> _Rows:
+    def _as_source(self, node: CatalystNode, rows: _Rows) -> _Rows | None:
+        """Rows of one source, changed one by one, as a source of their own; None for others."""
+        time = next((one for one in rows.names if rows.time and rows.columns.get(one) == rows.time), None)
+        if rows.origin is None or (rows.time and time is None):
+            return None
+        return self._rebased(node, replace(rows, source=rows.origin), time, rows.origin.delay)
+
+    def _opaque(self, node: CatalystNode, rows: _Rows) -> _Rows:
         """Rows that a function makes of single rows: a source of their own, where they are of one."""
         output = node.expressions("generatorOutput") if node.kind == "Generate" else node.expressions("output")
         if rows.source is None or (rows.source.timestamp is not None and node.kind != "Generate"):
@@ -276,7 +287,7 @@ class _Writer:
             raise NotReadError("explode without the event time among its columns is not read")
         return self._rebased(node, rows, time, delay, more=True)
 
-    def _project(self, node: PlanNode, rows: _Rows) -> _Rows:
+    def _project(self, node: CatalystNode, rows: _Rows) -> _Rows:
         items = node.expressions("projectList")
         if rows.computed and any(item.kind == "Alias" and not _is_window(item) for item in items):
             rows = self._simple(rows)
@@ -298,6 +309,8 @@ class _Writer:
             except NotReadError as error:
                 if _is_window(item):
                     raise
+                if rows.source is None and (made := self._as_source(node.child, rows)) is not None:
+                    return self._project(node, made)
                 if rows.source is None:
                     unread[item.id] = f"{item.name}: {error}"
                     continue
@@ -309,7 +322,7 @@ class _Writer:
     def _below_watermark(self, rows: _Rows) -> bool:
         return rows.source is not None and rows.source.streaming and rows.source.timestamp is None
 
-    def _filter(self, node: PlanNode, rows: _Rows) -> _Rows:
+    def _filter(self, node: CatalystNode, rows: _Rows) -> _Rows:
         condition = node.expression("condition")
         assert condition is not None, "a filter has one"
         wanted = [one for one in _conjuncts(condition) if not self._is_there(one, rows)]
@@ -321,7 +334,9 @@ class _Writer:
                 parts.append(_at(node, self._sql(part, rows)))
             except NotReadError:
                 if rows.source is None:
-                    raise
+                    if (made := self._as_source(node.child, rows)) is None:
+                        raise
+                    return self._filter(node, made)
                 name = rows.source.column(value_key(part), "passes", "boolean")
                 parts.append(f"\x00{rows.alias}\x00.{identifier(name)}")
         return replace(rows, where=(*rows.where, *parts), whole="") if parts else rows
@@ -333,7 +348,7 @@ class _Writer:
         ref = rows.columns.get(part.children[0].id, "")
         return ref != "" and (ref == rows.time or ref.startswith("window_time("))
 
-    def _join(self, node: PlanNode) -> _Rows:
+    def _join(self, node: CatalystNode) -> _Rows:
         kind = str(node.fields["joinType"].get("object", "")).rpartition(".")[2].rstrip("$")
         if kind not in _JOINS:
             raise NotReadError("a join of this kind is not read")
@@ -355,7 +370,7 @@ class _Writer:
         """Rows as an item of FROM."""
         return self._simple(rows) if rows.where or rows.computed else rows
 
-    def _aggregate(self, node: PlanNode, rows: _Rows) -> _Rows:
+    def _aggregate(self, node: CatalystNode, rows: _Rows) -> _Rows:
         keys, items = node.expressions("groupingExpressions"), node.expressions("aggregateExpressions")
         if any(
             one.kind == "GetStructField" and one.children[0].id in rows.computed
@@ -380,7 +395,7 @@ class _Writer:
         value = item.children[0] if item.kind == "Alias" else item
         return value.kind == "AttributeReference" and rows.columns.get(value.id) == rows.time != ""
 
-    def _expand(self, node: PlanNode, rows: _Rows) -> _Rows:
+    def _expand(self, node: CatalystNode, rows: _Rows) -> _Rows:
         """A row for each window of it."""
         made, first = node.expressions("output"), [expression_of(one) for one in node.fields["projections"][0]]
         windows = [(one, value) for one, value in zip(made, first, strict=True) if value.kind != "AttributeReference"]
@@ -391,7 +406,7 @@ class _Writer:
         columns = rows.columns | {one.id: self._sql(value, rows, node.unmarked)}
         return replace(rows, columns=columns, names=names, computed=rows.computed | {one.id}, whole="")
 
-    def _deduplicate(self, node: PlanNode, rows: _Rows) -> _Rows:
+    def _deduplicate(self, node: CatalystNode, rows: _Rows) -> _Rows:
         """The first row of each key: a hint says which of Spark's two operators it is."""
         rows = self._simple(rows) if rows.computed else rows
         hint = "DROP_DUPLICATES"
@@ -417,7 +432,7 @@ class _Writer:
         at = {one: ref for one, ref in made.columns.items() if columns.get(one) == time and time}
         return replace(made, time=next(iter(at.values()), ""), unread=rows.unread)
 
-    def _union(self, node: PlanNode) -> _Rows:
+    def _union(self, node: CatalystNode) -> _Rows:
         parts = [self.rows(child) for child in node.children]
         wanted = list(parts[0].names.values())
         selects = [self.select(part, names=wanted) for part in parts]
@@ -460,7 +475,7 @@ class _Writer:
             raise NotReadError("a query of no column that is read")
         return f"SELECT {word}{', '.join(items)}{self._from(rows)}"
 
-    def _query(self, text: str, rows: _Rows, node: PlanNode) -> _Rows:
+    def _query(self, text: str, rows: _Rows, node: CatalystNode) -> _Rows:
         """A query of the columns of some rows, as rows."""
         alias, taken = self._alias("rows"), set[str]()
         names = {one: _untaken(plain_name(name), taken) for one, name in rows.names.items()}
@@ -470,14 +485,14 @@ class _Writer:
             f"({text}) AS \x00{alias}\x00", columns, names, alias, whole=text, unread=rows.unread, time=time
         )  # fmt: skip
 
-    def _simple(self, rows: _Rows, node: PlanNode | None = None) -> _Rows:
+    def _simple(self, rows: _Rows, node: CatalystNode | None = None) -> _Rows:
         """Rows whose attributes are all columns."""
         if not (rows.where or rows.computed or rows.joined) and node is None:
             return rows
         made = self._query(self.select(rows), rows, node or _NO_NODE)
         if rows.source is not None:
             self.aliases[made.alias] = self.aliases[rows.alias]
-        return made
+        return replace(made, origin=rows.source or rows.origin)
 
     def finished(self, text: str) -> FrameSql:
         """The text with all names in it, and the lines that its places are of."""
@@ -510,16 +525,16 @@ class _Writer:
         )
 
 
-def _is_streaming(node: PlanNode) -> bool:
+def _is_streaming(node: CatalystNode) -> bool:
     return node.kind in _STREAMING or any(map(_is_streaming, node.children))
 
 
-def _types(plan: PlanNode) -> Iterator[tuple[int, str]]:
+def _types(plan: CatalystNode) -> Iterator[tuple[int, str]]:
     """The types of all attributes that some operator reads, by what tells them apart."""
     todo: list[Any] = [plan]
     while todo:
         one = todo.pop()
-        if isinstance(one, PlanNode):
+        if isinstance(one, CatalystNode):
             todo += [one.fields, *one.children]
         elif isinstance(one, Mapping):
             if "exprId" in one and "dataType" in one:
@@ -529,15 +544,15 @@ def _types(plan: PlanNode) -> Iterator[tuple[int, str]]:
             todo += one
 
 
-_NO_NODE = PlanNode("", {}, ())
+_NO_NODE = CatalystNode("", {}, ())
 
 
 def value_key(value: Expression) -> str:
     """What a computed column is known by: the same expression of the same columns is the same column."""
-    return PlanNode("", {"of": [one.fields for one in value.walk()]}, ()).fingerprint()
+    return CatalystNode("", {"of": [one.fields for one in value.walk()]}, ()).fingerprint()
 
 
-def _at(node: PlanNode, text: str) -> str:
+def _at(node: CatalystNode, text: str) -> str:
     """A text that a line of the program has made."""
     return f"\x01{node.line or ''}\x02{text}\x03"
 
@@ -573,7 +588,8 @@ def _conjuncts(condition: Expression) -> list[Expression]:
 def _is_window(item: Expression) -> bool:
     """Whether an item names a window of time, or the last moment of one."""
     value = item.children[0] if item.kind == "Alias" else item
-    return value.kind in ("CreateNamedStruct", "PreciseTimestampConversion")
+    ends = [one.value for one in value.children[::2]] if value.kind == "CreateNamedStruct" else []
+    return ends == ["start", "end"] or value.kind == "PreciseTimestampConversion"
 
 
 def _direction(order: Expression) -> str:
@@ -582,4 +598,6 @@ def _direction(order: Expression) -> str:
 
 def _method(kind: str) -> str:
     """What a user calls an operator."""
+    if kind == "Window":
+        return "a function over a window of rows, with OVER,"
     return words_of(Expression(kind, {}, ())).replace("_", " ")

@@ -13,13 +13,13 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from inspect import isfunction
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from streambound.analyzer.errors import UsageError
-from streambound.importing.frames.catalyst import NodeFacts, PlanNode, plan_of
-from streambound.importing.frames.plan_sql import SOURCE
+from streambound.importing.frames.catalyst import SOURCE, CatalystNode, NodeFacts, plan_of
 from streambound.synopsis_exec.java import require_java
 
 _TAG = "streambound.line"
@@ -40,7 +40,7 @@ _CALLED = ("subscribe", "topic", "subscribePattern", "dbtable", "path")
 class FrameQuery:
     """A streaming query: its plan, its output mode, where it starts, and Spark's own words if it refuses it."""
 
-    plan: PlanNode
+    plan: CatalystNode
     mode: str
     line: int | None = None
     name: str = ""
@@ -78,14 +78,18 @@ def _tag(jvm: Any) -> Any:
 def _facts(node: Any, jvm: Any, tag: Any) -> Iterator[NodeFacts]:
     """What is known of each operator, in preorder."""
     line, delay = node.getTagValue(tag), None
-    if node.nodeName() in ("EventTimeWatermark", "UpdateEventTimeWatermarkColumn") and hasattr(node, "delay"):
+    if node.nodeName() == "EventTimeWatermark":
         watermark = jvm.org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
         delay = int(watermark.getDelayMs(node.delay()))
     types = ()
     if delay is not None or node.nodeName() == "SubqueryAlias":
         types = tuple(one["type"] for one in json.loads(node.schema().json())["fields"])
     unmarked = _UNMARKED[node.nodeName()].findall(node.simpleString(1_000)) if node.nodeName() in _UNMARKED else ()
-    yield NodeFacts(int(line.get()) if line.isDefined() else None, delay, types, frozenset(map(int, unmarked)))
+    made_of = {"StreamingRelation": "dataSource", "StreamingRelationV2": "table"}.get(node.nodeName())
+    identity = jvm.java.lang.System.identityHashCode(getattr(node, made_of)()) if made_of else 0
+    yield NodeFacts(
+        int(line.get()) if line.isDefined() else None, delay, types, frozenset(map(int, unmarked)), identity
+    )
     children = node.children().iterator()
     while children.hasNext():
         yield from _facts(children.next(), jvm, tag)
@@ -171,6 +175,7 @@ def _replaced(found: Program, file: str) -> Iterator[None]:
     from pyspark.sql.streaming.readwriter import DataStreamReader, DataStreamWriter
 
     saved: list[tuple[Any, str, Any]] = []
+    sources: dict[str, list[str]] = {}
 
     def replace(owner: Any, name: str, value: Any) -> None:
         if name in vars(owner):
@@ -198,16 +203,24 @@ def _replaced(found: Program, file: str) -> Iterator[None]:
 
         return call
 
+    def numbered(name: str, options: str) -> str:
+        """The name of a source that no other one has: one that is read in the same way is the same."""
+        others = sources.setdefault(name, [])
+        others += [] if options in others else [options]
+        number = others.index(options) + 1
+        return name if number == 1 else f"{name}_{number}"
+
     def loaded(method: Callable[..., Any]) -> Callable[..., Any]:
         def call(self: Any, *given: Any, **named: Any) -> Any:
-            seen = {**getattr(self, "_streambound", {}), **named}
+            seen = {"format": method.__name__, **getattr(self, "_streambound", {}), **named}
+            name = numbered(_called(seen, given), repr((given, seen)))
             try:
                 made = method(self, *given, **named)
             except PySparkException:
                 made = _stand_in(self._spark, seen, isinstance(self, DataStreamReader))
                 if made is None:
                     raise
-            return _marked(made.alias(SOURCE + _called(seen, given)), here())
+            return _marked(made.alias(SOURCE + name), here())
 
         return call
 
@@ -220,7 +233,7 @@ def _replaced(found: Program, file: str) -> Iterator[None]:
     try:
         for owner in (DataFrame, ClassicFrame, GroupedData, SparkSession):
             for name, method in list(vars(owner).items()):
-                if callable(method) and not isinstance(method, type) and (not name.startswith("_")):
+                if isfunction(method) and not name.startswith("_"):
                     replace(owner, name, marked(method))
         for reader in (DataStreamReader, DataFrameReader):
             for name in ("load", "table", "csv", "json", "parquet", "orc", "text", "xml"):

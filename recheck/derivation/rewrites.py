@@ -91,8 +91,11 @@ def _not_in(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tre
     sides = compared(node.tree)
     if sides is None:
         raise RejectedError("no NOT IN")
-    member, values = (all(facts.sets[one].null for one in facts.about(node.of(side), 0)) for side in sides)
-    return split(node.tree, member, values, node.catalog)
+    members, values = (
+        [all(facts.sets[fact].null for fact in facts.about(one, place)) for place in range(one.width)]
+        for one in map(node.of, sides)
+    )
+    return split(node.tree, members, values, node.catalog)
 
 
 def _limited(node: PlanNode, rewrite: ClaimedRewrite, facts: CheckedFacts) -> Tree:

@@ -224,12 +224,17 @@ def only_adds(node: PlanNode) -> bool:
 
 
 def _comes_by(node: PlanNode, column: int) -> bool:
-    """Whether rows come at the time that a column has: that of the only stream that they are made of."""
-    streams = [one.table for one in sources(node).values() if one.table is None or not one.table.is_fixed]
+    """Whether rows come at the time that a column has: of the only stream that they are made of, or of a union's."""
+    streams = [one for one in sources(node).values() if one.table is None or not one.table.is_fixed]
     below, place = traced(node, column)
+    if len(streams) != 1:
+        return False
+    if isinstance(below.tree, nodes.Union):
+        union = streams[0].union
+        return union is not None and union.same(below) and all(_comes_by(one, place) for one in below.inputs.values())
     table = below.table
     is_time = table is not None and table.kind is Kind.STREAM and table.columns[place].name == table.timestamp
-    return is_time and streams == [table]
+    return is_time and streams[0].table == table
 
 
 def newest_of(node: PlanNode) -> frozenset[str]:

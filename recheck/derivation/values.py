@@ -18,6 +18,7 @@ from streambound.analyzer.constants import Folded
 from streambound.analyzer.expressions.evident import domain
 from streambound.analyzer.expressions.expression import Call, Expression, Field, Literal, fields
 from streambound.analyzer.expressions.function import ANY
+from streambound.analyzer.rounded_times import measured_distance
 from streambound.analyzer.types import Family
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.derivation import atoms
@@ -32,6 +33,8 @@ _FIRST = {Family.INTEGER: 0, Family.DATE: -719_162, Family.TIMESTAMP: -62_135_59
 
 def values_of_column(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode) -> ValueSet:
     """The values that a column has at most, by the facts that a claim uses."""
+    if claim.rule == "apart":
+        return _apart(facts, claim, node)
     if claim.rule not in ("", "none"):
         raise NotCheckedError(f"facts by the rule {claim.rule!r}")
     if claim.rule:
@@ -207,6 +210,26 @@ def _computed(facts: CheckedFacts, claim: ClaimedFact, below: PlanNode, expressi
     declared = {name: Column(name, below.schema[int(name)].type or ANY, as_domain(one)) for name, one in read.items()}
     null = may_be_null(expression, [known.get(place, ANYTHING).null for place in range(below.width)])
     return of_domain(domain(expression, declared), expression.kind, null)
+
+
+def _apart(facts: CheckedFacts, claim: ClaimedFact, node: PlanNode) -> ValueSet:
+    """A distance of two columns, by how far each is from the time of one row, beside what is known of their values."""
+    found, uses = origin(node, claim.column), claim.uses
+    expression = None
+    if found is not None and found.expression is not None:
+        expression = row_expression(found.expression, found.node.schema)
+    measured = None if expression is None else measured_distance(expression)
+    if found is None or measured is None or len(uses) < 2:
+        raise RejectedError("a distance of what are no two columns")
+    places = zip(uses[-2:], (*measured.plus, *measured.minus), strict=True)
+    one, other = (facts.time(use, found.node, int(place)) for use, place in places)
+    if one.source != other.source or not one.source or one.function.name or other.function.name:
+        raise RejectedError("times of different rows")
+    if one.low is None or one.high is None or other.low is None or other.high is None:
+        raise RejectedError("times that are not near a row's")
+    whole = _computed(facts, replace(claim, uses=uses[:-2]), found.node, expression)
+    ends = measured.values(one.low - other.high, one.high - other.low)
+    return whole.meet(between(*ends, null=True))
 
 
 def _without(expression: Expression, nulls: frozenset[str]) -> Expression:

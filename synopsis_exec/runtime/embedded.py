@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 from streambound_runtime.decoding.reasons import shown
 from streambound_runtime.driver import Driver, Report
-from streambound_runtime.engine.plan import CircuitPlan, ComputedRows, NativeNode
+from streambound_runtime.engine.plan import ComputedRows, NativeNode
 from streambound_runtime.operators.circuit_plan import MapNode, PeriodNode
 from streambound_runtime.operators.epochs.plan import EpochJoin, EpochMap, EpochPlan, operators_of
 from streambound_runtime.reading.input_log import InputLog, ListedFiles, why_not_local
@@ -80,8 +80,7 @@ def _only_spark(job: JobSpec) -> Iterator[str]:
 
 def _nodes(job: JobSpec) -> Iterator[object]:
     """The nodes of a circuit that may compute rows."""
-    if isinstance(job.plan, CircuitPlan):
-        yield from (one.node for one in job.plan.operators if isinstance(one, ComputedRows | NativeNode))
+    yield from (one.node for one in job.plan.operators if isinstance(one, ComputedRows | NativeNode))
 
 
 def _of_periods(part: EpochPlan) -> Iterator[str]:

@@ -59,8 +59,8 @@ def result_lines(job: JobSpec, results: Delta) -> pa.Array:
     import pyarrow.compute as pc
 
     cells = [(c.name, sql_type(c.type), results.columns[c.name], results.nulls.get(c.name)) for c in job.columns]
-    cells += [("_ts", sql_type(job.time_type), results.time, None)] if job.timed else []
-    cells += [("_mult", _COUNT, results.weights(), None)] if job.counted else []
+    cells += [("_ts", sql_type(job.time_type), results.time, None)] if job.plan.timed else []
+    cells += [("_mult", _COUNT, results.weights(), None)] if job.plan.counted else []
     parts: list[pa.Array | str] = []
     for name, kind, values, null in cells:
         check_fits(name, values, null, sql_type(job.multiplicity) if name == "_mult" else kind)
@@ -170,8 +170,8 @@ def typed_results(job: JobSpec, lines: Sequence[str]) -> pa.Table:
     import pyarrow as pa
 
     types = {column.name: column.type for column in job.columns}
-    types |= {"_ts": job.time_type} if job.timed else {}
-    types |= {"_mult": job.multiplicity} if job.counted else {}
+    types |= {"_ts": job.time_type} if job.plan.timed else {}
+    types |= {"_mult": job.multiplicity} if job.plan.counted else {}
     kinds = {name: sql_type("string" if kind == "void" else kind) for name, kind in types.items()}
     _, columns = read_objects(pa.array(lines, pa.string()), kinds, records=False)
     return pa.table({name: typed_values(columns[name].encoded(), kind) for name, kind in kinds.items()})

@@ -138,8 +138,8 @@ class NoSinks:
 def result_columns(job: JobSpec) -> str:
     """The columns of results, as Spark declares them; a NULL that nothing gives a type is a string."""
     columns = [f"{quoted(column.name)} {_written(column.type)}" for column in job.columns]
-    columns += [f"`_ts` {_written(job.time_type)}"] if job.timed else []
-    return ", ".join([*columns, *([f"_mult {job.multiplicity}"] if job.counted else [])])
+    columns += [f"`_ts` {_written(job.time_type)}"] if job.plan.timed else []
+    return ", ".join([*columns, *([f"_mult {job.multiplicity}"] if job.plan.counted else [])])
 
 
 def _written(kind: str) -> str:

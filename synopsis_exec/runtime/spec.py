@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from streambound_runtime.engine.plan import CircuitPlan
-from streambound_runtime.operators.plan import JudgedKeys, SynopsisPlan, Test
+from streambound_runtime.operators.plan import JudgedKeys, Test
 from streambound_runtime.promises import (
     KEPT_BY_DEFAULT,
     STRICT,
@@ -205,7 +205,7 @@ class JobSpec:
     relations: tuple[Relation, ...]
     columns: tuple[TableColumn, ...]
     time_type: str
-    plan: SynopsisPlan | CircuitPlan
+    plan: CircuitPlan
     saved: Saved
     sink: SinkSpec | None = None
     quarantine: SinkSpec | None = None
@@ -215,25 +215,9 @@ class JobSpec:
     placement: Placement = Placement()
 
     @property
-    def synopsis(self) -> SynopsisPlan:
-        """The plan of a job that is one synopsis."""
-        assert isinstance(self.plan, SynopsisPlan), "a circuit is placed on the driver"
-        return self.plan
-
-    @property
     def multiplicity(self) -> str:
         """The Spark SQL type of `_mult`: of 64 bits where no result can have more duplicates."""
         return "bigint" if self.plan.most < 2**63 else "decimal(38,0)"
-
-    @property
-    def timed(self) -> bool:
-        """Whether results have a `_ts`; rows with periods have none."""
-        return not isinstance(self.plan, CircuitPlan) or self.plan.timed
-
-    @property
-    def counted(self) -> bool:
-        """Whether results have a `_mult`; rows with lineages are there once."""
-        return not isinstance(self.plan, CircuitPlan) or self.plan.counted
 
     @property
     def tables(self) -> tuple[Stream | Relation, ...]:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from streambound_runtime.endpoints import check_endpoints, is_uri
-from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.errors import usage
 from streambound_runtime.reading.inputs import input_files
 from streambound_runtime.settings import Settings
@@ -20,7 +19,7 @@ def checked(job: JobSpec, settings: Settings) -> Settings:
 
     Raises JobError for results that cannot be written and input that is not there.
     """
-    if settings.multiplicity == "rows" and isinstance(job.plan, CircuitPlan) and job.plan.retracts:
+    if settings.multiplicity == "rows" and job.plan.retracts:
         raise usage("the query takes results back, which lines without a multiplicity cannot say: --multiplicity count")
     if not re.fullmatch(r"end|available|\d+ (second|minute|hour)s?", settings.trigger):
         raise usage(f"--trigger is end, available or a time such as '10 seconds', not {settings.trigger!r}")

@@ -13,8 +13,8 @@ from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.row_expressions import known_expression
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.catalog import catalog_from_mapping
-from streambound.analyzer.constants import INT, TIMESTAMP, Folded
-from streambound.analyzer.expressions.expression import Literal, value_of
+from streambound.analyzer.constants import TIMESTAMP, Folded
+from streambound.analyzer.expressions.expression import value_of
 from streambound.analyzer.expressions.times import _units_later
 from streambound.analyzer.lower import lower
 from streambound.analyzer.rounded_times import RoundedTime, _later
@@ -95,17 +95,13 @@ def test_the_same_rows_satisfy_a_condition_with_its_limits(text: str) -> None:
 def test_so_many_months_later_is_so_many_days() -> None:
     first = datetime(2019, 1, 1, tzinfo=UTC)
     for months in (-25, -12, -3, -2, -1, 1, 2, 3, 6, 12, 13, 24):
-        found = _later("month", _literal(months), RoundedTime(("t",), unit=1))
+        found = _later("month", RoundedTime(low=months, high=months), RoundedTime(("t",), unit=1))
         assert found is not None
         for day in range(4 * 365 + 1):
             moment = Fraction(int((first + timedelta(day)).timestamp()) * SECOND)
             moved = _units_later("month", months, Folded(moment, TIMESTAMP))
             assert isinstance(moved, Fraction)
             assert found.low <= moved - moment <= found.high
-
-
-def _literal(number: int) -> Literal:
-    return Literal(Folded(Fraction(number), INT))
 
 
 BOUNDED = {

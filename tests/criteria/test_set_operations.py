@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from support.circuits import checked_circuit
+from support.circuits import checked_circuit, proved
 
 STREAM: dict[str, Any] = {
     "timestamp": "ts",
@@ -39,3 +39,24 @@ def test_rows_wait_for_those_of_a_side_that_ends(operation: str) -> None:
     assert str(checked_circuit(sql, CATALOG).verdict) != "bounded"
     limited = sql.replace("ts < 5", "ts < 5 AND a IN (1, 2)")
     assert str(checked_circuit(limited, CATALOG).verdict) == "bounded"
+
+
+RELATION = {"streams": CATALOG["streams"], "relations": {"R": {"columns": {"a": "bigint", "n": "bigint"}, "rows": 7}}}
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT a, n FROM R EXCEPT SELECT a, ts FROM S", "SELECT a FROM R WHERE n > 2 INTERSECT SELECT a FROM S",
+        "SELECT a FROM S INTERSECT SELECT a FROM R",
+    ],
+)  # fmt: skip
+def test_a_relation_that_does_not_change_asks_for_its_own_rows_alone(sql: str) -> None:
+    assert proved(sql, RELATION)[1] == 7
+
+
+@pytest.mark.parametrize(
+    "sql", ["SELECT a FROM R EXCEPT ALL SELECT a FROM S", "SELECT a FROM S EXCEPT SELECT a FROM R"]
+)
+def test_others_keep_rows_of_streams(sql: str) -> None:
+    assert str(checked_circuit(sql, RELATION).verdict) != "bounded"

@@ -209,7 +209,7 @@ NODE = MapNode(
 def circuit(*nodes: MapNode) -> JobSpec:
     job = job_of("SELECT S.a FROM S", CATALOG)
     operators = tuple(ComputedRows(node, (BIGINT, DOUBLE, VARCHAR), True) for node in nodes)
-    return replace(job, plan=CircuitPlan(("n", "y", "u"), operators, 0))
+    return replace(job, plan=CircuitPlan(("n", "y", "u"), 0, operators))
 
 
 def rows_of(delta: Delta) -> list[tuple[Any, ...]]:

@@ -21,10 +21,8 @@ import streambound
 from streambound.recheck.oracle.spark_batch import compare
 from streambound_runtime.driver import Driver
 from streambound_runtime.embedded import needs_spark, run_embedded, why_not_embedded
-from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.errors import JobError
 from streambound_runtime.operators.delta import delta_of
-from streambound_runtime.operators.plan import SynopsisPlan
 from streambound_runtime.placement import on_driver, state_owner
 from streambound_runtime.placement.result_rows import FACTS, batch_of, typed
 from streambound_runtime.settings import settings_of
@@ -232,7 +230,7 @@ def test_a_set_of_results_of_several_rows_has_each_once(
     spark: Any, recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """Different rows give the same results, in one step and in several."""
-    monkeypatch.setattr(on_driver, "AT_ONCE", {SynopsisPlan: 7, CircuitPlan: 7})
+    monkeypatch.setattr(on_driver, "rows_at_once", lambda plan: 7)
     text, _, summary = ran_here(recorded, tmp_path / "run", SETS[name])
     assert as_batch_sql_says(spark, recorded, tmp_path / "run", SETS[name], {}) > 4
     assert summary["results"] == len(text.splitlines())
@@ -244,7 +242,7 @@ def test_a_set_that_spark_computes_is_the_same(
     spark: Any, recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text, _, _ = ran_here(recorded, tmp_path / "here", SETS["with times"])
-    monkeypatch.setattr(on_driver, "AT_ONCE", {SynopsisPlan: 40, CircuitPlan: 40})
+    monkeypatch.setattr(on_driver, "rows_at_once", lambda plan: 40)
     assert ran(spark, recorded, tmp_path / "there", SETS["with times"], "driver")[0] == text
 
 

@@ -11,7 +11,6 @@ import pytest
 
 from streambound.analyzer.errors import NotExecutableError
 from streambound_runtime.errors import JobError
-from streambound_runtime.operators.plan import SynopsisPlan
 from streambound_runtime.placement import state_owner
 from support.encoding import multiset
 from support.jobs import FIGURE2, ROOT, TYPED, TYPED_SQL, batches, figure2, job_of, read, run, run_with, write
@@ -133,7 +132,7 @@ def test_streams_without_rows(spark: Any, tmp_path: Path) -> None:
 
 def test_a_batch_is_folded_in_slices(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     job = figure2().job
-    monkeypatch.setitem(state_owner.AT_ONCE, SynopsisPlan, 3)
+    monkeypatch.setattr(state_owner, "AT_ONCE", 3)
     rows = range(50)
     write(tmp_path / "in" / "S.jsonl", *({"A": 9, "I": 7 * i % 50} for i in rows))
     write(tmp_path / "in" / "T.jsonl", *({"B": 1 + i % 4, "J": 11 * i % 50} for i in rows))

@@ -16,7 +16,7 @@ from streambound.criteria import least_bound as least_bound_module
 from streambound.criteria import synopsis as synopsis_module
 from streambound.synopsis_exec.simulate import operator_of_circuit
 from streambound.synopsis_exec.sql_blocks import circuit_of_block
-from streambound.synopsis_exec.synopsis_plan import synopsis_plan
+from streambound.synopsis_exec.synopsis_plan import bound_formula, synopsis_plan
 from streambound_runtime.engine.loop import Engine
 from streambound_runtime.operators import formula, plan
 from streambound_runtime.operators.delta import Delta
@@ -81,7 +81,7 @@ def check(case: Case, both: bool = False) -> Counter[str] | None:
         results.setdefault(now, Counter())[values] += n
     expected = Oracle(case.catalog, case.rows).prefix_expected(case.sql)
     assert results == {now: new for now, new in expected.items() if new}, case.sql
-    limit = value(data.bound, relations)
+    limit = value(bound_formula(query), relations)
     assert limit is None or all(step.peak <= limit for steps in found.values() for step in steps), case.sql
     kinds = {"columns": "columns" in found, "printed something": bool(results), "limited": limit is not None}
     return Counter(["run", *(name for name, holds in kinds.items() if holds)])
@@ -139,13 +139,14 @@ def test_any_query_equals_sql(case: Case) -> None:
 
 SCAN = plan.TableScan("S", (("s_a", "a"),), ("s_a",))
 ONE = plan.SynopsisPlan(
+    "result",
     ("a",),
+    ("BIGINT",),
     (
         plan.Subplan(
             (SCAN,), (), (), (plan.Transition(target=None, joins=(plan.JoinStep(scan=0),), values=(plan.Term("s_a"),)),)
         ),
     ),
-    0,
 )
 
 
@@ -156,7 +157,7 @@ def test_rows_that_are_taken_back_are_refused() -> None:
 
 
 def in_sql(data: plan.SynopsisPlan) -> Engine:
-    return operator_of_circuit(circuit_of_block(data, ("BIGINT",), {"S": {"a": "bigint", "ts": "bigint"}}), {})
+    return operator_of_circuit(circuit_of_block(data, 0, {"S": {"a": "bigint", "ts": "bigint"}}), {})
 
 
 @pytest.mark.parametrize("kernel", [lambda data: SynopsisJoin(data, {}), in_sql])
@@ -170,7 +171,7 @@ def test_too_many_duplicates_are_an_error(kernel: Callable[[plan.SynopsisPlan], 
 def test_integers_beyond_64_bits_and_nulls_survive_the_state() -> None:
     table = plan.Table("{S}", ("s_a",))
     keep = plan.Transition(target=0, joins=(plan.JoinStep(scan=0),), values=(plan.Term("s_a", 2**70),))
-    data = plan.SynopsisPlan((), (plan.Subplan((SCAN,), (), (table,), (keep,)),), 3)
+    data = plan.SynopsisPlan("result", (), (), (plan.Subplan((SCAN,), (), (table,), (keep,)),))
     rows = Delta(np.array([1, 1]), np.array([5, 2**70], dtype=object), {"a": np.array([-4, 9])})
     first = SynopsisJoin(data, {})
     first.step({"S": rows})

@@ -22,7 +22,7 @@ class OneOperator:
             RowsOfStream(name, name, places(len(types)), tuple(types))
             for name, types in zip(operator.inputs, inputs, strict=True)
         )
-        self.plan = CircuitPlan(places(len(operator.types)), (*rows, operator), 0)
+        self.plan = CircuitPlan(places(len(operator.types)), 0, (*rows, operator))
         self.engine = self.started()
 
     def started(self) -> Engine:

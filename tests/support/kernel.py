@@ -15,9 +15,6 @@ from streambound.criteria.verdict import Decision
 from streambound.synopsis_exec.job_spec import job_spec
 from streambound.synopsis_exec.plan_ir import Plan
 from streambound.synopsis_exec.simulate import deltas_of, operator_of_circuit, tables_of
-from streambound_runtime.engine.loop import Engine
-from streambound_runtime.engine.plan import CircuitPlan
-from streambound_runtime.operators.synopsis import SynopsisJoin
 from streambound_runtime.spec import JobSpec
 from support.encoding import Rows, encode_rows
 
@@ -43,19 +40,12 @@ def plan_of(decision: Decision, catalog: Mapping[str, Any]) -> Plan:
     return make_plan(decision, catalog_from_mapping(catalog))
 
 
-def operator_in_process(job: JobSpec, relations: Rows) -> SynopsisJoin | Engine:
-    """What runs a job in this process."""
-    if isinstance(job.plan, CircuitPlan):
-        return operator_of_circuit(job.plan, relations, job.streams)
-    return SynopsisJoin(job.plan, relations)
-
-
 class Kernel:
     """What runs a job, over rows of one timestamp after the other."""
 
     def __init__(self, job: JobSpec, relations: Rows) -> None:
         self.job = job
-        self.operator = operator_in_process(job, relations)
+        self.operator = operator_of_circuit(job.plan, relations, job.streams)
         self.limit, self.entries = self.operator.limit, self.operator.entries
         self.dump, self.load = self.operator.dump, self.operator.load
 

@@ -116,8 +116,15 @@ class OperatorQuery(WindowQuery):
             self.used[join.lower()] += 1
             before, after = self.choices.integer(0, 3), self.choices.integer(0, 2)
             first, second = (f"{name}.{self.choices.pick('ab')}" for name in (alias, of))
-            window = f"{alias}.ts BETWEEN {of}.ts - {before} AND {of}.ts + {after}"
-            text += f" {join} {self.choices.pick(('S', 'T'))} AS {alias} ON {first} = {second} AND {window}"
+            near = [
+                (6, f"{alias}.ts BETWEEN {of}.ts - {before} AND {of}.ts + {after}"),
+                (1, f"abs({alias}.ts - {of}.ts) <= {before}"),
+                (1, f"{alias}.ts - {of}.ts BETWEEN -{before} AND {after}"),
+                (1, f"{alias}.ts DIV {after + 1} = {of}.ts DIV {after + 1}"),
+                (1, f"({alias}.ts = {of}.ts OR {alias}.v = {of}.v AND {alias}.ts - {of}.ts BETWEEN 0 AND {before})"),
+            ]
+            same, window = self.choices.weighted([(3, "="), (1, "<=>")]), self.choices.weighted(near)
+            text += f" {join} {self.choices.pick(('S', 'T'))} AS {alias} ON {first} {same} {second} AND {window}"
             if "SEMI" not in join and "ANTI" not in join:
                 there.append(alias)
         columns = [f"{alias}.{column}" for alias in reversed(there) for column in COLUMNS[:3]]

@@ -15,12 +15,10 @@ from streambound.analyzer.expressions.values import derived_value
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.simulate import operator_of_circuit, tables_of
 from streambound.synopsis_exec.sql_blocks import circuit_of_block, types_of
-from streambound.synopsis_exec.synopsis_plan import sql_reason, synopsis_plan
+from streambound.synopsis_exec.synopsis_plan import bound_formula, sql_reason, synopsis_plan
 from streambound_runtime.engine.loop import Engine
-from streambound_runtime.engine.tables import engine_type
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.operators.entries import column_of
-from streambound_runtime.operators.synopsis import SynopsisJoin
 
 Row = dict[str, Any]
 Result = tuple[int, int, tuple[Any, ...]]
@@ -45,13 +43,11 @@ def kernels_of(plan: Plan) -> list[str]:
     return ["sql"] if sql_reason(plan) else ["sql", "columns"]
 
 
-def operator_of(plan: Plan, kernel: str, relations: Mapping[str, list[Row]]) -> SynopsisJoin | Engine:
+def operator_of(plan: Plan, kernel: str, relations: Mapping[str, list[Row]]) -> Engine:
     """A new operator."""
-    data = synopsis_plan(plan)
-    if kernel == "columns":
-        return SynopsisJoin(data, relations)
-    types = tuple(engine_type(column.type.name) for column in plan.kept_columns)
-    return operator_of_circuit(circuit_of_block(data, types, types_of((*plan.inputs, *plan.computed))), relations)
+    tables = None if kernel == "columns" else types_of((*plan.inputs, *plan.computed))
+    circuit = circuit_of_block(synopsis_plan(plan), bound_formula(plan), tables)
+    return operator_of_circuit(circuit, relations)
 
 
 def steps(

@@ -78,8 +78,8 @@ def test_a_job_is_read_and_its_plan_runs_without_what_spark_needs() -> None:
         "sys.modules |= dict.fromkeys(('pyspark', 'pyarrow'))\n"
         "from streambound.synopsis_exec.job_file import job_in\n"
         "from streambound_runtime.main import main\n"
-        "from streambound_runtime.operators.synopsis import SynopsisJoin\n"
-        "print(SynopsisJoin(job_in(sys.stdin.read()).plan, {}).limit)\n"
+        "from streambound.synopsis_exec.simulate import operator_of_circuit\n"
+        "print(operator_of_circuit(job_in(sys.stdin.read()).plan, {}).limit)\n"
     )
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, input=figure2().text, capture_output=True, text=True, check=False)
@@ -129,7 +129,7 @@ def test_equality_joins_look_up() -> None:
     rows = [{"a": a, "b": b, "s": None, "ts": ts} for ts, (a, b) in enumerate([(1, 2), (1, 3), (2, 2), (1, 2)])]
     found = steps(sql, {"T": rows, "S": stream((9, 1), (10, 7))})
     assert returned(found) == {9: [((1, 2), 2), ((1, 3), 1)]}
-    (branch,) = job_of(sql).synopsis.branches
+    (branch,) = job_of(sql).plan.synopsis.branches
     assert [name for t in branch.transitions for join in t.joins for name, _ in join.equal] == ["t_a"]
 
 
@@ -172,7 +172,7 @@ def test_counts_are_exact_and_never_wrap() -> None:
     names = [f"x{i}" for i in range(1, 4)]
     order = " AND ".join(f"{a}.ts < {b}.ts" for a, b in pairwise(names))
     synopsis = synopsis_of(f"SELECT 1 AS one FROM {', '.join(f'S {name}' for name in names)} WHERE {order}")
-    synopsis.load({**synopsis.dump(), "{x1, x2}": arrow_of_pairs([((), 2**63 - 2)], ())})
+    synopsis.load({**synopsis.dump(), "result: {x1, x2}": arrow_of_pairs([((), 2**63 - 2)], ())})
     assert synopsis.close(5, {"S": stream((5, 1))}) == [((1,), 2**63 - 2)]
     with pytest.raises(OverflowError, match="timestamp 6 has more than 9223372036854775807 duplicates"):
         synopsis.close(6, {"S": stream((6, 1), (6, 2))})

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from streambound_runtime.operators.plan import SynopsisPlan
 from streambound_runtime.operators.synopsis import SynopsisJoin
 from streambound_runtime.placement import state_owner
 from streambound_runtime.spec import JobSpec
@@ -77,7 +76,7 @@ def test_slices_of_a_batch_are_the_batch(
         return step(self, deltas)
 
     monkeypatch.setattr(SynopsisJoin, "step", noted)
-    monkeypatch.setitem(state_owner.AT_ONCE, type(job.plan), 10)
+    monkeypatch.setattr(state_owner, "AT_ONCE", 10)
     assert ran(spark, job, tmp_path / "slices") == whole
     assert len(sizes) > 20
     assert max(sizes) < 60
@@ -92,7 +91,7 @@ def test_a_batch_that_fails_between_slices_is_done_again(
     arrived(tmp_path / "in")
     job = job_of(QUERIES["counts"], CATALOG)
     whole = ran(spark, job, tmp_path / "whole")
-    monkeypatch.setitem(state_owner.AT_ONCE, SynopsisPlan, 10)
+    monkeypatch.setattr(state_owner, "AT_ONCE", 10)
     step, calls = SynopsisJoin.step, list[int]()
 
     def failing(self: Any, deltas: Any) -> Any:

@@ -13,6 +13,7 @@ from streambound.analyzer.spans import SourceText
 from streambound.criteria.check import check_source
 from streambound.criteria.vocabulary import Verdict
 from streambound.jobs import compiled_of
+from streambound.synopsis_exec.runner import run_query
 from streambound_runtime.text import printed, read
 from support.temporal_cases import LINEAGES, catalog_of, differences, record, sample
 
@@ -38,6 +39,23 @@ def test_columns_and_plan(case: dict[str, Any]) -> None:
     found = compiled(case)
     assert [*found.job.blocks[0].columns] == case["output"]
     assert read(printed(found.job, short=in_sql), NAMES.values()) == found.job
+
+
+def test_result_and_quarantine_without_spark(tmp_path: Path) -> None:
+    """Joins of base rows that show all columns; others say that they need Spark."""
+    found = [(case, compiled(case)) for case in LINEAGES]
+    base = [(case, job) for case, job in found if not isinstance(job.in_process(), str)]
+    assert len(base) == 62
+    for case, job in base:
+        folder = tmp_path / case["id"]
+        record(case, folder / "in")
+        files = folder / "out.jsonl", folder / "bad.jsonl"
+        summary = run_query(job, folder / "in", *files, engine="embedded")
+        rows, bad = ([json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] for file in files)
+        assert differences(case, rows, bad) == [], case["id"]
+        assert summary.results == len(rows)
+        keys = [(row["_begin"], row["_end"]) for row in rows]
+        assert keys == sorted(keys)
 
 
 @pytest.mark.spark

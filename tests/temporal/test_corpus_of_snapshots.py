@@ -14,6 +14,7 @@ from streambound.analyzer.spans import SourceText
 from streambound.criteria.check import check_source
 from streambound.criteria.vocabulary import Verdict
 from streambound.jobs import compiled_of
+from streambound.synopsis_exec.runner import run_query
 from streambound_runtime.text import printed, read
 from support.profiles import MORE
 from support.temporal_cases import SNAPSHOTS, catalog_of, differences, record
@@ -60,6 +61,18 @@ def test_the_cases_on_spark_have_whatever_any_has() -> None:
     every = {case["id"]: of_plan(case) for case in SNAPSHOTS}
     assert set().union(*every.values()) == set().union(*(every[name] for name in ON_SPARK))
     assert len(set().union(*every.values())) > 25
+
+
+@pytest.mark.parametrize("case", SNAPSHOTS, ids=lambda case: case["id"])
+def test_result_and_quarantine_without_spark(case: dict[str, Any], tmp_path: Path) -> None:
+    record(case, tmp_path / "in")
+    files = tmp_path / "out.jsonl", tmp_path / "bad.jsonl"
+    summary = run_query(compiled(case), tmp_path / "in", *files, engine="embedded")
+    rows, bad = ([json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] for file in files)
+    assert differences(case, rows, bad) == []
+    assert (summary.results, summary.limit) == (len(rows), None)
+    keys = [(row["_begin"], row["_end"]) for row in rows]
+    assert keys == sorted(keys)
 
 
 @pytest.mark.spark

@@ -92,8 +92,9 @@ def test_days_before_1970_are_days() -> None:
 )
 def test_lengths_are_days(more: dict[str, Any], entries: int) -> None:
     found = checked("SEQ VT (SELECT name FROM S)", lateness="1 day", **more)
-    assert found.circuit_bound is not None
-    assert found.circuit_bound.entries.value == 2 * entries, "half of it is open results"
+    assert found.circuit_bound is not None and found.circuit_bound.entries.value == 2 * entries, (
+        "half of it is open results"
+    )
     assert found.catalog is not None and found.catalog.tables[0].arrival.lateness == 1
 
 

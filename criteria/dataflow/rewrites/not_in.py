@@ -19,5 +19,6 @@ def without_not_in(tree: Tree, catalog: Catalog) -> Tree:
     sides = compared(tree)
     if sides is None:
         return tree
-    null_x, null_y = (statement_views(catalog).of(one).columns[0].values.null for one in sides)
-    return split(tree, null_x, null_y, catalog)
+    views = [statement_views(catalog).of(one) for one in sides]
+    members, values = ([column.values.null for column in view.columns] for view in views)
+    return split(tree, members, values, catalog)

@@ -91,16 +91,24 @@ class BlockTable:
 class BlockTables:
     """A block: its ``inputs`` are the rows of the ``streams``, and, where these have keys, the keys that are over.
 
-    ``types`` are those of its results, then those of the sums; ``kinds`` those of each branch's variables.
+    ``kinds`` are the types of each branch's variables.
     """
 
-    name: str
     inputs: tuple[str, ...]
     synopsis: SynopsisPlan
-    types: tuple[str, ...]
     kinds: tuple[tuple[tuple[str, str], ...], ...]
     streams: tuple[BlockTable, ...]
     relations: tuple[BlockTable, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The block's."""
+        return self.synopsis.name
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """Those of its results, then those of the sums."""
+        return self.synopsis.types
 
     @property
     def key_types(self) -> tuple[str, ...]:

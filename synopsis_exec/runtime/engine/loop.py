@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,7 +29,6 @@ from streambound_runtime.engine.slices import PeriodSlices
 from streambound_runtime.engine.tables import HUGEINT, LAST, listed, places
 from streambound_runtime.operators.by_tick import RejectedRow, Ticks
 from streambound_runtime.operators.circuit_plan import (
-    BlockNode,
     ChangesNode,
     FixpointNode,
     PeriodNode,
@@ -43,6 +43,7 @@ from streambound_runtime.operators.epochs.plan import EpochQuery
 from streambound_runtime.operators.fixpoint import LeastFixpoint
 from streambound_runtime.operators.formula import resolved, value
 from streambound_runtime.operators.periods import LineageWindows
+from streambound_runtime.operators.plan import SynopsisPlan
 from streambound_runtime.operators.relations import ChangingRelation, StandingRelation
 from streambound_runtime.operators.synopsis import SynopsisJoin
 from streambound_runtime.operators.valid_together import ValidTogether, judged_together
@@ -81,8 +82,10 @@ class Engine:
         self.operators = {one.name: one for one in self.plan.operators}
         self.tables = tables_of(self.plan)
         self.session = Session()
-        natives = (one for one in self.plan.operators if isinstance(one, NativeNode))
+        natives = (one for one in self.plan.operators if isinstance(one, SynopsisPlan | NativeNode))
         self.natives = {one.name: self._made(one, relations) for one in natives}
+        self.alone = None if self.contracts or plan.watched else self._alone()
+        """The only operator, where that is a synopsis: its rows are the results as they are, no table has them."""
         self.begun = bool(self._periods())  # the time of rows with periods is there before the first of them
         self.history: tuple[Integers, Integers] = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
         for one in self.plan.operators:
@@ -93,10 +96,10 @@ class Engine:
             for state in states_of(one):
                 self.session.create(self.tables[one.name].state(state.name), state)
 
-    def _made(self, one: NativeNode, relations: Relations) -> NativeOperator:
+    def _made(self, one: SynopsisPlan | NativeNode, relations: Relations) -> NativeOperator:
+        if isinstance(one, SynopsisPlan):
+            return SynopsisJoin(one, relations)
         match one.node:
-            case BlockNode() as node:
-                return SynopsisJoin(node.synopsis, relations)
             case ChangesNode() as node:
                 return ChangingRelation(node)
             case RelationNode() as node:
@@ -122,6 +125,10 @@ class Engine:
         for step in block.related(at):
             self.session.run(statement(step))
 
+    def _alone(self) -> SynopsisJoin | None:
+        found = None if self.plan.synopsis is None else self.natives[self.plan.synopsis.name]
+        return found if isinstance(found, SynopsisJoin) else None
+
     @property
     def peak(self) -> int:
         """The most entries there were after any tick of the last step."""
@@ -133,6 +140,10 @@ class Engine:
         All before ``until`` is closed; None where that is not known beyond the last row. ``over``: no row follows.
         """
         self.rejected = []
+        if self.alone is not None:  # it closes each timestamp by itself
+            results = self.alone.step({**deltas, **end_before(until)})
+            self.history = self.alone.history
+            return _called(results, self.plan.columns)
         times = Times(deltas.values()).all
         found, sizes = list[Delta](), list[int]()
         ends = self._ends(deltas, times)
@@ -156,18 +167,36 @@ class Engine:
         times = Times(deltas.values()).all
         last = int(times[-1]) if len(times) else None
         closed = _NEVER if over and self.plan.final else (last if until is None else until - 1)
+        ticks = Ticks(times, until, over)
         self.session.length = int(times[-1] - times[0]) if len(times) else 0
         for variable, time in (("last", last), ("closed", closed)):
             if time is not None:
                 self.session.set(variable, time)
-        ticks = Ticks(times, until, over)
         self._judge(deltas, ticks)
         self.ended = self.watched.step(deltas, ticks)
         self.rejected += self.watched.rejected
         for one in self.plan.operators:
             self._run(one, deltas, ticks)
         self.begun = True
-        return self._delta(self.plan.operators[-1].name, self.plan.columns)
+        return self._results()
+
+    def _results(self) -> Delta:
+        """What the last operator gives; of relations with periods alone there is one tick, whose rows are in order of
+        their periods, then of their values.
+        """
+        import pyarrow.compute as pc
+
+        last, names = self.plan.operators[-1], self.plan.columns
+        if not isinstance(last, NativeNode) or not isinstance(last.node, PeriodNode) or last.inputs:
+            return self._delta(last.name, names)
+        table = self._table(last.name)
+        order = sorted(range(len(names)), key=lambda place: names[place] not in ("_begin", "_end"))
+        columns = [
+            pc.multiply(table.column(0), 0),
+            *(table.column(place + 1) for place in order),
+            table.column(len(names) + 1),
+        ]
+        return consolidated(table.from_arrays(columns, table.column_names), [names[place] for place in order])
 
     def _judge(self, deltas: dict[str, Delta], ticks: Ticks) -> None:
         """Take out the rows that conflict with others that are valid with them."""
@@ -186,7 +215,7 @@ class Engine:
                 native.tick(ticks)
             return
         match one:
-            case NativeNode():
+            case SynopsisPlan() | NativeNode():
                 found = self._native(one, deltas, ticks)
             case EndedKeyRows():
                 found = self.ended[one.name]
@@ -203,7 +232,7 @@ class Engine:
                 return
         self._put(one, table_of(found, one.types))
 
-    def _native(self, one: NativeNode, deltas: Mapping[str, Delta], ticks: Ticks) -> Delta:
+    def _native(self, one: SynopsisPlan | NativeNode, deltas: Mapping[str, Delta], ticks: Ticks) -> Delta:
         native = self.natives[one.name]
         if isinstance(native, SynopsisJoin):  # of what has no name only the timestamps count, which are closed
             read = {scan.table for branch in native.plan.branches for scan in branch.scans}
@@ -250,6 +279,8 @@ class Engine:
 
     def remembered(self) -> Delta:
         """The results of a set, its only operator, that it has returned, as far as they may come again."""
+        if self.alone is not None:
+            return _called(self.alone.remembered(), self.plan.columns)
         block = self.plan.operators[-1]
         assert isinstance(block, SqlBlock), "a circuit of more operators computes its results itself"
         shown = [as_decimal(f"c{place}", kind) for place, kind in enumerate(block.types)]
@@ -288,7 +319,7 @@ class Engine:
         """The states of all operators, by the operator's name and the state's."""
         found: DumpedState = {}
         for one in self.plan.operators:
-            if isinstance(one, NativeNode):
+            if one.name in self.natives:
                 found |= {f"{one.name}: {table}": rows for table, rows in self.natives[one.name].dump().items()}
                 continue
             for state in states_of(one):
@@ -312,7 +343,7 @@ class Engine:
             contract.load(from_lines_of_json(state[f"{name}: {_TOGETHER}"]))
         for one in self.plan.operators:
             mine = _of_operator(state, one.name)
-            if isinstance(one, NativeNode):
+            if one.name in self.natives:
                 self.natives[one.name].load(mine)
             for kept in states_of(one):
                 self.session.fill(self.tables[one.name].state(kept.name), mine[kept.name])
@@ -332,6 +363,13 @@ def _together(parts: Sequence[Delta], columns: tuple[str, ...]) -> Delta:
     """Deltas of one tick after the other as one."""
     rows = [row for part in parts for row in zip(part.time.tolist(), part.weights().tolist(), part.rows(), strict=True)]
     return no_rows(rows, columns)
+
+
+def _called(delta: Delta, names: Sequence[str]) -> Delta:
+    """A delta whose columns are called otherwise."""
+    new = dict(zip(delta.columns, names, strict=True))
+    nulls = {new[name]: null for name, null in delta.nulls.items()}
+    return replace(delta, columns=dict(zip(names, delta.columns.values(), strict=True)), nulls=nulls)
 
 
 def _only(delta: Delta, columns: Sequence[str]) -> Delta:

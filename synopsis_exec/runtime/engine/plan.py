@@ -16,7 +16,6 @@ from streambound_runtime.engine.running import SqlRunning
 from streambound_runtime.engine.stream_join import SqlStreamJoin
 from streambound_runtime.engine.tables import BIGINT, HUGEINT, StateTable, TickTables
 from streambound_runtime.operators.circuit_plan import (
-    BlockNode,
     ChangesNode,
     EndedKeysNode,
     FixpointNode,
@@ -25,16 +24,17 @@ from streambound_runtime.operators.circuit_plan import (
     RelationNode,
 )
 from streambound_runtime.operators.formula import Formula
+from streambound_runtime.operators.plan import SynopsisPlan
 
 
 @dataclass(frozen=True, slots=True)
 class NativeNode:
-    """An operator that is no SQL: a synopsis, a relation's rows, a recursion, a query over rows with periods.
+    """An operator that is no SQL: a relation's rows, a recursion, a query over rows with periods.
 
     ``types`` are those of its columns.
     """
 
-    node: BlockNode | ChangesNode | RelationNode | FixpointNode | PeriodNode
+    node: ChangesNode | RelationNode | FixpointNode | PeriodNode
     types: tuple[str, ...]
     timed: bool
 
@@ -109,7 +109,7 @@ SqlOperator = (
     | SqlRunning
     | SqlStreamJoin
 )
-OtherOperator = NativeNode | ComputedRows | RowsOfStream | EndedKeyRows
+OtherOperator = SynopsisPlan | NativeNode | ComputedRows | RowsOfStream | EndedKeyRows
 """Operators whose rows come from elsewhere, each tick as a table."""
 EngineOperator = SqlOperator | OtherOperator
 
@@ -135,8 +135,8 @@ class CircuitPlan:
     """
 
     columns: tuple[str, ...]
-    operators: tuple[EngineOperator, ...]
     bound: Formula
+    operators: tuple[EngineOperator, ...]
     by_timestamp: bool = False
     final: bool = False
     most: int = 2**63 - 1
@@ -146,6 +146,12 @@ class CircuitPlan:
     timed: bool = True
     counted: bool = True
     kept: tuple[StateBound, ...] = ()
+
+    @property
+    def synopsis(self) -> SynopsisPlan | None:
+        """The only operator, where that is one."""
+        first = self.operators[0]
+        return first if len(self.operators) == 1 and isinstance(first, SynopsisPlan) else None
 
     @property
     def timestamps(self) -> bool:

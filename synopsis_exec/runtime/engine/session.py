@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from streambound_runtime.database import instance, own_database
@@ -74,7 +75,6 @@ class Session:
     """A database of an engine's own."""
 
     def __init__(self) -> None:
-        self.database = own_database(instance("operators are run", _NOT_RIGHT, _with_exact_sums), self)
         self._rows: dict[str, int] = {}
         self._changes: dict[str, int] = {}
         """How often each table, or variable, has changed."""
@@ -85,6 +85,11 @@ class Session:
         """How many timestamps there are from the first to the last of the tick's rows."""
         self._without_effect: dict[str, list[int]] = {}
         """Statements that have had no effect when they were last run, with the changes of what they read."""
+
+    @cached_property
+    def database(self) -> DuckDBPyConnection:
+        """Begun when a statement is run: not for operators that are no SQL."""
+        return own_database(instance("operators are run", _NOT_RIGHT, _with_exact_sums), self)
 
     def create(self, name: str, state: StateTable) -> None:
         """Create the table of a state."""

@@ -8,18 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from streambound_runtime.operators.epochs.plan import EpochLineage, EpochQuery
-from streambound_runtime.operators.plan import SynopsisPlan, Term, Test
+from streambound_runtime.operators.plan import Term, Test
 
 NamedTypes = tuple[tuple[str, str], ...]
 """Columns: their names, and their Spark SQL types in small letters."""
-
-
-@dataclass(frozen=True, slots=True)
-class BlockNode:
-    """A select-project-join block: its synopsis. Results have its columns, then its sums."""
-
-    name: str
-    synopsis: SynopsisPlan
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.operators.formula import resolved
-from streambound_runtime.operators.plan import Subplan, SynopsisPlan, Term, Test, TestOffset
+from streambound_runtime.operators.plan import Subplan, Term, Test, TestOffset
 from streambound_runtime.row_values import Value
 from streambound_runtime.spec import JobSpec, Stream
 
@@ -30,9 +30,9 @@ _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
 def clips(job: JobSpec, relations: Mapping[str, list[dict[str, Value]]]) -> tuple[dict[str, Ends], ...]:
     """Of each stream the columns whose values may be raised and lowered to some ends, and these."""
-    if not isinstance(job.plan, SynopsisPlan):
+    if job.plan.synopsis is None:
         return tuple({} for _ in job.streams)
-    branches: tuple[Subplan, ...] = resolved(job.plan, relations).branches
+    branches: tuple[Subplan, ...] = resolved(job.plan.synopsis, relations).branches
     wanted = {
         (stream.name, name): _hull(_stored(branch, variable) for branch, variable in _uses(branches, stream, name))
         for number, stream in enumerate(job.streams)

@@ -10,6 +10,7 @@ number n.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from streambound_runtime.operators.formula import Formula, Members
 
@@ -260,19 +261,20 @@ class Forgetting:
 
 @dataclass(frozen=True, slots=True)
 class SynopsisPlan:
-    """The operator that keeps a select-project-join query's synopsis.
+    """The operator that keeps the synopsis of select-project-join branches, which columns join without SQL.
 
-    ``bound`` is M: the most entries between two timestamps.
-
-    ``sums`` are what its results carry beside how often they are there. A set that ``repeats`` does not remember what
+    ``types`` are those of its results in the engine: of their ``columns``, then of the ``sums`` that they carry beside
+    how often they are there. A set that ``repeats`` does not remember what
     it has returned: a result may come again.
     """
 
+    inputs: ClassVar[tuple[str, ...]] = ()
+    timed: ClassVar[bool] = True
+    name: str
     columns: tuple[str, ...]
+    types: tuple[str, ...]
     branches: tuple[Subplan, ...]
-    bound: Formula
     distinct: bool = False
-    texts: tuple[int, ...] = ()
     most: int = 2**63 - 1
     forgetting: Forgetting | None = None
     sums: tuple[str, ...] = ()

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from streambound_runtime.arrays import Integers, Mask, Values
+from streambound_runtime.engine.tables import VARCHAR
 from streambound_runtime.operators.delta import Delta, Times
 from streambound_runtime.operators.dictionary import Dictionary, usable
 from streambound_runtime.operators.entries import State, arrow_of_frame, column_of, frame_of_arrow, frame_of_pairs
 from streambound_runtime.operators.exact import greatest, narrowed, plus, totals
-from streambound_runtime.operators.formula import resolved, value
+from streambound_runtime.operators.formula import resolved
 from streambound_runtime.operators.frame import ColumnFrame, coded, groups, stacked, summed
 from streambound_runtime.operators.log import Changes
 from streambound_runtime.operators.matches import Matches, passing
@@ -31,9 +32,8 @@ class SynopsisJoin:
 
     def __init__(self, plan: SynopsisPlan, relations: Mapping[str, list[dict[str, Value]]]) -> None:
         self.plan: SynopsisPlan = resolved(plan, relations)
-        self.limit = value(plan.bound, relations)
         self.output = tuple(map(str, range(len(plan.columns))))
-        self.texts = tuple(map(str, plan.texts))
+        self.texts = tuple(name for name, kind in zip(self.output, plan.types, strict=False) if kind == VARCHAR)
         self.related = [
             [joined_relations(branch, group, relations) for group in branch.relations] for branch in self.plan.branches
         ]
@@ -70,7 +70,7 @@ class SynopsisJoin:
         return found | ({RESULTS: arrow_of_frame(self.written, self.output)} if self.plan.distinct else {})
 
     def entries(self) -> int:
-        """How many entries the tables have now; never more than ``limit``."""
+        """How many entries the tables have now."""
         return self.written.size + sum(entries.size for tables in self.tables for entries in tables)
 
     def remembered(self) -> Delta:

@@ -21,12 +21,10 @@ from streambound_runtime.arrays import Integers
 from streambound_runtime.checkpoint.state import packed, unpacked
 from streambound_runtime.checkpoint.store import LocalStore, write_atomically
 from streambound_runtime.engine.loop import Engine
-from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.errors import usage
 from streambound_runtime.frontier.intervals import END
-from streambound_runtime.operators.delta import Delta, Times, end_before
+from streambound_runtime.operators.delta import Delta, Times
 from streambound_runtime.operators.pending import Pending
-from streambound_runtime.operators.synopsis import SynopsisJoin
 from streambound_runtime.placement.decoded_chunk import DecodedChunk
 from streambound_runtime.placement.executors import (
     FOUND,
@@ -49,7 +47,7 @@ from streambound_runtime.placement.result_rows import (
     results_of,
     schema_of,
 )
-from streambound_runtime.placement.state_owner import AT_ONCE, Closed, RunContext, too_many
+from streambound_runtime.placement.state_owner import Closed, RunContext, rows_at_once, too_many
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.row_values import Value
 from streambound_runtime.spec import JobSpec
@@ -166,7 +164,7 @@ class InBuckets(OnExecutors):
         from pyspark.sql import functions as F
 
         plan = self.job.plan
-        if not isinstance(plan, CircuitPlan) or plan.timestamps or plan.by_timestamp or not len(closed):
+        if plan.timestamps or plan.by_timestamp or not len(closed):
             return results
         return results.withColumn(TIME, F.lit(int(closed[-1])).cast("bigint"))
 
@@ -249,7 +247,7 @@ def _bucket(folding: Folding, bucket: int, rows: list[tuple[int, bytes]]) -> Ite
     for stream, data in rows:
         waiting.add(job.streams[stream].name, [good_rows(data)])
     closed = [np.zeros(0, dtype=np.int64)]
-    slices = iter(()) if folding.until is None else waiting.closed(folding.until, AT_ONCE[type(job.plan)])
+    slices = iter(()) if folding.until is None else waiting.closed(folding.until, rows_at_once(job.plan))
     peak = operator.entries()
     for found in _steps(operator, _noted(slices, closed), folding):
         peak = max(peak, operator.peak)
@@ -275,25 +273,10 @@ def _noted(slices: Iterator[dict[str, Delta]], closed: list[Integers]) -> Iterat
         yield deltas
 
 
-def _steps(operator: Engine | SynopsisJoin, slices: Iterator[dict[str, Delta]], folding: Folding) -> Iterator[Delta]:
+def _steps(operator: Engine, slices: Iterator[dict[str, Delta]], folding: Folding) -> Iterator[Delta]:
     """The results of slices, and of what closes without rows."""
-    if isinstance(operator, Engine):
-        yield from map(operator.step, slices)
-        yield operator.step({}, folding.until, folding.last)
-    else:
-        yield from map(operator.step, until_end(slices, folding.until))
-
-
-def until_end(slices: Iterator[dict[str, Delta]], until: int | None) -> Iterator[dict[str, Delta]]:
-    """Slices of closed rows, the last with the end of what is closed: what is too old goes, also where no row came."""
-    last: dict[str, Delta] = {}
-    for deltas in slices:
-        if last:
-            yield last
-        last = deltas
-    last = {**last, **end_before(until)}
-    if last:
-        yield last
+    yield from map(operator.step, slices)
+    yield operator.step({}, folding.until, folding.last)
 
 
 def _state(file: Path) -> dict[str, pa.Table] | None:

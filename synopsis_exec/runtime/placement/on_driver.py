@@ -14,13 +14,11 @@ from typing import TYPE_CHECKING, TextIO
 
 from streambound_runtime.checkpoint.store import missing_batch
 from streambound_runtime.engine.loop import Engine
-from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.expressions import NEEDS_SPARK
 from streambound_runtime.operators.by_tick import RejectedRow
 from streambound_runtime.operators.circuit_plan import MapNode, NamedTypes
 from streambound_runtime.operators.delta import Delta, Times
 from streambound_runtime.operators.pending import Pending
-from streambound_runtime.operators.synopsis import SynopsisJoin
 from streambound_runtime.placement.decoded_chunk import DecodedChunk, decoded_on_driver, unpacked_facts
 from streambound_runtime.placement.executors import decoded_on_executors, good_rows, with_errors
 from streambound_runtime.placement.result_rows import (
@@ -42,7 +40,7 @@ from streambound_runtime.placement.results_in_process import (
     made_in_process,
     results_in_process,
 )
-from streambound_runtime.placement.state_owner import AT_ONCE, Closed, RunContext, too_many
+from streambound_runtime.placement.state_owner import Closed, RunContext, rows_at_once, too_many
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.results import write_results
 from streambound_runtime.row_values import Value
@@ -110,22 +108,18 @@ class OnDriver:
         results, closed, highest = 0, 0, self.operator.entries()
         refused = list[RejectedRow]()
         with self.run.checkpoint.store.lines(self._part(batch)) as file:
-            for deltas in () if until is None else self.open.closed(until, AT_ONCE[type(self.job.plan)]):
+            for deltas in () if until is None else self.open.closed(until, rows_at_once(self.job.plan)):
                 before = self.operator.remembered() if self.job.computed and self.job.plan.distinct else None
                 found = self.operator.step(deltas)
                 results += self._write(file, found, before)
                 closed += len(Times(deltas.values()).all)
                 highest = max(highest, self.operator.peak)
-                if isinstance(self.operator, Engine):
-                    refused += self.operator.rejected
+                refused += self.operator.rejected
                 if self.limit is not None and self.operator.peak > self.limit:
-                    states = self.operator.beyond() if isinstance(self.operator, Engine) else ()
-                    raise too_many(self.limit, *self.operator.history, states)
-            if isinstance(self.operator, Engine):
-                results += self._write(file, self.operator.step({}, until, last), None)
-                highest = max(highest, self.operator.peak)
-        since = self.operator.open_since() if isinstance(self.operator, Engine) else None
-        return Closed(results, closed, self.operator.entries(), highest, tuple(refused), since)
+                    raise too_many(self.limit, *self.operator.history, self.operator.beyond())
+            results += self._write(file, self.operator.step({}, until, last), None)
+            highest = max(highest, self.operator.peak)
+        return Closed(results, closed, self.operator.entries(), highest, tuple(refused), self.operator.open_since())
 
     def _write(self, file: TextIO, found: Delta, before: Delta | None) -> int:
         """Write results of the plan as the job's, of a set those that none ``before`` give; returns how many lines."""
@@ -180,11 +174,9 @@ class OnDriver:
 
 def operator_of(
     job: JobSpec, relations: Mapping[str, list[dict[str, Value]]], spark: SparkSession | None = None
-) -> Engine | SynopsisJoin:
-    """The operator of a job's plan; without a session DuckDB computes what Spark does otherwise."""
-    if isinstance(job.plan, CircuitPlan):
-        return Engine(job.plan, relations, partial(rows_computed, job, spark), job.streams)
-    return SynopsisJoin(job.plan, relations)
+) -> Engine:
+    """What runs a job's plan; without a session DuckDB computes what Spark does otherwise."""
+    return Engine(job.plan, relations, partial(rows_computed, job, spark), job.streams)
 
 
 def state_of(kept: dict[str, pa.Table], open_rows: Pending) -> dict[str, pa.Table]:

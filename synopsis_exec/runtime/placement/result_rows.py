@@ -13,7 +13,7 @@ from streambound_runtime.arrays import Mask, Values
 from streambound_runtime.decoding.quoting import quoted
 from streambound_runtime.decoding.reasons import shown
 from streambound_runtime.decoding.sql_types import SqlType, spark_name, sql_type
-from streambound_runtime.engine.plan import CircuitPlan, ComputedRows
+from streambound_runtime.engine.plan import ComputedRows
 from streambound_runtime.errors import JobError
 from streambound_runtime.operators.circuit_plan import MapNode
 from streambound_runtime.operators.delta import Delta, delta_of
@@ -108,8 +108,6 @@ def of_plan(job: JobSpec) -> JobSpec:
 
 def computed_above(job: JobSpec) -> JobSpec:
     """The job with what Spark computes of a circuit's results, of all batches alike, beside the circuit."""
-    if not isinstance(job.plan, CircuitPlan):
-        return job
     *under, top = job.plan.operators
     if not isinstance(top, ComputedRows):
         return job

@@ -15,7 +15,6 @@ from streambound_runtime.engine.plan import CircuitPlan
 from streambound_runtime.errors import JobError
 from streambound_runtime.operators.by_tick import RejectedRow
 from streambound_runtime.operators.clipping import Ends, clips
-from streambound_runtime.operators.plan import SynopsisPlan
 from streambound_runtime.placement.decoded_chunk import DecodedChunk
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.reading.computing import decoder_of
@@ -31,11 +30,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-AT_ONCE: dict[type[SynopsisPlan | CircuitPlan], int] = {SynopsisPlan: 1 << 20, CircuitPlan: 1 << 62}
-"""How many rows of each kind of plan are closed at a time, so that memory does not grow with the batch.
+AT_ONCE = 1 << 20
+"""How many rows a synopsis closes at a time, so that memory does not grow with the batch."""
 
-A tick of the engine has all that have closed.
-"""
+
+def rows_at_once(plan: CircuitPlan) -> int:
+    """How many rows of a plan are closed at a time: a tick of operators in SQL has all that have closed."""
+    return 1 << 62 if plan.synopsis is None else AT_ONCE
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,9 @@ import numpy as np
 from streambound_runtime.checkpoint.state import packed, unpacked
 from streambound_runtime.checkpoint.store import missing_batch
 from streambound_runtime.operators.pending import Pending
-from streambound_runtime.operators.synopsis import SynopsisJoin
 from streambound_runtime.placement.decoded_chunk import DecodedChunk, decoded_on_driver, packed_facts
 from streambound_runtime.placement.executors import over_rows
-from streambound_runtime.placement.on_driver import OnDriver
+from streambound_runtime.placement.on_driver import OnDriver, operator_of
 from streambound_runtime.placement.on_executors import OnExecutors
 from streambound_runtime.placement.result_rows import (
     batch_of,
@@ -30,7 +29,7 @@ from streambound_runtime.placement.result_rows import (
     schema_of,
 )
 from streambound_runtime.placement.results_in_process import in_order_in_process, results_in_process
-from streambound_runtime.placement.state_owner import AT_ONCE, Closed
+from streambound_runtime.placement.state_owner import Closed, rows_at_once
 from streambound_runtime.reading.batch import Batch
 from streambound_runtime.results import write_results
 from streambound_runtime.row_values import Value
@@ -87,7 +86,7 @@ def _results(
     stream = job.streams[number]
 
     def made(chunks: Iterator[DecodedChunk]) -> Iterator[pa.RecordBatch]:
-        operator = SynopsisJoin(job.synopsis, relations)
+        operator = operator_of(job, relations)
         for chunk in chunks:
             late = 0 if late_before is None else int(np.count_nonzero(chunk.ts < late_before))
             yield facts(job, packed_facts(chunk, counted=False, late=late))
@@ -95,7 +94,7 @@ def _results(
                 continue
             now = Pending(job.streams)
             now.add(stream.name, [chunk.good])
-            for deltas in now.closed(None, AT_ONCE[type(job.plan)]):
+            for deltas in now.closed(None, rows_at_once(job.plan)):
                 found = operator.step(deltas)
                 if found.size:
                     yield batch_of(job, found)
@@ -121,7 +120,7 @@ class StatelessEmbedded(OnDriver):
         """Make the batch's results."""
         self.add_arrived()
         plan = of_plan(self.job)
-        made = map(self.operator.step, self.open.closed(None, AT_ONCE[type(self.job.plan)]))
+        made = map(self.operator.step, self.open.closed(None, rows_at_once(self.job.plan)))
         batches = [batch_of(plan, delta) for delta in (empty_results(plan), *made)]
         results = results_in_process(self.job, batches)
         self.run.checkpoint.store.write(self._part(batch), packed({}, {_RESULTS: results}))

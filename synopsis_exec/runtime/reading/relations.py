@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from streambound_runtime import expressions
-from streambound_runtime.decoding.decoder import Decoded
+from streambound_runtime.decoding.decoder import Decoded, Decoder
 from streambound_runtime.decoding.reasons import detail
 from streambound_runtime.errors import JobError
 from streambound_runtime.operators.values import integer
@@ -98,7 +98,10 @@ def relation_rows(
     views: Views,
 ) -> list[dict[str, Value]]:
     """The good rows of a static relation, encoded; bad ones are added. Raises JobError for more than it may have."""
+    import pyarrow as pa
+
     decoder, good = decoder_of(spark, relation, bool(settings.input), bad.most, views), list[dict[str, Value]]()
+    random, places = relation.period is not None and bool(relation.period.variable), list[pa.Table]()
     if spark is None:
         raws = Files(None, relation, settings).raws(local_files(relation, settings))
     elif by_path(relation, settings):
@@ -109,6 +112,8 @@ def relation_rows(
         found = decoder.decode(raw.rows, all_columns=raw.all_columns)
         good += _good(found, relation)
         bad.add(relation, found.rejected, raw.file, found.beyond)
+        if random:
+            places.append(_places(decoder, raw, found))
     if relation.rows is not None and len(good) > relation.rows:
         what = f"relation {relation.name} has {len(good)} rows, more than the catalog's rows = {relation.rows}"
         raise JobError("rows", what, 1)
@@ -116,9 +121,19 @@ def relation_rows(
         return good
     wrong = conflicts(relation.period, good)
     for reason in dict.fromkeys(wrong.values()):
-        texts = [row_text(relation, good[place]) for place, why in wrong.items() if why == reason]
-        bad.add(relation, told_rows(reason, detail(reason), texts))
+        rows = sorted(place for place, why in wrong.items() if why == reason)
+        at = pa.concat_tables(places, promote_options="default").take(rows)
+        told = dict(zip(at.column_names, at.columns, strict=True))
+        bad.add(relation, told_rows(reason, detail(reason), [row_text(relation, good[n]) for n in rows], **told))
     return [row for place, row in enumerate(good) if place not in wrong]
+
+
+def _places(decoder: Decoder, raw: Raw, found: Decoded) -> pa.Table:
+    """Where good rows are: their file and, where that is known, their lines."""
+    import pyarrow as pa
+
+    files = pa.array([raw.file] * len(found.good_at), pa.string())
+    return pa.table({"file": files} | decoder.place_columns(raw.rows, found.good_at))
 
 
 def computed_rows(spark: SparkSession | None, query: RelationQuery, views: Views) -> list[dict[str, Value]]:

@@ -1,0 +1,168 @@
+"""Correlated subqueries that are aggregates of all earlier rows as running ones, over the rows of both sides in order.
+
+(SELECT SUM(T.x) FROM T WHERE T.k = S.k AND T.ts <= S.ts) of each row of S
+->  SUM(x) OVER (PARTITION BY k ORDER BY ts) of the rows of S UNION ALL (SELECT k, ts, x FROM T WHERE k IS NOT NULL),
+    of which those of S are shown
+
+Rows of S have NULL for x, which no aggregate counts. So an entry is kept for each key, and no row of T.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.asked_relations import conjuncts
+from streambound.analyzer.algebra.calls import Reader
+from streambound.analyzer.algebra.made_columns import made_column
+from streambound.analyzer.algebra.nodes import (
+    Aggregate,
+    AggregateCall,
+    Alias,
+    Filter,
+    Frame,
+    FrameEnd,
+    Named,
+    Over,
+    Project,
+    Side,
+    SortKey,
+    Tree,
+    Union,
+    Unit,
+    WindowCall,
+)
+from streambound.analyzer.algebra.row_expressions import type_of
+from streambound.analyzer.algebra.schema import schema
+from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
+from streambound.analyzer.algebra.verify import outer_columns
+from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.spans import Span
+from streambound.analyzer.types import DataType
+
+_FUNCTIONS = ("COUNT", "SUM", "MIN", "MAX", "AVG")
+"""Aggregates that do not count NULL."""
+_SO_FAR = Frame(Unit.RANGE, FrameEnd(Side.PRECEDING), FrameEnd(Side.CURRENT))
+
+
+@dataclass(frozen=True)
+class RunningSubquery:
+    """Makes such rows of one subquery, which stands at a place; ``fresh`` gives names that no column or alias has."""
+
+    catalog: Catalog
+    scalar: Reader
+    fresh: Callable[[str], str]
+    place: exp.Expr
+    at: Span
+
+    def beside(self, tree: Tree, asked: Tree) -> tuple[Tree, exp.Expr] | None:
+        """The rows with the running aggregate, and the subquery's value of them; None where it is no such one."""
+        match asked:
+            case Project(Aggregate(Filter(rows, condition), (), calls), (Named(value=value),)):
+                parts = conjuncts(condition.syntax)
+            case _:
+                return None
+        outer, inner = schema(tree, self.catalog), schema(rows, self.catalog)
+        naming = [part for part in parts if outer_columns(Filter(rows, self.scalar(part)), self.catalog)]
+        pairs = [_pair(part, inner, outer) for part in naming]
+        times = [one for part, one in zip(naming, pairs, strict=True) if one is not None and not _is_equal(part)]
+        keys = [one for part, one in zip(naming, pairs, strict=True) if one is not None and _is_equal(part)]
+        arguments = [self._argument(call, rows, inner) for call in calls]
+        known = [one for one in arguments if one is not None]
+        timed = [column for column in outer if column.time]
+        if (
+            outer_columns(rows, self.catalog) or len(known) < len(calls) or len(times) != 1
+            or len(times) + len(keys) < len(naming) or timed != [times[0][1]] or not times[0][0].time
+            or len({column.alias for column in outer}) != 1 or any(column.type is None for column in outer)
+        ):  # fmt: skip
+            return None
+        names = {call.name: self.fresh("_v") for call in calls}
+        shown = self.fresh("_s")
+        mine = [*map(_column, outer), exp.Literal.number(1), *(_null(kind) for _, kind in known)]
+        same = {pair[1].name: _column(pair[0]) for pair in (*keys, *times)}
+        others = [same.get(one.name) or _null(one.type) for one in outer]
+        others += [exp.Literal.number(0), *(value for value, _ in known)]
+        called = [*(column.name for column in outer), shown, *names.values()]
+        own = [part for part in parts if part not in naming]
+        own += [exp.Not(this=exp.Is(this=_column(one), expression=exp.Null())) for one, _ in keys]
+        if own:
+            rows = Filter(rows, self.scalar(exp.and_(*own)), syntax=self.place)
+        both = Union(self._listed(tree, called, mine), self._listed(rows, called, others), False, syntax=self.place)
+        partition = tuple(self.scalar(self._made(one.name)) for _, one in keys)
+        order = (SortKey(self.scalar(self._made(times[0][1].name))),)
+        results = {name: self.fresh("_r") for name in names}
+        running = Over(
+            both,
+            tuple(
+                WindowCall(
+                    results[call.name], call.function, (self.scalar(self._made(names[call.name])),), partition, order,
+                    _SO_FAR, syntax=self.place,
+                )
+                for call in calls
+            ),
+            syntax=self.place,
+        )  # fmt: skip
+        passed = self.scalar(exp.EQ(this=self._made(shown), expression=exp.Literal.number(1)))
+        found = Alias(Filter(running, passed, syntax=self.place), outer[0].alias, syntax=self.place)
+        return found, self._value(value.syntax, results)
+
+    def _argument(self, call: AggregateCall, rows: Tree, inner: Schema) -> tuple[exp.Expr, DataType] | None:
+        """What a call aggregates of each row, NULL where its filter is not true; None for another call."""
+        plain = call.function in _FUNCTIONS and not call.distinct and not call.order and len(call.arguments) < 2
+        value = call.arguments[0].syntax.copy() if call.arguments else exp.Literal.number(1)
+        if plain and call.filter is not None:
+            value = exp.Case(ifs=[exp.If(this=call.filter.syntax.copy(), true=value)])
+        if not plain or outer_columns(Filter(rows, self.scalar(value)), self.catalog):
+            return None
+        kind = type_of(value, inner)[0]
+        return None if kind is None else (value, kind)
+
+    def _listed(self, tree: Tree, names: Sequence[str], values: Sequence[exp.Expr]) -> Tree:
+        items = (Named(name, self.scalar(value), alias=True) for name, value in zip(names, values, strict=True))
+        return Project(tree, tuple(items), syntax=self.place)
+
+    def _value(self, node: exp.Expr, results: dict[str, str]) -> exp.Expr:
+        """The subquery's value, of the running aggregates."""
+        holder = exp.Paren(this=node.copy())
+        for column in list(holder.find_all(exp.Column)):
+            if not column.table and column.name in results:
+                column.replace(self._made(results[column.name]))
+        return holder
+
+    def _made(self, name: str) -> exp.Column:
+        return made_column(name, self.at)
+
+
+def _is_equal(part: exp.Expr) -> bool:
+    return isinstance(part.unnest(), exp.EQ)
+
+
+def _pair(part: exp.Expr, inner: Schema, outer: Schema) -> tuple[ViewColumn, ViewColumn] | None:
+    """The columns of the subquery's rows and of those outside that are equal, or whose first is no later."""
+    match part.unnest():
+        case exp.EQ(this=exp.Column() as one, expression=exp.Column() as other):
+            sides = [(one, other), (other, one)]
+        case exp.LTE(this=exp.Column() as one, expression=exp.Column() as other):
+            sides = [(one, other)]
+        case exp.GTE(this=exp.Column() as one, expression=exp.Column() as other):
+            sides = [(other, one)]
+        case _:
+            return None
+    for one, other in sides:
+        mine = [column for column in inner if column.called(one.name, one.table)]
+        hidden = [column for column in inner if column.called(other.name, other.table)]
+        theirs = [column for column in outer if column.called(other.name, other.table)]
+        if len(mine) == len(theirs) == 1 and not hidden and mine[0].type is not None and mine[0].type == theirs[0].type:
+            return mine[0], theirs[0]
+    return None
+
+
+def _column(column: ViewColumn) -> exp.Column:
+    return exp.column(column.name, table=column.alias or None, quoted=True)
+
+
+def _null(kind: DataType | None) -> exp.Expr:
+    assert kind is not None, "it has a type"
+    return exp.cast(exp.Null(), kind.name, dialect="spark")
