@@ -51,7 +51,8 @@ def job_in_process(statement: SeqStatement, catalog: Catalog) -> CompiledJob | s
     """The job of a statement over relations alone that runs without Spark; or why there is none, in words."""
     if statement.outer or len(statement.blocks) > 1:
         return "Spark runs the SQL around its SEQ blocks"
-    found = judged_periods(statement, catalog)
+    at_once = replace(statement, statement=replace(statement.statement, emit=None))  # there is one slice of time
+    found = judged_periods(at_once, catalog)
     if isinstance(found, Diagnostic):
         return found.message.replace("evaluates over streams", "evaluates without it")
     try:

@@ -43,9 +43,9 @@ UNITED = [
         "SELECT c0, MAX(c1) AS m FROM (SELECT a AS c0, b AS c1 FROM r UNION ALL SELECT a, a FROM s) GROUP BY c0",
         6 * LENGTH + 6,
     ),
-    ("SELECT r.a FROM r UNION ALL SELECT s.a FROM s", 6 * LENGTH),
-    ("SELECT r.a + 1 AS c0 FROM r UNION ALL SELECT s.a FROM s", 2 * 6 * LENGTH),
-    ("SELECT s.a AS c0 FROM s UNION ALL SELECT r.a + 1 FROM r", 2 * 6 * LENGTH),
+    ("SELECT r.a FROM r UNION ALL SELECT s.a FROM s", 6 * LENGTH + 6),
+    ("SELECT r.a + 1 AS c0 FROM r UNION ALL SELECT s.a FROM s", 2 * 6 * (LENGTH + 1)),
+    ("SELECT s.a AS c0 FROM s UNION ALL SELECT r.a + 1 FROM r", 2 * 6 * (LENGTH + 1)),
 ]
 """Of expressions nothing is declared."""
 

@@ -25,10 +25,10 @@ _NO_KEY = "0"
 
 @dataclass(frozen=True, slots=True)
 class GroupParts:
-    """What a group's aggregates are computed of: rows of their own each, and where these are kept.
+    """What a group's aggregates are computed of: parts with rows of their own, of columns with these ``types``.
 
-    ``summed`` are the columns of sums, ``distinct`` those of which each value counts once, ``best`` those of MIN and
-    MAX; rows are there for no aggregate at all, too.
+    COUNT, SUM and AVG are of one part, if there are any; each column whose values count once, and each MIN and MAX is
+    one. Without aggregates there is a part for whether a group has rows.
     """
 
     plan: EpochGroup
@@ -112,8 +112,8 @@ class _Groups:
         shown = listed(self.key, "t AS b", f"lead(t) {window} AS e", *running, place)
         parts = self.tables.table(f"SELECT {shown} FROM {self._points(numbers)}")
         joined = parts + " p"
-        for number, ((function, n), rows) in enumerate(best):
-            found = self.tables.table(self._extremes(function, n, rows, parts))
+        for number, ((function, _), rows) in enumerate(best):
+            found = self.tables.table(self._extremes(function, rows, parts))
             joined += f" LEFT JOIN {found} b{number} ON b{number}.i = p.i"
         at = {one: f"b{place}.v" for place, one in enumerate(self.parts.best)}
         made = [f"p.{name}" for name in self.names[: plan.keys]]
@@ -158,36 +158,30 @@ class _Groups:
         """What changes when: of each part its own numbers; the first part says how many rows there are."""
         rows, found = list(self.of), list[str]()
 
-        def noted(source: str, key: str, own: dict[str, str], times: str = "[b, e]") -> None:
+        def noted(source: str, own: dict[str, str]) -> None:
             mine = own if not found else {name: text for name, text in own.items() if name != "m"}
             shown = (
-                self._both_ways(mine[n], kind, n) if n in mine else f"{_nothing(kind)} AS {n}"
-                for n, kind in types.items()
+                _both_ways(mine[n], kind, n) if n in mine else f"{_nothing(kind)} AS {n}" for n, kind in types.items()
             )
-            found.append(f"SELECT {key}, unnest({times}) AS t, {', '.join(shown)} FROM {source}")
+            found.append(f"SELECT {self.key}, unnest([b, e]) AS t, {', '.join(shown)} FROM {source}")
 
         if self.parts.sums is not None:
-            noted(rows.pop(0), self.key, {one.name: one.name for one in self.parts.measures()})
+            noted(rows.pop(0), {one.name: one.name for one in self.parts.measures()})
         for n in self.parts.distinct:
             value = f"c{len(self.names)}"
             once = present(rows.pop(0), (*self.names, value))
             number = f"({value} IS NOT NULL)::INT"
-            noted(once, self.key, {"m": "1", f"dn{n}": number, f"ds{n}": self.parts.total(n, value, "m")})
+            noted(once, {"m": "1", f"dn{n}": number, f"ds{n}": self.parts.total(n, value, "m")})
         for source in rows:
-            noted(source, self.key, {"m": "m"})
+            noted(source, {"m": "m"})
         if self.parts.plan.always:
             nothing = (f"{_nothing(kind)} AS {n}" for n, kind in types.items())
             found.append(f"SELECT {_NO_KEY}, unnest([{SINCE}, {UNTIL}]), {', '.join(nothing)}")
         return found
 
-    def _both_ways(self, text: str, kind: str, name: str) -> str:
-        """What rows add when they begin, and take back when they end."""
-        back = f"exact_product([{text}, '-1'])" if kind == EXACT else f"-({text})"
-        return f"unnest([{text}, {back}]) AS {name}"
-
     # --- MIN and MAX --------------------------------------------------------------------------------------------------
 
-    def _extremes(self, function: str, n: int, rows: str, parts: str) -> str:
+    def _extremes(self, function: str, rows: str, parts: str) -> str:
         """The best value ``v`` of each of the ``parts`` of time, by its number."""
         value, best = f"c{len(self.names)}", f"{function}(v) AS v"
         begin, end = (f"{same(self.names, one, 'r')} AND {one}.b = r.{at}" for one, at in (("p", "b"), ("q", "e")))
@@ -206,6 +200,12 @@ class _Groups:
 
 def _nothing(kind: str) -> str:
     return "'0'" if kind == EXACT else "0"
+
+
+def _both_ways(text: str, kind: str, name: str) -> str:
+    """What rows add when they begin, and take back when they end."""
+    back = f"exact_product([{text}, '-1'])" if kind == EXACT else f"-({text})"
+    return f"unnest([{text}, {back}]) AS {name}"
 
 
 def present(rows: str, names: Sequence[str]) -> str:

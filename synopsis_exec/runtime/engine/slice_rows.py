@@ -8,9 +8,9 @@ remembered are rows that arrived, until they end, and of these what the operator
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from streambound_runtime.engine.arrow import table_of
+from streambound_runtime.engine.arrow import arrow_type
 from streambound_runtime.engine.slice_groups import GroupParts, grouped, present, swept
 from streambound_runtime.engine.slice_tables import (
     CLIPPED,
@@ -23,7 +23,6 @@ from streambound_runtime.engine.slice_tables import (
 )
 from streambound_runtime.engine.tables import BIGINT, DOUBLE, HUGEINT, VARCHAR, columns, engine_type, listed, places
 from streambound_runtime.operators.circuit_plan import MapNode
-from streambound_runtime.operators.delta import delta_of
 from streambound_runtime.operators.epochs.plan import (
     EpochDifference,
     EpochDistinct,
@@ -39,7 +38,7 @@ from streambound_runtime.operators.epochs.plan import (
     is_static,
     only_latest,
 )
-from streambound_runtime.operators.epochs.rows import RelationTables, relation_rows
+from streambound_runtime.operators.epochs.rows import RelationTables
 
 _WIDER = (BIGINT, HUGEINT, DOUBLE, VARCHAR)
 """Types, of which a column of two sides has the later one: the other's values are integers, too, or NULL."""
@@ -50,7 +49,7 @@ _PASSING = (("passes", "int"),)
 class SliceRows:
     """Makes the statements of a query's operators; ``streams`` are the tables of its blocks, with their types.
 
-    All that is valid is so from ``low`` to before ``high``.
+    All that is valid is so from ``low`` to before ``high``. ``with_ends`` are the tables of relations with periods.
     """
 
     tables: SliceTables
@@ -58,6 +57,7 @@ class SliceRows:
     relations: RelationTables
     low: int
     high: int
+    with_ends: list[str] = field(default_factory=list)
 
     def top(self, plan: EpochPlan) -> str:
         """The rows of a whole query."""
@@ -129,8 +129,7 @@ class SliceRows:
             held.append(self._waiting(side, new[-1]) if kept else f"(SELECT * FROM {new[-1]} WHERE false)")
         with_all = f"(SELECT * FROM {held[1]} UNION ALL SELECT * FROM {new[1]})"
         first, second = self._pairs(plan, new[0], with_all), self._pairs(plan, held[0], new[1])
-        shown = listed(columns(sum(plan.widths)), "b", "e", "m")
-        return f"(SELECT {shown} FROM {first} UNION ALL SELECT {shown} FROM {second})"
+        return f"(SELECT * FROM {first} UNION ALL SELECT * FROM {second})"
 
     def _waiting(self, side: EpochPlan, new: str) -> str:
         """Rows that are valid after the slice, or begin then: pairs with a relation's rows may lie ahead."""
@@ -158,18 +157,28 @@ class SliceRows:
         for step in self.tables.steps:  # once
             step()
         self.tables.steps = before
+        if isinstance(plan, EpochRelation) and plan.period:
+            self.with_ends.append(name)
         return name
 
     def _relation(self, plan: EpochRelation) -> str:
-        found, kinds = self.tables.called(), [*map(engine_type, plan.types), BIGINT, BIGINT]
-        named = [*zip(places(len(kinds)), kinds, strict=True), ("w", HUGEINT)]
-        found_rows = relation_rows(plan, self.relations, self.low, self.high)
-        rows = [(0, 1, (*row, begin, end)) for row, begin, end, _ in found_rows]
-        given = table_of(delta_of(rows, places(len(kinds))), kinds) if rows else None
-        self.tables.session.put(found, named, given)
-        shown = [plain(f"c{n}", kind, f"c{n}") for n, kind in enumerate(kinds[:-2])]
-        period = f"c{len(kinds) - 2} AS b, c{len(kinds) - 1} AS e"
-        return f"SELECT {listed(*shown, period, 'w AS m')} FROM {found}"
+        """The rows of a relation in the time that there is; one without a period is valid at all of it."""
+        rows = self.relations.get(plan.table, ()) if plan.table else [{}]
+        kinds = [*map(engine_type, plan.types), *([BIGINT, BIGINT] if plan.period else [])]
+        names = (*plan.columns, *(plan.period or ()))
+        given, found = zip(places(len(kinds)), names, kinds, strict=True), self.tables.called()
+        import pyarrow as pa
+
+        columns = {place: pa.array([row[name] for row in rows], arrow_type(kind)) for place, name, kind in given}
+        copies = {"w": pa.array([1] * len(rows), pa.int64())}
+        self.tables.session.put(found, [*zip(columns, kinds, strict=True), ("w", HUGEINT)], pa.table(columns | copies))
+        begin, end = (
+            (f"c{len(kinds) - 2}", f"c{len(kinds) - 1}") if plan.period else (_time(self.low), _time(self.high))
+        )
+        shown = [plain(f"c{n}", kind, f"c{n}") for n, kind in enumerate(kinds[: len(plan.types)])]
+        period = f"greatest({begin}, {_time(self.low)}) AS b, least({end}, {_time(self.high)}) AS e"
+        there = f"{begin} IS NOT NULL AND {end} IS NOT NULL AND b < e"
+        return f"SELECT {listed(*shown, period, 'w AS m')} FROM {found} WHERE {there}"
 
     def _matched(self, plan: EpochMatched, rows: str) -> str:
         """Rows that agree with one of a relation, whenever that is valid."""
@@ -261,18 +270,18 @@ class SliceRows:
     # --- joins --------------------------------------------------------------------------------------------------------
 
     def _joined(self, plan: EpochJoin) -> str:
+        if plan.kind == "inner":
+            return self._pairs(plan, self.rows(plan.left), self.rows(plan.right))
         left, right = (
             self.tables.table(f"SELECT row_number() OVER () AS id, * FROM {self.rows(side)}")
             for side in (plan.left, plan.right)
         )
-        pairs = self._pairs(plan, left, right, ", l.id AS left_id, r.id AS right_id")
-        if plan.kind != "inner":
-            pairs = self.tables.table(f"SELECT * FROM {pairs}")
+        pairs = self.tables.table(f"SELECT * FROM {self._pairs(plan, left, right, numbered=True)}")
         by, more = plan.widths
         if plan.kind in ("semi", "anti"):
             return self._alone(left, pairs, "left_id", columns(by), plan.kind == "semi")
-        found = [f"(SELECT {listed(columns(by + more), 'b', 'e', 'm')} FROM {pairs})"]
-        nothing = [[f"NULL AS c{n}" for n in range(*ends)] for ends in ((by, by + more), (by,))]
+        found = [pairs]
+        nothing = [[f"NULL AS c{n}" for n in range(*ends)] for ends in ((by, by + more), (0, by))]
         if plan.kind in ("left", "full"):
             found.append(self._alone(left, pairs, "left_id", listed(columns(by), *nothing[0])))
         if plan.kind in ("right", "full"):
@@ -280,18 +289,20 @@ class SliceRows:
             found.append(self._alone(right, pairs, "right_id", listed(*nothing[1], *moved)))
         return self._united(plan, *found)
 
-    def _pairs(self, plan: EpochJoin, left: str, right: str, more: str = "") -> str:
-        """The pairs of rows that are valid together, where they are."""
+    def _pairs(self, plan: EpochJoin, left: str, right: str, numbered: bool = False) -> str:
+        """The pairs of rows that are valid together, where they are; with the numbers of both rows."""
         by, width = plan.widths
         shown = [*(f"l.c{n}" for n in range(by)), *(f"r.c{n} AS c{by + n}" for n in range(width))]
         period = "greatest(l.b, r.b) AS b, least(l.e, r.e) AS e, l.m * r.m AS m"
+        numbers = "l.id AS left_id, r.id AS right_id" if numbered else ""
         tests = [*(f"l.c{mine} = r.c{theirs}" for mine, theirs in plan.keys), "l.b < r.e", "r.b < l.e"]
-        joined = f"(SELECT {listed(*shown, period)}{more} FROM {left} l JOIN {right} r ON {' AND '.join(tests)})"
+        joined = f"SELECT {listed(*shown, period, numbers)} FROM {left} l JOIN {right} r ON {' AND '.join(tests)}"
         if not plan.condition:
-            return joined
+            return f"({joined})"
         engine = (("1",), plan.engine) if plan.engine else ((), "")
         node = MapNode(self.tables.name, "", plan.given, _PASSING, ("1",), plan.condition, *engine)
-        return self.tables.computed(node, joined, passing=True)
+        names = listed(columns(by + width), "b", "e", "m", "left_id, right_id" if numbered else "")
+        return f"(SELECT {names} FROM {self.tables.computed(node, f'({joined})', passing=True)})"
 
     def _alone(self, rows: str, pairs: str, number: str, shown: str, matched: bool = False) -> str:
         """The parts of numbered rows where they have no partner, or, ``matched``, where they have some."""

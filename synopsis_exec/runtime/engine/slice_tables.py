@@ -193,7 +193,7 @@ class SliceTables:
             return
         given = ((f"c{place}", engine_type(kind)) for place, (_, kind) in enumerate(node.given))
         shown = (f"CAST({name} AS {TRAVELLING.get(kind, kind)}) AS {name}" for name, kind in given)
-        table = self.session.read(f"SELECT {listed('t', *shown, '1::BIGINT AS w')} FROM {rows} ORDER BY t")
+        table = self.session.read(f"SELECT {listed('t', *shown, '1::BIGINT AS w')} FROM {rows}")
         self.session.put(found, columns, self.compute(node, table))
 
 

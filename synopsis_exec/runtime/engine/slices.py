@@ -21,10 +21,8 @@ from streambound_runtime.operators.epochs.plan import (
     EpochMap,
     EpochPlan,
     EpochQuery,
-    EpochRelation,
-    operators_of,
 )
-from streambound_runtime.operators.epochs.rows import RelationTables, relation_rows
+from streambound_runtime.operators.epochs.rows import RelationTables
 from streambound_runtime.operators.values import integer
 
 if TYPE_CHECKING:
@@ -55,10 +53,12 @@ class PeriodSlices:
         self.streams = {
             name: (delta, tuple(kinds)) for name, delta, kinds in zip(node.inputs, at.inputs, inputs, strict=True)
         }
-        self.since, self.last = self.low, max([self.low, *_ends(self.query.plan, relations, self.low, self.high)])
+        self.since = self.low
         self.tables, self.open = SliceTables(node.name, at, session, compute), ""
         self._set(self.low, self.low, self.high)
-        self._make(SliceRows(self.tables, self.streams, relations, self.low, self.high), at.delta)
+        rows = SliceRows(self.tables, self.streams, relations, self.low, self.high)
+        self._make(rows, at.delta)
+        self.last = max([self.low, *(self._last_end(name, "e") for name in rows.with_ends)])
 
     # --- statements ---------------------------------------------------------------------------------------------------
 
@@ -130,7 +130,8 @@ class PeriodSlices:
         """Close a slice up to the frontier; results are at their ends."""
         declared = self.query.high is not None
         if not declared:
-            self.last = max([self.last, *map(self._last_end, self.streams.values())])
+            ends = (self._last_end(delta, f"c{len(kinds) - 1}") for delta, kinds in self.streams.values())
+            self.last = max(self.last, *ends) if self.streams else self.last
         until = self.since if ticks.frontier is None else ticks.frontier
         if ticks.over:
             until = self.high if declared else self.last
@@ -141,12 +142,11 @@ class PeriodSlices:
             step()
         self.since = until
 
-    def _last_end(self, stream: tuple[str, tuple[str, ...]]) -> int:
-        """When the last one of the rows ends that arrived."""
-        delta, kinds = stream
-        if not self.session.size(delta):
+    def _last_end(self, table: str, end: str) -> int:
+        """When the last one of some rows ends."""
+        if not self.session.size(table):
             return LEAST
-        ((last,),) = self.session.database.execute(f"SELECT max(c{len(kinds) - 1}) FROM {delta}").fetchall()
+        ((last,),) = self.session.database.execute(f"SELECT max({end}) FROM {table}").fetchall()
         return LEAST if last is None else integer(last)
 
     def _set(self, since: int, until: int, top: int, ended: bool = False) -> None:
@@ -201,9 +201,3 @@ def apart_by(plan: EpochPlan) -> frozenset[int] | None:
             found = frozenset(place for place in known or () if place is not None)
             return found if known is not None and len(found) == len(known) else None
     return None
-
-
-def _ends(plan: EpochPlan, relations: RelationTables, low: int, high: int) -> list[int]:
-    """When the rows of relations with periods end."""
-    static = (one for one in operators_of(plan) if isinstance(one, EpochRelation) and one.period)
-    return [end for one in static for _, _, end, _ in relation_rows(one, relations, low, high)]
