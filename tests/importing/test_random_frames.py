@@ -27,14 +27,14 @@ def test_the_sql_of_a_plan_has_its_rows(spark: Any) -> None:
 
     def source(name: str) -> Any:
         rows, keys, seconds = RATES[name]
-        frame = spark.range(rows).selectExpr(
+        frame = spark.range(0, rows, 1, 1).selectExpr(
             f"id % {keys} AS k", "id % 5 AS g", f"timestamp_seconds(id * {seconds}) AS ts"
         )
         frame.createOrReplaceTempView(name)
         return frame.alias(SOURCE + name)
 
     compared: Counter[str] = Counter()
-    for seed in range(16 * MORE):
+    for seed in range(8 * MORE):
         try:
             frame, steps = random_frame(Choices.seeded(seed), source, deterministic=True)
         except AnalysisException:  # two columns of one name
@@ -43,7 +43,7 @@ def test_the_sql_of_a_plan_has_its_rows(spark: Any) -> None:
         wanted = Counter(map(tuple, frame.collect()))
         assert Counter(map(tuple, spark.sql(text).collect())) == wanted, (steps, text)
         compared.update(steps if wanted else ())
-    assert len(compared) >= 8, compared
+    assert len(compared) >= 6, compared
 
 
 def test_the_model_says_what_the_plan_says(spark: Any) -> None:
@@ -55,7 +55,7 @@ def test_the_model_says_what_the_plan_says(spark: Any) -> None:
         return rate.withWatermark("ts", "10 minutes") if name == "a" else rate.withWatermark("ts", "5 minutes")
 
     said: Counter[str] = Counter()
-    for seed in range(40 * MORE):
+    for seed in range(25 * MORE):
         choices = Choices.seeded(seed)
         mode = choices.pick(tuple(OutputMode))
         try:
