@@ -124,6 +124,8 @@ class Printer:
                 return f"CASE {cases}{last} END"
             case "Between":
                 return self._between(node)
+            case "AtLeastNNonNulls" if node.fields.get("n") == len(children):
+                return f"({' AND '.join(f'{self.sql(one)} IS NOT NULL' for one in children)})"
             case "DatetimeSub":
                 start, interval = (self.sql(expression_of(node.fields[key])) for key in ("start", "interval"))
                 return f"({start} - {interval})"

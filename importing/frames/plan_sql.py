@@ -96,7 +96,7 @@ class _Rows:
 
     ``source`` is there if it is one source by itself, ``whole`` if it is a query that a SELECT need not enclose.
     ``computed`` are the attributes that are no columns of it, but expressions; ``unread`` those that are neither.
-    ``time`` refers to the event time of its one stream.
+    ``time`` refers to the event time of its one stream; ``origin`` is the source whose rows, one by one, these are.
     """
 
     text: str
@@ -110,6 +110,7 @@ class _Rows:
     unread: dict[int, str] = field(default_factory=dict)
     time: str = ""
     joined: bool = False
+    origin: FrameSource | None = None
 
     def projected(self, ids: Iterable[int]) -> _Rows:
         """With these attributes only, in this order."""
@@ -263,6 +264,13 @@ class _Writer:
             source.timestamp = columns[time]
         return self._scan(source, columns, rows.names, node)
 
+    def _as_source(self, node: CatalystNode, rows: _Rows) -> _Rows | None:
+        """Rows of one source, changed one by one, as a source of their own; None for others."""
+        time = next((one for one in rows.names if rows.time and rows.columns.get(one) == rows.time), None)
+        if rows.origin is None or (rows.time and time is None):
+            return None
+        return self._rebased(node, replace(rows, source=rows.origin), time, rows.origin.delay)
+
     def _opaque(self, node: CatalystNode, rows: _Rows) -> _Rows:
         """Rows that a function makes of single rows: a source of their own, where they are of one."""
         output = node.expressions("generatorOutput") if node.kind == "Generate" else node.expressions("output")
@@ -301,6 +309,8 @@ class _Writer:
             except NotReadError as error:
                 if _is_window(item):
                     raise
+                if rows.source is None and (made := self._as_source(node.child, rows)) is not None:
+                    return self._project(node, made)
                 if rows.source is None:
                     unread[item.id] = f"{item.name}: {error}"
                     continue
@@ -324,7 +334,9 @@ class _Writer:
                 parts.append(_at(node, self._sql(part, rows)))
             except NotReadError:
                 if rows.source is None:
-                    raise
+                    if (made := self._as_source(node.child, rows)) is None:
+                        raise
+                    return self._filter(node, made)
                 name = rows.source.column(value_key(part), "passes", "boolean")
                 parts.append(f"\x00{rows.alias}\x00.{identifier(name)}")
         return replace(rows, where=(*rows.where, *parts), whole="") if parts else rows
@@ -480,7 +492,7 @@ class _Writer:
         made = self._query(self.select(rows), rows, node or _NO_NODE)
         if rows.source is not None:
             self.aliases[made.alias] = self.aliases[rows.alias]
-        return made
+        return replace(made, origin=rows.source or rows.origin)
 
     def finished(self, text: str) -> FrameSql:
         """The text with all names in it, and the lines that its places are of."""
@@ -576,7 +588,8 @@ def _conjuncts(condition: Expression) -> list[Expression]:
 def _is_window(item: Expression) -> bool:
     """Whether an item names a window of time, or the last moment of one."""
     value = item.children[0] if item.kind == "Alias" else item
-    return value.kind in ("CreateNamedStruct", "PreciseTimestampConversion")
+    ends = [one.value for one in value.children[::2]] if value.kind == "CreateNamedStruct" else []
+    return ends == ["start", "end"] or value.kind == "PreciseTimestampConversion"
 
 
 def _direction(order: Expression) -> str:

@@ -15,6 +15,7 @@ from streambound.analyzer.spans import SourceText
 from streambound.criteria.vocabulary import Verdict
 from streambound.gate.spark_frames import program_outcomes
 from streambound.importing.frames import spark_program
+from streambound.importing.frames.plan_sql import sql_of
 from streambound.reports.outcome import Outcome
 from support.spark_explained import explained_class
 
@@ -98,6 +99,18 @@ def test_what_was_computed_below_the_watermark_has_no_domain(spark: Any) -> None
     (outcome,) = outcomes_of(ORDERS + "o = o.withColumn('shop', o.shop + o.id)\n" + COUNT, CATALOG)
     (state,) = outcome.engine.states if outcome.engine is not None else ()
     assert "5 keys" not in state.formula
+
+
+def test_sources_that_are_read_in_another_way_are_others(spark: Any) -> None:
+    """What a name does not tell apart its options do, and watermarks their delays."""
+    socket = "spark.readStream.format('socket').option('host', 'h').option('port', {}).load()"
+    rate = "spark.readStream.format('rate').load().withWatermark('timestamp', '{} minutes')"
+    for read, column in ((socket, "value"), (rate, "timestamp")):
+        for first, second in ((1, 2), (3, 3)):
+            join = f"{read.format(first)}.alias('a').join({read.format(second)}.alias('b'), '{column}')"
+            program = spark_program.run("job.py", f"{HEAD}{join}.select('{column}').writeStream.start()\n")
+            (query,) = program.queries
+            assert len({one.name for one in sql_of(query.plan).sources}) == len({first, second}), query.plan
 
 
 def test_a_program_that_fails_is_an_error_at_its_line(spark: Any) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import streambound
-from support.circuits import Circuit, Printed, by_tick, checked_once, random_ends
+from support.circuits import Circuit, Printed, by_tick, checked_circuit, random_ends
 from support.embedded import run_here
 from support.jobs import write
 from support.lifted import circuit_of, fed
@@ -109,7 +109,7 @@ def test_what_is_printed_adds_up_to_exact_sums_whatever_the_ticks(name: str) -> 
             found, peak, _ = circuit.run(cuts, restart=number > 3)
             ends = [cut[-1] for cut in cuts]
             assert by_tick(as_doubles(found), ends) == by_tick(wanted, ends)
-            checked = checked_once(sql, CATALOG)
+            checked = checked_circuit(sql, CATALOG)
             assert checked.circuit_bound is not None and checked.circuit_bound.entries.value is not None
             assert peak <= checked.circuit_bound.entries.value
             printed += len(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from support.profiles import MORE
 from support.queries import Features, make_statement
 
 ROOT = Path(__file__).parents[2]
+PARTS = 3
 MADE: dict[str, str] = {
     "a window": "SELECT T.a, S.a AS sa FROM S, T WHERE S.ts > T.ts AND S.ts <= T.ts + 3",
     "a window and a range": "SELECT T.a FROM S, T WHERE S.ts > T.ts AND S.ts <= T.ts + 3 AND T.a BETWEEN 1 AND 2",
@@ -57,7 +59,8 @@ def _statements(text: str, catalog: Catalog) -> list[tuple[str, Decision]]:
     return [(name, decide(query)) for name, query in lowered if query is not None]
 
 
-def _documented() -> dict[str, tuple[Decision, Catalog]]:
+@cache
+def documented() -> dict[str, tuple[Decision, Catalog]]:
     """The examples' queries and those of docs/theory.md, by name."""
     found = {}
     for file in sorted(ROOT.glob("examples/*/*.sql")):
@@ -92,18 +95,17 @@ def _enough(decision: Decision) -> int:
     return 60 if max(len(branch.sources) for branch in decision.query.branches) < 10 else 10
 
 
-DOCUMENTED = _documented()
-
-
 def test_the_documents_have_the_hardest_queries() -> None:
-    assert {"figure2", "late_tally_at_fog", "two_parents", "compared_with_an_older_stream"} <= set(DOCUMENTED)
+    assert {"figure2", "late_tally_at_fog", "two_parents", "compared_with_an_older_stream"} <= set(documented())
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", DOCUMENTED)
-def test_documented_queries_reach_half_of_their_bound(name: str) -> None:
-    case = DOCUMENTED[name]
-    assert tightness(*case, timestamps=_enough(case[0])) >= 0.5
+@pytest.mark.parametrize("part", range(PARTS))
+def test_documented_queries_reach_half_of_their_bound(part: int) -> None:
+    """They are decided in the test: every process that collects tests would decide them otherwise."""
+    cases = [*documented().items()][part::PARTS]
+    reached = {name: tightness(*case, timestamps=_enough(case[0])) for name, case in cases}
+    assert len(reached) > 5 and min(reached.values()) >= 0.5, reached
 
 
 @pytest.mark.parametrize("name", MADE)
