@@ -127,3 +127,17 @@ def canonical(sql: str) -> str:
         if result.query is not None:
             lines.append(render(result.query))
     return "\n".join(lines)
+
+
+def read_named(file: str) -> dict[str, tuple[str, ...]]:
+    """The statements of a file of `tests/cases/queries/` by the names before them; one name may have several."""
+    found = {}
+    for block in (CASES / "queries" / file).read_text(encoding="utf-8").strip().split("\n\n"):
+        name, _, texts = block.partition("\n")
+        found[name.removeprefix("-- ")] = tuple(texts.split(";\n"))
+    return found
+
+
+def read_queries(file: str) -> dict[str, str]:
+    """As `read_named`, of a file in which each name has one statement."""
+    return {name: text for name, (text,) in read_named(file).items()}
