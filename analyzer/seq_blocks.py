@@ -109,7 +109,7 @@ def whole_tree(
     if blocks and tokens[0].text == blocks[0].name:
         return syntax_error(source, _span(source, tokens[1]), _ALONE, "write SELECT * FROM SEQ VT (…) AS t")
     tree = parse(tokens)
-    if isinstance(tree, Diagnostic):
+    if isinstance(tree, Diagnostic) or not blocks:
         return tree
     read = {table.name for table in tree.find_all(exp.Table)}
     lost = next((block for block in blocks if block.name not in read), None)

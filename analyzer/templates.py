@@ -67,7 +67,7 @@ class Templates:
     def tree(self, tree: exp.Expr) -> exp.Expr:
         """A tree, changed: the tables of models are streams or relations, under the models' names."""
         starts = {model.start: model for model in self.models.values()}
-        for table in list(tree.find_all(exp.Table)):
+        for table in list(tree.find_all(exp.Table)) if starts else ():
             model = starts.get(table.this.meta.get("start", -1))
             if model is not None and model.table is not None:
                 if not table.alias:
@@ -78,7 +78,7 @@ class Templates:
     def sql(self, tree: exp.Expr, start: int, end: int) -> str:
         """A stretch of the text as SQL by itself, once `tree` has changed its tree."""
         found, at = [], start
-        tables = {table.this.meta.get("start"): table for table in tree.find_all(exp.Table)}
+        tables = {table.this.meta.get("start"): table for table in tree.find_all(exp.Table)} if self.models else {}
         for model in sorted(self.models.values(), key=lambda model: model.start):
             if start <= model.start < end:
                 table = tables.get(model.start)

@@ -33,16 +33,16 @@ from streambound.analyzer.units_of_time import LENGTHS
 _OPS: dict[type[exp.Expr], Op] = {exp.LT: Op.LT, exp.LTE: Op.LE, exp.EQ: Op.EQ, exp.GTE: Op.GE, exp.GT: Op.GT}
 _NODES = {op: node for node, op in _OPS.items()}
 _READ = (exp.Anonymous, exp.Cast, exp.Sub, exp.Interval, exp.IntDiv)
-"""What a condition that is read here has."""
+"""What a condition that is read here has; a column less a constant is a sum like others."""
 _UNITS = (*((name.upper(), LENGTHS[name][0]) for name in ("day", "hour", "minute", "second")), ("MICROSECOND", 1))
 _DAYS_BETWEEN = ("datediff", "date_diff")
 
 
 def with_limits(condition: exp.Expr, given: Schema, positions: Positions) -> exp.Expr:
     """The condition, or a copy of it with what it says of times; ``given`` are the columns that it may read."""
-    reader = _LimitReader(given, positions)
-    reader.known.update(reader.plain(condition))
-    changed = [reader.with_limits(one) for one in _read(condition)]
+    reader, read = _LimitReader(given, positions), list(_read(condition))
+    reader.known.update(reader.plain(condition) if read else {})
+    changed = [reader.with_limits(one) for one in read]
     if not any(changed):
         return condition
     holder = exp.Paren(this=condition.copy())
@@ -56,7 +56,11 @@ def with_limits(condition: exp.Expr, given: Schema, positions: Positions) -> exp
 
 def may_have_limits(condition: exp.Expr) -> bool:
     """Whether a condition has something that is read here; quick, as most have not."""
-    return condition.find(*_READ, exp.Or) is not None
+    return any(map(_is_read, condition.find_all(*_READ, exp.Or)))
+
+
+def _is_read(node: exp.Expr) -> bool:
+    return not isinstance(node, exp.Sub) or node.expression.find(exp.Column) is not None
 
 
 def _read(condition: exp.Expr) -> Iterator[exp.Expr]:
@@ -71,7 +75,7 @@ def _read(condition: exp.Expr) -> Iterator[exp.Expr]:
         elif isinstance(one, exp.Or) and one.find(exp.Query) is None:
             left += reversed([*one.flatten(unnest=False)])
             alternatives.insert(0, one)
-        elif isinstance(one, (exp.Between, *_OPS)) and one.find(*_READ) is not None and one.find(exp.Query) is None:
+        elif isinstance(one, (exp.Between, *_OPS)) and may_have_limits(one) and one.find(exp.Query) is None:
             yield one
     yield from alternatives
 

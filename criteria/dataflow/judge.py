@@ -101,7 +101,9 @@ def judge_lowered(statement: Statement, lowered: Lowered, catalog: Catalog, join
     context = RuleContext(catalog, blocks, statement_views(catalog), decided)
     operation: Operation | None = None
     named = with_names_apart(lowered.tree, catalog, lowered.positions)
-    late = values_in_blocks(late_conditions(named, blocks, catalog), blocks, catalog)
+    late = named  # of what is a query, all conditions are read
+    if lowered.query is None:
+        late = values_in_blocks(late_conditions(named, blocks, catalog), blocks, catalog)
     asked = statement.other_mode
     final = asked is not None and asked.mode is EmitMode.FINAL
     for tree in normal_forms(late, catalog):
