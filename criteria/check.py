@@ -169,6 +169,8 @@ def _decided(statement: Statement, catalog: Catalog, proving: bool = True) -> Ch
     if statement.blocks and statement.tree is not None:
         return _of_blocks(statement, catalog)
     lowered = lower(statement, catalog)
+    if proving and (bounded := _bounded_when_joined(statement, catalog, lowered)) is not None:
+        return bounded
     found = _of_lowered(statement, catalog, lowered, proving)
     if found.verdict not in (Verdict.UNKNOWN, Verdict.UNSUPPORTED) or lowered.tree is None:
         return found
@@ -177,6 +179,18 @@ def _decided(statement: Statement, catalog: Catalog, proving: bool = True) -> Ch
     with share():
         return _joined(statement, catalog, lowered, proving) or found
     return found
+
+
+def _bounded_when_joined(statement: Statement, catalog: Catalog, lowered: Lowered) -> Checked | None:
+    """A statement that is bounded only when joined with the relations that it asks: no witness is searched for."""
+    if lowered.tree is None or all(table.timestamp is not None for table in catalog.tables):
+        return None
+    with share():
+        joined = _joined(statement, catalog, lowered, proving=False)
+        if joined is not None and joined.verdict is Verdict.BOUNDED:
+            written = _of_lowered(statement, catalog, lowered, proving=False)
+            return joined if written.verdict in (Verdict.UNKNOWN, Verdict.UNSUPPORTED) else None
+    return None
 
 
 def _joined(statement: Statement, catalog: Catalog, lowered: Lowered, proving: bool) -> Checked | None:

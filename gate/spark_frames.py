@@ -73,6 +73,7 @@ def _judged(query: FrameQuery, sql: FrameSql, text: SourceText, catalog: Catalog
     from streambound.analyzer.statements import some_statements
     from streambound.criteria.check import Checked, check_statement
     from streambound.criteria.engines.reported import findings
+    from streambound.importing.frames.expression_sql import NotReadError
     from streambound.reports.outcome import outcome
 
     known = _catalog(sql.sources, catalog)
@@ -80,6 +81,8 @@ def _judged(query: FrameQuery, sql: FrameSql, text: SourceText, catalog: Catalog
     profile = EngineProfile(StreamEngine.SPARK, OutputMode(query.mode), delays)
     (statement,) = some_statements(text)
     checked = check_statement(statement, known)
+    if checked.verdict is Verdict.ERROR:
+        raise NotReadError(f"the plan is not read, for {checked.diagnostics[0].message}")
     if sql.unjudged is not None:
         told = Diagnostic(Code.UNSUPPORTED, str(sql.unjudged), text.file, statement.span)
         checked = Checked(statement, Verdict.UNKNOWN, (told,), catalog=known, tree=checked.tree)
@@ -90,7 +93,17 @@ def _judged(query: FrameQuery, sql: FrameSql, text: SourceText, catalog: Catalog
     reading = _reading(query, checked, known, profile)
     reading = _without_mark(reading, sql.unmarked) if reading is not None and sql.unmarked else reading
     found = findings(reading, text, statement.span) if reading is not None else ()
+    checked = replace(checked, diagnostics=tuple(_of_program(checked.diagnostics, catalog)))
     return replace(outcome(replace(checked, diagnostics=(*checked.diagnostics, *found))), engine=reading)
+
+
+def _of_program(found: tuple[Diagnostic, ...], declared: Catalog | None) -> Iterator[Diagnostic]:
+    """Findings as they are said of a program: that nothing declares a rate goes without saying where nothing can."""
+    for one in found:
+        if one.code is Code.NEVER_PAST:
+            yield replace(one, help="call withWatermark, or declare its lateness in a catalog")
+        elif one.code is not Code.LARGE_BOUND or declared is not None:
+            yield one
 
 
 def _reading(query: FrameQuery, checked: Checked, known: Catalog, profile: EngineProfile) -> EngineReading | None:

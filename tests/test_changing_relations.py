@@ -10,8 +10,8 @@ import duckdb
 import pytest
 
 from streambound.recheck.oracle.relation_states import RowChange, states
-from support.circuits import by_tick, certificate_of, checked_circuit, proof_of, proved, rounded, run_circuit
-from support.prefix_sql import PrefixSql
+from support.circuits import by_tick, certificate_of, checked_circuit, proof_of, proved, run_circuit
+from support.prefix_sql import PrefixSql, six_digits
 from support.profiles import MORE
 
 Rows = dict[str, list[dict[str, Any]]]
@@ -49,18 +49,7 @@ def some_rows(seed: int, most: int = 4) -> Rows:
 def prefixes(sql: str, tables: dict[str, Any], rows: Rows) -> Counter[tuple[Any, ...]]:
     """What DuckDB returns at each timestamp more than before."""
     read = {name: rows[name] for name in rows if f" {name} " in f"{sql} ".replace(")", " ")}
-    found, before = Counter[tuple[Any, ...]](), Counter[tuple[Any, ...]]()
-    for time, now in PrefixSql(tables).results(sql, read).items():
-        for row in {*now, *before}:
-            if now[row] != before[row]:
-                found[(*map(rounded, row), time)] = now[row] - before[row]
-        before = now
-    return found
-
-
-def digits(value: Any) -> Any:
-    """Floats to as many digits as DuckDB's results are compared."""
-    return float(f"{value:.6g}") if isinstance(value, float) else value
+    return PrefixSql(tables).changes(sql, read)
 
 
 ON = ("S.a = R.k", "S.a = R.k AND S.b > R.y", "S.a = R.k AND R.y = 1", "S.a = R.k AND S.b <> R.y + 1")
@@ -100,9 +89,8 @@ def test_what_is_bounded_prints_the_differences_of_all_prefixes(query: str) -> N
         checked = checked_circuit(sql, tables)
         assert checked.verdict == "bounded", [one.message for one in checked.diagnostics]
         run = run_circuit(checked, rows)
-        found = Counter({tuple(map(digits, row)): n for row, n in run.printed.items()})
         expected = prefixes(sql, tables, rows)
-        assert by_tick(found, run.ends) == by_tick(expected, run.ends)
+        assert by_tick(six_digits(run.printed), run.ends) == by_tick(expected, run.ends)
         bound = checked.circuit_bound
         assert bound is not None and bound.entries.value is not None and run.peak <= bound.entries.value
         printed += len(expected)

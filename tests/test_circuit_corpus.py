@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import streambound
-from support.circuits import checked_once, expected, run_plan
+from support.circuits import checked_circuit, expected, run_plan
 
 pytestmark = pytest.mark.xdist_group("corpus")  # its cases are checked once, in one process
 
@@ -23,7 +23,7 @@ def test_every_case_is_decided() -> None:
     """What is bounded prints the output without Spark (`runtime/test_embedded.py`) and in ticks (`test_engine.py`)."""
     assert len(CASES) == len(BY_NAME) == 237
     for case in CASES:
-        assert str(checked_once(case["sql"], case["catalog"]).verdict) == case["verdict"], case["name"]
+        assert str(checked_circuit(case["sql"], case["catalog"]).verdict) == case["verdict"], case["name"]
 
 
 GROWING = [case for case in CASES if case["verdict"] != "bounded"]

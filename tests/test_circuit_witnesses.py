@@ -11,7 +11,7 @@ import pytest
 from streambound.recheck.oracle.prove import prove
 from streambound.reports.circuit_witness_report import tables_of
 from streambound.reports.witness_report import json_rows
-from support.circuits import checked_once
+from support.circuits import checked_circuit
 from support.command_line import call
 
 pytestmark = pytest.mark.xdist_group("corpus")  # its cases are checked once, in one process
@@ -37,7 +37,7 @@ COUNT = "SELECT a, COUNT(*) AS n, MAX(ts) AS last FROM S GROUP BY a"
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_duckdb_tells_all_prefixes_apart(case: dict[str, Any]) -> None:
-    checked = checked_once(case["sql"], case["catalog"])
+    checked = checked_circuit(case["sql"], case["catalog"])
     found = checked.circuit_witness
     if found is None:
         assert str(checked.verdict) != "unbounded" or checked.decision is not None
@@ -52,7 +52,7 @@ def test_duckdb_tells_all_prefixes_apart(case: dict[str, Any]) -> None:
 
 
 def test_most_cases_have_a_witness() -> None:
-    assert sum(checked_once(case["sql"], case["catalog"]).circuit_witness is not None for case in CASES) >= 60
+    assert sum(checked_circuit(case["sql"], case["catalog"]).circuit_witness is not None for case in CASES) >= 60
 
 
 @pytest.fixture

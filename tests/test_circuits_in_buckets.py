@@ -18,7 +18,7 @@ from streambound.synopsis_exec.job_spec import job_spec
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.placement.executors import hashed
 from streambound_runtime.spec import Placement
-from support.circuits import Circuit, checked_once, circuit_plan, rows_of
+from support.circuits import Circuit, checked_circuit, circuit_plan, rows_of
 from support.profiles import MORE
 
 pytestmark = pytest.mark.xdist_group("corpus")  # its cases are checked once, in one process
@@ -74,7 +74,7 @@ CHAINS = [
 
 def placement(sql: str, catalog: dict[str, Any], forced: str | None = None) -> Placement | None:
     """The placement of a bounded statement's job; None where it has none."""
-    checked = checked_once(sql, catalog)
+    checked = checked_circuit(sql, catalog)
     if checked.circuit is None or str(checked.verdict) != "bounded" or checked.catalog is None:
         return None
     return job_spec(circuit_plan(checked), forced).placement

@@ -18,12 +18,8 @@ from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import split_statements
 from support.circuits import TWO_STREAMS as CATALOG
 from support.circuits import (
-    certificate_of,
     checked_circuit,
-    prints_as_duckdb,
-    proof_of,
     random_rows,
-    with_smaller_states,
 )
 from support.profiles import MORE
 
@@ -68,11 +64,6 @@ BOUNDED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", BOUNDED)
-def test_a_job_prints_the_changes_of_every_prefix(name: str) -> None:
-    prints_as_duckdb(BOUNDED[name], CATALOG, number=20, every_prefix=True)
-
-
 @pytest.mark.parametrize(
     "name", [name for name, sql in BOUNDED.items() if "p WHERE" not in sql or name.endswith("threshold")]
 )
@@ -94,13 +85,6 @@ def test_the_joins_give_the_rows_of_the_subquery(name: str) -> None:
             assert sorted(map(repr, database.execute(sql).fetchall())) == sorted(
                 map(repr, database.execute(text).fetchall())
             )
-
-
-@pytest.mark.parametrize("name", BOUNDED)
-def test_recheck_proves_no_smaller_bound(name: str) -> None:
-    checked = checked_circuit(BOUNDED[name], CATALOG)
-    certificate = certificate_of(checked)
-    assert all(proof_of(checked, smaller).faults for smaller in with_smaller_states(certificate))
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from support.circuits import (
     restarts_and_other_ticks_change_nothing,
     run_circuit,
 )
-from support.prefix_sql import PrefixSql
+from support.prefix_sql import PrefixSql, six_digits
 from support.profiles import MORE
 from support.punctuated import auctions, bids, counted, end
 
@@ -100,22 +100,6 @@ def test_witnesses_keep_the_promise() -> None:
     assert str(checked_circuit(both.replace("bidder = 1", "auction = 1"), bids(500)).verdict) == "unbounded"
 
 
-def changes_of(sql: str, rows: list[dict[str, Any]], catalog: dict[str, Any]) -> Counter[tuple[Any, ...]]:
-    """What batch SQL says: the difference of every prefix."""
-    found, before = Counter[tuple[Any, ...]](), Counter[tuple[Any, ...]]()
-    for time, now in PrefixSql(catalog).results(sql, {"bid": rows}).items():
-        for row in {*now, *before}:
-            found[*row, time] += now[row] - before[row]
-        before = now
-    return Counter({row: n for row, n in found.items() if n})
-
-
-def six_digits(printed: Counter[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
-    """As `PrefixSql` gives doubles."""
-    rows = ((tuple(float(f"{v:.6g}") if isinstance(v, float) else v for v in row), n) for row, n in printed.items())
-    return Counter(dict(rows))
-
-
 @pytest.mark.parametrize("sql", [*GROUPED, *SETS, TWICE])
 def test_changes_are_those_of_batch_sql(sql: str) -> None:
     catalog, some = bids(), 0
@@ -126,7 +110,9 @@ def test_changes_are_those_of_batch_sql(sql: str) -> None:
         found = run_circuit(checked, {"bid": rows})
         good, bad, _ = counted(rows)
         some += len(bad)
-        assert by_tick(six_digits(found.printed), found.ends) == by_tick(changes_of(sql, good, catalog), found.ends)
+        assert by_tick(six_digits(found.printed), found.ends) == by_tick(
+            PrefixSql(catalog).changes(sql, {"bid": good}), found.ends
+        )
         assert found.peak <= (checked.circuit_bound.entries.number or 0)
         if some and seed + 1 >= MORE:
             break

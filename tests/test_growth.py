@@ -15,7 +15,7 @@ import streambound
 from streambound.reports.circuit_witness_report import tables_of
 from streambound.reports.witness_report import json_rows
 from streambound_runtime.engine.loop import Engine
-from support.circuits import Circuit, Rows, checked_once, run_plan
+from support.circuits import Circuit, Rows, checked_circuit, run_plan
 from support.profiles import MORE
 
 pytestmark = pytest.mark.xdist_group("corpus")  # its cases are checked once, in one process
@@ -45,7 +45,7 @@ LONG = (
 
 def propositions(case: dict[str, Any]) -> set[str]:
     """Those that bound the states of a bounded case."""
-    checked = checked_once(case["sql"], case["catalog"])
+    checked = checked_circuit(case["sql"], case["catalog"])
     return set() if checked.circuit is None else {one.proposition for one in checked.circuit.states}
 
 
@@ -90,7 +90,7 @@ def test_the_long_runs_have_states_by_all_propositions() -> None:
 @pytest.mark.parametrize("name", LONG)
 def test_what_is_bounded_stays_below_m(name: str) -> None:
     case = CASES[name]
-    bound = checked_once(case["sql"], case["catalog"]).circuit_bound
+    bound = checked_circuit(case["sql"], case["catalog"]).circuit_bound
     assert bound is not None and bound.entries.value is not None
     random, sizes, peak = Random(name), [], 0
     operator = Circuit({**case, "input": {}}, "batch").operator()
@@ -112,7 +112,7 @@ UNBOUNDED = {
 
 def peak_of_witness(case: dict[str, Any], size: int) -> int:
     """The most entries of the job without M over a statement's witness of a size."""
-    checked = checked_once(case["sql"], case["catalog"])
+    checked = checked_circuit(case["sql"], case["catalog"])
     assert checked.circuit_witness is not None
     witness = checked.circuit_witness.of_size(size)
     assert witness is not None

@@ -16,39 +16,9 @@ from streambound.analyzer.lower import lower
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import split_statements
 from support.choices import Choices
-from support.circuits import TWO_STREAMS, checked_circuit, prints_as_duckdb, run_circuit
+from support.circuits import TWO_STREAMS, checked_circuit, run_circuit
 from support.operator_runs import World, outcome
 
-GROUPS = "(SELECT b AS x, COUNT(*) AS y FROM {0} GROUP BY b)"
-STREAMS = (
-    *(
-        f"SELECT S.b AS x, S.b AS y FROM S {operation} SELECT T.b, T.b FROM T"
-        for operation in ("EXCEPT ALL", "EXCEPT", "INTERSECT ALL", "INTERSECT")
-    ),
-    "SELECT ts DIV 5 AS x, v AS n FROM S EXCEPT SELECT ts DIV 5 AS d, v AS d FROM T",
-    "SELECT b AS x, 1 AS y FROM S EXCEPT ALL SELECT 1 AS z, b AS z FROM T",
-    "SELECT b AS x, COUNT(*) AS n FROM S GROUP BY b EXCEPT ALL SELECT b, COUNT(*) AS b FROM T GROUP BY b",
-    "SELECT b AS x, MAX(v) AS y FROM S GROUP BY b INTERSECT SELECT b, MAX(v) AS b FROM T GROUP BY b",
-    "SELECT b AS x, b AS y FROM S EXCEPT SELECT DISTINCT b, b FROM T",
-    "SELECT DISTINCT * FROM (SELECT b AS x, b AS y FROM S EXCEPT SELECT b, b FROM T) q",
-    "SELECT b AS x, b AS y, b AS z FROM S EXCEPT ALL SELECT *, b FROM (SELECT b, b AS c FROM T) q",
-    "SELECT b AS k, b AS l, b AS m, b AS n FROM S UNION ALL "
-    f"SELECT * FROM {GROUPS.format('S')} q JOIN {GROUPS.format('T')} r ON q.x = r.x",
-    f"SELECT b AS k, b AS l, b AS m FROM S UNION ALL SELECT * FROM {GROUPS.format('S')} q FULL JOIN "
-    f"{GROUPS.format('T')} r USING (x)",
-    "SELECT S.b AS x, T.b AS y FROM S LEFT JOIN T ON S.ts = T.ts UNION ALL "
-    "SELECT S.b, T.b FROM S LEFT JOIN T ON S.ts = T.ts",
-    "SELECT b AS x, COUNT(*) OVER (PARTITION BY ts) AS r FROM S UNION ALL "
-    "SELECT b, COUNT(*) OVER (PARTITION BY ts) AS b FROM T",
-    "SELECT COUNT(*) AS n FROM (SELECT DISTINCT b, b FROM S) q",
-    "SELECT COUNT(*) AS n FROM (SELECT * FROM S JOIN T ON S.ts = T.ts) q",
-    "SELECT x, y, COUNT(*) AS n FROM (SELECT b, b FROM S EXCEPT ALL SELECT b, b FROM T) q(x, y) GROUP BY x, y",
-    "SELECT x, y FROM (SELECT b, COUNT(*) AS b FROM S GROUP BY b UNION ALL SELECT b, b FROM T) q(x, y)",
-    "SELECT q.x, r.w FROM (SELECT b, COUNT(*) AS b FROM S GROUP BY b) q(x, y) LEFT JOIN "
-    "(SELECT b, COUNT(*) AS b FROM T GROUP BY b) r(x, w) ON q.x = r.x",
-    "WITH c(x, y) AS (SELECT b, b FROM S) SELECT x, y FROM c EXCEPT ALL SELECT T.b, T.b FROM T",
-    "WITH c AS (SELECT b, b FROM S), d AS (SELECT * FROM c UNION ALL SELECT b, v FROM T) SELECT COUNT(*) AS n FROM d",
-)
 CHANGING = (
     "SELECT R.a AS x, R.a AS y FROM R UNION SELECT R.b, R.b FROM R",
     "SELECT R.a AS x, R.a AS y FROM R EXCEPT SELECT R.b, R.b FROM R",
@@ -61,11 +31,6 @@ CHANGING = (
     "SELECT s, t FROM p",
 )
 """The last but one is the transitive closure of Budiu et al., *DBSP*, §6.1."""
-
-
-@pytest.mark.parametrize("sql", STREAMS)
-def test_of_streams_jobs_print_what_duckdb_returns(sql: str) -> None:
-    prints_as_duckdb(sql, TWO_STREAMS)
 
 
 @pytest.mark.parametrize("sql", CHANGING)

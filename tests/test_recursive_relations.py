@@ -182,15 +182,7 @@ def differences(sql: str, tables: dict[str, Any], rows: Rows) -> Counter[tuple[A
     relations = {name: [{**row, "ts": row.get("ts", -1)} for row in given] for name, given in rows.items()}
     read = {name: given for name, given in relations.items() if name in words}
     first = min((row["ts"] for given in read.values() for row in given if row["ts"] > 0), default=None)
-    found, before = Counter[tuple[Any, ...]](), Counter[tuple[Any, ...]]()
-    for time, now in PrefixSql(tables).results(sql, read).items():
-        if first is None or time < first:
-            continue
-        for row in {*now, *before}:
-            if now[row] != before[row]:
-                found[(*map(rounded, row), time)] = now[row] - before[row]
-        before = now
-    return found
+    return Counter() if first is None else PrefixSql(tables).changes(sql, read, first)
 
 
 def printed(circuit: Circuit, rng: random.Random) -> tuple[Counter[tuple[Any, ...]], int]:

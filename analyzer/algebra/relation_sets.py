@@ -27,6 +27,7 @@ from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.syntax import scalar_of
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.relation_queries import is_static
+from streambound.analyzer.types import Family
 
 
 def asking_join(tree: Tree, columns: Callable[[Tree], Schema], catalog: Catalog) -> Tree:
@@ -37,7 +38,8 @@ def asking_join(tree: Tree, columns: Callable[[Tree], Schema], catalog: Catalog)
     if isinstance(tree, Intersect) and is_static(other, catalog):
         relation, other = other, relation
     types = [[column.type for column in columns(side)] for side in (relation, other)]
-    if not is_static(relation, catalog) or is_static(other, catalog) or types[0] != types[1] or None in types[0]:
+    compared = types[0] == types[1] and all(kind is not None and kind.family is not Family.OTHER for kind in types[0])
+    if not is_static(relation, catalog) or is_static(other, catalog) or not compared:
         return tree
     names = tuple(f"c{place}" for place in range(len(types[0])))
     left, right = (

@@ -168,13 +168,14 @@ class _Writer:
                 limit, rows = node.expression("limitExpr"), self.rows(node.child)
                 if limit is None or limit.value is None:
                     raise NotReadError("a limit that is not a number is not read")
-                return self._query(f"{self.select(rows)} {_at(node, f'LIMIT {limit.value}')}", rows, node)
+                return self._query(f"{self.select(rows, anew=True)} {_at(node, f'LIMIT {limit.value}')}", rows, node)
             case "LocalLimit":
                 return self.rows(node.child)
             case "Sort":
                 rows = self._simple(self.rows(node.child))
                 keys = [f"{self._sql(one.children[0], rows)}{_direction(one)}" for one in node.expressions("order")]
-                return self._query(f"{self.select(rows)} {_at(node, 'ORDER BY ' + ', '.join(keys))}", rows, node)
+                text = f"{self.select(rows, anew=True)} {_at(node, 'ORDER BY ' + ', '.join(keys))}"
+                return self._query(text, rows, node)
             case "Expand":
                 return self._expand(node, self.rows(node.child))
             case kind if kind in _THROUGH:
@@ -419,7 +420,7 @@ class _Writer:
         if not order:
             raise NotReadError("dropDuplicates of rows without a time is not read")
         number = _at(node, f"ROW_NUMBER() OVER (PARTITION BY {', '.join(keys)} ORDER BY {order})")
-        inner = f"{self.select(rows)[: -len(self._from(rows))]}, {number} AS nth_row{self._from(rows)}"
+        inner = f"{self.select(rows, anew=True)[: -len(self._from(rows))]}, {number} AS nth_row{self._from(rows)}"
         alias, taken = self._alias("first_rows"), set[str]()
         names = {one: _untaken(plain_name(name), taken) for one, name in rows.names.items() if one in rows.columns}
         columns = {one: f"\x00{alias}\x00.{identifier(name)}" for one, name in names.items()}
@@ -461,9 +462,9 @@ class _Writer:
     def _from(self, rows: _Rows) -> str:
         return f" FROM {rows.text}{_where(rows)}"
 
-    def select(self, rows: _Rows, word: str = "", names: Sequence[str] = ()) -> str:
-        """Rows as a query of their own."""
-        if rows.whole and not word and not names:
+    def select(self, rows: _Rows, word: str = "", names: Sequence[str] = (), anew: bool = False) -> str:
+        """Rows as a query of their own; ``anew``: as one to which something can be added."""
+        if rows.whole and not word and not names and not anew:
             return rows.whole
         taken = set[str]()
         items = []
@@ -502,9 +503,10 @@ class _Writer:
             source = self.numbered[number]
             source.name = _untaken(plain_name(source.known), taken)
         text = re.sub(r"\x04(\d+)\x04", lambda one: identifier(self.numbered[int(one[1])].name), text)
-        names, known = dict[str, str](), set[str]()
-        for number in re.findall(r"AS \x00(\d+)\x00", text):
-            names.setdefault(number, _untaken(plain_name(self.aliases[int(number)]), known))
+        names, known = dict[str, str](), dict[int, set[str]]()
+        for one in re.finditer(r"AS \x00(\d+)\x00", text):
+            depth = text.count("(", 0, one.start()) - text.count(")", 0, one.start())  # a query in FROM sees no other
+            names[one[1]] = _untaken(plain_name(self.aliases[int(one[1])]), known.setdefault(depth, set()))
         text = _ANY.sub(lambda one: identifier(names[one[1]]), text)
         clean, lines, open_lines = "", list[tuple[int, int | None]](), list[int | None]()
         position = 0

@@ -231,7 +231,8 @@ def _replaced(found: Program, file: str) -> Iterator[None]:
         return _NotStarted()
 
     try:
-        for owner in (DataFrame, ClassicFrame, GroupedData, SparkSession):
+        bases = [one for owner in (ClassicFrame, GroupedData, SparkSession) for one in owner.__mro__]
+        for owner in dict.fromkeys(one for one in bases if one.__module__.startswith("pyspark.")):
             for name, method in list(vars(owner).items()):
                 if isfunction(method) and not name.startswith("_"):
                     replace(owner, name, marked(method))

@@ -80,44 +80,6 @@ def test_the_target_names_the_query_unless_a_comment_does(sql: str, names: list[
         assert [statement.name for statement in split_statements(source, [number])] == [name]
 
 
-@pytest.mark.parametrize(
-    "sql",
-    ["CREATE TABLE t (a INT, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND) WITH ('connector' = 'kafka')",
-     "DROP VIEW v", "SET spark.x = 'SELECT'", "RESET", "USE db", "ALTER TABLE t ADD COLUMN x INT", "CACHE TABLE t",
-     "CLEAR CACHE", "REFRESH TABLE t", "DESCRIBE t", "SHOW TABLES", "INSERT INTO t VALUES (1, 2)", "TRUNCATE TABLE t",
-     "CREATE FUNCTION f AS 'org.F'", "CREATE DATABASE d", "CREATE TABLE t LIKE S", "ADD JAR 'x.jar'", "CALL p()",
-     "MSCK REPAIR TABLE t", "BEGIN STATEMENT SET", "END", "DELETE FROM t WHERE a = 1", "GRANT ALL ON t TO u"],
-)  # fmt: skip
-def test_a_statement_without_a_query_is_a_note(sql: str) -> None:
-    (item,) = check_source(SourceText("q.sql", sql), catalog_from_mapping(STREAMS))
-    assert item.verdict is Verdict.NO_QUERY
-    assert [(d.code, d.span.start, str(d.severity)) for d in item.diagnostics] == [("SB403", 0, "note")]
-
-
-@pytest.mark.parametrize(
-    ("sql", "code", "blamed"),
-    [
-        ("CREATE VIEW v SELECT a FROM S", "SB001", "SELECT"),
-        ("CREATE VIEW v AS", "SB001", "AS"),
-        ("CREATE VIEW v", "SB001", "v"),
-        ("CREATE VIEW v AS SELCT a FROM S", "SB001", "SELCT"),
-        ("CREATE TABLE t (SELECT a FROM S)", "SB001", "SELECT"),
-        ("INSERT INTO t", "SB001", "t"),
-        ("INSERT INTO t SELECT a FROM S WHERE", "SB001", "WHERE"),
-        ("DROP", "SB001", "DROP"),
-        ("EXPLAIN SELECT a FROM S", "SB110", "EXPLAIN"),
-        ("DELETE FROM t WHERE a IN (SELECT a FROM S)", "SB110", "SELECT"),
-        ("CREATE FUNCTION f() RETURNS INT RETURN SELECT MAX(a) FROM S", "SB110", "SELECT"),
-        ("INSERT INTO t TABLE S", "SB110", "TABLE"),
-    ],
-)
-def test_what_is_not_read_does_not_pass(sql: str, code: str, blamed: str) -> None:
-    (item,) = check_source(SourceText("q.sql", sql), catalog_from_mapping(STREAMS))
-    (found,) = item.diagnostics
-    assert (found.code, sql[found.span.start : found.span.end]) == (code, blamed)
-    assert item.verdict in (Verdict.ERROR, Verdict.UNSUPPORTED)
-
-
 # --- views -----------------------------------------------------------------------------------------------------------
 
 STREAMS: dict[str, Any] = {

@@ -18,7 +18,6 @@ from support.kernel import actual_sizes, formula_value, plan_of, run_kernel, syn
 from support.product import decided
 from support.profiles import MORE
 from support.queries import Features, make_statement
-from support.same_queries import SAME
 from support.streams import adversarial_rows
 
 OLDER = "FROM S, T WHERE S.ts > T.ts"
@@ -90,40 +89,6 @@ def test_null_is_one_more_value_beside_a_declared_one() -> None:
     decision = decided(f"SELECT T.a {OLDER}", catalog)
     rows = {"T": [{"a": 5, "b": 0, "ts": 1}, {"a": None, "b": 0, "ts": 1}], "S": []}
     assert run_kernel(decision, catalog, rows).peak == formula_value(decision, catalog, rows) == 2
-
-
-# --- equivalent writings --------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", SAME)
-def test_equivalent_conditions_have_one_formula(name: str) -> None:
-    formulas = set()
-    for where in SAME[name]:
-        sql = f"SELECT S.a AS x, S.ts - 0 AS y FROM S, T{', U' if 'U.' in where else ''} WHERE S.ts > T.ts AND {where}"
-        decision = decided(sql.replace(", S.ts - 0 AS y", ""), PLAIN)
-        found = bound(decision.derivation.split) if decision.verdict == "bounded" else None
-        formulas.add(None if found is None else (found.entries.text, certificate(found, False).bytes))
-    assert len(formulas) == 1
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("FROM S, T, U WHERE S.ts BETWEEN T.ts + 1 AND T.ts + 2 AND S.ts BETWEEN U.ts + 1 AND U.ts + 3",
-         "FROM U, T, S WHERE S.ts <= U.ts + 3 AND U.ts < S.ts AND T.ts + 1 <= S.ts AND S.ts <= T.ts + 2"),
-        ("FROM S, T, R WHERE S.ts > T.ts AND T.a > R.a AND T.a < R.b",
-         "FROM R, T, S WHERE R.b >= T.a + 1 AND R.a + 1 <= T.a AND T.ts < S.ts"),
-    ],
-)  # fmt: skip
-def test_other_orders_have_one_formula(first: str, second: str) -> None:
-    catalog = with_relation(PLAIN)
-    texts = set()
-    for rest in (first, second):
-        found = bound(decided(f"SELECT T.a {rest}", catalog).derivation.split)
-        assert found is not None
-        texts.add(found.entries.text)
-    assert len(texts) == 1
-    assert any(character.isalpha() for character in texts.pop())
 
 
 # --- bytes ----------------------------------------------------------------------------------------------------------

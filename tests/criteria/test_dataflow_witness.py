@@ -24,6 +24,7 @@ from streambound.criteria.dataflow.visible_rows import Visibility
 from streambound.criteria.dataflow.witness import Suspects, UnboundedState, prove, simplest_plans
 from streambound.criteria.witnesses.executed import Executed
 from streambound.criteria.witnesses.witness import SchemeWitness, first_that_holds, same_relations
+from support.cases import read_queries
 from support.choices import Choices
 from support.grown import grown_statement
 from support.operator_queries import in_words_of, operator_query, random_catalog
@@ -44,24 +45,7 @@ CATALOG = catalog_from_mapping(
         },
     }
 )
-BY_PLAN = {
-    "groups": "SELECT a, COUNT(*) AS n FROM S GROUP BY a",
-    "groups below HAVING": "SELECT a, COUNT(*) AS n FROM S GROUP BY a HAVING COUNT(*) > 2",
-    "groups that only other groups show": "SELECT MAX(q.n) AS m FROM (SELECT a, COUNT(*) AS n FROM S GROUP BY a) AS q",
-    "values": "SELECT b, COUNT(DISTINCT v) AS n FROM S GROUP BY b",
-    "a join with groups": "SELECT S.v, q.n FROM S JOIN (SELECT b, COUNT(*) AS n FROM T GROUP BY b) AS q ON S.b = q.b",
-    "an outer join": "SELECT S.v, T.b FROM S LEFT JOIN T ON S.b = T.b AND T.ts >= S.ts",
-    "NOT EXISTS": "SELECT S.v FROM S WHERE NOT EXISTS (SELECT 1 FROM T WHERE T.b = S.b)",
-    "EXCEPT": "SELECT v FROM S EXCEPT SELECT v FROM T",
-    "INTERSECT ALL": "SELECT v FROM S INTERSECT ALL SELECT v FROM T",
-    "DISTINCT over a window": "SELECT DISTINCT d FROM (SELECT LAG(v) OVER (PARTITION BY b ORDER BY ts) AS d FROM S)",
-    "first rows": "SELECT v FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY a ORDER BY ts) AS n FROM S) WHERE n = 1",
-    "LAG": "SELECT v - LAG(v) OVER (PARTITION BY a ORDER BY ts) AS d FROM S",
-    "recursion": "WITH RECURSIVE r(x) AS (SELECT v FROM S WHERE a = 1 UNION SELECT S.v FROM r JOIN S ON r.x = S.a) "
-    "SELECT x FROM r",
-    "a relation that changes": "SELECT S.v, R.y FROM S JOIN R ON S.b = R.k",
-    "the last side of a union": f"{'SELECT b FROM S UNION ALL ' * 6} SELECT COUNT(*) AS n FROM T GROUP BY v",
-}
+BY_PLAN = read_queries("dataflow_witness.sql")
 BOUNDED = [
     "SELECT b, COUNT(*) AS n, MAX(v) AS m FROM S GROUP BY b",
     "SELECT ts DIV 10 AS w, a, COUNT(DISTINCT v) AS n FROM S GROUP BY ts DIV 10, a",

@@ -227,10 +227,10 @@ def one(sql: str, **more: Any) -> Any:
 @pytest.mark.parametrize(
     ("sql", "more", "entries"),
     [
-        ("SELECT name FROM S", {"max_duration": 5, "max_per_timestamp": 2}, "5*c_S"),
-        ("SELECT name FROM S", {"max_duration": 25, "max_rate": {"rows": 3, "per": 10}}, "3*rate_S"),
-        ("SELECT name FROM S", {"max_valid": 5}, "10"),
-        ("SELECT name FROM S", {"snapshot_key": ["d"]}, "514"),
+        ("SELECT name FROM S", {"max_duration": 5, "max_per_timestamp": 2}, "10*c_S"),
+        ("SELECT name FROM S", {"max_duration": 25, "max_rate": {"rows": 3, "per": 10}}, "6*rate_S"),
+        ("SELECT name FROM S", {"max_valid": 5}, "15"),
+        ("SELECT name FROM S", {"snapshot_key": ["d"]}, "771"),
         ("SELECT DISTINCT d FROM S", {}, "514"),
         ("SELECT DISTINCT n FROM S WHERE n IN (1, 4)", {}, "4"),
         ("SELECT d FROM S EXCEPT SELECT d FROM S", {}, "771"),

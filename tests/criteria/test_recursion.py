@@ -76,51 +76,6 @@ def test_a_column_that_may_grow_is_named() -> None:
     assert problem.span is not None and sql[problem.span.column - 1 :].startswith("r.n + 1")
 
 
-def test_union_all_is_refused_in_words() -> None:
-    found = checked_circuit(f"{CLOSURE} SELECT x FROM r".replace("UNION", "UNION ALL"), SMALL)
-    assert found.verdict == "unsupported"
-    assert "recursion by UNION ALL" in found.diagnostics[0].message
-
-
-@pytest.mark.parametrize("clause", ["ORDER BY", "LIMIT"])
-def test_the_rows_of_a_recursion_have_no_order(clause: str) -> None:
-    more = {"ORDER BY": "ORDER BY 1", "LIMIT": "LIMIT 2"}[clause]
-    sql = f"WITH RECURSIVE r(x) AS (SELECT a FROM E UNION SELECT E.b FROM r JOIN E ON r.x = E.a {more}) SELECT x FROM r"
-    found = checked_circuit(sql, SMALL)
-    assert found.verdict == "unsupported"
-    assert found.diagnostics[0].message == f"{clause} is outside the query language"
-
-
-NOT_MONOTONE = [
-    "SELECT E.b FROM E WHERE NOT EXISTS (SELECT 1 FROM r WHERE r.x = E.a)",
-    "SELECT E.b FROM E WHERE E.a NOT IN (SELECT x FROM r)",
-    "SELECT E.b FROM E LEFT JOIN r ON r.x = E.a",
-    "SELECT E.b FROM E JOIN (SELECT a FROM E EXCEPT SELECT x FROM r) AS q ON q.a = E.a",
-    "SELECT COUNT(*) FROM r GROUP BY x",
-    "SELECT E.b FROM E WHERE E.a > (SELECT COUNT(*) FROM r)",
-]
-MONOTONE = [
-    "SELECT E.b FROM E WHERE E.a IN (SELECT x FROM r)",
-    "SELECT E.b FROM E JOIN (SELECT x FROM r EXCEPT SELECT a FROM E WHERE b = 1) AS q ON q.x = E.a",
-    "SELECT r.x FROM r WHERE NOT EXISTS (SELECT 1 FROM E WHERE r.x = E.a)",
-]
-
-
-@pytest.mark.parametrize("step", NOT_MONOTONE)
-def test_a_recursion_through_its_own_negation_is_refused(step: str) -> None:
-    sql = f"WITH RECURSIVE r(x) AS (SELECT a FROM E UNION {step}) SELECT x FROM r"
-    checked = checked_circuit(sql, SMALL)
-    assert checked.verdict == "unsupported"
-    assert "takes rows away from itself, or aggregates them" in checked.diagnostics[0].message
-
-
-@pytest.mark.parametrize("step", MONOTONE)
-def test_a_recursion_may_take_away_what_it_is_not_made_of(step: str) -> None:
-    sql = f"WITH RECURSIVE r(x) AS (SELECT a FROM E UNION {step}) SELECT x FROM r"
-    (found,) = checked_circuit(sql, SMALL).diagnostics
-    assert found.message.endswith("in the step of a recursion")
-
-
 @pytest.mark.parametrize(
     "words, step",
     {

@@ -16,6 +16,7 @@ from streambound.analyzer.spans import SourceText
 from streambound.criteria.check import check_source
 from streambound.criteria.repairs.offered import with_repairs
 from streambound.criteria.vocabulary import Verdict
+from support.cases import read_queries
 from support.patching import CATALOG, patched
 
 TEXT = """
@@ -31,39 +32,8 @@ rows = 9
 """
 COLUMNS = {"orders": ("customer", "amount", "ts"), "alerts": ("customer", "level", "ts"), "vip": ("customer",)}
 JOINED = "SELECT {} FROM orders JOIN alerts ON alerts.customer = orders.customer AND alerts.ts < orders.ts"
-LEVELS = "SELECT customer, level, ts FROM alerts"
 READ = "SELECT orders.customer, {}.level FROM orders JOIN {} ON {}.customer = orders.customer AND {}.ts < orders.ts"
-FORMS = {
-    "a view of one stream": f"CREATE VIEW v AS {LEVELS}; {READ.replace('{}', 'v')}",
-    "a view of the join": f"CREATE VIEW j AS {JOINED.format('orders.customer, level')}; SELECT customer, level FROM j",
-    "a view with names of its own": (
-        "CREATE VIEW v (who, how, t) AS SELECT customer, level, ts FROM alerts; "
-        "SELECT orders.customer, v.how AS level FROM orders JOIN v ON v.who = orders.customer AND v.t < orders.ts"
-    ),
-    "a view of a view": (
-        f"CREATE VIEW w AS {LEVELS}; CREATE VIEW v AS SELECT level, ts, customer FROM w; {READ.replace('{}', 'v')}"
-    ),
-    "a view with a WITH in it, between others": (
-        f"CREATE VIEW other AS {LEVELS}; CREATE VIEW v AS WITH a AS ({LEVELS}) SELECT * FROM a; "
-        "SELECT 1 AS one FROM other;"
-        f" {READ.replace('{}', 'v')}"
-    ),
-    "a WITH that names its columns": (
-        "WITH v (who, how, t) AS (SELECT customer, level, ts FROM alerts) "
-        "SELECT orders.customer, v.how AS level FROM orders JOIN v ON v.who = orders.customer AND v.t < orders.ts"
-    ),
-    "a subquery that names its columns": (
-        "SELECT orders.customer, v.how AS level FROM orders JOIN "
-        "(SELECT customer, level, ts FROM alerts) AS v (who, how, t)"
-        " ON v.who = orders.customer AND v.t < orders.ts"
-    ),
-    "a WITH that is called as its table": (
-        f"WITH alerts AS (SELECT customer, level, ts FROM alerts) {READ.replace('{}', 'alerts')}"
-    ),
-    "a subquery in a WITH": (
-        f"WITH v AS (SELECT customer, level, ts FROM (SELECT * FROM alerts) AS inside) {READ.replace('{}', 'v')}"
-    ),
-}
+FORMS = read_queries("repairs_of_views.sql")
 FLAT = JOINED.format("orders.customer, alerts.level")
 
 

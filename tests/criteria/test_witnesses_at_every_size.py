@@ -13,7 +13,7 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.types import parse_type
 from streambound.criteria.check import executed
 from streambound.criteria.witnesses.constants import DAY, Constants
-from support.circuits import checked_circuit, checked_once
+from support.circuits import checked_circuit
 from support.grown import SAMPLED, SIZE, grown
 
 pytestmark = pytest.mark.xdist_group("corpus")  # its cases are checked once, in one process
@@ -148,7 +148,7 @@ def _cases(part: int) -> Iterator[dict[str, Any]]:
 def test_witnesses_of_all_cases_hold_at_larger_sizes(part: int) -> None:
     held = 0
     for number, case in enumerate(_cases(part)):
-        checked = checked_once(case["sql"], case["catalog"])
+        checked = checked_circuit(case["sql"], case["catalog"])
         assert grown(checked, SIZE), case["sql"]
         assert number % EACH or grown(checked, SAMPLED), case["sql"]
         held += 1

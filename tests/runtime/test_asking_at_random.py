@@ -27,7 +27,7 @@ from support.jobs import read, write
 from support.profiles import MORE
 from support.streams import Rows, small_rows
 
-STATEMENTS = 40 * MORE
+STATEMENTS = 25 * MORE
 COLUMNS = {"a": "bigint", "s": "string"}
 ASKING: dict[str, Any] = {
     "streams": {"S": {"timestamp": "ts", "columns": {**COLUMNS, "ts": "bigint"}}},

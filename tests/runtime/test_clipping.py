@@ -11,6 +11,7 @@ import pytest
 from hypothesis import assume, given
 
 from streambound.synopsis_exec.job_file import compiled
+from streambound.synopsis_exec.simulate import operator_of_circuit
 from streambound_runtime.decoding.json_objects import encoded_array
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.operators.clipping import clipped, clips
@@ -18,7 +19,6 @@ from streambound_runtime.operators.pending import Pending, combined
 from streambound_runtime.spec import JobSpec, Stream
 from support.choices import Choices, drawn
 from support.jobs import job_of
-from support.kernel import operator_in_process
 from support.kernel_cases import Case, make_case, plan_of
 from support.profiles import MORE, examples
 from support.queries import Features
@@ -52,7 +52,7 @@ def check(case: Case, job: JobSpec) -> Counter[str]:
         there.add(stream.name, fewer)
         seen["clipped"] += len(ends[number])
         seen["saved"] += sum(table.num_rows for table in alike) - sum(table.num_rows for table in fewer)
-    operators = [operator_in_process(job, relations) for _ in range(2)]
+    operators = [operator_of_circuit(job.plan, relations, job.streams) for _ in range(2)]
     for until in [*here.open()[2::3].tolist(), None]:
         one, other = ([*waiting.closed(until, 1 << 20)] for waiting in (here, there))
         if not one:

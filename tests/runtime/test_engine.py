@@ -19,7 +19,7 @@ from support.circuits import (
     Circuit,
     Printed,
     by_tick,
-    checked_once,
+    checked_circuit,
     expected,
     random_rows,
     reference,
@@ -32,7 +32,7 @@ from support.profiles import MORE
 
 
 def bounded(case: dict[str, Any]) -> bool:
-    checked = checked_once(case["sql"], case["catalog"])
+    checked = checked_circuit(case["sql"], case["catalog"])
     return checked.circuit is not None and str(checked.verdict) == "bounded"
 
 
@@ -49,7 +49,7 @@ def test_public_cases_in_ticks(case: dict[str, Any]) -> None:
     if not bounded(case):
         return
     circuit, wanted = Circuit(case, "batch"), expected(case["expected"])
-    checked = checked_once(case["sql"], case["catalog"])
+    checked = checked_circuit(case["sql"], case["catalog"])
     assert checked.circuit_bound is not None
     random, left, times = Random(case["name"]), set[int](), circuit.times
     several = [[[time] for time in times]] if BOUNDED.index(case) % 8 == 0 else []

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 import streambound
-from support.circuits import Circuit, Printed, by_tick, checked_once, random_ends
+from support.cases import read_queries
+from support.circuits import Circuit, Printed, by_tick, checked_circuit, random_ends
 from support.embedded import run_here
 from support.jobs import write
 from support.lifted import circuit_of, fed
@@ -33,66 +34,8 @@ DIFFERENT = (5e-324, 1e16, -1e16, 0.1, 0.3, -0.1, 1.0, 1 / 3, 2.5e-310, -0.0, 7.
 BY_QUARTERS = (0.25, 0.5, -1.75, 3.0, 2.0**30)
 """Numbers whose sums, differences and products are doubles."""
 
-NEAR = "T.a = S.a AND T.ts BETWEEN S.ts AND S.ts + 3"
-FEW = "x IN (0.1, 0.3, -0.1, 1.0, 7.25, 10000000000000000.0) AND a IN (0, 1, 2)"
-BY_FOUR = "SELECT ts DIV 4 AS w, a, SUM(x) AS s FROM S GROUP BY ts DIV 4, a"
-STATEMENTS = {
-    "groups": "SELECT a, SUM(x) AS s, AVG(x) AS m, COUNT(x) AS n FROM S GROUP BY a",
-    "all rows": "SELECT SUM(x) AS s, AVG(x) AS m FROM S",
-    "variances": (
-        "SELECT a, VAR_SAMP(x) AS v, VAR_POP(x) AS p, STDDEV_SAMP(x) AS s, STDDEV_POP(y) AS q FROM S GROUP BY a"
-    ),
-    "sums below a join": (
-        f"SELECT S.a, SUM(S.x) AS s, SUM(S.x * T.y) AS p, AVG(T.y) AS m FROM S JOIN T ON {NEAR} GROUP BY S.a"
-    ),
-    "variances below a join": (
-        f"SELECT S.a, VAR_POP(S.x) AS v, STDDEV_SAMP(T.y) AS s FROM S JOIN T ON {NEAR} GROUP BY S.a"
-    ),
-    "above an outer join": (
-        f"SELECT S.a, SUM(T.x) AS s, AVG(S.y) AS m, VAR_POP(T.x) AS v FROM S LEFT JOIN T ON {NEAR} GROUP BY S.a"
-    ),
-    "above EXCEPT": (
-        f"SELECT SUM(x) AS s, AVG(x) AS m, STDDEV_POP(x) AS v FROM (SELECT a, x FROM S WHERE {FEW} EXCEPT ALL SELECT "
-        f"a, x FROM T WHERE {FEW}) AS q"
-    ),
-    "different values": f"SELECT a, SUM(DISTINCT x) AS s, AVG(DISTINCT x) AS m FROM S WHERE {FEW} GROUP BY a",
-    "below HAVING": "SELECT a, SUM(x) AS s FROM S GROUP BY a HAVING SUM(x) > 1.0",
-    "of some rows": "SELECT a, SUM(x) FILTER (WHERE y > 0) AS s FROM S GROUP BY a",
-    "windows": "SELECT ts DIV 4 AS w, SUM(x) AS s, AVG(x) AS m FROM S GROUP BY ts DIV 4",
-    "sessions": (
-        "SELECT a, session_window.start AS b, SUM(x) AS s, AVG(y) AS m FROM S GROUP BY a, session_window(ts, '2 "
-        "microseconds')"
-    ),
-    "frames of rows": (
-        "SELECT a, x, ts, SUM(x) OVER (PARTITION BY a ORDER BY ts, x, y ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS "
-        "s, AVG(y) OVER (PARTITION BY a ORDER BY ts, x, y ROWS BETWEEN 3 PRECEDING AND 1 PRECEDING) AS m FROM S"
-    ),
-    "frames of times": (
-        "SELECT a, x, SUM(x) OVER (PARTITION BY a ORDER BY ts RANGE BETWEEN 2 PRECEDING AND CURRENT ROW) AS s FROM S"
-    ),
-    "running sums": (
-        "SELECT a, x, SUM(x) OVER (PARTITION BY a ORDER BY ts) AS s, AVG(x) OVER (PARTITION BY a ORDER BY ts, x, y "
-        "ROWS UNBOUNDED PRECEDING) AS m FROM S"
-    ),
-}
-OF_SUMS = {
-    "sums of sums": (
-        "SELECT SUM(s) AS t, AVG(m) AS u, STDDEV_POP(s) AS v FROM (SELECT a, SUM(x) AS s, AVG(y) AS m FROM S GROUP BY "
-        "a) AS q"
-    ),
-    "running sums of sums": (
-        "SELECT w, s, SUM(s) OVER (ORDER BY w) AS t FROM (SELECT ts DIV 4 AS w, SUM(x) AS s FROM S GROUP BY ts DIV 4) "
-        "AS q"
-    ),
-    "frames of sums": (
-        "SELECT w, a, s, SUM(s) OVER (PARTITION BY w) AS t, AVG(s) OVER (PARTITION BY w ORDER BY a ROWS BETWEEN 1 "
-        f"PRECEDING AND 1 FOLLOWING) AS m FROM ({BY_FOUR}) AS q"
-    ),
-    "sums beside a relation": f"SELECT g.a, g.s, Q.z FROM ({BY_FOUR}) AS g LEFT JOIN Q ON Q.a = g.a",
-    "products of several streams": (
-        f"SELECT S.a, SUM(S.x + T.a) AS s, SUM(T.a) AS b, VAR_POP(S.x - T.y) AS v FROM S JOIN T ON {NEAR} GROUP BY S.a"
-    ),
-}
+STATEMENTS = read_queries("sums_of_doubles_statements.sql")
+OF_SUMS = read_queries("sums_of_doubles_of_sums.sql")
 """Those where single rows are computed of doubles first, which the reference evaluator does not round."""
 
 
@@ -109,7 +52,7 @@ def test_what_is_printed_adds_up_to_exact_sums_whatever_the_ticks(name: str) -> 
             found, peak, _ = circuit.run(cuts, restart=number > 3)
             ends = [cut[-1] for cut in cuts]
             assert by_tick(as_doubles(found), ends) == by_tick(wanted, ends)
-            checked = checked_once(sql, CATALOG)
+            checked = checked_circuit(sql, CATALOG)
             assert checked.circuit_bound is not None and checked.circuit_bound.entries.value is not None
             assert peak <= checked.circuit_bound.entries.value
             printed += len(found)

@@ -4,11 +4,15 @@
 input
 ----
 expected
+
+Statements with what is said of them are files of SQL with comments (`read_judged`).
 """
 
+import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from streambound.analyzer.catalog import Catalog, load_catalog
 from streambound.analyzer.diagnostics import Diagnostic
@@ -41,6 +45,47 @@ def read_cases(file: str) -> list[Case]:
     names = [case.name for case in cases]
     assert len(set(names)) == len(names), f"{file}: two cases share a name"
     return cases
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One or more statements of a file of ``.sql``, the comments before them, and what is expected of each."""
+
+    file: str
+    notes: tuple[str, ...]
+    texts: tuple[str, ...]
+    expected: str
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.notes[0] if self.notes else self.texts[0]}"
+
+    def notes_say(self, note: str) -> bool:
+        return any(one.startswith(note) for one in self.notes)
+
+    @property
+    def declared(self) -> dict[str, Any]:
+        """What the comments at the beginning of the file declare: a catalog."""
+        return _declared(self.file)
+
+
+@cache
+def _declared(file: str) -> dict[str, Any]:
+    head, _, _ = (CASES / file).read_text(encoding="utf-8").partition("\n\n")
+    return tomllib.loads("\n".join(line.removeprefix("-- ") for line in head.splitlines()))
+
+
+def read_judged(folder: str) -> list[Judged]:
+    """The cases of a folder: its files begin with a catalog; paragraphs are notes, statements, and what is expected."""
+    found = []
+    for path in sorted((CASES / folder).glob("*.sql")):
+        for block in path.read_text(encoding="utf-8").strip().split("\n\n")[1:]:
+            *lines, expected = block.splitlines()
+            notes = tuple(line.removeprefix("-- ") for line in lines if line.startswith("-- "))
+            text = "\n".join(line for line in lines if not line.startswith("-- "))
+            if text:  # else it is a heading
+                texts = tuple(one.strip() for one in text.split(";\n"))
+                found.append(Judged(f"{folder}/{path.name}", notes, texts, expected.removeprefix("-- ")))
+    return found
 
 
 @cache
@@ -82,3 +127,17 @@ def canonical(sql: str) -> str:
         if result.query is not None:
             lines.append(render(result.query))
     return "\n".join(lines)
+
+
+def read_named(file: str) -> dict[str, tuple[str, ...]]:
+    """The statements of a file of `tests/cases/queries/` by the names before them; one name may have several."""
+    found = {}
+    for block in (CASES / "queries" / file).read_text(encoding="utf-8").strip().split("\n\n"):
+        name, _, texts = block.partition("\n")
+        found[name.removeprefix("-- ")] = tuple(texts.split(";\n"))
+    return found
+
+
+def read_queries(file: str) -> dict[str, str]:
+    """As `read_named`, of a file in which each name has one statement."""
+    return {name: text for name, (text,) in read_named(file).items()}

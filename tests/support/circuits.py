@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
+from functools import lru_cache
 from itertools import pairwise
 from math import inf
 from random import Random
@@ -20,8 +21,10 @@ from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.emission import Emission, EmitMode
 from streambound.analyzer.expressions.values import derived_value
 from streambound.analyzer.spans import SourceText
+from streambound.analyzer.statements import split_statements
 from streambound.api import catalog_of
 from streambound.criteria.check import Checked, check_source
+from streambound.criteria.dataflow.judge import judge
 from streambound.jobs import planned_circuit
 from streambound.recheck.certificates.validate import Proof
 from streambound.recheck.derivation.validate import proved as operators_proved
@@ -62,8 +65,22 @@ SEEDS = 5
 
 
 def checked_circuit(sql: str, catalog: Catalog | Mapping[str, Any]) -> Checked:
-    """A statement, checked."""
-    return check_source(SourceText("q.sql", sql), catalog_of(catalog))[0]
+    """A statement, checked; several tests ask for the same one, so that it is remembered for a while."""
+    if isinstance(catalog, Catalog):
+        return check_source(SourceText("q.sql", sql), catalog)[0]
+    return _checked(sql, json.dumps(catalog))
+
+
+@lru_cache(maxsize=512)
+def _checked(sql: str, catalog: str) -> Checked:
+    return check_source(SourceText("q.sql", sql), catalog_of(json.loads(catalog)))[0]
+
+
+def is_bounded(sql: str, catalog: Mapping[str, Any]) -> bool:
+    """Whether a statement beyond joins is bounded, by the judge alone: no witness is searched for where it is not."""
+    (statement,) = split_statements(SourceText("q.sql", sql))
+    found = judge(statement, catalog_of(catalog))
+    return found is not None and found.entries is not None
 
 
 def certificate_of(checked: Checked) -> dict[str, Any]:
@@ -97,16 +114,6 @@ def proof_of(checked: Checked, certificate: Mapping[str, Any]) -> Proof:
     assert checked.catalog is not None
     proved = seq_proved if checked.blocks is not None else operators_proved
     return proved(checked.statement, checked.catalog, certificate)
-
-
-def checked_once(sql: str, catalog: Mapping[str, Any]) -> Checked:
-    """As `checked_circuit`, but remembered, since several tests ask for each case of the corpus."""
-    return _checked(sql, json.dumps(catalog))
-
-
-@cache
-def _checked(sql: str, catalog: str) -> Checked:
-    return checked_circuit(sql, json.loads(catalog))
 
 
 @dataclass(frozen=True)
@@ -206,7 +213,7 @@ def expected(lines: list[dict[str, Any]]) -> Printed:
 
 def reference(sql: str, catalog: Mapping[str, Any], rows: Rows) -> Printed:
     """What the reference evaluator says: the difference of every prefix of the rows of the streams that are read."""
-    read = {name: body for name, body in catalog["streams"].items() if name in sql.split("FROM", 1)[1]}
+    read = {name: body for name, body in catalog["streams"].items() if re.search(rf"\b{name}\b", sql)}
     circuit = circuit_of(sql, catalog)
     times, given = fed({"streams": read}, rows)
     found = Printed()
@@ -297,7 +304,7 @@ class Circuit:
     """A case's job, its relations' rows and its streams' by timestamp."""
 
     def __init__(self, case: dict[str, Any], tick: str = "timestamp") -> None:
-        checked = checked_once(case["sql"], case["catalog"])
+        checked = checked_circuit(case["sql"], case["catalog"])
         plan = circuit_plan(checked, case["mode"] == "final")
         self.job: JobSpec = job_spec(plan, tick=tick)
         assert isinstance(self.job.plan, CircuitPlan)

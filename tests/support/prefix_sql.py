@@ -33,6 +33,16 @@ class PrefixSql:
         times = sorted({row["ts"] for listed in rows.values() for row in listed})
         return {time: self._at(statement, rows, time) for time in times}
 
+    def changes(self, sql: str, rows: Mapping[str, Sequence[Mapping[str, Any]]], first: int = 0) -> Results:
+        """What is returned at each timestamp from ``first`` on more than before, with the timestamp behind the row."""
+        found, before = Results(), Results()
+        for time, now in self.results(sql, rows).items():
+            for row in {*now, *before} if time >= first else ():
+                if now[row] != before[row]:
+                    found[(*row, time)] = now[row] - before[row]
+            before = now if time >= first else before
+        return found
+
     def _at(self, statement: str, rows: Mapping[str, Sequence[Mapping[str, Any]]], time: int) -> Results:
         for name, body in self._tables().items():
             present = Counter[tuple[Any, ...]]()
@@ -53,3 +63,11 @@ class PrefixSql:
 
 def _plain(row: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(float(f"{value:.6g}") if isinstance(value, float) else value for value in row)
+
+
+def six_digits(printed: Mapping[tuple[Any, ...], int]) -> Results:
+    """Printed rows with their doubles as DuckDB's results have them."""
+    found = Results()
+    for row, n in printed.items():
+        found[_plain(row)] += n
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from streambound.criteria.verdict import Decision, decide
 from streambound.criteria.vocabulary import Verdict
 from streambound.synopsis_exec.adversary import pools
 from streambound.synopsis_exec.plan import make_plan
+from support.cases import read_queries
 from support.catalogs import PLAIN, with_relation
 from support.choices import Choices
 from support.circuits import checked_circuit, circuit_plan
@@ -29,27 +31,8 @@ from support.profiles import MORE
 from support.queries import Features, make_statement
 
 ROOT = Path(__file__).parents[2]
-MADE: dict[str, str] = {
-    "a window": "SELECT T.a, S.a AS sa FROM S, T WHERE S.ts > T.ts AND S.ts <= T.ts + 3",
-    "a window and a range": "SELECT T.a FROM S, T WHERE S.ts > T.ts AND S.ts <= T.ts + 3 AND T.a BETWEEN 1 AND 2",
-    "a wait": "SELECT T.a FROM S, T WHERE S.ts > T.ts + 3 AND T.a BETWEEN 1 AND 2",
-    "two windows in a chain": (
-        "SELECT U.a FROM S, T, U WHERE S.ts BETWEEN T.ts + 1 AND T.ts + 2 AND T.ts BETWEEN U.ts + 1 AND U.ts + 2"),
-    "clipped from below": "SELECT 1 AS one FROM S, T WHERE S.ts > T.ts AND T.a < S.a AND T.a < 9 AND S.a > 1",
-    "clipped from above": "SELECT 1 AS one FROM S, T WHERE S.ts > T.ts AND S.a < T.a AND T.a > 0 AND S.a < 7",
-    "unrelated streams": "SELECT S.a, T.a AS ta FROM S, T WHERE S.a BETWEEN 1 AND 2 AND T.a BETWEEN 1 AND 3",
-    "a finite stream": "SELECT T.a, S.a AS sa FROM S, T WHERE S.ts > T.ts AND T.ts < 6",
-    "a stream before it ends": "SELECT T.a FROM S, T WHERE S.ts > T.ts AND S.ts < 6",
-    "a range between extremes": "SELECT T.a FROM S, T, R WHERE S.ts > T.ts AND T.a > R.a AND T.a < R.b",
-    "a range between a finite stream's values": (
-        "SELECT T.a FROM S, T, U WHERE S.ts > T.ts AND U.ts < 4 AND U.ts < T.ts AND T.a > U.a AND T.a < U.b"),
-    "clipped to a finite stream's values": (
-        "SELECT 1 AS one FROM S, T, U WHERE S.ts > T.ts AND U.ts < 4 AND U.ts < T.ts"
-        " AND T.a > S.a AND T.a > U.a AND S.a < U.b"),
-    "rows of a relation": "SELECT T.a, R.b FROM S, T, R WHERE S.ts > T.ts AND T.a = R.a",
-    "clipped to a relation": "SELECT 1 AS one FROM S, T, R WHERE S.ts > T.ts AND T.a < S.a AND T.a = R.a AND S.a > 3",
-    "results of a set": "SELECT DISTINCT S.a, T.a AS ta FROM S, T WHERE S.ts > T.ts AND S.a = T.a AND T.a IN (1, 4, 7)",
-}  # fmt: skip
+PARTS = 3
+MADE = read_queries("adversary.sql")
 
 
 def _statements(text: str, catalog: Catalog) -> list[tuple[str, Decision]]:
@@ -57,7 +40,8 @@ def _statements(text: str, catalog: Catalog) -> list[tuple[str, Decision]]:
     return [(name, decide(query)) for name, query in lowered if query is not None]
 
 
-def _documented() -> dict[str, tuple[Decision, Catalog]]:
+@cache
+def documented() -> dict[str, tuple[Decision, Catalog]]:
     """The examples' queries and those of docs/theory.md, by name."""
     found = {}
     for file in sorted(ROOT.glob("examples/*/*.sql")):
@@ -92,18 +76,17 @@ def _enough(decision: Decision) -> int:
     return 60 if max(len(branch.sources) for branch in decision.query.branches) < 10 else 10
 
 
-DOCUMENTED = _documented()
-
-
 def test_the_documents_have_the_hardest_queries() -> None:
-    assert {"figure2", "late_tally_at_fog", "two_parents", "compared_with_an_older_stream"} <= set(DOCUMENTED)
+    assert {"figure2", "late_tally_at_fog", "two_parents", "compared_with_an_older_stream"} <= set(documented())
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", DOCUMENTED)
-def test_documented_queries_reach_half_of_their_bound(name: str) -> None:
-    case = DOCUMENTED[name]
-    assert tightness(*case, timestamps=_enough(case[0])) >= 0.5
+@pytest.mark.parametrize("part", range(PARTS))
+def test_documented_queries_reach_half_of_their_bound(part: int) -> None:
+    """They are decided in the test: every process that collects tests would decide them otherwise."""
+    cases = [*documented().items()][part::PARTS]
+    reached = {name: tightness(*case, timestamps=_enough(case[0])) for name, case in cases}
+    assert len(reached) > 5 and min(reached.values()) >= 0.5, reached
 
 
 @pytest.mark.parametrize("name", MADE)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from streambound.analyzer.catalog import parse_catalog
 from streambound.analyzer.spans import SourceText
 from streambound.criteria.check import check_source
@@ -39,39 +37,6 @@ columns = { ts = "bigint", k = "bigint" }
 def checked(sql: str):
     (found,) = check_source(SourceText("q.sql", sql), CATALOG)
     return found
-
-
-@pytest.mark.parametrize(
-    ("inner", "code", "blamed", "word"),
-    [
-        ("SELECT p FROM a", "SB102", "p", "random variable"),
-        ("SELECT n FROM a WHERE vb > 3", "SB102", "vb", "select by _begin and _end"),
-        ("SELECT * FROM plain", "SB110", "plain", "no period, key and probability"),
-        ("SELECT * FROM S", "SB110", "S", "no period, key and probability"),
-        ("SELECT k FROM a GROUP BY k", "SB110", None, "GROUP BY is outside of what SEQ TP can evaluate"),
-        ("SELECT k + 1 AS x FROM a", "SB110", "k + 1", "items of a SEQ TP block are columns"),
-        ("SELECT DISTINCT n FROM a", "SB110", None, "DISTINCT is outside of what SEQ TP can evaluate"),
-        ("SELECT COUNT(*) AS c FROM a", "SB110", None, "an aggregate without GROUP BY is outside"),
-        ("SELECT n FROM a UNION ALL SELECT h FROM b", "SB110", None, "UNION ALL is outside"),
-        ("SELECT * FROM a LEFT SEMI JOIN b ON a.k = b.j", "SB110", None, "SEMI JOIN is outside"),
-        ("SELECT n FROM a WHERE EXISTS (SELECT 1 FROM b)", "SB110", None, "subquery"),
-        ("SELECT * FROM a JOIN d ON a.n = d.x", "SB107", "d", "date"),
-        ("SELECT * FROM a AS x JOIN a AS y ON x.k = y.k", "SB103", None, "two columns"),
-        ("SELECT n AS _p FROM a", "SB103", None, "its own _p"),
-        ("SELECT n FROM a ORDER BY n", "SB110", None, "ORDER BY"),
-    ],
-)
-def test_what_is_refused(inner: str, code: str, blamed: str | None, word: str) -> None:
-    sql = f"SEQ TP ({inner})"
-    (found,) = checked(sql).diagnostics
-    assert (found.code, word in found.message + found.help) == (code, True), found
-    if blamed is not None:
-        assert sql[found.span.start : found.span.end] == blamed
-
-
-def test_times_are_for_snapshots() -> None:
-    (found,) = checked("SEQ TP FROM 1 TO 3 (SELECT * FROM a)").diagnostics
-    assert "SEQ VT" in found.message
 
 
 def test_the_rewriting_of_joins_of_joins() -> None:

@@ -48,7 +48,7 @@ class Measure:
     type: str = HUGEINT
 
 
-TRAVELLING = {HUGEINT: "DECIMAL(38, 0)"}
+_TRAVELLING = {HUGEINT: "DECIMAL(38, 0)"}
 """How values of a type leave the database."""
 COPIES = Measure("m", "m", "sum(m)")
 """How many rows there are."""
@@ -192,7 +192,7 @@ class SliceTables:
             self.session.put(found, columns)
             return
         given = ((f"c{place}", engine_type(kind)) for place, (_, kind) in enumerate(node.given))
-        shown = (f"CAST({name} AS {TRAVELLING.get(kind, kind)}) AS {name}" for name, kind in given)
+        shown = (f"CAST({name} AS {_TRAVELLING.get(kind, kind)}) AS {name}" for name, kind in given)
         table = self.session.read(f"SELECT {listed('t', *shown, '1::BIGINT AS w')} FROM {rows}")
         self.session.put(found, columns, self.compute(node, table))
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from streambound_runtime.engine.session import as_decimal
 from streambound_runtime.engine.slice_groups import swept
 from streambound_runtime.engine.slice_rows import SliceRows
-from streambound_runtime.engine.slice_tables import TRAVELLING, Compute, SliceTables
+from streambound_runtime.engine.slice_tables import Compute, SliceTables
 from streambound_runtime.engine.tables import BIGINT, HUGEINT, columns, listed, places, same
 from streambound_runtime.operators.circuit_plan import PeriodNode
 from streambound_runtime.operators.epochs.fragments import GREATEST, LEAST
@@ -173,7 +174,7 @@ class PeriodSlices:
 
         found = {_TIME: pa.table({"since": [self.since], "last": [self.last]})}
         for name, kinds in self.tables.states.items():
-            shown = (f"CAST({column} AS {TRAVELLING.get(kind, kind)}) AS {column}" for column, kind in kinds)
+            shown = (as_decimal(column, kind) for column, kind in kinds)
             found[name] = self.session.read(f"SELECT {', '.join(shown)} FROM {name}")
         return found
 

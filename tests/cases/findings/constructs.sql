@@ -1,0 +1,212 @@
+-- [streams.S]
+-- timestamp = "ts"
+-- domain = { k = [1, 9], b = [1, 9] }
+-- columns = { k = "bigint", b = "bigint", x = "double", xs = "array<int>", ts = "timestamp" }
+-- [streams.T]
+-- timestamp = "ts"
+-- domain = { k = [1, 9] }
+-- columns = { k = "bigint", y = "bigint", ts = "timestamp" }
+-- [relations.R]
+-- columns = { k = "bigint", c = "bigint" }
+-- rows = 10
+
+-- Constructs that are refused, each before what its help says to write.
+--
+
+-- says: ORDER BY … LIMIT is outside the query language
+SELECT k, COUNT(*) AS n FROM S GROUP BY k ORDER BY n DESC LIMIT 3
+-- unsupported: SB110 1:43-51 "ORDER BY"
+
+SELECT * FROM (SELECT q.*, ROW_NUMBER() OVER (ORDER BY n DESC) AS rn FROM (SELECT k, COUNT(*) AS n FROM S GROUP BY k) AS q) WHERE rn <= 3
+-- bounded
+
+-- says: ORDER BY … LIMIT is outside the query language
+SELECT k, COUNT(*) AS n FROM S GROUP BY k HAVING COUNT(*) > 1 ORDER BY COUNT(*) LIMIT 3
+-- unsupported: SB110 1:63-71 "ORDER BY"
+
+-- says: ORDER BY … LIMIT is outside the query language
+SELECT S.k FROM S ORDER BY S.k, S.b DESC LIMIT 5 OFFSET 2
+-- unsupported: SB110 1:19-27 "ORDER BY"
+
+SELECT * FROM (SELECT q.*, ROW_NUMBER() OVER (ORDER BY k, b DESC) AS rn FROM (SELECT k, b FROM S) AS q) WHERE rn > 2 AND rn <= 7
+-- bounded
+
+-- says: ORDER BY is outside the query language
+SELECT k, RANK() OVER (PARTITION BY k ORDER BY x) AS r FROM S ORDER BY r
+-- unsupported: SB110 1:63-71 "ORDER BY"
+
+-- says: LIMIT is outside the query language
+SELECT k, COUNT(*) AS n FROM S GROUP BY k LIMIT 3
+-- unsupported: SB110 1:43-48 "LIMIT"
+
+-- says: FETCH is outside the query language
+SELECT k FROM S FETCH FIRST 5 ROWS ONLY
+-- unsupported: SB110 1:17-22 "FETCH"
+
+-- says: ORDER BY … LIMIT is outside the query language
+SELECT COUNT(*) AS n FROM (SELECT k FROM S ORDER BY k LIMIT 3) AS q
+-- unsupported: SB110 1:44-52 "ORDER BY"
+
+SELECT COUNT(*) AS n FROM (SELECT * FROM (SELECT q.*, ROW_NUMBER() OVER (ORDER BY k) AS rn FROM (SELECT k FROM S) AS q) WHERE rn <= 3) AS q
+-- bounded
+
+-- says: AS OF elsewhere than beside JOIN is outside the query language
+SELECT k FROM S FOR SYSTEM_TIME AS OF TIMESTAMP '2024-01-01 00:00:00'
+-- unsupported: SB110 1:49-70 "'2024-01-01 00:00:00'"
+
+SELECT k FROM S
+-- bounded
+
+-- says: this is outside the query language so far: NOT IN beside another subquery below OR
+SELECT S.k FROM S WHERE S.b NOT IN (SELECT T.y FROM T WHERE T.ts BETWEEN S.ts AND S.ts + INTERVAL 1 HOUR) OR S.k NOT IN (SELECT T.y FROM T WHERE T.ts BETWEEN S.ts AND S.ts + INTERVAL 1 HOUR)
+-- unsupported: SB110 1:110-191 "S.k NOT IN (SELECT T.y FROM T WHERE T.ts BETWEEN S.ts AND S.ts + INTERVAL 1 HOUR)"
+
+-- says: this is outside the query language so far: IN with a subquery over streams inside an expression
+SELECT S.k, S.k IN (SELECT T.k FROM T WHERE T.ts BETWEEN S.ts AND S.ts + INTERVAL 1 HOUR) AS e FROM S
+-- unsupported: SB110 1:13-90 "S.k IN (SELECT T.k FROM T WHERE T.ts BETWEEN S.ts AND S.ts + INTERVAL 1 HOUR)"
+
+SELECT S.k, EXISTS (SELECT 1 FROM T WHERE T.k = S.k AND T.ts BETWEEN S.ts AND S.ts + INTERVAL 1 HOUR) AS e FROM S
+-- bounded: SB208 1:13-102 "EXISTS (SELECT 1 FROM T WHERE T.k = S.k AND T.ts BETWEEN S.ts AND S.ts + INTERVAL 1 HOUR)"
+
+-- says: this is outside the query language so far: a value that a subquery over a stream has for each row
+SELECT k, (SELECT T.y FROM T WHERE T.k = S.k) AS e FROM S
+-- unsupported: SB110 1:11-46 "(SELECT T.y FROM T WHERE T.k = S.k)"
+
+SELECT k, (SELECT MAX(T.y) FROM T WHERE T.k = S.k AND T.ts BETWEEN S.ts - INTERVAL 1 HOUR AND S.ts) AS e FROM S
+-- bounded: SB208 1:19-99 "MAX(T.y) FROM T WHERE T.k = S.k AND T.ts BETWEEN S.ts - INTERVAL 1 HOUR AND S.ts"
+
+-- says: window inside a condition or an expression is outside the query language
+SELECT m.n FROM T JOIN (SELECT window(ts, '1 hour') AS w, COUNT(*) AS n FROM S GROUP BY window(ts, '1 hour')) AS m ON window(T.ts, '1 hour') = m.w
+-- unsupported: SB110 1:119-141 "window(T.ts, '1 hour')"
+
+SELECT m.n FROM (SELECT *, window(ts, '1 hour') AS w FROM T) AS t JOIN (SELECT window(ts, '1 hour') AS w, COUNT(*) AS n FROM S GROUP BY window(ts, '1 hour')) AS m ON t.w = m.w
+-- bounded
+
+-- says: mutual recursion is outside the query language: a and b read each other
+WITH RECURSIVE a AS (SELECT k FROM R UNION SELECT b.k FROM b), b AS (SELECT a.k FROM a) SELECT k FROM a
+-- unsupported: SB110 1:60-61 "b"
+
+-- says: this is outside the query language so far: the window function CUME_DIST
+SELECT k, CUME_DIST() OVER (ORDER BY ts) FROM S
+-- unsupported: SB110 1:11-41 "CUME_DIST() OVER (ORDER BY ts)"
+
+-- says: this is outside the query language so far: DISTINCT, FILTER or IGNORE NULLS over a window
+SELECT k, COUNT(DISTINCT x) OVER (PARTITION BY k ORDER BY ts) AS n FROM S
+-- unsupported: SB110 1:11-62 "COUNT(DISTINCT x) OVER (PARTITION BY k ORDER BY ts)"
+
+-- says: the aggregate ARRAY_AGG is outside the query language
+SELECT k, ARRAY_AGG(x) FROM S GROUP BY k
+-- unsupported: SB110 1:11-23 "ARRAY_AGG(x)"
+
+-- says: ANY and ALL with a subquery over streams are outside the query language
+SELECT k FROM S WHERE k = ANY (SELECT k FROM T)
+-- unsupported: SB110 1:39-47 "k FROM T"
+
+SELECT k FROM S WHERE k IN (SELECT k FROM T)
+-- bounded
+
+-- says: UNNEST in FROM is outside the query language
+SELECT S.k FROM S, UNNEST(S.xs) AS u(e)
+-- unsupported: SB110 1:26-40 "(S.xs) AS u(e)"
+
+-- says: ASOF JOIN is outside the query language
+SELECT S.k FROM S ASOF JOIN T ON S.ts >= T.ts
+-- unsupported: SB110 1:19-23 "ASOF"
+
+-- says: DISTINCT ON is outside the query language
+SELECT DISTINCT ON (k) k, b FROM S
+-- unsupported: SB110 1:21-22 "k"
+
+SELECT k, b FROM (SELECT k, b, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts) AS n FROM S) WHERE n = 1
+-- bounded
+
+-- says: TABLESAMPLE is outside the query language
+SELECT k FROM S TABLESAMPLE (10 PERCENT)
+-- unsupported: SB110 1:17-28 "TABLESAMPLE"
+
+SELECT k FROM S WHERE pmod(hash(k), 10) = 0
+-- bounded
+
+-- says: SORT BY is outside the query language
+SELECT (SELECT MAX(c) FROM R SORT BY 1) AS m, k FROM S
+-- unsupported: SB110 1:30-37 "SORT BY"
+
+-- says: CLUSTER BY is outside the query language
+SELECT k FROM S CLUSTER BY k
+-- unsupported: SB110 1:17-27 "CLUSTER BY"
+
+SELECT k FROM S
+-- bounded
+
+-- says: EMIT is outside the query language
+SELECT k FROM S EMIT CHANGES
+-- unsupported: SB110 1:17-21 "EMIT"
+
+SELECT k FROM S
+-- bounded
+
+-- says: qualified names are outside the query language
+SELECT k FROM db.S
+-- unsupported: SB110 1:15-19 "db.S"
+
+SELECT k FROM S
+-- bounded
+
+-- says: BETWEEN SYMMETRIC is outside the query language
+SELECT k FROM S WHERE b BETWEEN SYMMETRIC 3 AND 1
+-- unsupported: SB110 1:23-50 "b BETWEEN SYMMETRIC 3 AND 1"
+
+SELECT k FROM S WHERE b BETWEEN LEAST(3, 1) AND GREATEST(3, 1)
+-- bounded
+
+-- says: VERSION AS OF is outside the query language
+SELECT S.k FROM S JOIN R VERSION AS OF 3 AS r ON r.k = S.k
+-- unsupported: SB110 1:40-41 "3"
+
+SELECT S.k FROM S JOIN R FOR SYSTEM_TIME AS OF S.ts AS r ON r.k = S.k
+-- bounded
+
+-- says: SYSTEM_TIME BETWEEN is outside the query language
+SELECT S.k FROM S JOIN R FOR SYSTEM_TIME BETWEEN S.ts AND S.ts AS r ON r.k = S.k
+-- unsupported: SB110 1:50-63 "S.ts AND S.ts"
+
+-- says: LIMIT or FETCH of more than a number of rows (WITH TIES, PERCENT, BY) is outside the query language
+SELECT k FROM S WHERE k IN (SELECT k FROM R ORDER BY k FETCH FIRST 3 ROWS WITH TIES)
+-- unsupported: SB110 1:56-61 "FETCH"
+
+SELECT k FROM S WHERE k IN (SELECT k FROM R ORDER BY k FETCH FIRST 3 ROWS ONLY)
+-- bounded
+
+-- says: APPLY is outside the query language
+APPLY CHANGES INTO t FROM STREAM S KEYS (k) SEQUENCE BY ts
+-- unsupported: SB110 1:1-6 "APPLY"
+
+-- says: AUTO CDC is outside the query language
+CREATE FLOW f AS AUTO CDC INTO t FROM STREAM(S) KEYS (k) SEQUENCE BY ts
+-- unsupported: SB110 1:18-22 "AUTO"
+
+-- The way out of LIMIT is written for the query.
+--
+
+-- says: ROW_NUMBER() OVER (ORDER BY n DESC) AS rn FROM (…) AS q, and write WHERE rn <= 3
+SELECT k, COUNT(*) AS n FROM S GROUP BY k ORDER BY n DESC LIMIT 3
+-- unsupported: SB110 1:43-51 "ORDER BY"
+
+-- says: ROW_NUMBER() OVER (ORDER BY …) AS rn FROM (…) AS q, and write WHERE rn <= 3
+SELECT k, COUNT(*) AS n FROM S GROUP BY k ORDER BY COUNT(*) LIMIT 3
+-- unsupported: SB110 1:43-51 "ORDER BY"
+
+-- says: ROW_NUMBER() OVER (ORDER BY k) AS rn FROM (…) AS q, and write WHERE rn > 2 AND rn <= 7
+SELECT k FROM S ORDER BY S.k LIMIT 5 OFFSET 2
+-- unsupported: SB110 1:17-25 "ORDER BY"
+
+-- A name that is defined further down.
+--
+
+-- says: 'b' is defined below a, which reads it
+-- says: move it before a
+WITH a AS (SELECT k FROM b), b AS (SELECT k FROM S) SELECT k FROM a
+-- error: SB101 1:26-27 "b"
+
+WITH b AS (SELECT k FROM S), a AS (SELECT k FROM b) SELECT k FROM a
+-- bounded

@@ -1,0 +1,168 @@
+-- [streams.S]
+-- timestamp = "ts"
+-- columns = { a = "bigint", b = "bigint", v = "bigint", ts = "bigint" }
+-- domain = { a = [0, 9], b = [0, 2] }
+-- [streams.T]
+-- timestamp = "ts"
+-- columns = { a = "bigint", b = "bigint", v = "bigint", ts = "bigint" }
+-- domain = { a = [0, 9], b = [0, 2] }
+
+-- NOT IN at any time.
+--
+
+SELECT S.b FROM S WHERE S.a NOT IN (SELECT T.a FROM T)
+-- bounded: 60
+
+SELECT S.a FROM S WHERE S.a NOT IN (SELECT T.b FROM T WHERE T.v > 0)
+-- bounded: 19
+
+SELECT S.a, S.b FROM S WHERE S.v <> 0 AND S.a NOT IN (SELECT T.v FROM T WHERE T.b = S.b)
+-- bounded: 99
+
+SELECT S.b FROM S WHERE S.v BETWEEN 0 AND 1 AND S.v NOT IN (SELECT T.v FROM T WHERE T.a >= S.b)
+-- bounded: 12
+
+SELECT COUNT(*) AS n, SUM(b) AS total FROM S WHERE a NOT IN (SELECT T.a FROM T WHERE T.v < 2)
+-- bounded: 61
+
+-- USING between queries.
+--
+
+-- all columns
+SELECT * FROM (SELECT b, COUNT(*) AS n FROM S GROUP BY b) AS p JOIN (SELECT b, SUM(v) AS m FROM T WHERE v > 0 GROUP BY b) AS q USING (b)
+-- bounded: 12
+
+-- all columns, left
+SELECT * FROM (SELECT b, SUM(v) AS m FROM T WHERE v > 0 GROUP BY b) AS q LEFT JOIN (SELECT b, COUNT(*) AS n FROM S GROUP BY b) AS p USING (b)
+-- bounded: 13
+
+-- its name
+SELECT b + 1 AS c, m FROM (SELECT b, COUNT(*) AS n FROM S GROUP BY b) AS p JOIN (SELECT b, SUM(v) AS m FROM T WHERE v > 0 GROUP BY b) AS q USING (b) WHERE b > 0
+-- bounded: 8
+
+-- both sides
+SELECT p.b AS c, q.b AS d, n FROM (SELECT b, COUNT(*) AS n FROM S GROUP BY b) AS p LEFT JOIN (SELECT b, SUM(v) AS m FROM T WHERE v > 0 GROUP BY b) AS q USING (b)
+-- bounded: 13
+
+-- semi
+SELECT b, n FROM (SELECT b, COUNT(*) AS n FROM S GROUP BY b) AS p LEFT SEMI JOIN (SELECT b, SUM(v) AS m FROM T WHERE v > 0 GROUP BY b) AS q USING (b)
+-- bounded: 12
+
+-- anti
+SELECT * FROM (SELECT b, COUNT(*) AS n FROM S GROUP BY b) AS p LEFT ANTI JOIN (SELECT b, SUM(v) AS m FROM T WHERE v > 0 GROUP BY b) AS q USING (b)
+-- bounded: 13
+
+-- twice
+SELECT * FROM (SELECT b, COUNT(*) AS n FROM S GROUP BY b) AS p JOIN (SELECT b, SUM(v) AS m FROM T WHERE v > 0 GROUP BY b) AS q USING (b) LEFT JOIN (SELECT MAX(v) AS n, b FROM T GROUP BY b) AS r USING (b, n)
+-- bounded: 21
+
+-- all columns, right
+SELECT * FROM (SELECT b, SUM(v) AS m FROM T WHERE v > 0 GROUP BY b) AS q RIGHT JOIN (SELECT b, COUNT(*) AS n FROM S GROUP BY b) AS p USING (b)
+-- bounded: 13
+
+-- all columns, full
+SELECT * FROM (SELECT b, SUM(v) AS m FROM T WHERE v > 0 GROUP BY b) AS q FULL JOIN (SELECT b, COUNT(*) AS n FROM S GROUP BY b) AS p USING (b)
+-- bounded: 14
+
+-- its name, full
+SELECT b, m - n AS d FROM (SELECT b, COUNT(*) AS n FROM S GROUP BY b) AS p FULL JOIN (SELECT b, SUM(v) AS m FROM T WHERE v > 0 GROUP BY b) AS q USING (b) WHERE b > 0 OR n > 2
+-- bounded: 14
+
+-- both sides, right
+SELECT b, p.b AS c, q.b AS d FROM (SELECT b, COUNT(*) AS n FROM S GROUP BY b) AS p RIGHT JOIN (SELECT b, SUM(v) AS m FROM T WHERE v > 0 GROUP BY b) AS q USING (b)
+-- bounded: 13
+
+-- of a key
+SELECT b, COUNT(*) AS c, MAX(m) AS x FROM (SELECT b, SUM(v) AS m FROM T WHERE v > 0 GROUP BY b) AS q JOIN (SELECT b, COUNT(*) AS n FROM S GROUP BY b) AS p USING (b) GROUP BY b HAVING b > 0
+-- bounded: 12
+
+-- beside ON
+SELECT x.*, r.n AS k FROM (SELECT * FROM (SELECT b, COUNT(*) AS n FROM S GROUP BY b) AS p JOIN (SELECT b, SUM(v) AS m FROM T WHERE v > 0 GROUP BY b) AS q USING (b)) AS x JOIN (SELECT MAX(v) AS n, b FROM T GROUP BY b) AS r ON x.b = r.b
+-- bounded: 21
+
+-- in one query, and not in another
+SELECT x.c FROM (SELECT COUNT(*) AS c FROM (SELECT * FROM (SELECT b, COUNT(*) AS n FROM S GROUP BY b) AS p JOIN (SELECT b, SUM(v) AS m FROM T WHERE v > 0 GROUP BY b) AS q USING (b)) AS y) AS x JOIN (SELECT p.b AS k, q.b AS l FROM (SELECT b, COUNT(*) AS n FROM S GROUP BY b) AS p JOIN (SELECT b, SUM(v) AS m FROM T WHERE v > 0 GROUP BY b) AS q ON p.n = q.m) AS z ON z.k = x.c
+-- bounded: 31
+
+-- of streams, LEFT
+SELECT b, S.b AS c, T.b AS d, T.a AS e FROM S LEFT JOIN T USING (b) WHERE T.b > 0 OR S.a < 5
+-- bounded: 66
+
+-- of streams, RIGHT
+SELECT b, S.b AS c, T.b AS d, T.a AS e FROM S RIGHT JOIN T USING (b) WHERE T.b > 0 OR S.a < 5
+-- bounded: 66
+
+-- of streams, FULL
+SELECT b, S.b AS c, T.b AS d, T.a AS e FROM S FULL JOIN T USING (b) WHERE T.b > 0 OR S.a < 5
+-- bounded: 66
+
+-- of streams, all columns
+SELECT t.*, s.a AS x, s.b AS y FROM (SELECT b, a FROM S) AS s LEFT JOIN (SELECT a, b FROM T) AS t USING (b)
+-- bounded: 66
+
+-- of streams, semi
+SELECT S.b, b AS c FROM S LEFT SEMI JOIN T USING (b, a)
+-- bounded: 60
+
+-- of streams, grouped
+SELECT T.b AS k, COUNT(*) AS n FROM S LEFT JOIN T USING (b) GROUP BY T.b
+-- bounded: 10
+
+-- A star that leaves columns out.
+--
+
+SELECT T.* EXCEPT (v, ts, a) FROM S LEFT JOIN T ON S.b = T.b
+-- bounded: 6
+
+SELECT S.* EXCEPT (v, ts, b), T.b AS c FROM S FULL JOIN T ON S.b = T.b
+-- bounded: 36
+
+SELECT * EXCEPT (v, ts, a) FROM S RIGHT JOIN T USING (b)
+-- bounded: 6
+
+SELECT COUNT(*) AS n FROM (SELECT DISTINCT t.* EXCEPT (v, ts) FROM S LEFT JOIN T AS t USING (b)) AS q
+-- bounded: 81
+
+-- Values that the left side cannot have.
+--
+
+SELECT S.b FROM S EXCEPT SELECT T.v FROM T
+-- bounded: 4
+
+SELECT S.b FROM S WHERE S.v < 3 EXCEPT SELECT T.v FROM T WHERE T.v >= -2
+-- bounded: 4
+
+SELECT S.b, S.a FROM S EXCEPT SELECT T.v, T.a FROM T
+-- bounded: 44
+
+SELECT S.b, S.b AS c FROM S EXCEPT SELECT T.v, T.b FROM T
+-- bounded: 4
+
+SELECT S.b FROM S INTERSECT SELECT T.v FROM T
+-- bounded: 4
+
+SELECT S.b, S.a FROM S INTERSECT ALL SELECT T.v, T.a FROM T
+-- bounded: 44
+
+-- Joins whose kept side has no rows.
+--
+
+-- the row that aggregates have of none
+SELECT MIN(S.b) AS n FROM S LEFT SEMI JOIN T ON S.a = T.a AND S.b > T.v AND S.a > 1 WHERE S.a IS NULL UNION SELECT MAX(T.v) AS n FROM T
+-- bounded: 4
+
+-- groups
+SELECT S.b AS n, COUNT(*) AS m FROM S LEFT SEMI JOIN T ON S.a = T.a AND S.b > T.v AND S.a > 1 WHERE S.a IS NULL GROUP BY S.b UNION ALL SELECT MAX(v) AS n, COUNT(*) AS m FROM T
+-- bounded: 1
+
+-- not in of NULL
+SELECT S.b FROM S WHERE S.a IS NULL AND S.a NOT IN (SELECT T.a FROM T WHERE T.b = S.b)
+-- bounded: 6
+
+-- not in of NULL, below OR
+SELECT S.b FROM S WHERE S.a IS NULL AND (S.b = 1 OR S.a NOT IN (SELECT T.a FROM T WHERE T.b = S.b))
+-- bounded: 6
+
+-- not in of what is not NULL
+SELECT S.b FROM S WHERE S.b = 1 AND S.b NOT IN (SELECT T.b FROM T WHERE T.v > 0)
+-- bounded: 4
