@@ -16,12 +16,13 @@ from streambound.analyzer.algebra.nodes import (
     JoinKind,
     Named,
     Project,
+    Scalar,
     Tree,
     Union,
 )
 from streambound.analyzer.algebra.schema import qualified, schema
 from streambound.analyzer.algebra.schema_columns import Schema
-from streambound.analyzer.algebra.syntax import column_of, conjunction, conjuncts, scalar_of
+from streambound.analyzer.algebra.syntax import column_of, conjunction, conjuncts
 from streambound.analyzer.block_queries import BlockReader, Monomial
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.query import Query
@@ -58,9 +59,9 @@ class BlockColumns:
                 names = tuple(f"c{n}" for n in range(len(given)))
                 whole = Alias(tree, "_q", names, syntax=tree.syntax)
                 columns = [exp.column(f"c{place}", table="_q") for place in sorted(wanted)]
-                return self.items(whole, [Named(c.name, scalar_of(c), alias=True) for c in columns], distinct)
+                return self.items(whole, [Named(c.name, Scalar(c), alias=True) for c in columns], distinct)
         named = enumerate(column_of(given[place]) for place in sorted(wanted))
-        return self.items(tree, [Named(f"c{n}", scalar_of(column), alias=True) for n, column in named], distinct)
+        return self.items(tree, [Named(f"c{n}", Scalar(column), alias=True) for n, column in named], distinct)
 
     def items(
         self,
@@ -75,7 +76,7 @@ class BlockColumns:
         ``summed``: sums of its rows are asked that are not read here, so that there need be no list.
         """
         body = with_conditions_above(body, self) if _is_nested(body) else body
-        one = Named("c0", scalar_of(exp.Literal.number(1)), alias=True)
+        one = Named("c0", Scalar(exp.Literal.number(1)), alias=True)
         wanted = list(items) or ([] if sums or summed else [one])
         return self.blocks.query(body, wanted, sums, distinct=distinct)
 

@@ -21,10 +21,10 @@ from streambound.analyzer.algebra.nodes import (
     JoinKind,
     Named,
     Project,
+    Scalar,
     Tree,
 )
 from streambound.analyzer.algebra.schema_columns import Schema
-from streambound.analyzer.algebra.syntax import scalar_of
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.types import Family
@@ -48,9 +48,9 @@ def asking_join(tree: Tree, columns: Callable[[Tree], Schema], catalog: Catalog)
     )
     same = [exp.NullSafeEQ(this=_column("_l", name), expression=_column("_r", name)) for name in names]
     kind = JoinKind.ANTI if isinstance(tree, Except) else JoinKind.SEMI
-    joined = Join(kind, left, right, scalar_of(exp.and_(*same)), syntax=tree.syntax, at=tree.at)
+    joined = Join(kind, left, right, Scalar(exp.and_(*same)), syntax=tree.syntax, at=tree.at)
     called = [column.name for column in columns(tree.left)]
-    items = (Named(old, scalar_of(_column("_l", name)), alias=True) for old, name in zip(called, names, strict=True))
+    items = (Named(old, Scalar(_column("_l", name)), alias=True) for old, name in zip(called, names, strict=True))
     return Project(joined, tuple(items), syntax=tree.syntax)
 
 

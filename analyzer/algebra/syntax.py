@@ -10,11 +10,6 @@ from streambound.analyzer.algebra.nodes import Scalar
 from streambound.analyzer.algebra.schema_columns import ViewColumn
 
 
-def scalar_of(node: exp.Expr) -> Scalar:
-    """A syntax tree as an expression of the algebra."""
-    return Scalar(node)
-
-
 def conjuncts(condition: Scalar | exp.Expr | None) -> list[exp.Expr]:
     """The parts of a conjunction; none of no condition."""
     if condition is None:
@@ -26,7 +21,7 @@ def conjuncts(condition: Scalar | exp.Expr | None) -> list[exp.Expr]:
 def conjunction(parts: Iterable[exp.Expr]) -> Scalar | None:
     """The conjunction of some conditions; None of none."""
     found = [exp.paren(part.copy()) if isinstance(part, exp.Or) else part.copy() for part in parts]
-    return scalar_of(exp.and_(*found, wrap=False)) if found else None
+    return Scalar(exp.and_(*found, wrap=False)) if found else None
 
 
 def column_of(view: ViewColumn) -> exp.Column:
@@ -36,4 +31,4 @@ def column_of(view: ViewColumn) -> exp.Column:
 
 def scalar_of_column(view: ViewColumn) -> Scalar:
     """A column as an expression of the algebra."""
-    return scalar_of(column_of(view))
+    return Scalar(column_of(view))

@@ -23,6 +23,7 @@ from streambound.analyzer.algebra.nodes import (
     Scalar,
     Tree,
 )
+from streambound.analyzer.algebra.syntax import scalar_of_column
 from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.query import Computed, TimeValue
 from streambound.criteria.dataflow.blocks import (
@@ -53,7 +54,6 @@ from streambound.criteria.dataflow.state import (
     without_rule,
 )
 from streambound.criteria.dataflow.sums import sums_of
-from streambound.criteria.dataflow.syntax import scalar_of, scalar_of_column
 from streambound.criteria.dataflow.view import OperatorView, Places
 from streambound.criteria.dataflow.views import ends_of_sessions, is_session
 from streambound.criteria.size import Number
@@ -175,7 +175,7 @@ def keyed_rows(tree: Aggregate) -> Project:
 def _keyed(tree: Aggregate, below: Tree, more: Sequence[exp.Expr]) -> Project:
     """The groups' keys, with more columns, as a select list over rows."""
     items = [Named(f"_k{n}", key.value, alias=True) for n, key in enumerate(tree.keys)]
-    items += [Named(f"_v{n}", scalar_of(one), alias=True) for n, one in enumerate(more)]
+    items += [Named(f"_v{n}", Scalar(one), alias=True) for n, one in enumerate(more)]
     return Project(below, tuple(items), syntax=tree.syntax)
 
 
@@ -237,7 +237,7 @@ def block_keys(tree: Aggregate) -> tuple[list[Named], list[int | str | None]]:
         found.setdefault(value.sql("spark"), value)
         place: int | str = [*found].index(value.sql("spark"))
         keys.append(place if not read else read[0] if isinstance(node, exp.Column) else None)
-    return [Named(f"_k{n}", scalar_of(node), alias=True) for n, node in enumerate(found.values())], keys
+    return [Named(f"_k{n}", Scalar(node), alias=True) for n, node in enumerate(found.values())], keys
 
 
 # --- counts -----------------------------------------------------------------------------------------------------------
@@ -292,7 +292,7 @@ def _values(
 ) -> tuple[OperatorState, ...]:
     """The values of an aggregate, by group."""
     below: Tree = tree.input if one.where is None else _filtered(tree, one.where)
-    is_key = any(scalar_of(one.value).text == key.value.text for key in tree.keys)
+    is_key = any(Scalar(one.value).text == key.value.text for key in tree.keys)
     keyed = _keyed(tree, below, [] if is_key else [one.value])
     width = len(tree.keys)
     if one.greatest is not None and given.change <= ViewKind.APPEND_ONLY:
@@ -311,12 +311,12 @@ def _values(
 
 
 def _filtered(tree: Aggregate, where: exp.Expr) -> Tree:
-    return Filter(tree.input, scalar_of(where), syntax=tree.input.syntax or tree.syntax)
+    return Filter(tree.input, Scalar(where), syntax=tree.input.syntax or tree.syntax)
 
 
 def _block_of_values(tree: Aggregate, one: Valued, body: Tree, context: RuleContext) -> Operation:
     """The tables of the block that gives the values of an aggregate, by group."""
-    below = body if one.where is None else Filter(body, scalar_of(one.where), syntax=body.syntax or tree.syntax)
+    below = body if one.where is None else Filter(body, Scalar(one.where), syntax=body.syntax or tree.syntax)
     stamped = _closes(tree, context)
     read = _read_values(tree, one.value, below, not one.kept.counted, context)
     if isinstance(read, Derivation) and one.greatest is not None and _is_time(read):
@@ -335,7 +335,7 @@ def _block_of_values(tree: Aggregate, one: Valued, body: Tree, context: RuleCont
 
 def _read_values(tree: Aggregate, value: exp.Expr, below: Tree, distinct: bool, context: RuleContext) -> Read:
     items, _ = block_keys(tree)
-    return read_items(below, [*items, Named("_v", scalar_of(value), alias=True)], context, distinct)
+    return read_items(below, [*items, Named("_v", Scalar(value), alias=True)], context, distinct)
 
 
 def _is_time(read: Derivation) -> bool:

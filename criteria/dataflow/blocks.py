@@ -14,7 +14,9 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.blocks import is_block
+from streambound.analyzer.algebra.nodes import Scalar
 from streambound.analyzer.algebra.row_expressions import row_expression
+from streambound.analyzer.algebra.syntax import column_of
 from streambound.analyzer.block_columns import BlockColumns, with_conditions_above
 from streambound.analyzer.block_queries import BlockReader, Monomial
 from streambound.analyzer.boundedness import Facts
@@ -42,7 +44,6 @@ from streambound.criteria.dataflow.state import (
     better,
     without_rule,
 )
-from streambound.criteria.dataflow.syntax import column_of, scalar_of
 from streambound.criteria.dataflow.view import OperatorView
 from streambound.criteria.dataflow.views import Views
 from streambound.criteria.least_bound import least_bound
@@ -85,7 +86,7 @@ class RuleContext:
         if declared is not None and None not in columns and len({*columns}) == len(columns):
             return declared
         syntax = tree.syntax or exp.Null()
-        named = [scalar_of(column_of(given[place])) for place in places]
+        named = [Scalar(column_of(given[place])) for place in places]
         items = tuple(nodes.Named(f"c{n}", value, alias=True) for n, value in enumerate(named))
         try:
             return self.blocks.relation(
@@ -281,7 +282,7 @@ def pair_of_streams(tree: nodes.Join, demand: Demand, context: RuleContext) -> O
     asks = tree.kind in (nodes.JoinKind.SEMI, nodes.JoinKind.ANTI)
     given = context.views.of(tree)
     items = [
-        nodes.Named(f"c{n}", scalar_of(column_of(given.schema[place])), alias=True)
+        nodes.Named(f"c{n}", Scalar(column_of(given.schema[place])), alias=True)
         for n, place in enumerate(sorted(demand.columns))
     ]
     read = read_items(inner_join(tree, context), items, context)

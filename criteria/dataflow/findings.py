@@ -15,6 +15,7 @@ from sqlglot import exp
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.schema import starred_places
 from streambound.analyzer.algebra.schema_columns import ViewColumn, meant
+from streambound.analyzer.algebra.syntax import conjuncts
 from streambound.analyzer.algebra.window_functions import is_rank
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.codes import Code
@@ -24,7 +25,6 @@ from streambound.criteria.dataflow.aggregates import keyed_rows
 from streambound.criteria.dataflow.counting import held_keys
 from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.state import OperatorState
-from streambound.criteria.dataflow.syntax import conjuncts
 from streambound.criteria.dataflow.view import OperatorView
 from streambound.criteria.dataflow.views import MADE, Views
 from streambound.criteria.dataflow.witness import states_without_size

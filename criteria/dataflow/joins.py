@@ -21,6 +21,7 @@ from streambound.analyzer.algebra.nodes import (
     Scan,
     Tree,
 )
+from streambound.analyzer.algebra.syntax import conjunction, conjuncts
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise, ViewKind, promises
 from streambound.analyzer.relation_queries import is_static
 from streambound.criteria.dataflow.blocks import (
@@ -47,7 +48,6 @@ from streambound.criteria.dataflow.state import (
     better,
     without_rule,
 )
-from streambound.criteria.dataflow.syntax import conjunction, conjuncts
 from streambound.criteria.dataflow.view import OperatorView, Places, place_of
 from streambound.criteria.dataflow.views import equalities
 

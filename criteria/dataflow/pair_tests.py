@@ -9,9 +9,9 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Scalar
 from streambound.analyzer.algebra.row_expressions import row_expression, type_of
+from streambound.analyzer.algebra.syntax import conjuncts
 from streambound.analyzer.expressions.whole_numbers import added_number
 from streambound.analyzer.types import DataType, Family
-from streambound.criteria.dataflow.syntax import conjuncts
 from streambound.criteria.dataflow.view import OperatorView
 
 _COMPARISONS = (exp.LT, exp.LTE, exp.EQ, exp.NullSafeEQ, exp.GTE, exp.GT, exp.NEQ)

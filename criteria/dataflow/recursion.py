@@ -27,6 +27,7 @@ from streambound.analyzer.algebra.nodes import (
     inputs,
 )
 from streambound.analyzer.algebra.sql_words import sql_words
+from streambound.analyzer.algebra.syntax import conjuncts
 from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.expressions.whole_numbers import whole_number
 from streambound.analyzer.operators_outside import subquery_word
@@ -35,7 +36,6 @@ from streambound.criteria.dataflow.blocks import RuleContext
 from streambound.criteria.dataflow.counting import different
 from streambound.criteria.dataflow.demand import Demand, everything, items_of
 from streambound.criteria.dataflow.state import Entry, Operation, OperatorState, StateCount, Undecided, without_rule
-from streambound.criteria.dataflow.syntax import conjuncts
 from streambound.criteria.dataflow.view import OperatorView, Places, place_of
 
 _NOT_MONOTONE = "a recursion that takes rows away from itself, or aggregates them"

@@ -12,6 +12,7 @@ from itertools import combinations
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.nodes import Scalar
 from streambound.analyzer.query import Query
 from streambound.criteria.dataflow.blocks import Read, RuleContext, block, most_results, read_block, read_items
 from streambound.criteria.dataflow.counting import different, least, until_key_ends
@@ -27,7 +28,6 @@ from streambound.criteria.dataflow.state import (
     Undecided,
     better,
 )
-from streambound.criteria.dataflow.syntax import scalar_of
 from streambound.criteria.dataflow.view import OperatorView
 from streambound.criteria.size import Number, total
 
@@ -144,7 +144,7 @@ def open_rows_of(tree: nodes.Except | nodes.Intersect, context: RuleContext) -> 
 
 
 def _items(width: int) -> list[nodes.Named]:
-    return [nodes.Named(f"c{n}", scalar_of(exp.column(f"c{n}", table="_l")), alias=True) for n in range(width)]
+    return [nodes.Named(f"c{n}", Scalar(exp.column(f"c{n}", table="_l")), alias=True) for n in range(width)]
 
 
 def _joint(tree: nodes.Except | nodes.Intersect, width: int, nulls: frozenset[int]) -> nodes.Filter:
@@ -156,7 +156,7 @@ def _joint(tree: nodes.Except | nodes.Intersect, width: int, nulls: frozenset[in
         nodes.Alias(tree.right, "_r", names, syntax=syntax),
     )
     where = exp.and_(*(part for n in range(width) for part in _equal(n, n in nulls)))
-    return nodes.Filter(nodes.Join(nodes.JoinKind.INNER, left, right, syntax=syntax), scalar_of(where), syntax=syntax)
+    return nodes.Filter(nodes.Join(nodes.JoinKind.INNER, left, right, syntax=syntax), Scalar(where), syntax=syntax)
 
 
 def _equal(place: int, null: bool) -> Iterator[exp.Expr]:

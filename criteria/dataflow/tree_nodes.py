@@ -12,12 +12,12 @@ from streambound.analyzer.algebra.expression_facts import times_of
 from streambound.analyzer.algebra.narrowing import RowFacts, narrowed
 from streambound.analyzer.algebra.schema import starred_places
 from streambound.analyzer.algebra.schema_columns import Schema
+from streambound.analyzer.algebra.syntax import column_of, conjuncts
 from streambound.analyzer.algebra.value_sets import ValueSet
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.expressions.expression import Expression
 from streambound.analyzer.relation_queries import is_static
-from streambound.criteria.dataflow.syntax import column_of, conjuncts
 from streambound.criteria.dataflow.view import OperatorView, place_of
 from streambound.criteria.dataflow.views import RECURSION, Views
 

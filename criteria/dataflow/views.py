@@ -16,6 +16,7 @@ from streambound.analyzer.algebra.rules.operator_input import called
 from streambound.analyzer.algebra.schema import schema, starred_places
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.sources import apart, sources_of
+from streambound.analyzer.algebra.syntax import conjuncts, scalar_of_column
 from streambound.analyzer.algebra.view_facts import NOW, ColumnFacts, TimePromise, ViewFacts, ViewKind, promises
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
 from streambound.analyzer.changes import StreamKey
@@ -24,7 +25,6 @@ from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.work import by_identity
 from streambound.criteria.dataflow.counting import present
 from streambound.criteria.dataflow.state import smaller
-from streambound.criteria.dataflow.syntax import conjuncts, scalar_of_column
 from streambound.criteria.dataflow.view import (
     BUCKET_ENDS,
     BucketEnd,

@@ -18,11 +18,11 @@ from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.aggregate_functions import AGGREGATES, computed_of
 from streambound.analyzer.algebra.schema import schema, starred_places
 from streambound.analyzer.algebra.schema_columns import Schema, meant
+from streambound.analyzer.algebra.syntax import conjuncts
 from streambound.analyzer.algebra.window_functions import WINDOW_FUNCTIONS, Gives, operands
 from streambound.analyzer.catalog import Catalog, DeclaredTable, Kind
 from streambound.analyzer.expressions.rows import outermost_queries
 from streambound.analyzer.work import spend
-from streambound.criteria.dataflow.syntax import conjuncts
 from streambound_runtime.promises import Domain
 
 Values = tuple[exp.Expr | None, ...]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.row_expressions import type_of
+from streambound.analyzer.algebra.syntax import scalar_of_column
 from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.algebra.window_functions import (
     WINDOW_FUNCTIONS,
@@ -40,7 +41,6 @@ from streambound.criteria.dataflow.state import (
     smaller,
     without_rule,
 )
-from streambound.criteria.dataflow.syntax import scalar_of_column
 from streambound.criteria.dataflow.view import OperatorView, Places, place_of
 from streambound.criteria.size import Number, product, total
 from streambound_runtime.operators.asked_rows import AskedRows

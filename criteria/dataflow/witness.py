@@ -15,7 +15,9 @@ from itertools import islice
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.nodes import Scalar
 from streambound.analyzer.algebra.schema import schema
+from streambound.analyzer.algebra.syntax import conjunction
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.errors import TooManyBranchesError
@@ -27,7 +29,6 @@ from streambound.analyzer.work import STATEMENT, share
 from streambound.criteria.dataflow.blocks import violations
 from streambound.criteria.dataflow.judge import Judgement
 from streambound.criteria.dataflow.state import Operation, OperatorState
-from streambound.criteria.dataflow.syntax import conjunction, scalar_of
 from streambound.criteria.dataflow.view import Places
 from streambound.criteria.dataflow.visible_rows import Visibility, VisibleRows, with_streams
 from streambound.criteria.witness import Witness
@@ -210,7 +211,7 @@ def _read(
     where = conjunction(conditions)
     below = body if where is None else nodes.Filter(body, where, syntax=body.syntax)
     one = exp.Literal.number(1)
-    named = [nodes.Named(f"c{n}", scalar_of(item), alias=True) for n, item in enumerate(items or [one])]
+    named = [nodes.Named(f"c{n}", Scalar(item), alias=True) for n, item in enumerate(items or [one])]
     try:
         return reader.query(below, named)
     except Finding:

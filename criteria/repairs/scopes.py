@@ -14,11 +14,11 @@ from sqlglot import exp
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.narrowing import RowFacts, narrowed
 from streambound.analyzer.algebra.schema_columns import ViewColumn, meant
+from streambound.analyzer.algebra.syntax import conjuncts
 from streambound.analyzer.algebra.value_sets import ANYTHING
 from streambound.analyzer.algebra.view_facts import ColumnFacts, TimePromise
 from streambound.analyzer.catalog import Catalog, DeclaredTable
 from streambound.analyzer.render import identifier
-from streambound.criteria.dataflow.syntax import conjuncts
 from streambound.criteria.dataflow.view import OperatorView
 from streambound.criteria.dataflow.views import Views
 

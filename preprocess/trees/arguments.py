@@ -13,7 +13,7 @@ from sqlglot import exp
 from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall, Alias, Join, Project, Scalar, Tree
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema, meant
-from streambound.analyzer.algebra.syntax import column_of, scalar_of
+from streambound.analyzer.algebra.syntax import column_of
 from streambound.analyzer.catalog import Catalog
 from streambound.preprocess.trees.conditions import substituted, values_of
 from streambound.preprocess.trees.with_inputs import with_inputs
@@ -69,4 +69,4 @@ def _call_over(call: AggregateCall, outer: Schema, values: Sequence[exp.Expr]) -
 
 def _over(scalar: Scalar, outer: Schema, values: Sequence[exp.Expr]) -> Scalar | None:
     node = substituted(scalar.syntax, outer, values)
-    return None if node is None else scalar_of(node)
+    return None if node is None else Scalar(node)

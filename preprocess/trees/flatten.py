@@ -13,8 +13,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall, Alias, Named, Project, Tree
-from streambound.analyzer.algebra.syntax import scalar_of
+from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall, Alias, Named, Project, Scalar, Tree
 from streambound.analyzer.catalog import Catalog
 from streambound.preprocess.trees.with_inputs import with_inputs
 
@@ -65,7 +64,7 @@ def _call(call: AggregateCall, shown: dict[str, exp.Expr], inner: Aggregate) -> 
     if found.function == call.function or (counts and not inner.keys):
         return replace(found, name=call.name)
     return (
-        replace(found, name=call.name, function="SUM", arguments=(scalar_of(_one(found)),), filter=None)
+        replace(found, name=call.name, function="SUM", arguments=(Scalar(_one(found)),), filter=None)
         if counts
         else None
     )

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from streambound.analyzer.algebra.nodes import Aggregate, Alias, Filter, Named, Project, Tree
+from streambound.analyzer.algebra.nodes import Aggregate, Alias, Filter, Named, Project, Scalar, Tree
 from streambound.analyzer.algebra.schema import schema
-from streambound.analyzer.algebra.syntax import column_of, scalar_of
+from streambound.analyzer.algebra.syntax import column_of
 from streambound.analyzer.catalog import Catalog
 from streambound.preprocess.trees.with_inputs import with_inputs
 
@@ -38,7 +38,7 @@ def _with_keys(tree: Tree, catalog: Catalog) -> Tree:
                 shown = {one.value.syntax.sql("spark") for one in items if isinstance(one, Named)}
                 keys = [column_of(one) for one in known]
                 more = [
-                    Named(f"_hidden{n}", scalar_of(key), alias=True)
+                    Named(f"_hidden{n}", Scalar(key), alias=True)
                     for n, key in enumerate(keys)
                     if key.sql("spark") not in shown
                 ]

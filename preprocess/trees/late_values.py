@@ -16,7 +16,7 @@ from sqlglot import exp
 from streambound.analyzer.algebra.nodes import Filter, Named, Project, Scalar, SpjBlock, Tree
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema, meant
-from streambound.analyzer.algebra.syntax import column_of, scalar_of
+from streambound.analyzer.algebra.syntax import column_of
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.findings import Finding
@@ -77,12 +77,12 @@ class _ValuesOfRows:
         moved = frozenset[int]().union(*(self.values[text][1] for text in found))
         kept = sorted((self.columns | frozenset[int]().union(*(p for _, p in self.values.values()))) - moved)
         items = [*(column_of(self.given[place]) for place in kept), *found.values()]
-        named = tuple(Named(f"_c{n}", scalar_of(node), alias=True) for n, node in enumerate(items))
+        named = tuple(Named(f"_c{n}", Scalar(node), alias=True) for n, node in enumerate(items))
         places = {place: n for n, place in enumerate(kept)}
         texts = {text: n for n, text in enumerate(found, len(kept))}
 
         def over(one: exp.Expr) -> Scalar:
-            return scalar_of(self._renamed(one, places, texts))
+            return Scalar(self._renamed(one, places, texts))
 
         block = SpjBlock(Project(self.body, named, syntax=late.syntax))
         return replace(late, input=block, condition=over(condition)), [over(one) for one in shown]

@@ -17,8 +17,8 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import Filter, Join, JoinKind, Named, Project, Tree, Union
-from streambound.analyzer.algebra.syntax import conjunction, conjuncts, scalar_of
+from streambound.analyzer.algebra.nodes import Filter, Join, JoinKind, Named, Project, Scalar, Tree, Union
+from streambound.analyzer.algebra.syntax import conjunction, conjuncts
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.relation_queries import is_static
 
@@ -39,7 +39,7 @@ def _equal(tree: Tree) -> list[exp.EQ]:
 
 
 def _values(tree: Tree, values: Sequence[exp.Expr]) -> Project:
-    return Project(tree, tuple(Named(f"_v{n}", scalar_of(one), alias=True) for n, one in enumerate(values)))
+    return Project(tree, tuple(Named(f"_v{n}", Scalar(one), alias=True) for n, one in enumerate(values)))
 
 
 def split(tree: Tree, null_x: Sequence[bool], null_y: Sequence[bool], catalog: Catalog) -> Tree:
@@ -76,7 +76,7 @@ def _unless_different(equal: exp.EQ, null_x: bool, null_y: bool) -> exp.Expr:
 
 def _where(tree: Tree, node: exp.Expr, null: bool) -> Filter:
     """The rows where a value is NULL, or is not."""
-    return Filter(tree, scalar_of(_null(node) if null else exp.Not(this=_null(node))), syntax=tree.syntax)
+    return Filter(tree, Scalar(_null(node) if null else exp.Not(this=_null(node))), syntax=tree.syntax)
 
 
 def _null(node: exp.Expr) -> exp.Expr:

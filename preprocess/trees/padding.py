@@ -11,10 +11,10 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import Filter, Join, JoinKind, Tree
+from streambound.analyzer.algebra.nodes import Filter, Join, JoinKind, Scalar, Tree
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema, meant
-from streambound.analyzer.algebra.syntax import conjunction, conjuncts, scalar_of
+from streambound.analyzer.algebra.syntax import conjunction, conjuncts
 from streambound.analyzer.catalog import Catalog
 from streambound.preprocess.trees.with_inputs import with_inputs
 
@@ -32,7 +32,7 @@ def padded_rows(tree: Tree, catalog: Catalog) -> Tree:
     rest = [part for part in parts if not _asks_for_padding(part, left, right)]
     if len(rest) == len(parts):
         return tree
-    never = scalar_of(exp.false())
+    never = Scalar(exp.false())
     none = Filter(join.right, never, syntax=join.syntax, at=join.at)
     found: Tree = replace(join, left=replace(join, kind=JoinKind.ANTI), right=none, condition=never)
     condition = conjunction(rest)

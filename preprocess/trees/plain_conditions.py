@@ -11,7 +11,6 @@ from dataclasses import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Filter, Join, Scalar, Tree
-from streambound.analyzer.algebra.syntax import scalar_of
 from streambound.analyzer.catalog import Catalog
 from streambound.preprocess.trees.with_inputs import with_inputs
 
@@ -30,7 +29,7 @@ def _condition(condition: Scalar) -> Scalar:
     if not any(_is_special(one) for one in node.find_all(exp.Case, exp.If, exp.In)) or node.find(exp.Query):
         return condition
     made = _plain(node)
-    return condition if made == node else scalar_of(made)
+    return condition if made == node else Scalar(made)
 
 
 def _is_special(node: exp.Expr) -> bool:

@@ -28,7 +28,7 @@ from streambound.analyzer.algebra.nodes import (
 )
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema, read_by
-from streambound.analyzer.algebra.syntax import column_of, conjuncts, scalar_of
+from streambound.analyzer.algebra.syntax import column_of, conjuncts
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.types import NUMERIC, Family
 from streambound.preprocess.trees.conditions import substituted
@@ -74,7 +74,7 @@ def _over(scalar: Scalar, columns: Schema, values: Sequence[exp.Expr]) -> Scalar
     found = substituted(scalar.syntax, columns, values)
     if found is None:
         raise _NotPushed
-    return scalar_of(found)
+    return Scalar(found)
 
 
 def groups_of_pairs(tree: Tree, catalog: Catalog) -> Join | None:
@@ -106,7 +106,7 @@ class _PushedSums:
             raise _NotPushed
         self.places = sorted(read_by(self.own, *outside))
         outer = [self._over(key.value.syntax) for key in tree.keys]
-        keys = [Named(f"_k{n}", scalar_of(node), alias=True) for n, node in enumerate(outer)]
+        keys = [Named(f"_k{n}", Scalar(node), alias=True) for n, node in enumerate(outer)]
         values: list[exp.Expr] = [exp.column(key.name) for key in keys]
         for call, column in zip(tree.calls, self.shown[len(keys) :], strict=True):
             if column.type is None:
@@ -115,7 +115,7 @@ class _PushedSums:
         condition = [self._over(node) for node in conjuncts(self.join.condition)]
         groups = self._groups()
         sides = (groups, self.join.right) if self.is_left else (self.join.left, groups)
-        on = scalar_of(exp.and_(*condition)) if condition else None
+        on = Scalar(exp.and_(*condition)) if condition else None
         join = replace(self.join, left=sides[0], right=sides[1], condition=on)
         return Aggregate(join, tuple(keys), tuple(self.sums), syntax=tree.syntax), values
 
@@ -123,11 +123,11 @@ class _PushedSums:
         """The side's groups, by the columns that the join and the keys read, with the partial aggregates."""
         syntax = self.aggregate.syntax
         keys = tuple(
-            Named(f"c{n}", scalar_of(column_of(self.own[place])), alias=True) for n, place in enumerate(self.places)
+            Named(f"c{n}", Scalar(column_of(self.own[place])), alias=True) for n, place in enumerate(self.places)
         )
         partial = tuple(self.partial) or (AggregateCall("p0", "COUNT", syntax=syntax),)
         names = [*(key.name for key in keys), *(call.name for call in partial)]
-        shown = tuple(Named(name, scalar_of(exp.column(name)), alias=True) for name in names)
+        shown = tuple(Named(name, Scalar(exp.column(name)), alias=True) for name in names)
         side = self.join.left if self.is_left else self.join.right
         return Alias(Project(Aggregate(side, keys, partial, syntax=syntax), shown, syntax=syntax), _SIDE)
 
@@ -207,16 +207,14 @@ class _PushedSums:
         """A partial aggregate of the side, as a column above."""
         known = next((c for c in self.partial if c.function == function and c.arguments[0].syntax == argument), None)
         if known is None:
-            known = AggregateCall(
-                f"p{len(self.partial)}", function, (scalar_of(argument),), syntax=self.aggregate.syntax
-            )
+            known = AggregateCall(f"p{len(self.partial)}", function, (Scalar(argument),), syntax=self.aggregate.syntax)
             self.partial.append(known)
         return exp.column(known.name, table=_SIDE)
 
     def _above(self, function: str, argument: exp.Expr) -> exp.Expr:
         """An aggregate of the join's rows, as a column."""
         name = f"_b{len(self.sums) + 1}"
-        scalar = scalar_of(self._over(argument))
+        scalar = Scalar(self._over(argument))
         self.sums.append(AggregateCall(name, function, (scalar,), syntax=self.aggregate.syntax))
         return exp.column(name)
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.nodes import Filter, Project, Tree, Union
-from streambound.analyzer.algebra.syntax import conjunction, scalar_of
+from streambound.analyzer.algebra.nodes import Filter, Project, Scalar, Tree, Union
+from streambound.analyzer.algebra.syntax import conjunction
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ def one_selection(tree: Tree) -> Tree:
     left, right = _selection(tree.left), _selection(tree.right)
     assert left is not None and right is not None, "there are rows in both"
     either = exp.or_(left.condition.copy(), right.condition.copy())
-    return left.above(Filter(left.body, scalar_of(either), syntax=tree.syntax, at=tree.at))
+    return left.above(Filter(left.body, Scalar(either), syntax=tree.syntax, at=tree.at))
 
 
 def in_both(tree: Tree) -> Filter | None:

@@ -9,8 +9,7 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.aggregate_functions import KeptValues, NoAggregate, values_of
-from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall, Bucket, Named
-from streambound.analyzer.algebra.syntax import scalar_of
+from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall, Bucket, Named, Scalar
 from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Attribute, Branch, Comparison, Kind, Op, Query, Source, TimeValue, conjunction
 from streambound.preprocess.pipeline import derive
@@ -135,13 +134,13 @@ def _block_of_values(
     rows, best = body.of(filtered_by(body.tree, call, tree)), greatest(call)
     found = values_of(call)
     once = not isinstance(found, KeptValues) or not found.counted
-    items = [*_without_buckets(tree), Named("_v", scalar_of(value_of(call)), alias=True)]
+    items = [*_without_buckets(tree), Named("_v", Scalar(value_of(call)), alias=True)]
     if best is None:
         return _tables(operations, body, rows, items, once, claim, "A4")
     query = operations.columns(body).items(rows.tree, items, once)
     values = (branch.outputs[-1].value for branch in query.branches)
     if any(isinstance(one, TimeValue) and one.minus is None for one in values):  # a computed one has the same values
-        items[-1] = Named("_v", scalar_of(_where_there_is(value_of(call))), alias=True)
+        items[-1] = Named("_v", Scalar(_where_there_is(value_of(call))), alias=True)
         query = operations.columns(body).items(rows.tree, items, once)
     if claim.block is None or all(one.proposition != "A3" for one in claim.states):
         return _tables(operations, body, rows, items, once, claim, "A4")
@@ -184,7 +183,7 @@ def _without_buckets(tree: Aggregate) -> list[Named]:
         reads = any(column.name.lower() in names for column in node.find_all(exp.Column))
         made = bucket.time.syntax if reads and bucket is not None else node
         found.setdefault(made.sql("spark"), made)
-    return [Named(f"_k{n}", scalar_of(node), alias=True) for n, node in enumerate(found.values())]
+    return [Named(f"_k{n}", Scalar(node), alias=True) for n, node in enumerate(found.values())]
 
 
 def _beside(branch: Branch, best: bool) -> Branch:

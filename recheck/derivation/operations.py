@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.blocks import is_block
-from streambound.analyzer.algebra.nodes import JoinKind, Named, Tree
-from streambound.analyzer.algebra.syntax import column_of, scalar_of
+from streambound.analyzer.algebra.nodes import JoinKind, Named, Scalar, Tree
+from streambound.analyzer.algebra.syntax import column_of
 from streambound.analyzer.block_columns import BlockColumns, with_conditions_above
 from streambound.analyzer.block_queries import BlockReader
 from streambound.analyzer.query import Query
@@ -206,7 +206,7 @@ class OperationChecker:
         if not isinstance(tree, nodes.Join) or not fine or not all(map(self.is_block, node.inputs.values())):
             raise RejectedError("no block, nor a join of two streams")
         columns, shown = self.columns(node), [column_of(node.schema[place]) for place in sorted({*claim.columns})]
-        items = [Named(f"c{n}", scalar_of(one), alias=True) for n, one in enumerate(shown)]
+        items = [Named(f"c{n}", Scalar(one), alias=True) for n, one in enumerate(shown)]
         query = columns.items(with_conditions_above(pairs(node).tree, columns), items)
         asks, derivation = tree.kind in nodes.ONE_SIDED, derive(query)
         split = derivation.split.branches

@@ -10,8 +10,7 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.monotone import not_monotone
-from streambound.analyzer.algebra.nodes import JoinKind, Named
-from streambound.analyzer.algebra.syntax import scalar_of
+from streambound.analyzer.algebra.nodes import JoinKind, Named, Scalar
 from streambound.analyzer.query import Query
 from streambound.preprocess.pipeline import derive
 from streambound.recheck.certificates.claims import RejectedError
@@ -176,14 +175,14 @@ def _joint_results(
 ) -> Iterator[Query]:
     """The rows that both sides have, for every set of columns that are NULL."""
     names = tuple(f"c{n}" for n in range(node.width))
-    items = [Named(one, scalar_of(exp.column(one, table="_l")), alias=True) for one in names]
+    items = [Named(one, Scalar(exp.column(one, table="_l")), alias=True) for one in names]
     left = nodes.Alias(tree.left, "_l", names, syntax=tree.syntax)
     right = nodes.Alias(tree.right, "_r", names, syntax=tree.syntax)
     both = nodes.Join(JoinKind.INNER, left, right, syntax=tree.syntax)
     for number in range(node.width + 1):
         for nulls in combinations(names, number):
             where = exp.and_(*(part for one in names for part in _equal(one, one in nulls)))
-            yield operations.columns(node).items(nodes.Filter(both, scalar_of(where), syntax=tree.syntax), items)
+            yield operations.columns(node).items(nodes.Filter(both, Scalar(where), syntax=tree.syntax), items)
 
 
 def _equal(name: str, null: bool) -> list[exp.Expr]:

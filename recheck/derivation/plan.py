@@ -14,7 +14,7 @@ from streambound.analyzer.algebra.aggregate_functions import computed_of
 from streambound.analyzer.algebra.nodes import BucketKind, JoinKind, Named, Scalar, Tree, named_inputs
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema, meant, read_by
-from streambound.analyzer.algebra.syntax import conjuncts, scalar_of, scalar_of_column
+from streambound.analyzer.algebra.syntax import conjuncts, scalar_of_column
 from streambound.analyzer.catalog import Catalog, DeclaredTable
 from streambound.analyzer.relation_queries import is_static
 from streambound.preprocess.trees.conditions import values_of
@@ -213,7 +213,7 @@ def with_conditions(node: PlanNode) -> PlanNode:
     if not isinstance(node.tree, nodes.Filter) or not isinstance(join, nodes.Join) or join.kind is not JoinKind.INNER:
         return node
     both = [one.syntax for one in (join.condition, node.tree.condition) if one is not None]
-    return node.below.of(replace(join, condition=scalar_of(exp.and_(*both))))
+    return node.below.of(replace(join, condition=Scalar(exp.and_(*both))))
 
 
 def keyed(node: PlanNode, call: int | None = None, own: bool = True) -> PlanNode:
@@ -228,7 +228,7 @@ def keyed(node: PlanNode, call: int | None = None, own: bool = True) -> PlanNode
     items = [Named(f"c{n}", scalar_of_column(c), alias=True) for n, c in enumerate(node.below.schema if own else ())]
     items += [Named(f"_k{n}", key.value, alias=True) for n, key in enumerate(tree.keys)]
     if one is not None:
-        value = scalar_of(value_of(one))
+        value = Scalar(value_of(one))
         if all(value.text != key.value.text for key in tree.keys):
             items.append(Named("_v0", value, alias=True))
         rows = rows if one.filter is None else filtered_by(rows, one, tree)
@@ -237,7 +237,7 @@ def keyed(node: PlanNode, call: int | None = None, own: bool = True) -> PlanNode
 
 def filtered_by(rows: Tree, call: nodes.AggregateCall, tree: nodes.Aggregate) -> Tree:
     """The rows that a FILTER of an aggregate lets pass."""
-    where = None if call.filter is None else scalar_of(call.filter.syntax)
+    where = None if call.filter is None else Scalar(call.filter.syntax)
     return rows if where is None else nodes.Filter(rows, where, syntax=rows.syntax or tree.syntax)
 
 

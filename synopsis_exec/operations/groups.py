@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.aggregate_functions import AGGREGATES, GroupKeeps, aggregate_type
+from streambound.analyzer.algebra.nodes import Scalar
 from streambound.analyzer.algebra.row_expressions import type_of
 from streambound.analyzer.columns import Column
 from streambound.analyzer.types import DataType, Family, parse_type
@@ -17,7 +18,6 @@ from streambound.criteria.dataflow.aggregates import Valued, block_keys, keyed_r
 from streambound.criteria.dataflow.closing import closings
 from streambound.criteria.dataflow.counting import held_keys
 from streambound.criteria.dataflow.state import Entry, Operation, OperatorState, SummedCall
-from streambound.criteria.dataflow.syntax import scalar_of
 from streambound.synopsis_exec.from_operations import JobOperators, NotMade, OperationRows, is_of_rows, time_bucket
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.engine.group import GroupArgument, SqlGroup
@@ -177,7 +177,7 @@ class _OfBlock(_GroupRows):
 
     def _column(self, node: exp.Expr) -> Column:
         body = self.tree.input.input if isinstance(self.tree.input, nodes.Bucket) else self.tree.input
-        item = nodes.Named("_v", scalar_of(node), alias=True)
+        item = nodes.Named("_v", Scalar(node), alias=True)
         return columns_of(self.job.context.columns.items(body, (item,)))[0]
 
     def _rows(self, summed: Sequence[SummedCall], sums: tuple[str, ...]) -> tuple[str, tuple[Column, ...], bool]:
@@ -222,7 +222,7 @@ class _OfBlock(_GroupRows):
     def _time(self) -> str:
         bucket = self.tree.input
         assert isinstance(bucket, nodes.Bucket), "keys of buckets"
-        return scalar_of(bucket.time.syntax).text
+        return Scalar(bucket.time.syntax).text
 
 
 class _OfView(_GroupRows):

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
+from streambound.analyzer.algebra.nodes import Scalar
+from streambound.analyzer.algebra.syntax import column_of, conjuncts
 from streambound.analyzer.columns import Column
 from streambound.analyzer.expressions.dialect import parsed
 from streambound.analyzer.expressions.whole_numbers import added_number
@@ -18,7 +20,6 @@ from streambound.criteria.column_types import columns_of
 from streambound.criteria.dataflow.blocks import read_items, version_of
 from streambound.criteria.dataflow.joins import Sides, sides_of_pairs
 from streambound.criteria.dataflow.state import Combinations, DecidedBlock, Operation, OperatorState, Undecided
-from streambound.criteria.dataflow.syntax import column_of, conjuncts, scalar_of
 from streambound.criteria.dataflow.view import OperatorView
 from streambound.preprocess.pipeline import Derivation
 from streambound.synopsis_exec.from_operations import JobOperators, NotMade, OperationRows, time_bucket
@@ -87,7 +88,7 @@ def _alone(tree: nodes.Join, side: nodes.Tree, first: int, places: Sequence[int]
     for n, place in enumerate(places):
         own = 0 <= place - first < len(schema)
         node = column_of(schema[place - first]) if own else exp.Null()
-        items.append(nodes.Named(f"c{n}", scalar_of(node), alias=True))
+        items.append(nodes.Named(f"c{n}", Scalar(node), alias=True))
     read = read_items(side, items, job.context)
     if isinstance(read, Undecided) or any(len(branch.sources) != 1 for branch in read.split.branches):
         raise NotMade("a side that is no stream")

@@ -10,6 +10,7 @@ import sqlglot
 
 from streambound.analyzer.algebra.nodes import Filter, Join, Recur, Scan, Tree, inputs
 from streambound.analyzer.algebra.schema import schema
+from streambound.analyzer.algebra.syntax import conjuncts
 from streambound.analyzer.algebra.to_sql import to_sql
 from streambound.analyzer.algebra.tree_text import tree_text
 from streambound.analyzer.lower import lower
@@ -17,7 +18,6 @@ from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import split_statements
 from streambound.criteria.dataflow.rewrites.pipeline import PASSES
 from streambound.criteria.dataflow.rewrites.sums import sums_down
-from streambound.criteria.dataflow.syntax import conjuncts
 from streambound.preprocess.trees.streams_together import streams_together
 from support.cases import read_named
 from support.choices import Choices

@@ -13,12 +13,12 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.nodes import Fixpoint, Join, JoinKind, Scan, Tree
+from streambound.analyzer.algebra.syntax import column_of
 from streambound.analyzer.algebra.value_sets import ValueSet
 from streambound.analyzer.algebra.view_facts import ColumnFacts
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.relation_queries import is_static
 from streambound.analyzer.types import Family
-from streambound.criteria.dataflow.syntax import column_of
 from streambound.criteria.dataflow.view import OperatorView
 from streambound.criteria.dataflow.views import Views, statement_views
 from streambound.preprocess.trees.conditions import filtered
