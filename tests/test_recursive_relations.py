@@ -69,6 +69,12 @@ def test_what_a_step_computes_of_a_relation_are_values_of_its_own() -> None:
     assert entries(f"{sql} SELECT x FROM w", catalog())["F2"] == "10"
 
 
+def test_values_of_a_stream_are_beside_those_of_a_relation() -> None:
+    step = "SELECT V.y FROM w JOIN V ON w.x = V.k"
+    sql = f"WITH RECURSIVE w(x) AS (SELECT a FROM E UNION {step}) SELECT x FROM w"
+    assert entries(sql, catalog())["F2"] == "(rows_V + 5)", "0 to 3 and NULL; at most three of V"
+
+
 def test_a_row_without_a_partner_has_one_value_more() -> None:
     base = "SELECT E.a, R.y FROM E LEFT JOIN R ON E.a = R.k"
     sql = f"WITH RECURSIVE w(x, y) AS ({base} UNION SELECT w.x, R.y FROM w JOIN R ON w.x = R.k) SELECT x, y FROM w"

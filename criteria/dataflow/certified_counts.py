@@ -34,7 +34,7 @@ from streambound.criteria.dataflow.state import (
     WindowCount,
 )
 from streambound.criteria.dataflow.tree_nodes import Json, TreeNode, conditions_of, pairs_of, path_of, row_schema
-from streambound.criteria.dataflow.view import OperatorView, place_of
+from streambound.criteria.dataflow.view import OperatorView, RowSource, place_of
 from streambound.criteria.dataflow.views import equalities, values_of
 from streambound.criteria.size import Number, Size, total
 from streambound.criteria.synopsis import Synopsis
@@ -217,6 +217,10 @@ class CertifiedCounts:
             if most is not None and column.values.size is not None and most.text == str(column.values.size):
                 fact = self.log.values(node, place)
                 yield {"column": place, "size": column.values.size, "rule": "set", "facts": [fact]}
+                continue
+            for side in map(node.input, ("base", "step")):
+                if side.view.columns[place].values.size is not None and not _is_of_relations(side.view, place):
+                    self.log.values(side, place)
 
     def _combinations(
         self,
@@ -340,6 +344,12 @@ def _at_columns(count: StateCount) -> StateCount:
     if held is not None:
         held = replace(held, places=tuple(place + first for place in held.places))
     return replace(count, closing=closing, held=held)
+
+
+def _is_of_relations(view: OperatorView, place: int) -> bool:
+    """Whether rows of relations, of each one, say a column's value."""
+    mine = [view.sources.get(name, RowSource()) for name in view.origins[place]]
+    return all(one.table is not None and one.rows is not None for one in mine)
 
 
 def _other_than_all(view: OperatorView, most: Size | None) -> StateCount | None:

@@ -187,7 +187,7 @@ class Counts:
                 below = with_as_many(below)
             return self.most(claim.of[0], counted(below or rows.node))
         values = {one.column: self._values(one, rows, None) for one in claim.columns}
-        return WholeRows(self.symbols, values).of(rows.node)
+        return WholeRows(self.symbols, values, self.facts).of(rows.node)
 
     def _keys(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
         """K1: columns that hold a key which punctuations end, of rows of that stream alone, and values beside them.

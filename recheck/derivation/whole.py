@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.nodes import JoinKind
-from streambound.analyzer.algebra.value_sets import of_domain
+from streambound.analyzer.algebra.value_sets import ValueSet, of_domain
 from streambound.analyzer.catalog import DeclaredTable, Kind
 from streambound.analyzer.symbols import symbol
 from streambound.recheck.certificates.claims import RejectedError
 from streambound.recheck.certificates.quantity import Quantity, product, total
+from streambound.recheck.derivation.facts import CheckedFacts
 from streambound.recheck.derivation.plan import PlanNode, is_session, traced
 from streambound.recheck.derivation.rows import SourceOfRows, only_partner, sources, ways_to_say
 
@@ -35,10 +36,14 @@ def with_as_many(node: PlanNode) -> PlanNode | None:
 
 @dataclass
 class WholeRows:
-    """Counts all rows; ``values`` are those of a recursion's columns by place, and ``symbols`` those of formulas."""
+    """Counts all rows; ``values`` are those of a recursion's columns by place, and ``symbols`` those of formulas.
+
+    Where no relation's rows say a column of its base or its step, ``facts`` do.
+    """
 
     symbols: dict[str, Quantity]
     values: Mapping[int, Quantity] = field(default_factory=dict)
+    facts: CheckedFacts | None = None
 
     def of(self, node: PlanNode) -> Quantity:
         """All rows of a node at a time; raises RejectedError where it may have any number."""
@@ -93,6 +98,10 @@ class WholeRows:
                     todo += {place} - seen
                     continue
                 relations = self._relations(side, here)
+                if relations is None:
+                    known = self._known(side, here)
+                    found[known] = Quantity.number(known.size or 0)
+                    continue
                 sizes = [(self.of_relation(one.table)[0], one.missing) for one in relations if one.table is not None]
                 below, place = traced(side, here, missing=True)
                 if isinstance(below.tree, nodes.Scan) and len(sizes) == 1:
@@ -103,14 +112,22 @@ class WholeRows:
                     found[number, here] = product(size + Quantity.number(int(more)) for size, more in sizes)
         return total(found.values())
 
-    def _relations(self, node: PlanNode, column: int) -> list[SourceOfRows]:
-        """The relations of which rows, of each one, say a column's value."""
+    def _known(self, node: PlanNode, column: int) -> ValueSet:
+        """The finite value set that a fact gives to a column of a side; equal ones are the same values."""
+        known = [] if self.facts is None else [self.facts.sets[one] for one in self.facts.about(node, column)]
+        found = next((one for one in known if one.size is not None), None)
+        if found is None:
+            raise RejectedError("a column of a recursion with any values")
+        return found
+
+    def _relations(self, node: PlanNode, column: int) -> list[SourceOfRows] | None:
+        """The relations of which rows, of each one, say a column's value; None where others do."""
         mine = sources(node)
         for way in ways_to_say(node, column):
             known = [one for name in sorted(way) if not (one := mine[name]).version and not one.is_stream]
             if len(known) == len(way) and all(one.table is not None and self.of_relation(one.table) for one in known):
                 return known
-        raise RejectedError("a column of a recursion with any values")
+        return None
 
 
 def stream_rows(symbols: dict[str, Quantity], table: DeclaredTable, timestamps: int) -> list[Quantity]:
