@@ -332,11 +332,11 @@ class Engine:
             found[f"{name}: {_TOGETHER}"] = lines_of_json(contract.dump())
         import pyarrow as pa
 
-        return found | {"begun": pa.table({"begun": [self.begun]})}
+        return found if self.alone is not None else found | {"begun": pa.table({"begun": [self.begun]})}
 
     def load(self, state: DumpedState) -> None:
         """Take over what `dump` returned."""
-        self.begun = bool(state["begun"].column(0)[0].as_py())
+        self.begun = self.alone is not None or bool(state["begun"].column(0)[0].as_py())
         for name, keys in self.watched.operators.items():
             keys.load(_of_operator(state, name))
         for name, contract in self.contracts.items():
