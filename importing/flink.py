@@ -53,8 +53,11 @@ class _Token:
         return self.text[1:-1].replace(quote * 2, quote) if quote in "'`" else self.text
 
 
+_QUERIES = ("SELECT", "WITH", "INSERT")
+
+
 def flink_ddl(text: str, name: str, file: str) -> tuple[ImportedTable, ...]:
-    """The tables of a script, in order; other statements are passed over, and said.
+    """The tables of a script, in order; queries are for `check`, other statements are passed over, and said.
 
     Raises InputError, with line and column, for a CREATE TABLE that cannot be read, and where there is none.
     """
@@ -65,7 +68,7 @@ def flink_ddl(text: str, name: str, file: str) -> tuple[ImportedTable, ...]:
         words = [token.word for token in tokens[:4]]
         if words[:1] == ["CREATE"] and "TABLE" in words[1:3] and not _is_made_of_others(tokens):
             found.append(_CreateTableReader(source, tokens).table())
-        else:
+        elif words[0] not in _QUERIES:
             passed.append(f"{' '.join(words[:2])} at {file}:{source.position(tokens[0].at)[0]} is passed over")
     if not found:
         raise InputError("there is no CREATE TABLE", file=file, line=1, remedy="is it DDL of Flink?")

@@ -9,7 +9,7 @@ from support.program import ROOT
 from support.transcripts import blocks_of, follow
 
 README = "README.md"
-MOST_LINES, MOST_COLUMNS = 150, 120
+MOST_LINES, MOST_COLUMNS = 170, 120
 
 
 def test_it_is_short() -> None:
