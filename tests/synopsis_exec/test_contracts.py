@@ -149,7 +149,7 @@ def test_counts_beyond_their_type_raise_and_never_wrap(counters: str, most: int)
     job = job_of("SELECT 1 AS one FROM S, T, U WHERE S.ts > T.ts AND S.ts > U.ts", catalog)
     for pairs in (most, most + 1):
         synopsis = Kernel(job, {})
-        synopsis.load({**synopsis.dump(), "{T, U}": arrow_of_pairs([((), pairs)], ())})
+        synopsis.load({**synopsis.dump(), "result: {T, U}": arrow_of_pairs([((), pairs)], ())})
         if pairs > most:
             with pytest.raises(OverflowError, match=f"more than {most} duplicates"):
                 synopsis.close(9, {"S": [{"a": 0, "ts": 9}]})
