@@ -62,7 +62,7 @@ class Code(StrEnum):
     NO_WITNESS = "SB207", Severity.ERROR, "The criterion is violated, but nothing shows that memory must grow."
     LARGE_BOUND = "SB208", Severity.NOTE, "A bound that is proved, but larger than any memory."
     TOO_MANY_BRANCHES = "SB209", Severity.ERROR, "OR, IN, <> and unions in FROM give more cases than are looked at."
-    OVER_LIMIT = "SB210", Severity.ERROR, "A bound that is proved, but beyond what max-entries allows, or no number."
+    OVER_LIMIT = "SB210", Severity.ERROR, "A bound that is proved, but beyond max-entries or the budget, or no number."
     NEVER_PAST = "SB211", Severity.WARNING, "Rows that wait until the input ends, for a stream that promises nothing."
     TOO_MUCH_WORK = "SB212", Severity.ERROR, "A statement that is too large, or takes more work than one is given."
     UNBOUNDED_PERIODS = "SB213", Severity.ERROR, "Nothing says how many rows with periods are valid at a time."

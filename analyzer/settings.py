@@ -16,10 +16,12 @@ allow = { SB201 = "replaced in 2027" }
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from streambound.analyzer import byte_sizes
 from streambound.analyzer.codes import Code, Severity
 from streambound.analyzer.toml_reader import Path, TomlReader, suggest
 
@@ -35,7 +37,7 @@ _BY_CODE = (_SEVERITY, _ALLOW, _DENY)
 class Key:
     """A setting: its name, what it may be (some words, or a type), its default, and whether overrides may set it.
 
-    ``about`` says more of it in the schema.
+    ``about`` says more of it in the schema; a text fits the ``pattern``.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Key:
     default: Any = None
     per_file: bool = False
     about: str = ""
+    pattern: str = ""
 
 
 KEYS: tuple[Key, ...] = (
@@ -50,6 +53,7 @@ KEYS: tuple[Key, ...] = (
     Key("formats", list, about="As check -o takes them: FORMAT or FORMAT:FILE."),
     Key("criteria", ("exact", "paper"), "exact", per_file=True),
     Key("max-entries", int, per_file=True),
+    Key("budget", str, per_file=True, about="a size in bytes, such as 2 GB or 512 MiB", pattern=byte_sizes.PATTERN),
     Key("allow-empty", bool, False, per_file=True),
     Key("repairs", bool, per_file=True),
     Key("baseline", str),
@@ -157,6 +161,8 @@ def _value(reader: TomlReader, key: Key, value: object, path: Path) -> Any:
         raise reader.fail(f"{key.name} must be an integer of at least 1", path)
     if key.kind is str and not (isinstance(value, str) and value):
         raise reader.fail(f"{key.name} must be a text", path)
+    if key.pattern and not re.search(key.pattern, str(value)):
+        raise reader.fail(f"{key.name} must be {key.about}", path)
     return value
 
 

@@ -11,7 +11,7 @@ import click
 
 from streambound.commands.configured import configured, files_of, inside_workspace, outside_option, policy_of
 from streambound.commands.failures import tell_defects
-from streambound.commands.options import PathArgument, common_options
+from streambound.commands.options import PathArgument, SizeInBytes, common_options
 from streambound.commands.saying import say
 from streambound.commands.stale import say_stale
 
@@ -51,8 +51,9 @@ def _options(command: _F) -> _F:
     )  # fmt: skip
     allow_empty = click.option("--allow-empty", is_flag=True, help="As for check.")
     most = click.option("--max-entries", type=click.IntRange(1), metavar="N", help="As for check.")
+    budget = click.option("--budget", type=SizeInBytes(), metavar="SIZE", help="As for check.")
     paths = click.argument("paths", nargs=-1, type=PathArgument())
-    return paths(baseline_file(most(allow_empty(outside_option(common_options(command))))))
+    return paths(baseline_file(most(budget(allow_empty(outside_option(common_options(command)))))))
 
 
 @configured
@@ -63,8 +64,8 @@ def _options(command: _F) -> _F:
 @click.option("--fail-on", type=click.Choice(("error", "warning", "note")), default="error", show_default=True,
               help="Record findings of this severity or above.")  # fmt: skip
 def create(
-    paths: tuple[Path, ...], baseline_file: Path, max_entries: int | None, allow_empty: bool, criteria: str,
-    fail_on: str, catalog_file: Path | None, color: bool | None, debug: bool,
+    paths: tuple[Path, ...], baseline_file: Path, max_entries: int | None, budget: str | None, allow_empty: bool,
+    criteria: str, fail_on: str, catalog_file: Path | None, color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Record the findings of PATHS, or of what the catalog registers, in a new baseline.
 
@@ -99,8 +100,8 @@ def create(
 @baseline.command("update")
 @_options
 def update(
-    paths: tuple[Path, ...], baseline_file: Path, max_entries: int | None, allow_empty: bool, catalog_file: Path | None,
-    color: bool | None, debug: bool,
+    paths: tuple[Path, ...], baseline_file: Path, max_entries: int | None, budget: str | None, allow_empty: bool,
+    catalog_file: Path | None, color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Remove the entries that nothing needs any more; findings that are not in the baseline are never added.
 
@@ -126,8 +127,8 @@ def update(
 @baseline.command("check")
 @_options
 def check(
-    paths: tuple[Path, ...], baseline_file: Path, max_entries: int | None, allow_empty: bool, catalog_file: Path | None,
-    color: bool | None, debug: bool,
+    paths: tuple[Path, ...], baseline_file: Path, max_entries: int | None, budget: str | None, allow_empty: bool,
+    catalog_file: Path | None, color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Compare: exit with 1 for a finding that is not in the baseline, or for an entry that is stale."""
     from streambound.analyzer.diagnostics import ORDER

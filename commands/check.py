@@ -22,7 +22,14 @@ from streambound.commands.configured import (
 )
 from streambound.commands.failures import tell_defects
 from streambound.commands.fixing import FixOptions, fix_options, fixed
-from streambound.commands.options import PathArgument, colored, common_options, emit_mode_option, profile_option
+from streambound.commands.options import (
+    PathArgument,
+    SizeInBytes,
+    colored,
+    common_options,
+    emit_mode_option,
+    profile_option,
+)
 from streambound.commands.outputs import Destination, OutputOption, details, outputs, put
 from streambound.commands.saying import say
 from streambound.commands.streams import reporting
@@ -56,6 +63,9 @@ _MANY = 50
     metavar="N",
     help="The greatest bound M that passes: a larger one, or one that is no number, is a finding (SB210).",
 )
+@click.option("--budget", type=SizeInBytes(), metavar="SIZE",
+              help="The most bytes of state that pass, such as '2 GB': more, or a state whose bytes are not known, is "
+                   "a finding (SB210).")  # fmt: skip
 @click.option("--repairs/--no-repairs", default=None,
               help="Look for repairs of all rejected queries, or of none; by default of the first 20.")  # fmt: skip
 @click.option("-j", "--jobs", type=click.IntRange(1), metavar="N", help="Processes; by default one per processor.")
@@ -78,10 +88,10 @@ _MANY = 50
 @common_options
 def check(
     paths: tuple[Path, ...], format_name: str | None, named: tuple[Destination, ...], criteria: str, fail_on: str,
-    max_entries: int | None, repairs: bool | None, jobs: int | None, use_cache: bool, allow_empty: bool,
-    registered: bool, stdin_name: Path | None, watch: bool, baseline_file: Path | None, against: str | None,
-    transitions_only: bool, fix: bool, unsafe: bool, diff: bool, emit_mode: str | None, catalog_file: Path | None,
-    engine: str | None, color: bool | None, debug: bool,
+    max_entries: int | None, budget: str | None, repairs: bool | None, jobs: int | None, use_cache: bool,
+    allow_empty: bool, registered: bool, stdin_name: Path | None, watch: bool, baseline_file: Path | None,
+    against: str | None, transitions_only: bool, fix: bool, unsafe: bool, diff: bool, emit_mode: str | None,
+    catalog_file: Path | None, engine: str | None, color: bool | None, debug: bool,
 ) -> None:  # fmt: skip
     """Give the verdict of every query in PATHS: files, directories (all *.sql below), or - for standard input.
 

@@ -21,6 +21,7 @@ OPTIONS = {
     "formats": "named",
     "criteria": "criteria",
     "max-entries": "max_entries",
+    "budget": "budget",
     "allow-empty": "allow_empty",
     "repairs": "repairs",
     "baseline": "baseline_file",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from streambound.analyzer.byte_sizes import parse_bytes
 from streambound.analyzer.emission import EmitMode
 from streambound.analyzer.engine_profiles import StreamEngine
 
@@ -33,6 +34,18 @@ class PathArgument(click.Path):
         if value == "":
             self.fail("an empty path names nothing", param, ctx)
         return super().convert(value, param, ctx)
+
+
+class SizeInBytes(click.ParamType[str]):
+    """A size such as ``2 GB``, as it is written."""
+
+    name = "size"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The text; fails for one that is no size."""
+        if parse_bytes(value) is None:
+            self.fail(f"{value!r} is no size in bytes, such as 2 GB or 512 MiB", param, ctx)
+        return value
 
 
 class OutputFile(PathArgument):

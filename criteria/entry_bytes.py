@@ -6,6 +6,7 @@ a byte says whether a value is NULL. A column of n values takes no more than n t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 
 from streambound.analyzer.boundedness import Facts
@@ -40,6 +41,13 @@ def entry_bytes(facts: Facts, table: SynopsisTable) -> int | None:
         len(table.ages) + len(table.distances) + bool(table.members)
     )  # a number says which streams are there
     return sum(width + _NULL for width in known) + _NUMBER
+
+
+def of_any_length(facts: Facts, table: SynopsisTable) -> Iterator[Attribute]:
+    """The strings of an entry that may be of any length, which is why its bytes are not known."""
+    yield from (stored.attribute for stored in table.key if _stored_width(facts, stored) is None)
+    for extremum in table.extrema:
+        yield from (attribute for attribute, _ in extremum.of if _value_width(facts, attribute) is None)
 
 
 def _extremum_width(facts: Facts, extremum: Extremum) -> int | None:

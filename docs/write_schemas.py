@@ -108,7 +108,8 @@ def _setting(key: settings.Key) -> Schema:
         if key.kind is list
         else {"type": _TYPES[key.kind], **words[key.kind]}
     )
-    return found | ({"description": key.about} if key.about else {})
+    more = {"pattern": key.pattern, "description": key.about}
+    return found | {word: text for word, text in more.items() if text}
 
 
 def _check() -> Schema:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from streambound.analyzer.byte_sizes import bytes_text
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import ORDER, Diagnostic, Related
@@ -124,7 +125,12 @@ class _Blaming:
         sizes = [item.bound.formula if item.bound and item.bound.formula else "a constant" for item in (old, new)]
         numbers = [item.bound.entries if item.bound else None for item in (old, new)]
         before, after = (f"{n:,}" if n is not None else text for n, text in zip(numbers, sizes, strict=True))
-        return f"the bound of {new.name} grew from {before} to {after} since {self.ref}", Code.BOUND_GREW
+        in_bytes = [item.bound.bytes for item in (old, new) if item.bound and item.bound.bytes is not None]
+        more = in_bytes[1] - in_bytes[0] if len(in_bytes) == len(numbers) else 0
+        if before == after and more > 0:
+            before, after = map(bytes_text, in_bytes)
+        growth = f" (+{bytes_text(more)})" if more > 0 else ""
+        return f"the bound of {new.name} grew from {before} to {after}{growth} since {self.ref}", Code.BOUND_GREW
 
     def _edits(self, old: Outcome, new: Outcome) -> tuple[CatalogEdit, ...]:
         """The edits of the catalog that are to blame for an untouched statement."""

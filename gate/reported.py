@@ -7,22 +7,27 @@ from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
 
+from streambound.analyzer.byte_sizes import bytes_text, parse_bytes
 from streambound.analyzer.codes import Code, Severity
 from streambound.analyzer.diagnostics import Diagnostic, Suppression
 from streambound.analyzer.settings import OFF, Setting
 from streambound.criteria.vocabulary import Verdict
 from streambound.gate.policy import Policy
 from streambound.gate.suppressions import suppressed, today
-from streambound.reports.outcome import Outcome
+from streambound.reports.outcome import BoundText, Outcome
 
 if TYPE_CHECKING:
     from streambound.analyzer.catalog import Catalog
     from streambound.criteria.check import Checked
 
+_NARROWER = "narrow the window or the domains that it comes from"
+_DECLARED = "declare max_rate or max_per_timestamp of its streams and rows of its relations in the catalog"
+_VALUES = "list the values of strings in the catalog; limit the entries of what is more than a join (max-entries)"
+
 
 def reported(outcomes: Iterable[Outcome], policy: Policy, day: date) -> tuple[Outcome, ...]:
     """The statements with bounds beyond the limit reported, what is accepted marked, and severities set."""
-    found = tuple(limited(item, policy.value("max-entries", item.source.file)) for item in outcomes)
+    found = tuple(within_limits(item, policy) for item in outcomes)
     return leveled(allowed(suppressed(found, day, policy), policy), policy)
 
 
@@ -36,22 +41,41 @@ def acceptance(checked: Checked, catalog: Catalog) -> Suppression | None:
     return next((found.suppression for found in mine.diagnostics if mine.suppressed and found.suppression), None)
 
 
-def limited(item: Outcome, most: int | None) -> Outcome:
-    """A statement with an ``SB210`` finding where it is bounded, but not known to be by so many entries."""
-    if most is None or item.verdict is not Verdict.BOUNDED:
+def within_limits(item: Outcome, policy: Policy) -> Outcome:
+    """A statement with ``SB210`` findings where it is bounded, but not known to be by the entries or bytes allowed."""
+    if item.verdict is not Verdict.BOUNDED:
         return item
-    formula, entries = (item.bound.formula, item.bound.entries) if item.bound else (None, None)
+    most, budget = (policy.value(key, item.source.file) for key in ("max-entries", "budget"))
+    bound = item.bound or BoundText()
+    found = (
+        None if most is None else _over_entries(bound, most),
+        None if budget is None else _over_budget(bound, budget),
+    )
+    findings = (
+        Diagnostic(Code.OVER_LIMIT, message, item.source.file, item.span, help)
+        for message, help in (one for one in found if one is not None)
+    )
+    return replace(item, diagnostics=(*item.diagnostics, *findings))
+
+
+def _over_entries(bound: BoundText, most: int) -> tuple[str, str] | None:
+    formula, entries = bound.formula, bound.entries
     if entries is not None and entries <= most:
-        return item
+        return None
     limit = f"{most:,} {'entry is' if most == 1 else 'entries are'} allowed here (max-entries)"
     message = f"the bound is {entries:,} entries, and {limit}" if entries is not None else (
         f"the bound, {formula or 'a constant without a formula'}, is not a number, and {limit}"
     )  # fmt: skip
-    help = "narrow the window or the domains that it comes from"
-    if entries is None:
-        help = "declare max_rate or max_per_timestamp of its streams and rows of its relations in the catalog"
-    finding = Diagnostic(Code.OVER_LIMIT, message, item.source.file, item.span, help)
-    return replace(item, diagnostics=(*item.diagnostics, finding))
+    return message, _NARROWER if entries is not None else _DECLARED
+
+
+def _over_budget(bound: BoundText, budget: str) -> tuple[str, str] | None:
+    if bound.bytes is not None:
+        message = f"it keeps up to {bytes_text(bound.bytes)}, more than the budget of {budget}"
+        return (message, _NARROWER) if bound.bytes > (parse_bytes(budget) or 0) else None
+    why = bound.no_bytes or f"the bound, {bound.formula or 'a constant without a formula'}, is not a number"
+    help = _VALUES if bound.no_bytes else _DECLARED
+    return f"how many bytes it keeps is not known, and the budget is {budget}: {why}", help
 
 
 def allowed(outcomes: Iterable[Outcome], policy: Policy) -> tuple[Outcome, ...]:

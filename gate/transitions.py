@@ -78,9 +78,11 @@ def rank(item: Outcome) -> int:
 
 
 def _bounds(old: BoundText, new: BoundText) -> ChangeKind:
-    """Numbers are compared; formulas at some values: one that is greater for any of them grew."""
+    """Numbers are compared, of equal ones their bytes; formulas at some values: one that is greater for any grew."""
     if old.entries is not None and new.entries is not None:
         before, after = [old.entries], [new.entries]
+        if before == after and old.bytes is not None and new.bytes is not None:
+            before, after = [old.bytes], [new.bytes]
     elif old.formula == new.formula:
         return ChangeKind.SAME
     elif new.formula is None or old.formula is None:

@@ -19,9 +19,10 @@ Day = Annotated[str, ("pattern", "^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
 
 
 class BoundObject(TypedDict):
-    """M, as a number where the catalog gives one and as a formula."""
+    """M, as a number where the catalog gives one and as a formula; what so many entries take, where it is known."""
 
     entries: Amount | None
+    bytes: Amount | None
     formula: Words
 
 

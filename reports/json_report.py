@@ -95,7 +95,9 @@ def _baseline(file: str, beside: Beside) -> BaselineObject:
 
 
 def _bound(bound: BoundText | None) -> BoundObject | None:
-    return {"entries": bound.entries, "formula": bound.formula} if bound and bound.formula else None
+    if bound is None or bound.formula is None:
+        return None
+    return {"entries": bound.entries, "bytes": bound.bytes, "formula": bound.formula}
 
 
 def query_json(item: Outcome) -> QueryObject:

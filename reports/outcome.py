@@ -18,18 +18,25 @@ from streambound.criteria.violation import CriterionResult
 from streambound.criteria.vocabulary import Tier, Verdict
 
 if TYPE_CHECKING:
+    from streambound.criteria.bound import QueryBound
     from streambound.criteria.check import Checked
 
+_OF_OPERATORS = "bytes are not computed for its operators"
 DETAILS = ("certificate", "drawings", "lto_queries", "theorems")
 """What costs time and only some formats print."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoundText:
-    """M as a formula, and as a number where the catalog gives one; both None where it takes too many tables."""
+    """M as a formula, and as a number where the catalog gives one; both None where it takes too many tables.
+
+    ``bytes`` is what so many entries take in the job's state; where it is None, ``no_bytes`` says why.
+    """
 
     formula: str | None = None
     entries: int | None = None
+    bytes: int | None = None
+    no_bytes: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +111,7 @@ def outcome(checked: Checked, details: frozenset[str] = frozenset()) -> Outcome:
             certificate=_certificate(checked) if "certificate" in details else None,
         )
     if checked.blocks is not None:
-        return replace(plain, projection=checked.blocks.projection, tier=checked.tier, bound=BoundText("0", 0))
+        return replace(plain, projection=checked.blocks.projection, tier=checked.tier, bound=BoundText("0", 0, 0))
     if decision is None:
         return plain
     return replace(
@@ -126,12 +133,26 @@ def _projection(checked: Checked) -> str:
 
 def _bound(checked: Checked) -> BoundText | None:
     if (found := checked.circuit_bound) is not None:
-        return BoundText(found.entries.text, found.entries.value)
+        entries = found.entries.value
+        return BoundText(found.entries.text, entries, 0 if entries == 0 else None, _OF_OPERATORS if entries else "")
     if checked.decision is None or checked.decision.verdict is not Verdict.BOUNDED:
         return None
     if checked.bound is None:
         return BoundText()
-    return BoundText(checked.bound.entries.text, checked.bound.entries.value)
+    return _bound_of_joins(checked.bound)
+
+
+def _bound_of_joins(found: QueryBound) -> BoundText:
+    from streambound.criteria.certificate import state_bytes
+    from streambound.criteria.entry_bytes import of_any_length
+
+    formula, entries, size = found.entries.text, found.entries.value, state_bytes(found)
+    if size is not None or entries == 0:
+        return BoundText(formula, entries, 0 if size is None else size.value)
+    texts = (
+        str(one) for part in found.branches for table in part.tables for one in of_any_length(part.facts, table.layout)
+    )
+    return BoundText(formula, entries, None, f"{next(texts)} is a string of any length")
 
 
 def _witness(checked: Checked) -> Mapping[str, Any] | None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from decimal import ROUND_CEILING, Context
 from pathlib import Path
 
+from streambound.analyzer.byte_sizes import bytes_text
 from streambound.analyzer.diagnostics import Diagnostic, Fix, Related
 from streambound.criteria.vocabulary import Tier, Verdict
 from streambound.reports.excerpts import excerpt
@@ -124,13 +125,14 @@ def bound_text(item: Outcome) -> str:
     tier = f" ({_TIER[item.tier]})"
     if entries is None:
         return f"{tier}, at most {formula} synopsis entries"
+    size = "" if item.bound.bytes is None else f", {bytes_text(item.bound.bytes)}"
     if entries == 0:
         return f"{tier}, nothing is remembered"
     if entries > _READABLE:
         rounded = Context(prec=2, rounding=ROUND_CEILING, Emax=10**9).create_decimal(entries)
-        return f"{tier}, at most {rounded:.1e} synopsis entries"
+        return f"{tier}, at most {rounded:.1e} synopsis entries{size}"
     known = "" if formula == str(entries) else f" = {formula}"
-    return f"{tier}, at most {entries:,}{known} synopsis {'entry' if entries == 1 else 'entries'}"
+    return f"{tier}, at most {entries:,}{known} synopsis {'entry' if entries == 1 else 'entries'}{size}"
 
 
 def accepted_text(diagnostic: Diagnostic) -> str:

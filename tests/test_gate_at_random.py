@@ -19,6 +19,7 @@ from support.profiles import MORE
 SETTINGS = (
     'fail-on = "warning"', 'fail-on = "note"', 'criteria = "paper"', "allow-empty = true",
     "repairs = false", 'severity = { SB150 = "off" }', 'severity = { SB150 = "error" }', "max-entries = 5",
+    'budget = "1 kB"',
     'allow = { SB201 = "x" }', 'deny = ["SB201"]', 'baseline = "base.json"', "transitions-only = true",
     '[[check.overrides]]\nfiles = ["sub/*"]\nfail-on = "note"\nallow-empty = true',
     '[[check.overrides]]\nfiles = ["**"]\nallow = { SB202 = "y" }\nmax-entries = 1\ncriteria = "paper"',
@@ -40,7 +41,8 @@ WORDS = (
 )  # fmt: skip
 OPTIONS = (
     *(f"--format {name}" for name in FORMAT_NAMES), "--criteria paper", "--criteria exact", "--fail-on note",
-    "--repairs", "--no-repairs", "--no-cache", "--allow-empty", "--max-entries 3", "--stdin-filename sub/x.sql",
+    "--repairs", "--no-repairs", "--no-cache", "--allow-empty", "--max-entries 3", "--budget 90B",
+    "--stdin-filename sub/x.sql",
     "--fix", "--fix --unsafe", "--diff --unsafe", "--baseline base.json", "--against HEAD", "--transitions-only",
     "-o json:o.json",
 )  # fmt: skip

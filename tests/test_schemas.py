@@ -46,6 +46,7 @@ transitions-only = false
 jobs = 2
 cache = true
 max-entries = 1000
+budget = "1.5 GB"
 severity = { SB208 = "error", SB402 = "off" }
 allow = { SB201 = "a reason" }
 deny = ["SB202"]
@@ -54,6 +55,7 @@ files = ["q/**"]
 fail-on = "note"
 criteria = "paper"
 max-entries = 10
+budget = "512MiB"
 allow-empty = true
 repairs = false
 transitions-only = true

@@ -136,7 +136,7 @@ def test_a_bound_that_grew_is_a_warning(project: Path) -> None:
     result = call("--against", "HEAD")
     assert (result.exit_code, changes(result)) == (0, ["grew: of_t"])
     assert (
-        "SB422 bound-grew]: the bound of of_t grew from 11 to 101 since HEAD, because the domain of T.a"
+        "SB422 bound-grew]: the bound of of_t grew from 11 to 101 (+1.6 kB) since HEAD, because the domain of T.a"
         in result.stdout
     )
     assert call("--against", "HEAD", "--fail-on", "warning").exit_code == 1
@@ -144,6 +144,15 @@ def test_a_bound_that_grew_is_a_warning(project: Path) -> None:
     commit()
     edit_catalog("[0, 99]", "[0, 9]")
     assert changes(call("--against", "HEAD")) == ["shrank: of_t"]
+
+
+def test_a_bound_that_grew_in_bytes_alone_is_a_warning(project: Path) -> None:
+    edit_catalog('{ a = "bigint", b = "bigint", ts = "bigint" }\ndomain.a = [0, 9]', '{ a = "string", ts = "bigint" }\n'
+                 'domain.a = ["x", "y"]')  # fmt: skip
+    commit()
+    edit_catalog('"y"]', f'"{"y" * 1000}"]')
+    found = call("--against", "HEAD").stdout
+    assert "the bound of of_t grew from 54 B to 3.1 kB (+3 kB) since HEAD, because the domain of T.a" in found
 
 
 def test_an_edited_query_that_got_worse_is_blamed_itself(project: Path) -> None:
@@ -310,6 +319,9 @@ def test_verdicts_are_ordered() -> None:
     [
         (BoundText("3", 3), BoundText("4", 4), ChangeKind.GREW),
         (BoundText("4", 4), BoundText("3", 3), ChangeKind.SHRANK),
+        (BoundText("4", 4, 32), BoundText("4", 4, 68), ChangeKind.GREW),
+        (BoundText("4", 4, 32), BoundText("3", 3, 68), ChangeKind.SHRANK),
+        (BoundText("4", 4, 32), BoundText("4", 4), ChangeKind.SAME),
         (BoundText("c_S", None), BoundText("c_S", None), ChangeKind.SAME),
         (BoundText("c_S", None), BoundText("2*c_S", None), ChangeKind.GREW),
         (BoundText("2*c_S", None), BoundText("c_S + 1", None), ChangeKind.SHRANK),

@@ -52,6 +52,19 @@ def test_html_and_markdown_begin_with_what_needs_attention(folder: Path) -> None
     assert shown == [name for name in EXPECTED if not name.startswith("bounded")]
 
 
+def test_markdown_has_a_table_of_states_the_largest_first(tmp_path: Path) -> None:
+    (tmp_path / "streams.toml").write_text(CATALOG.replace('ts"\n', 'ts"\nmax_per_timestamp = 2\n'), encoding="utf-8")
+    window = "FROM S, T WHERE S.ts BETWEEN T.ts AND T.ts +"
+    queries = {"small": f"SELECT T.a {window} 9", "no": f"SELECT T.a {OLDER}", "large": f"SELECT T.a {window} 999"}
+    text = ";\n".join(f"-- name: {name}\n{sql}" for name, sql in queries.items())
+    (tmp_path / "q.sql").write_text(text, encoding="utf-8")
+    arguments = ["check", "--catalog", str(tmp_path / "streams.toml"), "--format", "markdown", str(tmp_path / "q.sql")]
+    shown = CliRunner().invoke(cli.main, arguments).output
+    assert re.findall(r"^\| (\w+) \| \w*bounded \| (.*) \| (.*) \|$", shown, flags=re.M) == [
+        ("no", "", ""), ("large", "1,998", "52 kB"), ("small", "18", "468 B"),
+    ]  # fmt: skip
+
+
 def test_the_text_is_in_order_of_the_file(folder: Path) -> None:
     verdicts = r"^(\w+): (?:bounded|unbounded|unknown|unsupported|error)"
     assert _first_found(verdicts, (folder / "text").read_text(encoding="utf-8")) == list(QUERIES)

@@ -26,6 +26,7 @@ def test_config_show_says_where_each_value_comes_from(project: Path) -> None:
         "formats": (None, "default"),
         "criteria": ("exact", "default"),
         "max-entries": (None, "default"),
+        "budget": (None, "default"),
         "allow-empty": (False, "default"),
         "repairs": (None, "default"),
         "baseline": (None, "default"),

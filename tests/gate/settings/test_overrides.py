@@ -76,6 +76,40 @@ def test_a_limit_of_entries_per_directory(project: Path) -> None:
     assert call("check", "--max-entries", "1000000000", "queries/q.sql").exit_code == 1
 
 
+def test_a_budget_of_bytes_per_directory(project: Path) -> None:
+    twice("SELECT S.a FROM S, T WHERE T.ts BETWEEN S.ts AND S.ts + 1000")
+    override('budget = "52 kB"', 'budget = "50 kB"')
+    rated = Path("streams.toml").read_text().replace("[streams.S]", "[streams.S]\nmax_per_timestamp = 2")
+    Path("streams.toml").write_text(rated)
+    found = {query["name"]: query for query in report()["queries"]}
+    assert {query["bound"]["bytes"] for query in found.values()} == {2000 * 26}
+    assert not found["legacy-q"]["diagnostics"]
+    (finding,) = found["q"]["diagnostics"]
+    assert (finding["code"], finding["message"]) == ("SB210", "it keeps up to 52 kB, more than the budget of 50 kB")
+    assert call("check", "--budget", "52kB").exit_code == 0
+    assert call("check", "--budget", "51.9 KB").exit_code == 1
+    assert call("check", "--budget", "much").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("sql", "why"),
+    [
+        ("SELECT S.a FROM S, T WHERE T.ts BETWEEN S.ts AND S.ts + 10", "the bound, 10*c_S, is not a number"),
+        ("SELECT U.s FROM U, T WHERE T.ts BETWEEN U.ts AND U.ts + 10", "U.s is a string of any length"),
+        ("SELECT COUNT(*) AS n FROM S GROUP BY S.ts DIV 10", "bytes are not computed for its operators"),
+    ],
+)
+def test_a_state_of_unknown_bytes_is_beyond_every_budget(project: Path, sql: str, why: str) -> None:
+    texts = '[streams.U]\ntimestamp = "ts"\ncolumns = { s = "string", ts = "bigint" }'
+    configure(f'[check]\nbudget = "9 PB"\n{texts}')
+    write("q.sql", sql)
+    (finding,) = report()["queries"][0]["diagnostics"]
+    assert (finding["code"], finding["message"]) == (
+        "SB210",
+        f"how many bytes it keeps is not known, and the budget is 9 PB: {why}",
+    )
+
+
 def test_a_bound_that_is_a_number_is_compared_with_the_limit(project: Path) -> None:
     configure("")
     catalog = Path("streams.toml")

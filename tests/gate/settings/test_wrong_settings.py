@@ -67,6 +67,7 @@ def test_no_error_can_be_lowered() -> None:
         ("[check]\ndeny = ['SB2']", 3, "unknown code 'SB2'"),
         ("[check]\nallow = { SB201 = 'x' }\ndeny = ['SB201']", 4, "SB201 is both allowed and denied"),
         ("[check]\nmax-entries = 0", 3, "max-entries must be an integer of at least 1"),
+        ("[check]\nbudget = '2 gigs'", 3, "budget must be a size in bytes"),
         ("[[check.overrides]]\nfiles = ['a']\nbaseline = 'b'", 4, "baseline is for the whole run"),
     ],
 )
