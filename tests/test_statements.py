@@ -35,7 +35,7 @@ from support.circuits import (
 from support.profiles import MORE
 
 SECOND, HOUR = 1_000_000, 3_600_000_000
-MOST_SEEDS = 20
+MOST_SEEDS = 40
 """Random rows that are tried until something is printed."""
 ONLY_REFERENCE = "not in DuckDB: "
 NOT_PROVED = "recheck cannot follow: "
