@@ -73,12 +73,6 @@ def parse_timestamp(text: str, local: bool = False) -> int:
     return micros
 
 
-def is_zoned(text: str) -> bool:
-    """Whether the text of a timestamp names a time zone."""
-    found = _TIMESTAMP.fullmatch(text.strip(BLANKS))
-    return found is not None and found.group(8) is not None
-
-
 def zone_of(text: str | None) -> tzinfo:
     """A time zone; UTC where none is written. Raises ValueError where there is none of that name."""
     if text in (None, "Z", "UTC", "GMT", "UT"):

@@ -23,7 +23,6 @@ from streambound.importing.frames.catalyst import SOURCE, CatalystNode, NodeFact
 from streambound.synopsis_exec.java import require_java
 
 _TAG = "streambound.line"
-_PLANS = "org.apache.spark.sql.catalyst.plans.logical"
 _KAFKA = "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp, timestampType int"
 """The columns of Kafka's source."""
 _UNMARKED = {
