@@ -24,6 +24,7 @@ from streambound_runtime.engine.loop import Engine
 from streambound_runtime.errors import usage
 from streambound_runtime.frontier.intervals import END
 from streambound_runtime.operators.delta import Delta, Times
+from streambound_runtime.operators.formula import value
 from streambound_runtime.operators.pending import Pending
 from streambound_runtime.placement.decoded_chunk import DecodedChunk
 from streambound_runtime.placement.executors import (
@@ -102,8 +103,7 @@ class InBuckets(OnExecutors):
         self.job = computed_above(run.job)
         self.folder = str(store.folder / "buckets")
         limit = run.settings.limit
-        self.limit = operator_of(of_plan(self.job), run.relations).limit if limit is None else limit
-        self.restart(None, {})
+        self.limit = value(self.job.plan.bound, run.relations) if limit is None else limit
 
     def restart(self, batch: int | None, tables: dict[str, pa.Table]) -> None:
         """Go on after a batch, whose state the buckets have."""

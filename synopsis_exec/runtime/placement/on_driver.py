@@ -56,7 +56,6 @@ class OnDriver:
 
     def __init__(self, run: RunContext) -> None:
         self.run, self.job, self.here = run, run.job, run.here
-        self.restart(None, {})
 
     def restart(self, batch: int | None, tables: dict[str, pa.Table]) -> None:
         """Take over the state after a batch; a fresh one for None."""
