@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from streambound.analyzer.catalog import Catalog, DeclaredTable, OnViolation
@@ -17,7 +18,7 @@ from streambound_runtime import spec
 from streambound_runtime.periods import job as periods
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CompiledPeriodJob:
     """A statement with SEQ blocks, and its job as Spark runs it."""
 
@@ -37,6 +38,7 @@ class CompiledPeriodJob:
         title = f"{self.name}: a Spark job that evaluates SQL at every point of time."
         return script(title, self.statement.statement.sql, sentences, self.job, "periods.main")
 
+    @cached_property
     def in_process(self) -> CompiledJob | str:
         """The same job as it runs without Spark; or why there is none, in words."""
         return job_in_process(self.statement, self.catalog)

@@ -183,7 +183,7 @@ def needs_spark(compiled: CompiledJob | CompiledPeriodJob, options: Mapping[str,
 
 def in_process(compiled: CompiledJob | CompiledPeriodJob) -> CompiledJob | str:
     """The job as it runs without Spark; or why there is none, in words."""
-    return compiled.in_process() if isinstance(compiled, CompiledPeriodJob) else compiled
+    return compiled.in_process if isinstance(compiled, CompiledPeriodJob) else compiled
 
 
 def _run_on_spark(
