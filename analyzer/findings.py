@@ -109,7 +109,7 @@ class Positions:
         return self._at[span.start], self._ends[span.end - 1]
 
     def _second_end(self, node: exp.Between) -> int:
-        """The AND of a BETWEEN: what is behind it, such as an interval, may have no position of its own."""
+        """Where the AND of a BETWEEN is: the bound after it, such as an interval, may have no position of its own."""
         index = self._keyword_index(self._outermost(node.this)[1], TokenType.BETWEEN, 1)
         depth = 0
         while index + 1 < len(self._tokens) and (depth or not self._is(index, TokenType.AND)):

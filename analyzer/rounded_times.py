@@ -42,7 +42,7 @@ class RoundedTime:
     positive: bool = False
 
     def around(self, low: int, high: int) -> RoundedTime:
-        """What is between so many of the value's units less, and so many more."""
+        """The same, less exactly: with ends that are moved by so many of the value's units."""
         unit = self.unit or 1
         return replace(self, low=self.low + low * unit, high=self.high + high * unit)
 

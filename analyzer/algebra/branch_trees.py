@@ -63,7 +63,7 @@ def _tree_of(branch: Branch, notes: dict[int, str]) -> Project:
     for scan in scans[1:]:
         tree = Join(JoinKind.INNER, tree, scan)
     if branch.where != TRUE:
-        tree = Filter(tree, _scalar(render_formula(branch.where, branch)))
+        tree = Filter(tree, Scalar(render_formula(branch.where, branch)))
     made = Project(tree, tuple(_item(render_output(output, branch)) for output in branch.outputs))
     if branch.merged:
         notes[id(made)] = "merged: " + "; ".join(", ".join(group) for group in branch.merged)
@@ -72,9 +72,5 @@ def _tree_of(branch: Branch, notes: dict[int, str]) -> Project:
 
 def _item(node: exp.Expr) -> Named:
     if isinstance(node, exp.Alias):
-        return Named(node.alias, _scalar(node.this), alias=True)
-    return Named(node.name, _scalar(node))
-
-
-def _scalar(node: exp.Expr) -> Scalar:
-    return Scalar(node)
+        return Named(node.alias, Scalar(node.this), alias=True)
+    return Named(node.name, Scalar(node))

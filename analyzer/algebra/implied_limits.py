@@ -213,7 +213,7 @@ class _LimitReader:
 
 
 def _window(node: exp.Expr) -> tuple[exp.Expr, int] | None:
-    """The time, and the length, of a window that is compared, or one of whose ends is: those of equal windows are."""
+    """The time and the length of a window, or of the one whose start or end this is; None for anything else."""
     if isinstance(node, exp.Dot) and node.expression.name.lower() in ("start", "end"):
         node = node.this
     if (
@@ -247,7 +247,7 @@ def _enclosed(node: exp.Expr) -> exp.Expr:
 
 
 def _limit(left: exp.Expr, right: exp.Expr, most: int, kind: DataType) -> exp.Expr:
-    """``left - right <= most``, in the longest unit of which it is less than a whole number."""
+    """``left - right <= most``; of timestamps as ``<``, with the longest unit that divides the interval."""
     if kind.family is not Family.TIMESTAMP:
         return exp.LTE(this=left, expression=exp.Add(this=right, expression=_number(most)))
     unit, length = next(one for one in _UNITS if (most + 1) % one[1] == 0)

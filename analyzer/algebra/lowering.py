@@ -138,11 +138,11 @@ class Lowering:
     """Makes trees of the queries of one statement; raises Finding for what no operator stands for.
 
     ``queries`` collects those of subqueries in expressions, by the identity of their syntax, which ``kept`` holds;
-    ``apart`` the columns that are ends of windows (`window_structs`), ``once`` those of which USING makes
-    one, in each SELECT around what is being lowered (`using_on`), ``around`` the rows that subqueries may name.
-    ``recursive`` has the columns of the recursive relations around what is being lowered. ``joining``: what asks
-    relations is joined with them, where that is the same (`asked_relations`). ``periods``: it is a part of a SEQ block,
-    whose streams may have dates for times. ``written``: conditions and set operations stay as they are written.
+    ``apart`` the columns that are ends of windows (`window_structs`), ``once`` the columns that USING merges, by
+    enclosing SELECT (`using_on`), ``around`` the rows that subqueries may name. ``recursive`` has the columns of the
+    enclosing recursive relations. ``joining``: what asks relations is joined with them, where that is the same
+    (`asked_relations`). ``periods``: it is a part of a SEQ block, whose streams may have dates for times. ``written``:
+    conditions and set operations stay as they are written.
     """
 
     positions: Positions
@@ -256,7 +256,7 @@ class Lowering:
         return with_owners(node, self.once[-1], tuple(column for tree in trees for column in self._columns(tree)))
 
     def _outer(self) -> Schema:
-        """The columns of the SELECTs around a subquery, those of the inner ones first."""
+        """The columns of the SELECTs that enclose a subquery, innermost first."""
         return tuple(column for tree in reversed(self.around) for column in self._columns(tree))
 
     def _limited(self, condition: exp.Expr, *trees: Tree) -> exp.Expr:

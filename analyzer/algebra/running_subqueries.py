@@ -2,7 +2,7 @@
 
 (SELECT SUM(T.x) FROM T WHERE T.k = S.k AND T.ts <= S.ts) of each row of S
 ->  SUM(x) OVER (PARTITION BY k ORDER BY ts) of the rows of S UNION ALL (SELECT k, ts, x FROM T WHERE k IS NOT NULL),
-    of which those of S are shown
+    and of these only the rows of S
 
 Rows of S have NULL for x, which no aggregate counts. So an entry is kept for each key, and no row of T.
 """
