@@ -13,41 +13,28 @@
 -- Constructs that are refused, each before what its help says to write.
 --
 
--- says: ORDER BY … LIMIT is outside the query language
 SELECT k, COUNT(*) AS n FROM S GROUP BY k ORDER BY n DESC LIMIT 3
--- unsupported: SB110 1:43-51 "ORDER BY"
-
-SELECT * FROM (SELECT q.*, ROW_NUMBER() OVER (ORDER BY n DESC) AS rn FROM (SELECT k, COUNT(*) AS n FROM S GROUP BY k) AS q) WHERE rn <= 3
 -- bounded
 
--- says: ORDER BY … LIMIT is outside the query language
 SELECT k, COUNT(*) AS n FROM S GROUP BY k HAVING COUNT(*) > 1 ORDER BY COUNT(*) LIMIT 3
--- unsupported: SB110 1:63-71 "ORDER BY"
+-- bounded
 
--- says: ORDER BY … LIMIT is outside the query language
 SELECT S.k FROM S ORDER BY S.k, S.b DESC LIMIT 5 OFFSET 2
--- unsupported: SB110 1:19-27 "ORDER BY"
-
-SELECT * FROM (SELECT q.*, ROW_NUMBER() OVER (ORDER BY k, b DESC) AS rn FROM (SELECT k, b FROM S) AS q) WHERE rn > 2 AND rn <= 7
 -- bounded
 
 -- says: ORDER BY is outside the query language
 SELECT k, RANK() OVER (PARTITION BY k ORDER BY x) AS r FROM S ORDER BY r
 -- unsupported: SB110 1:63-71 "ORDER BY"
 
--- says: LIMIT is outside the query language
+-- says: LIMIT without ORDER BY is outside the query language
 SELECT k, COUNT(*) AS n FROM S GROUP BY k LIMIT 3
 -- unsupported: SB110 1:43-48 "LIMIT"
 
--- says: FETCH is outside the query language
+-- says: FETCH without ORDER BY is outside the query language
 SELECT k FROM S FETCH FIRST 5 ROWS ONLY
 -- unsupported: SB110 1:17-22 "FETCH"
 
--- says: ORDER BY … LIMIT is outside the query language
 SELECT COUNT(*) AS n FROM (SELECT k FROM S ORDER BY k LIMIT 3) AS q
--- unsupported: SB110 1:44-52 "ORDER BY"
-
-SELECT COUNT(*) AS n FROM (SELECT * FROM (SELECT q.*, ROW_NUMBER() OVER (ORDER BY k) AS rn FROM (SELECT k FROM S) AS q) WHERE rn <= 3) AS q
 -- bounded
 
 -- says: AS OF elsewhere than beside JOIN is outside the query language
@@ -113,11 +100,11 @@ SELECT S.k FROM S, UNNEST(S.xs) AS u(e)
 SELECT S.k FROM S ASOF JOIN T ON S.ts >= T.ts
 -- unsupported: SB110 1:19-23 "ASOF"
 
--- says: DISTINCT ON is outside the query language
+-- says: DISTINCT ON without an order of its own is outside the query language
 SELECT DISTINCT ON (k) k, b FROM S
 -- unsupported: SB110 1:21-22 "k"
 
-SELECT k, b FROM (SELECT k, b, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts) AS n FROM S) WHERE n = 1
+SELECT DISTINCT ON (k) k, b FROM S ORDER BY k, ts DESC
 -- bounded
 
 -- says: TABLESAMPLE is outside the query language
@@ -184,21 +171,6 @@ APPLY CHANGES INTO t FROM STREAM S KEYS (k) SEQUENCE BY ts
 -- says: AUTO CDC is outside the query language
 CREATE FLOW f AS AUTO CDC INTO t FROM STREAM(S) KEYS (k) SEQUENCE BY ts
 -- unsupported: SB110 1:18-22 "AUTO"
-
--- The way out of LIMIT is written for the query.
---
-
--- says: ROW_NUMBER() OVER (ORDER BY n DESC) AS rn FROM (…) AS q, and write WHERE rn <= 3
-SELECT k, COUNT(*) AS n FROM S GROUP BY k ORDER BY n DESC LIMIT 3
--- unsupported: SB110 1:43-51 "ORDER BY"
-
--- says: ROW_NUMBER() OVER (ORDER BY …) AS rn FROM (…) AS q, and write WHERE rn <= 3
-SELECT k, COUNT(*) AS n FROM S GROUP BY k ORDER BY COUNT(*) LIMIT 3
--- unsupported: SB110 1:43-51 "ORDER BY"
-
--- says: ROW_NUMBER() OVER (ORDER BY k) AS rn FROM (…) AS q, and write WHERE rn > 2 AND rn <= 7
-SELECT k FROM S ORDER BY S.k LIMIT 5 OFFSET 2
--- unsupported: SB110 1:17-25 "ORDER BY"
 
 -- A name that is defined further down.
 --
