@@ -32,8 +32,8 @@ from streambound.benchmarks.soak_input import Disorder, Written, write_disordere
 from streambound.benchmarks.workloads import W2
 from streambound.criteria.verdict import decide
 from streambound.synopsis_exec.job_file import compiled
+from streambound.synopsis_exec.measuring import resident
 from streambound.synopsis_exec.plan import make_plan
-from streambound.synopsis_exec.resident import resident
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "benchmarks" / "README.md"
