@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import redirect_stdout, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -273,17 +273,23 @@ def resident(root: int, processes: Mapping[int, Process] | None = None) -> dict[
     Java that Java has started is a copy that is about to become another program, and shares its memory until then.
     """
     processes = running() if processes is None else processes
-    children: dict[int, list[int]] = {}
-    for number, process in processes.items():
-        children.setdefault(process.parent, []).append(number)
-    found, waiting = {"java": 0, "python": 0}, [root]
-    while waiting:
-        number = waiting.pop()
+    found = {"java": 0, "python": 0}
+    for number in started_by(root, processes):
         if number in processes and not _is_copy(processes, number):
             program = "java" if processes[number].program == "java" else "python"
             found[program] += processes[number].resident
-        waiting.extend(children.get(number, ()))
     return found
+
+
+def started_by(root: int, processes: Mapping[int, Process]) -> Iterator[int]:
+    """A process and all that it started."""
+    children: dict[int, list[int]] = {}
+    for number, process in processes.items():
+        children.setdefault(process.parent, []).append(number)
+    waiting = [root]
+    while waiting:
+        yield (number := waiting.pop())
+        waiting.extend(children.get(number, ()))
 
 
 def _is_copy(processes: Mapping[int, Process], number: int) -> bool:
