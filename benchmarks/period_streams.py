@@ -60,7 +60,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write(folder / "in", given.rows, given.batch)
-        job = streambound.compile(f"-- streambound: name periods\n{STATEMENT}", CATALOG)
+        job = streambound.compile(f"-- name: periods\n{STATEMENT}", CATALOG)
         job.write(folder)
         times: list[float] = []
         life = live(folder, given, None, 0, 1, lambda _: times.append(time.monotonic()))

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streambound.commands.options import PathArgument, QueryArgument, common_options, emit_mode_option, engine_option
-from streambound.commands.saying import show, show_literal
-from streambound.commands.statement import write_file, writing
+from streambound.commands.saying import show, show_literal, write_file, writing
 from streambound.jobs import batch_statement, decision_of, planned_circuit
 
 if TYPE_CHECKING:

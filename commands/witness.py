@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streambound.commands.options import QueryArgument, common_options, emit_mode_option
-from streambound.commands.saying import doing, show
-from streambound.commands.statement import writing
+from streambound.commands.saying import doing, show, writing
 from streambound.jobs import decision_of
 
 if TYPE_CHECKING:

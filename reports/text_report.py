@@ -10,10 +10,10 @@ from pathlib import Path
 
 from streambound.analyzer.byte_sizes import bytes_text
 from streambound.analyzer.diagnostics import Diagnostic, Fix, Related
+from streambound.criteria.engines.profile import EngineReading, EngineState, GoesBy, StateClass, together
 from streambound.criteria.vocabulary import Tier, Verdict
-from streambound.reports.excerpts import excerpt
 from streambound.reports.outcome import Outcome
-from streambound.reports.snippet import snippet
+from streambound.reports.snippet import excerpt, snippet
 from streambound.reports.style import link, links, paint
 from streambound.reports.totals import total_text
 
@@ -39,8 +39,6 @@ def text_report(checked: tuple[Outcome, ...], color: bool = False) -> str:
         lines.append(verdict_line(item, color))
         lines.extend(f"  {line}" for line in notes(item))
         if item.engine is not None:
-            from streambound.reports.engine_text import engine_lines
-
             lines.extend(f"  {line}" for line in engine_lines(item.engine))
     lines.extend(("", _summary(checked, color)))
     return "\n".join(line.replace("\n", _LINE_FEED) for line in lines)
@@ -171,3 +169,41 @@ def _summary(checked: tuple[Outcome, ...], color: bool) -> str:
             f"\nrepairs were looked for in the first {repaired} of the rejected queries; --repairs does so in all"
         )
     return summary
+
+
+def engine_lines(reading: EngineReading) -> Iterator[str]:
+    """A line for each operator of the engine."""
+    head = f"as written on {reading.engine.version}:"
+    if reading.unread:
+        yield f"{head} not modelled: {reading.unread}"
+        return
+    for drop in reading.drops:
+        yield f"{head} {'drops' if drop.certain else 'may drop'} results ({drop.span.line}:{drop.span.column})"
+    for refusal in reading.refusals[:1]:
+        yield f"{head} refused ({refusal.when}): {refusal.why}"
+    if reading.refusals:
+        return
+    for states in together(reading.states):
+        yield f"{head} {_engine_line(states)}"
+        yield from (f"  {note}" for note in states[0].notes)
+    if not reading.states:
+        yield f"{head} nothing is kept"
+    yield from (f"  {note}" for note in reading.notes)
+
+
+def _engine_line(states: list[EngineState]) -> str:
+    """``join keeps both sides for ever (b has no watermark): watermark b (changes results)``."""
+    state = states[0]
+    name = f"{state.operator} ({state.span.line}:{state.span.column})"
+    what = "both sides" if len(states) == 2 else state.source if state.side else ""
+    if state.kept is StateClass.GROWS:
+        fix = f": {state.fix.words}" if state.fix is not None else ""
+        return f"{name} keeps {what or 'its rows'} for ever ({state.why}){fix}"
+    amounts = " and ".join(dict.fromkeys(_amount(one) for one in states))
+    by = "" if state.by is GoesBy.NEVER else f", by {state.by}"
+    return f"{name} keeps {amounts}{by}"
+
+
+def _amount(state: EngineState) -> str:
+    number = f"about {state.rows:,} rows" if state.rows and state.kept is StateClass.WINDOW else ""
+    return f"{number} ({state.formula})" if number and state.formula else state.formula or number

@@ -27,8 +27,7 @@ from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.feeds import Feed
 from streambound.synopsis_exec.in_process import quiet
 from streambound.synopsis_exec.job_file import CompiledJob
-from streambound.synopsis_exec.memory_processes import Load, kept
-from streambound.synopsis_exec.memory_samples import Native, Sample, samples_of
+from streambound.synopsis_exec.memory_processes import Load, Native, Sample, kept, samples_of
 from streambound.synopsis_exec.native_run import NativeRun, run_join, run_operators
 from streambound.synopsis_exec.plan_ir import Plan
 from streambound.synopsis_exec.recorded_streams import rows_in, write_feed

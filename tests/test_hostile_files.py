@@ -1,6 +1,6 @@
 """Any file of up to 100 kB is decided or refused with words, soon: whatever is long, deep, wide, broken or repeated.
 
-How long that takes is measured by benchmarks/hostile.py. Here a check that does not end is ended.
+How long that takes is measured by tests/hostile.py. Here a check that does not end is ended.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from streambound.analyzer.catalog import parse_catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.work import STATEMENT
-from streambound.benchmarks.hostile_inputs import CATALOG, FAMILIES
 from streambound.criteria.check import check_source
 from streambound.criteria.vocabulary import Verdict
 from streambound.gate import judging
+from support.hostile_inputs import CATALOG, FAMILIES
 from support.profiles import MORE
 
 HANGS = 100

@@ -14,7 +14,7 @@ from streambound.reports import memory_plot
 from streambound.reports.memory_plot import write_plots
 from streambound.reports.memory_report import MOST_ROWS, memory_json, memory_lines, verdict
 from streambound.synopsis_exec.memory import Measurement
-from streambound.synopsis_exec.memory_samples import Native, Sample
+from streambound.synopsis_exec.memory_processes import Native, Sample
 
 MIB = 1024 * 1024
 

@@ -16,8 +16,7 @@ from streambound.recheck.oracle.spark_batch import BatchStatement
 from streambound.recheck.oracle.spark_results import ResultCounts, rows_counts, run_counts
 from streambound.synopsis_exec import memory_processes
 from streambound.synopsis_exec.measuring import run_native
-from streambound.synopsis_exec.memory_processes import Load
-from streambound.synopsis_exec.memory_samples import event_of
+from streambound.synopsis_exec.memory_processes import Load, event_of
 from streambound.synopsis_exec.native_run import NativeRun, run_operators
 from streambound.synopsis_exec.recorded_streams import write_part
 from streambound.synopsis_exec.stream_sizes import CountedRows
