@@ -3,7 +3,7 @@
     python benchmarks/period_streams.py [--rows 10000000] [--batch 50000]
 
 Ten rows begin at each point of time, each is valid for up to 24, with one of eight skills. Printed after two batches,
-which are 100 thousand rows, ten times as many and so on: the most synopsis entries so far, of at most M, resident
+which are 100 thousand rows, ten times as many and so on: the most entries so far, of at most M, resident
 memory, and the rows a second since the line before. The job is a process of its own, its sink Parquet files; Spark's
 start is in no figure.
 """

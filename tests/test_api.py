@@ -168,6 +168,10 @@ def test_a_report_is_a_sequence() -> None:
     assert (report[0].name, report[0].repairs) == ("good", ())
     assert report[1].repairs and report[1].bound is None and report[0].certificate is not None
     assert repr(report).startswith("<streambound.Report: 4 queries checked")
+    assert [report[result.name] for result in report] == [*report]
+    assert all("\n" not in repr(result) and result.verdict in repr(result) for result in report)
+    with pytest.raises(KeyError, match="no statement is called 'none'"):
+        report["none"]
     assert not streambound.check(UNBOUNDED, CATALOG, repairs=False)[0].repairs
 
 
