@@ -61,7 +61,10 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class WindowOf:
-    """A function over a window; ``offset`` of LAG and LEAD, ``aggregate`` and ``frame`` of an aggregate."""
+    """A function over a window; ``offset`` of LAG and LEAD, ``aggregate`` and ``frame`` of an aggregate.
+
+    It is of the rows that are true of ``where``, if there is one; ``distinct``: each value counts once.
+    """
 
     name: str
     kind: DataType
@@ -71,6 +74,8 @@ class WindowOf:
     aggregate: AggregateOf | None = None
     frame: Bounds | None = None
     text: str = ""
+    distinct: bool = False
+    where: RowExpression | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +179,10 @@ def _first_peers(keys: Keys) -> list[int]:
 
 
 def _of_frame(call: WindowOf, frame: list[Row]) -> Value:
+    if call.where is not None:
+        frame = [row for row in frame if call.where(row)]
     if call.aggregate is not None:
+        frame = list({call.aggregate.arguments[0](row): row for row in frame}.values()) if call.distinct else frame
         return call.aggregate.of(ZSet.of(frame))
     assert call.argument is not None
     return call.argument(frame[-1 if call.name == "last_value" else 0]) if frame else None

@@ -42,7 +42,8 @@ class WindowFunction:
     """A function over a window; ``ties``: it is alike for rows that the order leaves equal.
 
     ``number`` is the place of the argument that is a whole number, of rows mostly, from ``least`` on; it is 1 where it
-    is left out. No rule decides what is not ``decided``.
+    is left out. ``continues``: what it is so far, one value, is enough to go on with. No rule decides what is not
+    ``decided``.
     """
 
     looks: Looks
@@ -50,6 +51,7 @@ class WindowFunction:
     ties: bool = False
     number: int | None = None
     least: int = 0
+    continues: bool = True
     decided: bool = True
 
 
@@ -79,6 +81,19 @@ def function_called(name: str) -> WindowFunction:
 def window_function(call: WindowCall) -> WindowFunction:
     """The function of a call."""
     return function_called(call.function)
+
+
+def is_decided(call: WindowCall) -> bool:
+    """Whether a rule decides a call: of DISTINCT values COUNT alone, with FILTER what is one of its rows."""
+    function, one = window_function(call), call.function in ("FIRST_VALUE", "LAST_VALUE")
+    unusual = call.ignore_nulls or (call.distinct and call.function != "COUNT") or (call.filter is not None and not one)
+    several = not is_beside(call) and len(operands(call)) > 1
+    return function.decided and not unusual and not several
+
+
+def continues(call: WindowCall) -> bool:
+    """Whether one value for each partition says what a call is so far."""
+    return window_function(call).continues and not call.distinct
 
 
 def is_rank(call: WindowCall) -> bool:

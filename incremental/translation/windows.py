@@ -88,12 +88,11 @@ def _function(to: Translator, call: WindowCall, view: BoundView, replaced: dict[
         value, *more = (bind(to.scalar(one), view, replaced) for one in operands(call))
         if frame is not None and more:
             raise Untranslatable(f"{call.function} of more than a value has no circuit", call.syntax)
-        return WindowOf(name, value.kind, value, number, more[0] if more else None, frame=frame, text=text)
-    if call.distinct:
-        raise Untranslatable(f"{call.function} of DISTINCT values over a window has no circuit", call.syntax)
+        where = None if call.filter is None else bind(to.scalar(call.filter), view, replaced)
+        return WindowOf(name, value.kind, value, number, more[0] if more else None, frame=frame, text=text, where=where)
     plain = AggregateCall(call.name, call.function, call.arguments, filter=call.filter, syntax=call.syntax)
     of = aggregate_of(to, plain, view, replaced)
-    return WindowOf(name, of.kind, aggregate=of, frame=frame, text=text)
+    return WindowOf(name, of.kind, aggregate=of, frame=frame, text=text, distinct=call.distinct)
 
 
 def _bounds(frame: Frame) -> Bounds:

@@ -157,10 +157,13 @@ class SqlOver(SqlWindows):
         if call.function in ("lag", "lead"):
             default = "" if call.default is None else f", c{call.default}"
             return f"{call.function}({value}, {call.offset}{default}) OVER ({self.by(self.in_order())})"
-        if call.function in (*_ENDS, "min", "max"):
+        if call.function in _ENDS:
+            return self.one_of_frame(call)
+        if call.function in ("min", "max"):
             return f"{call.function}({value}) OVER ({self.window_of(call)})"
         window = f"OVER ({self.window_of(call)})"
-        count = f"count({'*' if call.value is None else value}) {window}"
+        distinct = "DISTINCT " if call.distinct else ""
+        count = f"count({distinct}{'*' if call.value is None else value}) {window}"
         if call.function == "count":
             return count
         exact = self.adds_doubles(call)

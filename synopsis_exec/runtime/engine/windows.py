@@ -90,6 +90,18 @@ class SqlWindows:
         ends = f"BETWEEN {_end(low, 'PRECEDING')} AND {_end(high, 'FOLLOWING')}"
         return f"{self.by(total if by_rows else self.ordered(alias), alias)} {'ROWS' if by_rows else 'RANGE'} {ends}"
 
+    def one_of_frame(self, call: OverValue, alias: str = "") -> str:
+        """The value of the first or last row of the frame; of those that count, where not all do.
+
+        Of a frame of values, rows that the order leaves equal are in order of their columns.
+        """
+        value, over = f"{alias}c{call.value}", f"OVER ({self.window_of(call, alias)})"
+        order = "" if call.frame is None or call.frame[0] else f" ORDER BY {', '.join(self.in_order(alias))}"
+        if call.where is None:
+            return f"{call.function}({value}{order}) {over}"
+        counted = f"CASE WHEN {alias}c{call.where} IS NOT NULL THEN {{'v': {value}}} END"
+        return f"({call.function}({counted}{order} IGNORE NULLS) {over}).v"
+
     def adds_doubles(self, call: OverValue) -> bool:
         """Whether a call adds doubles up, exactly."""
         return call.function in ("sum", "avg") and call.value is not None and self.given[call.value] == DOUBLE

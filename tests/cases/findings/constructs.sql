@@ -77,9 +77,9 @@ WITH RECURSIVE a AS (SELECT k FROM R UNION SELECT b.k FROM b), b AS (SELECT a.k 
 SELECT k, CUME_DIST() OVER (ORDER BY ts) FROM S
 -- unsupported: SB110 1:11-41 "CUME_DIST() OVER (ORDER BY ts)"
 
--- says: this is outside the query language so far: DISTINCT, FILTER or IGNORE NULLS over a window
-SELECT k, COUNT(DISTINCT x) OVER (PARTITION BY k ORDER BY ts) AS n FROM S
--- unsupported: SB110 1:11-62 "COUNT(DISTINCT x) OVER (PARTITION BY k ORDER BY ts)"
+-- says: this is outside the query language so far: SUM with DISTINCT, FILTER or IGNORE NULLS over a window
+SELECT k, SUM(DISTINCT b) OVER (PARTITION BY k ORDER BY ts) AS n FROM S
+-- unsupported: SB110 1:11-60 "SUM(DISTINCT b) OVER (PARTITION BY k ORDER BY ts)"
 
 -- says: the aggregate ARRAY_AGG is outside the query language
 SELECT k, ARRAY_AGG(x) FROM S GROUP BY k
