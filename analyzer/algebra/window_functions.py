@@ -7,7 +7,7 @@ from enum import Enum, auto
 
 from streambound.analyzer.algebra.aggregate_functions import aggregate_type
 from streambound.analyzer.algebra.nodes import Scalar, Side, WindowCall
-from streambound.analyzer.constants import INT
+from streambound.analyzer.constants import DOUBLE, INT
 from streambound.analyzer.expressions.whole_numbers import whole_number
 from streambound.analyzer.types import DataType
 
@@ -33,6 +33,8 @@ class Gives(Enum):
     """An INT from 1 on."""
     VALUE = auto()
     """The value of one of the rows."""
+    SHARE = auto()
+    """A DOUBLE from 0 to 1."""
     AGGREGATE = auto()
     """The aggregate of the rows that has this name."""
 
@@ -67,8 +69,8 @@ WINDOW_FUNCTIONS = {
     "LAST_VALUE": WindowFunction(Looks.FRAME, Gives.VALUE),
     "NTH_VALUE": WindowFunction(Looks.FRAME, Gives.VALUE, decided=False),
     "NTILE": WindowFunction(Looks.ALL, Gives.NUMBER, number=0, least=1),
-    "PERCENT_RANK": WindowFunction(Looks.ALL, Gives.AGGREGATE, ties=True, decided=False),
-    "CUME_DIST": WindowFunction(Looks.ALL, Gives.AGGREGATE, ties=True, decided=False),
+    "PERCENT_RANK": WindowFunction(Looks.ALL, Gives.SHARE, ties=True, decided=False),
+    "CUME_DIST": WindowFunction(Looks.ALL, Gives.SHARE, ties=True, decided=False),
 }
 """The functions by their names. Any other one is an aggregate over a frame."""
 
@@ -137,6 +139,8 @@ def window_type(call: WindowCall, argument: DataType | None) -> DataType | None:
     match window_function(call).gives:
         case Gives.NUMBER:
             return INT
+        case Gives.SHARE:
+            return DOUBLE
         case Gives.VALUE:
             return argument
     return aggregate_type(call.function, argument)
