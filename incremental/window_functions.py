@@ -153,6 +153,11 @@ def _values(call: WindowOf, rows: list[Row], keys: Keys, order: tuple[RowOrder, 
         case "dense_rank":
             number = {peer: Fraction(n) for n, peer in enumerate(dict.fromkeys(peers), 1)}
             return [number[peer] for peer in peers]
+        case "percent_rank":
+            return [Fraction(peer / max(len(rows) - 1, 1)) for peer in peers]
+        case "cume_dist":
+            ends = dict(zip(peers, range(1, len(rows) + 1), strict=True))
+            return [Fraction(ends[peer] / len(rows)) for peer in peers]
         case "ntile":
             size, larger = divmod(len(rows), call.offset)
             numbers = (n for n in range(call.offset) for _ in range(size + (n < larger)))

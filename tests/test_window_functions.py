@@ -21,6 +21,8 @@ CALLS = (
     "RANK()",
     "DENSE_RANK()",
     "NTILE(3)",
+    "PERCENT_RANK()",
+    "CUME_DIST()",
     "LAG(v)",
     "LAG(v, 2, 0)",
     "LEAD(v)",

@@ -69,8 +69,8 @@ WINDOW_FUNCTIONS = {
     "LAST_VALUE": WindowFunction(Looks.FRAME, Gives.VALUE),
     "NTH_VALUE": WindowFunction(Looks.FRAME, Gives.VALUE, decided=False),
     "NTILE": WindowFunction(Looks.ALL, Gives.NUMBER, number=0, least=1),
-    "PERCENT_RANK": WindowFunction(Looks.ALL, Gives.SHARE, ties=True, decided=False),
-    "CUME_DIST": WindowFunction(Looks.ALL, Gives.SHARE, ties=True, decided=False),
+    "PERCENT_RANK": WindowFunction(Looks.ALL, Gives.SHARE, ties=True),
+    "CUME_DIST": WindowFunction(Looks.ALL, Gives.SHARE, ties=True),
 }
 """The functions by their names. Any other one is an aggregate over a frame."""
 

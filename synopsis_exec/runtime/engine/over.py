@@ -152,6 +152,8 @@ class SqlOver(SqlWindows):
         if call.function in RANKS:
             return f"CAST({self._ranked(call.function)} AS {kind})"
         value = "1" if call.value is None else f"c{call.value}"
+        if call.function in ("percent_rank", "cume_dist"):
+            return self._ranked(call.function)
         if call.function == "ntile":
             return f"CAST(ntile({call.offset}) OVER ({self.by(self.in_order())}) AS {kind})"
         if call.function in ("lag", "lead"):
