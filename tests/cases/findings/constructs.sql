@@ -182,3 +182,10 @@ WITH a AS (SELECT k FROM b), b AS (SELECT k FROM S) SELECT k FROM a
 
 WITH b AS (SELECT k FROM S), a AS (SELECT k FROM b) SELECT k FROM a
 -- bounded
+
+-- A sum of texts over a window.
+--
+
+-- says: SUM is of numbers, and this is a string
+SELECT SUM(t) OVER (PARTITION BY w) AS n FROM (SELECT CAST(x AS STRING) AS t, date_trunc('HOUR', ts) AS w FROM S) AS q
+-- error: SB104 1:12-13 "t"
