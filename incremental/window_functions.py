@@ -190,7 +190,8 @@ def _of_frame(call: WindowOf, frame: list[Row]) -> Value:
         frame = list({call.aggregate.arguments[0](row): row for row in frame}.values()) if call.distinct else frame
         return call.aggregate.of(ZSet.of(frame))
     assert call.argument is not None
-    return call.argument(frame[-1 if call.name == "last_value" else 0]) if frame else None
+    place = {"last_value": len(frame) - 1, "nth_value": call.offset - 1}.get(call.name, 0)
+    return call.argument(frame[place]) if 0 <= place < len(frame) else None
 
 
 def _beside(call: WindowOf, rows: list[Row], place: int, other: int) -> Value:

@@ -34,6 +34,8 @@ CALLS = (
     "AVG(v)",
     "FIRST_VALUE(v)",
     "LAST_VALUE(v)",
+    "NTH_VALUE(v, 2)",
+    "MEDIAN(v)",
 )
 ORDER = "ORDER BY v, a NULLS FIRST, b NULLS FIRST, ts"
 FORMS = {
