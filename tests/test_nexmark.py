@@ -16,7 +16,7 @@ import pytest
 import streambound
 from streambound.analyzer.catalog import Catalog, load_catalog
 from streambound.analyzer.codes import Code
-from streambound.analyzer.sql_files import read_sql
+from streambound.analyzer.workspace import read_sql
 from streambound.criteria.check import check_source
 from streambound.criteria.vocabulary import Verdict
 from streambound_runtime.embedded import why_not_embedded
