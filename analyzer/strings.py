@@ -1,4 +1,4 @@
-"""String and number literals as Spark reads them: a doubled quote is one, neighbours are one, ``r'…'`` has no escapes."""
+"""Texts and numbers as Spark reads them: a doubled quote is one, neighbours are one; an `r` before has no escapes."""
 
 from __future__ import annotations
 
