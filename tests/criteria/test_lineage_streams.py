@@ -292,7 +292,6 @@ def test_a_key_without_a_certain_text_is_refused(kind: str) -> None:
     assert "no text that is always the same" in found.diagnostics[0].message
 
 
-@pytest.mark.spark
 def test_the_texts_of_keys_are_those_of_spark(spark: Any) -> None:
     """Of keys of a column, not of constants, which another part of Spark casts."""
     made = spark.sql("SELECT " + ", ".join(f"CAST('{text}' AS {kind}) AS `{kind}`" for kind, (text, _) in KEYS.items()))

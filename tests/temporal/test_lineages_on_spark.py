@@ -13,8 +13,6 @@ from streambound.temporal import Temporal, timeline
 from support.tp_queries import drawn_query, drawn_rows
 from support.tp_worlds import Row, differences
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
-
 QUERIES = 4 * int(os.environ.get("STREAMBOUND_TEST_FACTOR", "1"))
 
 
