@@ -120,9 +120,11 @@ class SqlOver(SqlWindows):
             return f"SELECT * FROM {rows}"
         place, falls, _ = self.order[0]
         key, best, better = places_of(self.partition), *(("max", ">=") if falls else ("min", "<="))
-        firsts = f"SELECT {listed(*key, f'{best}(c{place}, {most}) AS best')} FROM {rows} GROUP BY ALL"
-        is_near = f"d.c{place} IS NULL OR len(b.best) < {most} OR d.c{place} {better} b.best[{most}]"
-        return f"SELECT d.* FROM {rows} d JOIN ({firsts}) b ON {same(key, 'd', 'b')} WHERE {is_near}"
+        last = f"list_extract({best}(c{place}, {most}), {most}) AS last"  # NULL where there are fewer values
+        firsts = f"SELECT {listed(*key, last)} FROM {rows} GROUP BY ALL"
+        near = f"coalesce(d.c{place} {better} b.last, TRUE)"
+        # Of an inner join DuckDB looks at each pair of rows before the condition, if all rows have one key.
+        return f"SELECT d.* FROM {rows} d LEFT JOIN ({firsts}) b ON {same(key, 'd', 'b')} WHERE {near}"
 
     @property
     def _named_values(self) -> list[str]:
