@@ -28,6 +28,8 @@ CALLS = {
     "STDDEV_POP(b)": "",
     "MIN(b)": "",
     "MAX(b)": "",
+    "MIN_BY(b, -b)": "",
+    "MAX_BY(b, -b)": "",
     "MEDIAN(b)": "",
     "PERCENTILE(b, 0.25)": "QUANTILE_CONT(CAST(b AS DOUBLE), 0.25)",
     "PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY b DESC)": "",
