@@ -113,7 +113,7 @@ class Run:
 
     @property
     def peak_entries(self) -> int:
-        """The most synopsis entries there were."""
+        """The most entries there were."""
         return int(self.finished.driver.peak)
 
     @property

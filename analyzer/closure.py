@@ -201,7 +201,7 @@ def _conjuncts(branch: Branch) -> tuple[Condition, ...]:
 def _number_nodes(branch: Branch) -> dict[Attribute, tuple[Sort, int]]:
     nodes: dict[Attribute, tuple[Sort, int]] = {}
     counts = dict.fromkeys(Sort, 1)
-    used = _used_attributes(branch)
+    used = used_attributes(branch)
     for source in branch.sources:
         for column in source.columns:
             attribute = Attribute(source.alias, column.name)
@@ -212,7 +212,7 @@ def _number_nodes(branch: Branch) -> dict[Attribute, tuple[Sort, int]]:
     return nodes
 
 
-def _used_attributes(branch: Branch) -> frozenset[Attribute]:
+def used_attributes(branch: Branch) -> frozenset[Attribute]:
     """Attributes that a condition or the select list mentions; the others cannot matter."""
     in_atoms = {attribute for atom in _conjuncts(branch) for attribute in atom.attributes}
     return frozenset(in_atoms.union(branch.projected))
@@ -231,7 +231,7 @@ def _string_constants(branch: Branch, allowed: _Allowed) -> tuple[str, ...]:
 def value_lists(branch: Branch) -> _Allowed:
     """The values that declared lists and `OneOf` conditions leave the attributes in use, least first."""
     allowed: dict[Attribute, set[Value]] = {}
-    domains = ((a, branch.column(a).domain) for a in sorted(_used_attributes(branch)))
+    domains = ((a, branch.column(a).domain) for a in sorted(used_attributes(branch)))
     declared = ((a, domain.values) for a, domain in domains if domain is not None and domain.values)
     stated = ((atom.attribute, atom.values) for atom in _conjuncts(branch) if isinstance(atom, OneOf))
     for attribute, values in (*declared, *stated):
@@ -248,7 +248,7 @@ def _declared(
     branch: Branch, allowed: _Allowed, strings: tuple[str, ...]
 ) -> Iterator[tuple[Attribute, Op, Attribute | None, Value]]:
     """Bounds that hold without being written: domains, the ends of lists, booleans, the start of time, of strings."""
-    used = _used_attributes(branch)
+    used = used_attributes(branch)
     for source in branch.sources:
         for column in source.columns:
             attribute = Attribute(source.alias, column.name)

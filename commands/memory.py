@@ -88,7 +88,7 @@ def memory(
     """Measure whether the job of a bounded QUERY needs constant memory.
 
     Generates streams that fit the query and the catalog, and runs the job over them. Reported after each micro-batch:
-    synopsis entries against the bound M, and resident memory.
+    entries against the bound M, and resident memory.
 
     With --engine spark the job runs on Spark, and then Spark's own stream-stream join, or its own operators of a
     statement beyond joins, over the same rows, where Spark takes it. Results of the latter are compared with the

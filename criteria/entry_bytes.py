@@ -19,11 +19,11 @@ from streambound.criteria.cuts import representatives
 from streambound.criteria.extremum import Extremum
 from streambound.criteria.tables import Stored, SynopsisTable
 
-_NUMBER = 8
-_LARGE = 32
+NUMBER = 8
+LARGE = 32
 _BITS = 63
-_PLACE = 8
-_NULL = 1
+PLACE = 8
+NULL = 1
 _LATEST = parse_timestamp(str(datetime.max))
 
 
@@ -37,22 +37,22 @@ def entry_bytes(facts: Facts, table: SynopsisTable) -> int | None:
     known = [width for width in widths if width is not None]
     if len(known) < len(widths):
         return None
-    known += [_NUMBER] * (
+    known += [NUMBER] * (
         len(table.ages) + len(table.distances) + bool(table.members)
     )  # a number says which streams are there
-    return sum(width + _NULL for width in known) + _NUMBER
+    return sum(width + NULL for width in known) + NUMBER
 
 
 def of_any_length(facts: Facts, table: SynopsisTable) -> Iterator[Attribute]:
     """The strings of an entry that may be of any length, which is why its bytes are not known."""
     yield from (stored.attribute for stored in table.key if _stored_width(facts, stored) is None)
     for extremum in table.extrema:
-        yield from (attribute for attribute, _ in extremum.of if _value_width(facts, attribute) is None)
+        yield from (attribute for attribute, _ in extremum.of if attribute_bytes(facts, attribute) is None)
 
 
 def _extremum_width(facts: Facts, extremum: Extremum) -> int | None:
     """The widest sum of a value and an offset."""
-    widths = [_value_width(facts, attribute, int(offset)) for attribute, offset in extremum.of]
+    widths = [attribute_bytes(facts, attribute, int(offset)) for attribute, offset in extremum.of]
     known = [width for width in widths if width is not None]
     return max(known) if len(known) == len(widths) else None
 
@@ -60,36 +60,44 @@ def _extremum_width(facts: Facts, extremum: Extremum) -> int | None:
 def _stored_width(facts: Facts, stored: Stored) -> int | None:
     attribute = stored.attribute
     if attribute in facts.closure.null:
-        return _NUMBER
+        return NUMBER
     if stored.cuts:
-        return max(map(_width, representatives(facts, attribute, stored.cuts)))
-    width = _value_width(facts, attribute)
+        return max(map(value_bytes, representatives(facts, attribute, stored.cuts)))
+    width = attribute_bytes(facts, attribute)
     if width is None or facts.branch.column(attribute).type.family is Family.FLOAT:
         return width
     limits = (*stored.low, *stored.high)
-    clipped = [_width(int(limit.constant)) for limit in limits if limit.constant is not None]
-    return max([width, *clipped, *(_LARGE for limit in limits if limit.relations)])
+    clipped = [value_bytes(int(limit.constant)) for limit in limits if limit.constant is not None]
+    return max([width, *clipped, *(LARGE for limit in limits if limit.relations)])
 
 
-def _value_width(facts: Facts, attribute: Attribute, offset: int = 0) -> int | None:
-    """The widest value of an attribute, by its list, its range or its type, when an offset is added to it."""
+def attribute_bytes(facts: Facts, attribute: Attribute, offset: int = 0) -> int | None:
+    """The most bytes of a value of an attribute, by its list, its range or its type, when an offset is added to it."""
     kind = facts.branch.column(attribute).type
     if kind.family is Family.FLOAT:
-        return _NUMBER
+        return NUMBER
     if (values := facts.listed(attribute)) is not None:
-        return max(_width(value if isinstance(value, str) else int(value) + offset) for value in values)
+        return max(value_bytes(value if isinstance(value, str) else int(value) + offset) for value in values)
     if attribute in facts.closure.nodes and facts.closure.sort(attribute) is Sort.DISCRETE:
         low, high = facts.closure.interval(attribute)
         if low is not None and high is not None:
-            return max(_width(int(low) + offset), _width(int(high) + offset))
+            return max(value_bytes(int(low) + offset), value_bytes(int(high) + offset))
+    return type_bytes(kind, offset)
+
+
+def type_bytes(kind: DataType, offset: int = 0) -> int | None:
+    """The most bytes of a value of a type, to which an offset is added; None for a string of any length."""
+    if kind.family is Family.FLOAT:
+        return NUMBER
     greatest = _greatest(kind)
-    return None if greatest is None else max(_width(offset + greatest), _width(offset - greatest - 1))
+    return None if greatest is None else max(value_bytes(offset + greatest), value_bytes(offset - greatest - 1))
 
 
-def _width(value: Value | float) -> int:
+def value_bytes(value: Value | float) -> int:
+    """The bytes of an encoded value."""
     if isinstance(value, str):
-        return _PLACE + len(value.encode(errors="surrogatepass"))
-    return _NUMBER if isinstance(value, float) or -(2**_BITS) <= value < 2**_BITS else _LARGE
+        return PLACE + len(value.encode(errors="surrogatepass"))
+    return NUMBER if isinstance(value, float) or -(2**_BITS) <= value < 2**_BITS else LARGE
 
 
 def _greatest(kind: DataType) -> int | None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _NARROWER = "narrow the window or the domains that it comes from"
 _DECLARED = "declare max_rate or max_per_timestamp of its streams and rows of its relations in the catalog"
-_VALUES = "list the values of strings in the catalog; limit the entries of what is more than a join (max-entries)"
+_VALUES = "list the values of strings in the catalog; limit the entries (max-entries)"
 
 
 def reported(outcomes: Iterable[Outcome], policy: Policy, day: date) -> tuple[Outcome, ...]:

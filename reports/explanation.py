@@ -89,7 +89,7 @@ def verdict_text(checked: Checked, color: bool) -> str:
     shown = outcome(checked)
     lines = [verdict_line(shown, color)]
     for diagnostic in checked.diagnostics:
-        lines.extend(("", *diagnostic_lines(shown, diagnostic, color, None)))
+        lines.extend(("", *diagnostic_lines(shown, diagnostic, color, whole=True)))
     if checked.decision is not None:
         lines.append("")
         for result in checked.decision.criteria:

@@ -14,14 +14,18 @@ from streambound.analyzer.codes import Severity
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.spans import SourceText, Span
 from streambound.criteria.engines.profile import EngineReading
+from streambound.criteria.rows_in_words import rows_in_words
+from streambound.criteria.size import Number, Size
 from streambound.criteria.violation import CriterionResult
 from streambound.criteria.vocabulary import Tier, Verdict
 
 if TYPE_CHECKING:
     from streambound.criteria.bound import QueryBound
     from streambound.criteria.check import Checked
+    from streambound.criteria.judged import Judged
 
-_OF_OPERATORS = "bytes are not computed for its operators"
+_ANY_LENGTH = "{} is a string of any length"
+_OF_PERIODS = "bytes are not computed for rows with periods"
 DETAILS = ("certificate", "drawings", "lto_queries", "theorems")
 """What costs time and only some formats print."""
 
@@ -30,6 +34,7 @@ DETAILS = ("certificate", "drawings", "lto_queries", "theorems")
 class BoundText:
     """M as a formula, and as a number where the catalog gives one; both None where it takes too many tables.
 
+    ``words`` say how long rows are kept, where this says more (`criteria.rows_in_words`).
     ``bytes`` is what so many entries take in the job's state; where it is None, ``no_bytes`` says why.
     """
 
@@ -37,6 +42,7 @@ class BoundText:
     entries: int | None = None
     bytes: int | None = None
     no_bytes: str = ""
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,13 +139,30 @@ def _projection(checked: Checked) -> str:
 
 def _bound(checked: Checked) -> BoundText | None:
     if (found := checked.circuit_bound) is not None:
-        entries = found.entries.value
-        return BoundText(found.entries.text, entries, 0 if entries == 0 else None, _OF_OPERATORS if entries else "")
+        return replace(_bound_of_operators(checked.circuit, found.entries), words=_words(checked, found.entries))
     if checked.decision is None or checked.decision.verdict is not Verdict.BOUNDED:
         return None
     if checked.bound is None:
         return BoundText()
-    return _bound_of_joins(checked.bound)
+    return replace(_bound_of_joins(checked.bound), words=_words(checked, checked.bound.entries))
+
+
+def _words(checked: Checked, entries: Size) -> str:
+    return "" if checked.catalog is None else rows_in_words(entries, checked.catalog)
+
+
+def _bound_of_operators(circuit: Judged | None, entries: Size) -> BoundText:
+    from streambound.criteria.dataflow.decision import JudgedOperators
+    from streambound.criteria.dataflow.state_columns import StateColumn, state_bytes
+
+    if entries == Number(0):
+        return BoundText(entries.text, 0, 0)
+    if not isinstance(circuit, JudgedOperators):
+        return BoundText(entries.text, entries.value, None, _OF_PERIODS)
+    size = state_bytes(circuit.judgement)
+    if isinstance(size, StateColumn):
+        return BoundText(entries.text, entries.value, None, _ANY_LENGTH.format(size.name))
+    return BoundText(entries.text, entries.value, size.value)
 
 
 def _bound_of_joins(found: QueryBound) -> BoundText:
@@ -152,7 +175,7 @@ def _bound_of_joins(found: QueryBound) -> BoundText:
     texts = (
         str(one) for part in found.branches for table in part.tables for one in of_any_length(part.facts, table.layout)
     )
-    return BoundText(formula, entries, None, f"{next(texts)} is a string of any length")
+    return BoundText(formula, entries, None, _ANY_LENGTH.format(next(texts)))
 
 
 def _witness(checked: Checked) -> Mapping[str, Any] | None:

@@ -22,7 +22,7 @@ from streambound.recheck.oracle.spark_results import ResultCounts
 class Sample:
     """Memory after a micro-batch. ``tuples`` have been read so far, in ``seconds``; sizes are in bytes.
 
-    ``entries`` and ``peak``, the most within the batch, are the job's synopsis entries, ``bytes`` what their
+    ``entries`` and ``peak``, the most within the batch, are the job's entries, ``bytes`` what their
     tables take in the state that it saves; of Spark's join there are none.
     ``state_rows`` and ``state_bytes`` are what Spark's own metrics (``stateOperators``) say. ``heap`` is what Java uses
     after a collection, ``java`` and ``python`` the resident memory of the processes.

@@ -24,7 +24,6 @@ from support.catalogs import streams
 from support.plans import plan_of
 from support.product import checked, parsed
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 CATALOG = streams("S T")
 WINDOW = "SELECT S.ts DIV 10 AS w, S.a, COUNT(*) AS n FROM S GROUP BY S.ts DIV 10, S.a"
 LEFT = "SELECT S.a, S.b, T.b AS c FROM S LEFT JOIN T ON T.a = S.a AND T.ts BETWEEN S.ts AND S.ts + 3"

@@ -96,7 +96,8 @@ def test_a_budget_of_bytes_per_directory(project: Path) -> None:
     [
         ("SELECT S.a FROM S, T WHERE T.ts BETWEEN S.ts AND S.ts + 10", "the bound, 10*c_S, is not a number"),
         ("SELECT U.s FROM U, T WHERE T.ts BETWEEN U.ts AND U.ts + 10", "U.s is a string of any length"),
-        ("SELECT COUNT(*) AS n FROM S GROUP BY S.ts DIV 10", "bytes are not computed for its operators"),
+        ("SELECT U.s, COUNT(*) AS n FROM U GROUP BY U.s, U.ts DIV 10", "U.s is a string of any length"),
+        ("SELECT COUNT(DISTINCT S.a) AS n FROM S GROUP BY S.ts DIV 10", "the bound, 9*c_S + 1, is not a number"),
     ],
 )
 def test_a_state_of_unknown_bytes_is_beyond_every_budget(project: Path, sql: str, why: str) -> None:
