@@ -1,4 +1,4 @@
-"""String and number literals as Spark reads them: a doubled quote is one, neighbours are one, ``r'…'`` has no escapes."""
+"""String and number literals as Spark reads them: neighbours are one string, and a number's suffix gives its type."""
 
 from __future__ import annotations
 

@@ -11,18 +11,18 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import redirect_stdout, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from streambound.analyzer.expressions.rows import ROW
 from streambound.analyzer.job_reports import BatchReport, ErrorReport, JobReport, object_of, report_in, report_of
-from streambound.analyzer.json_models import parsed
 from streambound.synopsis_exec.in_process import status_of
 from streambound.synopsis_exec.job_file import job_in
 from streambound.synopsis_exec.recorded_streams import write_part
+from streambound.synopsis_exec.spark_progress import progress_of, spark_state
 from streambound_runtime.embedded import run_embedded
 from streambound_runtime.errors import JobError
 from streambound_runtime.scratch import JAVA_OPTIONS, java_options
@@ -321,36 +321,6 @@ def _from_ps() -> dict[int, Process]:
         number, parent, size, program = line.split(None, 3)
         found[int(number)] = Process(int(parent), Path(program).name, int(size) * 1024)
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class StateOperator:
-    """Spark's metrics of an operator with state: how many rows it keeps, in how much memory, and drops as late."""
-
-    numRowsTotal: int = 0
-    memoryUsedBytes: int = 0
-    numRowsDroppedByWatermark: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """What Spark says of a micro-batch, by Spark's names."""
-
-    batchId: int = 0
-    numInputRows: int = 0
-    stateOperators: tuple[StateOperator, ...] = ()
-
-
-def progress_of(text: str) -> Progress:
-    """Spark's own progress report of a micro-batch."""
-    return parsed(text, "StreamingQueryProgress").read(Progress, "not what Spark reports", closed=False)
-
-
-def spark_state(progress: Iterable[Progress]) -> dict[str, int]:
-    """Rows and bytes of all state operators."""
-    operators = [operator for one in progress for operator in one.stateOperators]
-    rows = sum(operator.numRowsTotal for operator in operators)
-    return {"state_rows": rows, "state_bytes": sum(operator.memoryUsedBytes for operator in operators)}
 
 
 if __name__ == "__main__":
