@@ -52,7 +52,7 @@ class StreamingFrame(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """M, the most synopsis entries between two timestamps: a formula, and a number where the catalog gives one.
+    """M, the most entries between two timestamps: a formula, and a number where the catalog gives one.
 
     Both are None where a bound exists and takes too many tables to be written down.
     """
@@ -61,11 +61,17 @@ class Bound:
     entries: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Result:
     """What was found of one statement."""
 
     outcome: Outcome
+
+    def __repr__(self) -> str:
+        from streambound.reports.text_report import verdict_line
+
+        found = ", ".join(f"{one.code} {one.code.slug}" for one in self.diagnostics)
+        return f"<streambound.Result: {verdict_line(self.outcome, False)}{found and f'; {found}'}>"
 
     @property
     def name(self) -> str:
@@ -110,18 +116,23 @@ class Result:
 
 
 class Report(Sequence[Result]):
-    """The results in the order of the statements."""
+    """The results in the order of the statements, each also by its name."""
 
     def __init__(self, outcomes: tuple[Outcome, ...]) -> None:
         self._outcomes = outcomes
         self._results = tuple(map(Result, outcomes))
 
     @overload
-    def __getitem__(self, index: int) -> Result: ...
+    def __getitem__(self, index: int | str) -> Result: ...
     @overload
     def __getitem__(self, index: slice) -> Sequence[Result]: ...
-    def __getitem__(self, index: int | slice) -> Result | Sequence[Result]:
-        """A result, or some of them, by place."""
+    def __getitem__(self, index: int | str | slice) -> Result | Sequence[Result]:
+        """A result by its place or name, or some of them; raises KeyError for a name that no statement has."""
+        if isinstance(index, str):
+            named = {result.name: result for result in self._results}
+            if index not in named:
+                raise KeyError(f"no statement is called {index!r}: there are {', '.join(named) or 'none'}")
+            return named[index]
         return self._results[index]
 
     def __len__(self) -> int:

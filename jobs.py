@@ -113,7 +113,7 @@ class Run:
 
     @property
     def peak_entries(self) -> int:
-        """The most synopsis entries there were."""
+        """The most entries there were."""
         return int(self.finished.driver.peak)
 
     @property
@@ -215,7 +215,7 @@ def planned_circuit(checked: Checked, catalog: Catalog, unbounded: bool = False)
     """The plan of a bounded query beyond joins, or of any with ``unbounded``; None where there is none."""
     from streambound.criteria.dataflow.decision import JudgedOperators
     from streambound.synopsis_exec.operations.plan import plan_of_operators
-    from streambound.synopsis_exec.period_plan import make_period_plan
+    from streambound.synopsis_exec.period_job import make_period_plan
 
     statement, final, bounded = checked.statement, checked.statement.other_mode is not None, checked.verdict.fits
     circuit = checked.circuit if bounded or unbounded else None

@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from streambound.analyzer.arrival import read_arrival
+from streambound.analyzer.arrival import read_arrival, read_rate
 from streambound.analyzer.catalog_model import (
     ArrivalDocument,
     CatalogDocument,
@@ -37,7 +37,6 @@ from streambound.analyzer.engine_profiles import EngineProfile, read_engine
 from streambound.analyzer.errors import CatalogError
 from streambound.analyzer.names import alike, is_file_name
 from streambound.analyzer.periods import PeriodRows, TimeDomain, read_period, read_time
-from streambound.analyzer.rates import read_rate
 from streambound.analyzer.settings import NO_SETTINGS, CheckSettings, read_settings
 from streambound.analyzer.spans import Excerpt, SourceText
 from streambound.analyzer.toml_lines import toml_spans

@@ -38,3 +38,16 @@ def parse_duration(value: object, kind: DataType) -> int:
     if length.denominator != 1:
         raise ValueError(f"write {_DAYS}" if dates else "timestamps have no parts of a microsecond")
     return length.numerator
+
+
+def length_text(microseconds: int) -> str:
+    """A length of time in its largest whole unit.
+
+    >>> length_text(3_600_000_000), length_text(-61_000_000)
+    ('1 hour', '-61 seconds')
+    """
+    size = abs(microseconds)
+    units = ("DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
+    unit = next((one for one in units if size % UNITS[one] == 0), "MICROSECOND") if size else "SECOND"
+    number = microseconds // UNITS[unit]
+    return f"{number} {unit.lower()}{'' if abs(number) == 1 else 's'}"

@@ -91,7 +91,7 @@ class StaleJobError(StreamboundError):
 
 
 class RuntimeLimitError(StreamboundError):
-    """A run broke its contract: more synopsis entries than M, or a count that does not fit (exit 1)."""
+    """A run broke its contract: more entries than M, or a count that does not fit (exit 1)."""
 
     exit_status = 1
 

@@ -104,15 +104,14 @@ def _refusal(tree: Tree, distinct: bool) -> tuple[Tree, str, str]:
         case Apply() | Join(syntax=exp.In() | exp.Exists()):
             return tree, f"{subquery_word(tree.syntax)} over streams is", IN_EXPRESSION
         case FirstRows(input=OrderBy() as order):
-            return replace(tree, at=order.at, syntax=order.syntax), "ORDER BY … LIMIT is", _first_rows(tree, order)
+            tree = replace(tree, at=order.at, syntax=order.syntax)
+            return tree, "ORDER BY … LIMIT of another number is", "write the number of rows, as LIMIT 10"
         case OrderBy():
-            help = "leave it out: a stream has no last row to begin with; or keep the first rows by "
-            return tree, "ORDER BY is", f"{help}{_numbered(tree)} <= 10 in a subquery"
-        case FirstRows(count=None):
-            return tree, "OFFSET is", _first_rows(tree, None)
+            help = "leave it out: a stream has no last row to begin with; or keep the first rows by LIMIT 10"
+            return tree, "ORDER BY is", help
         case FirstRows():
-            word = "FETCH" if isinstance(tree.syntax, exp.Fetch) else "LIMIT"
-            return tree, f"{word} is", _first_rows(tree, None)
+            word = "FETCH" if isinstance(tree.syntax, exp.Fetch) else "LIMIT" if tree.count is not None else "OFFSET"
+            return tree, f"{word} without ORDER BY is", "say which rows are the first: ORDER BY v DESC LIMIT 10"
         case Except():
             return tree, "EXCEPT is", "write NOT EXISTS with a window of time"
         case Intersect():
@@ -132,24 +131,6 @@ def _refusal(tree: Tree, distinct: bool) -> tuple[Tree, str, str]:
         case Distinct() | Union(distinct=True):
             return tree, "duplicate elimination inside a subquery of a bag query is", _INNERMOST
     return tree, "this is", ""
-
-
-def _first_rows(rows: FirstRows, order: OrderBy | None) -> str:
-    """How to keep the first rows with what is decided."""
-    count, skipped = (None if one is None else one.text for one in (rows.count, rows.offset))
-    if count is not None and skipped is not None:
-        sums = count.isdecimal() and skipped.isdecimal()
-        count = str(int(skipped) + int(count)) if sums else f"{skipped} + {count}"
-    kept = " AND ".join(f"rn {op} {number}" for op, number in ((">", skipped), ("<=", count)) if number is not None)
-    return f"number the rows in a subquery, SELECT q.*, {_numbered(order)} AS rn FROM (…) AS q, and write WHERE {kept}"
-
-
-def _numbered(order: OrderBy | None) -> str:
-    """The number of each row in an order, of which nothing is shown that means another thing outside of its SELECT."""
-    keys = [] if order is None else [(key.value.syntax, " DESC" if key.descending else "") for key in order.keys]
-    columns = [f"{key.name}{falling}" for key, falling in keys if isinstance(key, exp.Column)]
-    written = ", ".join(columns) if columns and len(columns) == len(keys) else "…"
-    return f"ROW_NUMBER() OVER (ORDER BY {written})"
 
 
 def subquery_word(place: exp.Expr | None) -> str:

@@ -13,7 +13,6 @@ from streambound.analyzer.errors import CatalogError, InputError, UsageError
 from streambound.analyzer.query_files import STDIN, fitting, linked, searched
 from streambound.analyzer.registration import excludes, registers, require_inside
 from streambound.analyzer.spans import SourceText
-from streambound.analyzer.sql_files import read_sql
 
 
 class Sources(Protocol):
@@ -143,3 +142,23 @@ def relative(path: Path) -> Path:
     """A path as a user in the working directory would write it."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def read_sql(path: Path) -> SourceText:
+    """A SQL file's text; raises InputError when it cannot be read or is not UTF-8 text."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read the file: {error.strerror}", file=str(path)) from error
+    return sql_text(str(path), content)
+
+
+def sql_text(file: str, content: bytes) -> SourceText:
+    """The text of a SQL file's content; raises InputError when it is not UTF-8 text."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError("the file is not UTF-8 text", file=file, remedy="is it a SQL file?") from error
+    if "\0" in text:
+        raise InputError("the file is binary", file=file, remedy="is it a SQL file?")
+    return SourceText(file, text)

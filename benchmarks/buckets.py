@@ -17,18 +17,11 @@ import time
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-from pyarrow import parquet
 
-from streambound.analyzer.catalog import catalog_from_mapping
-from streambound.analyzer.lower import lower
-from streambound.analyzer.spans import SourceText
-from streambound.analyzer.statements import split_statements
-from streambound.benchmarks.executor import table_lines, write_table
-from streambound.benchmarks.measuring import rate
-from streambound.criteria.verdict import decide
-from streambound.synopsis_exec.job_file import compiled
-from streambound.synopsis_exec.plan import make_plan
+import streambound
+from streambound.benchmarks.measuring import rate, table_lines, write_table
+from streambound.benchmarks.workloads import FIRST_FILE, write_parquet
+from streambound.synopsis_exec.measuring import resident
 
 START, END = "<!-- buckets -->", "<!-- end of buckets -->"
 SQL = "SELECT S.v, T.w FROM S, T WHERE S.k = T.k AND S.ts <= T.ts AND T.ts <= S.ts + 1000000000"
@@ -64,32 +57,22 @@ def make_streams(folder: Path, rows: int, batch: int) -> None:
         for stream, columns in tables.items():
             file = folder / stream / f"{number:04d}.parquet"
             file.parent.mkdir(parents=True, exist_ok=True)
-            parquet.write_table(
-                pa.table({name: np.asarray(values, np.int64) for name, values in columns.items()}), file
-            )
-            os.utime(file, (1_600_000_000 + number,) * 2)
+            write_parquet(file, columns)
+            os.utime(file, (FIRST_FILE + number,) * 2)
 
 
 def measured(folder: Path, rows: int, batch: int, placement: str) -> list[tuple[str, str]]:
     """Run the job on a cluster of two executors; the figures."""
     make_streams(folder, rows, batch)
-    columns = {"S": {"k": "bigint", "v": "bigint", "ts": "bigint"}, "T": {"k": "bigint", "w": "bigint", "ts": "bigint"}}
-    catalog = catalog_from_mapping(
-        {
-            "streams": {
-                name: {
-                    "timestamp": "ts",
-                    "columns": kinds,
-                    "source": {"format": "parquet", "path": name, "options": {"maxFilesPerTrigger": 1}},
-                }
-                for name, kinds in columns.items()
-            }
+    streams = {
+        name: {
+            "timestamp": "ts",
+            "columns": dict.fromkeys(("k", value, "ts"), "bigint"),
+            "source": {"format": "parquet", "path": name, "options": {"maxFilesPerTrigger": 1}},
         }
-    )
-    (statement,) = split_statements(SourceText("buckets.sql", SQL))
-    query = lower(statement, catalog).query
-    assert query is not None, "the query is in the language"
-    job = compiled(make_plan(decide(query), catalog), placement).write(folder / "job")
+        for name, value in (("S", "v"), ("T", "w"))
+    }
+    job = streambound.compile(SQL, {"streams": streams}, placement=placement).write(folder / "job")
     cluster = (
         "--master local-cluster[2,1,1024] --conf spark.executor.memory=1g --conf spark.ui.enabled=false pyspark-shell"
     )
@@ -101,31 +84,22 @@ def measured(folder: Path, rows: int, batch: int, placement: str) -> list[tuple[
             [sys.executable, str(job), *options, "--report", "json"],
             env=environment, stdout=subprocess.PIPE, stderr=log, text=True, cwd=folder,
         )  # fmt: skip
-        entries, ends, most = 0, [], 0.0
+        entries, ends, most = 0, [], 0
         assert process.stdout is not None
         for line in process.stdout:
             event = json.loads(line)
             if "batch" in event:
                 entries = max(entries, event["entries"])
                 ends.append((time.perf_counter(), event["rows"]))
-            most = max(most, _peak_mib(process.pid))
+                most = max(most, resident(process.pid)["python"])
         if process.wait():
             sys.exit((folder / "log").read_text()[-4000:])
     between = sum(rows for _, rows in ends[1:])
     return [
         ("entries at most", f"{entries:,}"),
         ("rows taken in, from the second batch on", rate(between, ends[-1][0] - ends[0][0])),
-        ("Python on the driver, at most", f"{most:.0f} MiB"),
+        ("Python on the driver, at most", f"{most / 2**20:.0f} MiB"),
     ]
-
-
-def _peak_mib(process: int) -> float:
-    """The most memory that a process was ever resident with."""
-    try:
-        lines = Path(f"/proc/{process}/status").read_text().splitlines()
-    except OSError:  # it has ended
-        return 0.0
-    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM")), 0.0)
 
 
 if __name__ == "__main__":

@@ -21,10 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from streambound.benchmarks.measuring import in_turn, memory, rate, resident_mib
+from streambound.benchmarks.measuring import Rows, in_turn, memory, rate, show, write_table
 from streambound.benchmarks.native import PROVIDERS, by_spark, drain, stream
-from streambound.benchmarks.workloads import FORMATS, W1, WORKLOADS, Workload
-from streambound.synopsis_exec.job_spec import job_spec
+from streambound.benchmarks.workloads import FORMATS, JOINS, W1, WORKLOADS, Workload
 from streambound_runtime.main import run
 from streambound_runtime.operators.delta import Delta
 from streambound_runtime.placement.on_driver import operator_of
@@ -33,10 +32,7 @@ from streambound_runtime.session import session
 from streambound_runtime.settings import settings_of
 from streambound_runtime.spec import JobSpec
 
-ROOT = Path(__file__).resolve().parent.parent
-README = ROOT / "benchmarks" / "README.md"
 START, END = "<!-- executor -->", "<!-- end of executor -->"
-Rows = list[tuple[str, str]]
 
 
 # --- the kernel alone ------------------------------------------------------------------------------------------------
@@ -85,7 +81,7 @@ def run_kernel(job: JobSpec, batches: Iterable[Batch]) -> tuple[int, int, int]:
 def kernels(rows: int, size: int, rounds: int) -> Rows:
     """The kernel against a loop by hand, and on every workload."""
     found: Rows = []
-    job = job_spec(W1.plan())
+    job = W1.job()
     batches = kernel_batches(W1, rows, size)
     assert run_kernel(job, batches)[0] == by_hand(batches), "the two disagree"
     times = in_turn(
@@ -94,8 +90,8 @@ def kernels(rows: int, size: int, rounds: int) -> Rows:
     found.append(("kernel, W1", rate(rows, times["ours"].processor)))
     found.append(("numpy by hand, W1", rate(rows, times["hand"].processor)))
     found.append(("ratio", f"{times['hand'].processor / times['ours'].processor:.2f}"))
-    for workload in WORKLOADS[1:]:
-        job = job_spec(workload.plan())
+    for workload in JOINS[1:]:
+        job = workload.job()
         batches = kernel_batches(workload, rows // 4, size)
         seconds = in_turn({"ours": lambda job=job, b=batches: run_kernel(job, b)}, rounds, time.process_time)[
             "ours"
@@ -106,7 +102,7 @@ def kernels(rows: int, size: int, rounds: int) -> Rows:
 
 def lines(rows: int, rounds: int) -> Rows:
     """Results made into lines of JSON: four small integers each, timestamps and multiplicities included."""
-    job, random = job_spec(W1.plan()), np.random.default_rng(7)
+    job, random = W1.job(), np.random.default_rng(7)
     columns = {"K": random.integers(0, 100, rows), "B": random.integers(1, 5, rows)}
     results = Delta(np.arange(rows), random.integers(1, 1000, rows), columns)
     action = {"lines": lambda: write_results(io.StringIO(), job, results, "count")}
@@ -117,11 +113,11 @@ def lines(rows: int, rounds: int) -> Rows:
 def entries(sizes: list[int], size: int) -> Rows:
     """Entries and memory do not depend on how many rows there were."""
     found: Rows = []
-    for workload in WORKLOADS:
-        job = job_spec(workload.plan())
+    for workload in JOINS:
+        job = workload.job()
         for rows in sizes:
             _, last, peak = run_kernel(job, map(deltas_of, workload.batches(rows, size)))
-            what = f"{peak} entries at most, {last} at the end, {resident_mib():.0f} MiB"
+            what = f"{peak} entries at most, {last} at the end, {memory()['Python']:.0f} MiB"
             found.append((f"{workload.name}, {rows:,} rows", what))
     return found
 
@@ -147,6 +143,13 @@ def count(spark: Any, workload: Workload, folder: Path) -> None:
     """Spark's own streaming count of the same rows by all their values but the timestamp, which it writes nowhere."""
     columns = tuple(workload.values)
     drain(together(spark, workload, folder, columns).groupBy(*columns).count(), "update")
+
+
+def operators(spark: Any, workload: Workload, folder: Path) -> None:
+    """Spark's own operators for the statement, with watermarks."""
+    for name, frame in stream(spark, workload, folder).items():
+        frame.withWatermark("ts", "0 seconds").createOrReplaceTempView(name)
+    drain(spark.sql(workload.sql))
 
 
 class Watched:
@@ -186,26 +189,33 @@ def on_spark(workload: Workload, rows: int, size: int, rounds: int, native: floa
         folder = Path(directory)
         workload.write(folder / "data", rows, size)
         workload.write(folder / "warm", 2 * size // 10, size // 10)
-        jobs = {part: job_spec(workload.plan(str(folder / part).lstrip("/"))) for part in ("data", "warm")}
+        placement = "driver" if workload.beyond_joins else None
+        jobs = {part: workload.job(folder / part, placement) for part in ("data", "warm")}
         spark = session(workload.name)
         actions: dict[str, Callable[[Path, str], object]] = {
             "job": lambda data, part: run_job(jobs[part], spark, data, report=watched),
-            "reading only": lambda data, part: read_only(spark, workload, data),
-            f"groupBy({', '.join(workload.values)}).count()": lambda data, part: count(spark, workload, data),
         }
+        if workload.beyond_joins:
+            actions["Spark's own"] = lambda data, part: operators(spark, workload, data)
+        else:
+            actions["reading only"] = lambda data, part: read_only(spark, workload, data)
+            counted = f"groupBy({', '.join(workload.values)}).count()"
+            actions[counted] = lambda data, part: count(spark, workload, data)
         for action in actions.values():
             action(folder / "warm", "warm")
         watched = Watched()
         times = in_turn({name: (lambda a=a: a(folder / "data", "data")) for name, a in actions.items()}, rounds)
         what = f"{workload.name}, {rows:,} rows of {workload.format}, {size:,} a batch"
         found: Rows = [(f"{what}: job, {rounds} times", watched.in_words())]
+        each = " ".join(f"{event['entries']:,}" for event in watched.batches[: rows // size])
+        found += [("entries after each batch", each)] if workload.beyond_joins else []
         mine = times["job"]
         for name, seconds in times.items():
             clock, processor = rate(rows, seconds.clock), rate(rows, seconds.processor)
             found.append((f"{what}: {name}", f"{clock} by the clock, {processor} of processor time"))
             if name != "job":
                 found.append(beside(seconds.clock / mine.clock, seconds.processor / mine.processor))
-        for provider in PROVIDERS if native else ():
+        for provider in PROVIDERS if native and not workload.beyond_joins else ():
             far = by_spark(workload, folder, provider, native, rows, size)
             found.append((f"{what}: native join, {provider}", far.in_words(rows)))
             if far.rows:
@@ -247,23 +257,6 @@ def main() -> None:
             show(more)
     if options.write:
         write(rows, options)
-
-
-def show(rows: Rows) -> None:
-    for what, figure in rows:
-        print(f"| {what} | {figure} |", flush=True)
-
-
-def table_lines(rows: Rows) -> list[str]:
-    """A table of figures, with its head."""
-    return ["| what | figure |", "| --- | --- |", *(f"| {what} | {figure} |" for what, figure in rows)]
-
-
-def write_table(rows: Rows, start: str, end: str, *before: str) -> None:
-    """Put a table in the README, between two marks, below some lines."""
-    text = README.read_text(encoding="utf-8")
-    head, rest = text[: text.index(start) + len(start)], text[text.index(end) :]
-    README.write_text("\n".join([head, *before, *table_lines(rows), rest]), encoding="utf-8")
 
 
 def write(rows: Rows, options: argparse.Namespace) -> None:

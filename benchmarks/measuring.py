@@ -1,51 +1,36 @@
-"""Time of the clock and of the processor, and memory, of this process and all that it started."""
+"""Time of the clock and of the processor, and memory, of this process and all that it started; tables of figures."""
 
 from __future__ import annotations
 
 import os
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from streambound.synopsis_exec.measuring import resident, running, started_by
+
 TICK = os.sysconf("SC_CLK_TCK")
-
-
-def children(pid: int) -> Iterator[int]:
-    """A process and all that it started."""
-    yield pid
-    with suppress(FileNotFoundError, ProcessLookupError):  # one that has just ended
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            for child in (task / "children").read_text().split():
-                yield from children(int(child))
+README = Path(__file__).with_name("README.md")
+Rows = list[tuple[str, str]]
+"""What was measured, and the figure."""
 
 
 def processor_seconds() -> float:
     """Seconds of processor time of this process and all that it started and that still run."""
     ticks = 0
-    for pid in children(os.getpid()):
+    for pid in started_by(os.getpid(), running()):
         with suppress(FileNotFoundError, ProcessLookupError):
             fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
             ticks += int(fields[11]) + int(fields[12])
     return ticks / TICK
 
 
-def resident_mib(pid: int | str = "self") -> float:
-    """Resident memory of a process, by default this one, in MiB."""
-    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
-
-
 def memory() -> dict[str, float]:
     """Resident memory of this process and of Java, in MiB."""
-    java = 0.0
-    for pid in children(os.getpid()):
-        with suppress(FileNotFoundError, ProcessLookupError):
-            if Path(f"/proc/{pid}/comm").read_text().strip() == "java":
-                java += resident_mib(pid)
-    return {"Python": resident_mib(), "Java": java}
+    return {name.title(): size / 2**20 for name, size in sorted(resident(os.getpid()).items(), reverse=True)}
 
 
 @dataclass
@@ -78,3 +63,23 @@ def in_turn(
 
 def rate(rows: int, seconds: float) -> str:
     return f"{rows / seconds / 1000:,.0f} k rows/s"
+
+
+# --- tables -----------------------------------------------------------------------------------------------------------
+
+
+def show(rows: Rows) -> None:
+    for what, figure in rows:
+        print(f"| {what} | {figure} |", flush=True)
+
+
+def table_lines(rows: Rows) -> list[str]:
+    """A table of figures, with its head."""
+    return ["| what | figure |", "| --- | --- |", *(f"| {what} | {figure} |" for what, figure in rows)]
+
+
+def write_table(rows: Rows, start: str, end: str, *before: str) -> None:
+    """Put a table in the README, between two marks, below some lines."""
+    text = README.read_text(encoding="utf-8")
+    head, rest = text[: text.index(start) + len(start)], text[text.index(end) :]
+    README.write_text("\n".join([head, *before, *table_lines(rows), rest]), encoding="utf-8")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from streambound.benchmarks.measuring import processor_seconds, rate
-from streambound.benchmarks.workloads import FORMATS, WORKLOADS, Workload
+from streambound.benchmarks.workloads import FORMATS, JOINS, Workload
 
 ROOT = Path(__file__).resolve().parent.parent
 PROVIDERS = {
@@ -130,7 +130,7 @@ def main() -> None:
 
     name, kind, folder, provider, seconds = sys.argv[1:]
     assert kind in FORMATS
-    (workload,) = (replace(known, format=kind) for known in WORKLOADS if known.name == name)
+    (workload,) = (replace(known, format=kind) for known in JOINS if known.name == name)
     spark = session(f"{workload.name} by Spark alone")
     spark.conf.set("spark.sql.streaming.stateStore.providerClass", PROVIDERS[provider])
     spark.conf.set("spark.sql.streaming.join.stateFormatVersion", 4 if provider.startswith("RocksDB") else 2)

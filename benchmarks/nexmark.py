@@ -314,7 +314,7 @@ def main() -> None:
     if given.child:
         print(child(given.child, given.folder, given.events, given.engine, Path(given.output)))
         return
-    from streambound.benchmarks.executor import show, write_table
+    from streambound.benchmarks.measuring import show, write_table
 
     folder = data(given.folder, given.events).resolve()
     data(given.folder, WARM)

@@ -3,7 +3,7 @@
     python benchmarks/period_streams.py [--rows 10000000] [--batch 50000]
 
 Ten rows begin at each point of time, each is valid for up to 24, with one of eight skills. Printed after two batches,
-which are 100 thousand rows, ten times as many and so on: the most synopsis entries so far, of at most M, resident
+which are 100 thousand rows, ten times as many and so on: the most entries so far, of at most M, resident
 memory, and the rows a second since the line before. The job is a process of its own, its sink Parquet files; Spark's
 start is in no figure.
 """
@@ -60,7 +60,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write(folder / "in", given.rows, given.batch)
-        job = streambound.compile(f"-- streambound: name periods\n{STATEMENT}", CATALOG)
+        job = streambound.compile(f"-- name: periods\n{STATEMENT}", CATALOG)
         job.write(folder)
         times: list[float] = []
         life = live(folder, given, None, 0, 1, lambda _: times.append(time.monotonic()))

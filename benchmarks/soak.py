@@ -23,24 +23,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from streambound.analyzer.catalog import catalog_from_mapping
-from streambound.analyzer.lower import lower
-from streambound.analyzer.spans import SourceText
-from streambound.analyzer.statements import split_statements
+import streambound
+from streambound.benchmarks.measuring import Rows, write_table
 from streambound.benchmarks.soak_expected import Compared, compared
 from streambound.benchmarks.soak_input import Disorder, Written, write_disordered
 from streambound.benchmarks.workloads import W2
-from streambound.criteria.verdict import decide
-from streambound.synopsis_exec.job_file import compiled
-from streambound.synopsis_exec.plan import make_plan
-from streambound.synopsis_exec.resident import resident
+from streambound.synopsis_exec.measuring import resident
 
-ROOT = Path(__file__).resolve().parent.parent
-README = ROOT / "benchmarks" / "README.md"
 START, END = "<!-- soak -->", "<!-- end of soak -->"
 WORKLOAD = replace(W2, rows_per_timestamp=5)
 MIB = 2**20
-Rows = list[tuple[str, str]]
 
 
 @dataclass
@@ -68,11 +60,7 @@ def write_job(folder: Path, lateness: int) -> None:
     for stream in catalog["streams"].values():
         stream["lateness"] = lateness
     catalog["sinks"] = {WORKLOAD.name: {"format": "parquet", "path": "out"}}
-    declared = catalog_from_mapping(catalog)
-    (statement,) = split_statements(SourceText(f"{WORKLOAD.name}.sql", WORKLOAD.sql))
-    query = lower(statement, declared).query
-    assert query is not None
-    compiled(make_plan(decide(query), declared)).write(folder)
+    streambound.compile(f"-- name: {WORKLOAD.name}\n{WORKLOAD.sql}", catalog).write(folder)
 
 
 def started(folder: Path, given: argparse.Namespace) -> subprocess.Popen[str]:
@@ -254,12 +242,9 @@ def soak(folder: Path, options: argparse.Namespace) -> int:
 
 def write(rows: Rows, options: argparse.Namespace) -> None:
     """Put the table in the README."""
-    text = README.read_text(encoding="utf-8")
     given = f"--rows {options.rows} --kills {options.kills} --batch {options.batch} --seed {options.seed}"
     how = f"`python benchmarks/soak.py {given}`, Java's heap {options.heap}, on a machine that others used, too."
-    table = [how, "", "| what | figure |", "| --- | --- |", *(f"| {what} | {figure} |" for what, figure in rows)]
-    before, after = text.split(START)[0], text.split(END)[1]
-    README.write_text(before + START + "\n" + "\n".join(table) + "\n" + END + after, encoding="utf-8")
+    write_table(rows, START, END, how, "")
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -5,19 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from streambound.analyzer.catalog import catalog_from_mapping
-from streambound.analyzer.lower import lower
-from streambound.analyzer.spans import SourceText
-from streambound.analyzer.statements import split_statements
-from streambound.criteria.verdict import decide
-from streambound.synopsis_exec.plan import make_plan
-from streambound.synopsis_exec.plan_ir import Plan
+import streambound
+from streambound_runtime.spec import JobSpec
 
 FIRST_FILE = 1_600_000_000
 """The modification time of a first file: Spark reads files in the order of these times."""
@@ -43,7 +38,7 @@ class Workload:
     """A query over streams; ``shares`` says what part of all rows belongs to each of its streams.
 
     The application time is of the type ``time``, a timestamp being so many milliseconds; ``declared`` says that the
-    catalog has the columns' ``values`` as domains.
+    catalog has the columns' ``values`` as domains; ``beyond_joins`` that Spark runs it by operators with a watermark.
     """
 
     name: str
@@ -55,6 +50,7 @@ class Workload:
     format: str = "parquet"
     time: str = "bigint"
     declared: bool = False
+    beyond_joins: bool = False
 
     def catalog(self, folder: str = "", files: int = 1) -> dict[str, Any]:
         """The catalog; with the files in a folder as sources."""
@@ -69,13 +65,10 @@ class Workload:
             }
         return {"streams": streams}
 
-    def plan(self, folder: str = "") -> Plan:
-        """The plan of the query."""
-        catalog = catalog_from_mapping(self.catalog(folder))
-        (statement,) = split_statements(SourceText(f"{self.name}.sql", self.sql))
-        query = lower(statement, catalog).query
-        assert query is not None
-        return make_plan(decide(query), catalog)
+    def job(self, folder: Path | None = None, placement: str | None = None) -> JobSpec:
+        """The job of the query, which reads the files in a folder."""
+        catalog = self.catalog("" if folder is None else str(folder).lstrip("/"))
+        return streambound.compile(self.sql, catalog, placement=placement).compiled.job  # type: ignore[return-value]
 
     def batches(self, rows: int, size: int) -> Iterator[dict[str, dict[str, Any]]]:
         """The rows in order of time, so many at a time, by stream and column."""
@@ -134,16 +127,28 @@ W3 = Workload(
     {"K": (0, 999)},
     rows_per_timestamp=10,
 )
-WORKLOADS = (W1, W2, W3)
-LEAST = Workload(
-    "W1 with extrema",
-    "SELECT DISTINCT S.K FROM S, T WHERE S.K = T.K AND S.A < T.B AND S.K BETWEEN 0 AND 99999",
-    {"S": ("K", "A"), "T": ("K", "B")},
-    {"S": 0.1, "T": 0.9},
-    {"K": (0, 99_999), "A": (0, 10**9), "B": (0, 10**9)},
+COUNT = Workload(
+    "count",
+    "-- streambound: emit final\n"
+    "SELECT window(ts, '1 minute').start AS start, k, COUNT(*) AS n FROM S GROUP BY window(ts, '1 minute'), k",
+    {"S": ("k",)},
+    {"S": 1.0},
+    {"k": (0, 999)},
+    time="timestamp",
+    declared=True,
+    beyond_joins=True,
 )
-"""A set that keeps a greatest and a least value per key, which ranges of time cannot."""
-DENSE = replace(W3, name="W3 with 20 keys", values={"K": (0, 19)})
-"""Hundreds of pairs a row: the kernel takes most of the time."""
-SECONDS = replace(W2, name="W2 by the second", rows_per_timestamp=1000)
-"""Many rows at a timestamp, of which most are the same."""
+"""A thousand rows a second of a thousand keys."""
+LEFT = Workload(
+    "left-join",
+    "SELECT S.k, S.v, T.w FROM S LEFT JOIN T ON T.k = S.k AND T.ts BETWEEN S.ts - INTERVAL 10 SECONDS AND S.ts",
+    {"S": ("k", "v"), "T": ("k", "w")},
+    {"S": 0.5, "T": 0.5},
+    {"k": (0, 9_999), "v": (0, 999), "w": (0, 999)},
+    time="timestamp",
+    beyond_joins=True,
+)
+"""Each row with those of the last ten seconds, five thousand rows of ten thousand keys; nothing is ever taken back."""
+JOINS = (W1, W2, W3)
+"""What the kernel of columns runs, and Spark's own join is measured beside."""
+WORKLOADS = (*JOINS, COUNT, LEFT)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from streambound.commands.comparing import say_stale
 from streambound.commands.configured import configured, files_of, inside_workspace, outside_option, policy_of
 from streambound.commands.failures import tell_defects
 from streambound.commands.options import PathArgument, SizeInBytes, common_options
 from streambound.commands.saying import say
-from streambound.commands.stale import say_stale
 
 if TYPE_CHECKING:
     from streambound.analyzer.workspace import Workspace
@@ -73,7 +73,7 @@ def create(
     could not be read or parsed.
     """
     from streambound.analyzer.errors import UsageError
-    from streambound.commands.statement import write_file
+    from streambound.commands.saying import write_file
     from streambound.gate.baseline import Baseline, baseline_text
     from streambound.gate.exit_status import not_judged
     from streambound.gate.ratchet import entries, refused
@@ -168,9 +168,9 @@ def _outcomes(
 ) -> tuple[tuple[Outcome, ...], Policy]:
     from streambound.gate.cache import Cache, cache_directory
     from streambound.gate.check_files import GateSettings, check_files
-    from streambound.gate.processors import processors
     from streambound.gate.reported import reported
     from streambound.gate.suppressions import today
+    from streambound.gate.tasks import processors
 
     files = files_of(workspace, paths, allow_empty)
     policy = policy_of(workspace, {"criteria": criteria}, repairs=False)

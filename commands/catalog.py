@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from streambound.commands.options import OutputFile
-from streambound.commands.saying import say
-from streambound.commands.statement import put
+from streambound.commands.saying import put, say
 
 if TYPE_CHECKING:
     from streambound.importing.tables import ImportedTable

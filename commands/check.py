@@ -108,9 +108,9 @@ def check(
     """
     from streambound.gate.cache import Cache, cache_directory
     from streambound.gate.check_files import REPAIRED, GateSettings, check_files
-    from streambound.gate.processors import processors
     from streambound.gate.reported import reported
     from streambound.gate.suppressions import today
+    from streambound.gate.tasks import processors
 
     if watch:
         watched(click.get_current_context())

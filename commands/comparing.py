@@ -11,7 +11,6 @@ import click
 
 from streambound.commands.options import PathArgument
 from streambound.commands.saying import say
-from streambound.commands.stale import say_stale
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,12 +18,13 @@ if TYPE_CHECKING:
     from streambound.analyzer.errors import CatalogError
     from streambound.analyzer.workspace import Workspace
     from streambound.gate.against import Judge
+    from streambound.gate.baseline import BaselineEntry
     from streambound.gate.policy import Policy
     from streambound.reports.beside import Beside
     from streambound.reports.outcome import Outcome
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-_LISTED = 20
+_LISTED, _STALE_LISTED = 20, 10
 
 
 def compare_options(command: _F) -> _F:
@@ -75,8 +75,8 @@ class ComparedWith:
             from streambound.reports.beside import NOTHING
 
             return found, NOTHING, exit_status(found, self.policy.least)
-        from streambound.gate.beside import beside
         from streambound.gate.reported import leveled
+        from streambound.gate.transitions import beside
 
         known, held = self._baseline(), None
         if known is not None:
@@ -120,3 +120,15 @@ def _say(compared: Beside, broken: Sequence[CatalogError]) -> None:
         say(f"  and {len(compared.changed) - _LISTED} more")
     counted = ", ".join(f"{number} {change}" for change, number in compared.counts.items() if number)
     say(f"streambound: against {compared.ref}: {counted or 'no query'}")
+
+
+def say_stale(file: Path, stale: Sequence[BaselineEntry]) -> None:
+    """Name the stale entries on standard error, the first of them one by one."""
+    from streambound.gate.baseline import stale_remedy, stale_text
+
+    for entry in stale[:_STALE_LISTED]:
+        say(f"streambound: error: {file}:{entry.line}: {stale_text(entry)}")
+    if len(stale) > _STALE_LISTED:
+        say(f"streambound: error: {file}: {len(stale) - _STALE_LISTED} more entries are stale")
+    if stale:
+        say(f"  help: {stale_remedy(file)}")

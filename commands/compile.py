@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streambound.commands.options import Folder, QueryArgument, common_options, emit_mode_option, tick_option
-from streambound.commands.saying import doing, say, show, show_literal
-from streambound.commands.statement import writing
+from streambound.commands.saying import doing, say, show, show_literal, writing
 from streambound.jobs import compiled_of
 
 if TYPE_CHECKING:

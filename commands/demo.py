@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from streambound.commands.options import Folder, colored
-from streambound.commands.running import run_job
-from streambound.commands.saying import doing, show
-from streambound.commands.statement import writing
+from streambound.commands.run import run_job
+from streambound.commands.saying import doing, show, writing
 from streambound.jobs import job_of
 
 if TYPE_CHECKING:
@@ -45,8 +44,7 @@ def _demo(directory: Path, days: int, color: bool) -> None:
     from streambound.reports.outcome import outcome
     from streambound.reports.style import paint
     from streambound.reports.text_report import text_report
-    from streambound.synopsis_exec.demo import scenarios
-    from streambound.synopsis_exec.flights import write_flights
+    from streambound.synopsis_exec.demo import scenarios, write_flights
 
     click.echo(f"preparing {days} days of flights and weather ...", err=True)
     with writing(directory), doing("writing flights and weather"):

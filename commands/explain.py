@@ -11,7 +11,7 @@ import click
 
 from streambound.analyzer.codes import Code
 from streambound.commands.options import QueryArgument, colored, common_options, emit_mode_option
-from streambound.commands.statement import put
+from streambound.commands.saying import put
 from streambound.jobs import compiled_of, decision_of, job_of
 
 if TYPE_CHECKING:

@@ -77,7 +77,7 @@ def fixed(options: FixOptions, judge: Judge, sources: Sources) -> tuple[Outcome,
 
     fixing = fix_all(judge, sources, options.unsafe)
     if options.diff:
-        from streambound.gate.unified_diff import unified_diff
+        from streambound.gate.writing import unified_diff
 
         click.echo(unified_diff(fixing.texts), nl=False)
         _say(fixing, "would be")

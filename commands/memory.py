@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streambound.commands.options import PathArgument, QueryArgument, common_options, emit_mode_option, engine_option
-from streambound.commands.saying import show, show_literal
-from streambound.commands.statement import write_file, writing
+from streambound.commands.saying import show, show_literal, write_file, writing
 from streambound.jobs import batch_statement, decision_of, planned_circuit
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ def memory(
     """Measure whether the job of a bounded QUERY needs constant memory.
 
     Generates streams that fit the query and the catalog, and runs the job over them. Reported after each micro-batch:
-    synopsis entries against the bound M, and resident memory.
+    entries against the bound M, and resident memory.
 
     With --engine spark the job runs on Spark, and then Spark's own stream-stream join, or its own operators of a
     statement beyond joins, over the same rows, where Spark takes it. Results of the latter are compared with the

@@ -74,7 +74,7 @@ def details(asked: tuple[Destination, ...]) -> frozenset[str]:
 
 def put(asked: tuple[Destination, ...], found: tuple[Outcome, ...], color: bool, beside: Beside) -> None:
     """Write every output, files first; where none goes to standard output, the totals go to standard error."""
-    from streambound.commands.statement import write_file
+    from streambound.commands.saying import write_file
     from streambound.reports.totals import total_text
     from streambound.reports.visible import visible
 

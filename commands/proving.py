@@ -36,7 +36,7 @@ def duckdb_values(wanted: bool) -> Iterator[None]:
         yield
         return
     from streambound.analyzer.expressions.values import evaluated_by
-    from streambound.recheck.oracle.row_values import RowValues
+    from streambound.recheck.oracle.batch_sql import RowValues
 
     values = RowValues()
     try:
@@ -122,7 +122,7 @@ def prove_period_witness(
     choices are alike, or there are no such rows, and UsageError for SEQ TP.
     """
     from streambound.analyzer.errors import NotExecutableError, UsageError
-    from streambound.recheck.oracle.prove_ends import ChosenEnds, prove_ends, tells_row
+    from streambound.recheck.oracle.prove import ChosenEnds, prove_ends, tells_row
     from streambound.reports.period_witness_report import period_rows, shown_rows
 
     (block,) = checked.statement.blocks

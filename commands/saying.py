@@ -1,12 +1,14 @@
-"""Messages of commands: on standard error, each as a reader should see it; and what a command is doing meanwhile."""
+"""What commands print and write: messages on standard error, texts, and what a command is doing meanwhile."""
 
 from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -85,3 +87,44 @@ def spinner(what: str) -> Iterator[Callable[[], None]]:
     numbers = count(1)
     with doing(f"0 {what}") as shown:
         yield lambda: shown.now(f"{next(numbers)} {what}")
+
+
+def put(text: str, output: Path | None) -> None:
+    """Print a text, or write it to a file and say so."""
+    if output is None:
+        show_literal(text)
+        return
+    write_file(output, text + "\n")
+    say(f"wrote {output}")
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a text; raises InputError where that fails."""
+    with writing(path):
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn a failure to write below a path into InputError."""
+    from streambound.analyzer.errors import InputError
+
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"cannot write: {error.strerror}", file=str(path)) from error
+
+
+class Doing:
+    """Says on standard error what is done next, and how long after the start; nothing where that is no terminal.
+
+    Plain lines, since a bar that is drawn again and again would be among what a command prints meanwhile.
+    """
+
+    def __init__(self) -> None:
+        self._shown, self._begun = sys.stderr.isatty(), time.monotonic()
+
+    def __call__(self, step: str) -> None:
+        """Say it."""
+        if self._shown:
+            click.secho(f"[{time.monotonic() - self._begun:5.1f} s] {step} …", err=True, dim=True)

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import click
 
-from streambound.commands.doing import Doing
 from streambound.commands.options import PathArgument, QueryArgument, common_options, emit_mode_option, engine_option
-from streambound.commands.saying import show, show_literal
+from streambound.commands.saying import Doing, show, show_literal
 from streambound.jobs import verification
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from streambound.commands.options import QueryArgument, common_options, emit_mode_option
-from streambound.commands.saying import doing, show
-from streambound.commands.statement import writing
+from streambound.commands.saying import doing, show, writing
 from streambound.jobs import decision_of
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def witness(
     )
     from streambound.criteria.check import find_statement
     from streambound.reports.period_witness_report import period_witness_lines, write_period_witness
-    from streambound.reports.witness_report import write_witness
+    from streambound.reports.witness_report import claim, write_witness
 
     many = size if size is not None and prove is not None and size > prove else MANY
     size = size or prove or 3
@@ -99,9 +100,10 @@ def witness(
             activity.now(f"executing {size:,} elements, with element {element + 1:,} and without it")
             witnesses.execute(found, element)
         activity.now(f"executing {size:,} elements")
-        lines = [*textwrap.wrap(witnesses.claim(found), 100), "", *witnesses.lines(found)]
-        about: dict[str, Any] = {"query": checked.statement.name, "file": checked.source.file}
-        about |= {"claim": witnesses.claim(found)} | ({} if out is None else {"results": witnesses.results(found)})
+        shown = claim(found, witnesses.one_by_one)
+        lines = [*textwrap.wrap(shown, 100), "", *witnesses.lines(found)]
+        about: dict[str, Any] = {"query": checked.statement.name, "file": checked.source.file, "claim": shown}
+        about |= {} if out is None else {"results": witnesses.results(found)}
     sent = None
     if elements is not None:
         sent = (*found.prefix(elements), *(found.probes[probe - 1] if probe else ()))
@@ -115,11 +117,19 @@ def witness(
         click.echo(f"\nproved by DuckDB: {told}")
 
 
+@dataclass(frozen=True)
 class _Witnesses:
-    """The witnesses of a select-project-join query, and how they are shown."""
+    """The witnesses of a statement: their tables, one of a size, and what is said of one.
 
-    def __init__(self, tables: Query, build: Callable[[int], Witness | None]) -> None:
-        self.tables, self.build = tables, build
+    ``tells`` says whether some probes tell if an element was sent. ``one_by_one``: probe k tells of element k.
+    """
+
+    tables: Query
+    build: Callable[[int], Witness | None]
+    tells: Callable[[Witness, int, Sequence[int]], bool]
+    lines: Callable[[Witness], Iterator[str]]
+    results: Callable[[Witness], list[Any]]
+    one_by_one: bool = True
 
     def of_size(self, size: int) -> Witness:
         """The witness of so many elements; raises NotExecutableError where there is none."""
@@ -140,72 +150,34 @@ class _Witnesses:
             what = f"of {found.size} elements no probe tells whether element {element + 1} was sent"
             raise NotExecutableError(what, remedy="this is an error of streambound: please report the query")
 
-    def tells(self, found: Witness, element: int, probes: Sequence[int]) -> bool:
-        """Whether some probes tell whether an element was sent."""
-        from streambound.criteria.distinguishing import tells_element
 
-        return tells_element(self.tables, found, element, probes)
+def _of_joins(tables: Query, build: Callable[[int], Witness | None]) -> _Witnesses:
+    """The witnesses of a select-project-join query."""
+    from streambound.criteria.distinguishing import tells_element
+    from streambound.reports.witness_report import results_of, witness_lines
 
-    def claim(self, found: Witness) -> str:
-        """What a witness shows."""
-        from streambound.reports.witness_report import claim
-
-        return claim(found)
-
-    def lines(self, found: Witness) -> Iterator[str]:
-        """Its rows and results."""
-        from streambound.reports.witness_report import witness_lines
-
-        return witness_lines(self.tables, found)
-
-    def results(self, found: Witness) -> list[Any]:
-        """What the probes add, or change, as JSON."""
-        from streambound.reports.witness_report import results_of
-
-        return results_of(found)
+    return _Witnesses(tables, build, partial(tells_element, tables), partial(witness_lines, tables), results_of)
 
 
-class _OfStatement(_Witnesses):
-    """Witnesses that a statement was executed on, by DuckDB alone."""
+def _of_statement(checked: Checked, circuit: CircuitWitness, by_duckdb: bool = False) -> _Witnesses:
+    """Witnesses that a statement was executed on: here, or by DuckDB alone, which has told all elements apart."""
+    from streambound.reports.circuit_witness_report import change_lines, changes, tables_of
+    from streambound.reports.witness_report import MOST_SHOWN, row_lines
 
-    def __init__(self, checked: Checked, circuit: CircuitWitness) -> None:
-        from streambound.reports.circuit_witness_report import tables_of
+    tables = tables_of(circuit.statement, checked.statement)
+    if by_duckdb:
+        of_joins = _of_joins(tables, circuit.of_size)
+        return replace(of_joins, tells=lambda found, element, probes: True, one_by_one=False)
 
-        super().__init__(tables_of(circuit.statement, checked.statement), circuit.of_size)
-        self.circuit = circuit
+    def lines(found: Witness) -> Iterator[str]:
+        yield from row_lines(tables, found)
+        yield from change_lines(circuit, found)
 
-    def tells(self, found: Witness, element: int, probes: Sequence[int]) -> bool:
-        """DuckDB has told all elements apart."""
-        return True
-
-    def claim(self, found: Witness) -> str:
-        """What a witness shows."""
-        from streambound.reports.witness_report import claim
-
-        return claim(found, one_by_one=False)
-
-
-class _OfCircuit(_OfStatement):
-    """Witnesses that a statement was executed on here: of operators beyond joins, or of relations that it asks."""
-
-    def lines(self, found: Witness) -> Iterator[str]:
-        """Its rows, and what the probes change after subsets of the elements."""
-        from streambound.reports.circuit_witness_report import change_lines
-        from streambound.reports.witness_report import row_lines
-
-        yield from row_lines(self.tables, found)
-        yield from change_lines(self.circuit, found)
-
-    def results(self, found: Witness) -> list[Any]:
+    def results(found: Witness) -> list[Any]:
         """What each of the probes that are shown changes after all elements: each is executed with all of them."""
-        from streambound.reports.circuit_witness_report import changes
-        from streambound.reports.witness_report import MOST_SHOWN
+        return changes(circuit, found, range(found.size), range(min(found.size, MOST_SHOWN)))
 
-        return changes(self.circuit, found, range(found.size), range(min(found.size, MOST_SHOWN)))
-
-    def tells(self, found: Witness, element: int, probes: Sequence[int]) -> bool:
-        """Whether some probes tell whether an element was sent."""
-        return self.circuit.tells_element(found, element, probes)
+    return _Witnesses(tables, circuit.of_size, circuit.tells_element, lines, results, one_by_one=False)
 
 
 def _witnesses(checked: Checked, longer: int, catalog: Catalog, prove: int | None) -> _Witnesses:
@@ -221,14 +193,14 @@ def _witnesses(checked: Checked, longer: int, catalog: Catalog, prove: int | Non
         search = _search(checked, longer)
         if search.witness is not None:
             plan = search.witness.plan
-            return _Witnesses(decision_of(checked).derivation.split, lambda size: build(plan, size))
+            return _of_joins(decision_of(checked).derivation.split, partial(build, plan))
         given_up = search.given_up
     if checked.verdict is Verdict.BOUNDED:
         raise NotExecutableError(f"{checked.statement.name} has no witness: it is bounded")
     if (found := checked.circuit_witness or search_circuit_longer(checked, longer)) is not None:
-        return _OfCircuit(checked, found)
+        return _of_statement(checked, found)
     if prove is not None and (found := proved_by_duckdb(checked, catalog, prove)) is not None:
-        return _OfStatement(checked, found)
+        return _of_statement(checked, found, by_duckdb=True)
     message = f"{checked.statement.name} has no witness: none was found, so its verdict is unknown"
     remedy = f"the search was given up before its end; --longer {10 * longer} searches longer"
     raise NotExecutableError(message, remedy=remedy) if given_up else NotExecutableError(message)

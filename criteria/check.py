@@ -234,7 +234,7 @@ def _of_lowered(
     if decision.bound is not None:
         split = decision.derivation.split
         used = ((source.table, source.span) for branch in lowered.query.branches for source in branch.sources)
-        notes = [*large_bound(split, decision.bound), *waiting_rows(used, catalog, lowered.query.file)]
+        notes = [*large_bound(split, decision.bound, catalog), *waiting_rows(used, catalog, lowered.query.file)]
     diagnostics = (*decision.diagnostics, *notes)
     return Checked(
         statement, decision.verdict, diagnostics, decision, catalog, tree=lowered.tree, circuit_witness=witness

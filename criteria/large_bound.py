@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from streambound.analyzer.algebra.clock import time_of
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.query import Comparison, Query
 from streambound.analyzer.spans import Span
-from streambound.analyzer.types import Family
 from streambound.criteria.bound import QueryBound
 from streambound.criteria.judged import CircuitBound
+from streambound.criteria.rows_in_words import USEFUL, without_rate
 from streambound.criteria.size import Number, Size
 
-USEFUL = 10**9
-"""More entries than this fit in no one machine's memory."""
 _NARROWER = "narrow the window or the domains that it comes from"
 _RATE = (
     "a TIMESTAMP counts microseconds, and each is a point in time of its own: declare how many rows come in a longer "
@@ -25,20 +22,13 @@ _RATE = (
 )
 
 
-def large_bound(split: Query, bound: QueryBound) -> Iterator[Diagnostic]:
+def large_bound(split: Query, bound: QueryBound, catalog: Catalog) -> Iterator[Diagnostic]:
     """An ``SB208`` note at the widest window of a split query, where its bound is beyond `USEFUL`."""
     if _least(bound.entries) <= USEFUL:
         return
-    timestamps = any(
-        source.max_rate is None and source.column(source.timestamp).type.family is Family.TIMESTAMP
-        for branch in split.branches
-        for source in branch.streams
-        if source.timestamp
-    )
-    help = _RATE if timestamps else _NARROWER
-    if any(table.layout.members for table in bound.tables):
-        help = "say of more streams which one comes first: each set of them that may come first counts"
-    yield _note(bound.entries, split.file, _widest(split), help)
+    sets = any(table.layout.members for table in bound.tables)
+    help = "say of more streams which one comes first: each set of them that may come first counts" if sets else ""
+    yield _note(bound.entries, split.file, _widest(split), catalog, help)
 
 
 def large_states(bound: CircuitBound, catalog: Catalog, file: str) -> Iterator[Diagnostic]:
@@ -46,18 +36,18 @@ def large_states(bound: CircuitBound, catalog: Catalog, file: str) -> Iterator[D
     if _least(bound.entries) <= USEFUL:
         return
     largest = max(bound.states, key=lambda state: _least(state.size))
-    timestamps = any(
-        f"c_{table.name}" in largest.size.symbols and time.type.family is Family.TIMESTAMP
-        for table in catalog.tables
-        if (time := time_of(table)) is not None
-    )
-    yield _note(bound.entries, file, largest.span, _RATE if timestamps else _NARROWER)
+    yield _note(largest.size, file, largest.span, catalog)
 
 
-def _note(entries: Size, file: str, at: Span, help: str) -> Diagnostic:
-    number = f"{Decimal(_least(entries)):.0e}"
-    message = f"the bound is proved, but it is so large (about {number} entries) that it promises little"
-    return Diagnostic(Code.LARGE_BOUND, message, file, at, help)
+def _note(entries: Size, file: str, at: Span, catalog: Catalog, help: str = "") -> Diagnostic:
+    streams = without_rate(catalog)
+    names = [name for one, name in streams.items() if one in entries.symbols]
+    if names:
+        message = f"the bound is proved, but how many rows of {' and '.join(names)} come in a second is not declared"
+    else:
+        number = f"{Decimal(_least(entries)):.0e}"
+        message = f"the bound is proved, but it is so large (about {number} entries) that it promises little"
+    return Diagnostic(Code.LARGE_BOUND, message, file, at, help or (_RATE if names else _NARROWER))
 
 
 def _least(size: Size) -> int:

@@ -160,7 +160,7 @@ def product(sizes: Iterable[Size]) -> Size:
     '6*c_S'
     """
     factors = list(sizes)
-    return factors[0] if len(factors) == 1 else _multiplied(part for size in factors for part in _factors(size))
+    return factors[0] if len(factors) == 1 else _multiplied(part for size in factors for part in factors_of(size))
 
 
 def total(sizes: Iterable[Size]) -> Size:
@@ -171,8 +171,8 @@ def total(sizes: Iterable[Size]) -> Size:
     """
     counted: dict[str, int] = {}
     rest: dict[str, list[Size]] = {}
-    for term in (term for size in sizes for term in _terms(size)):
-        symbols = [factor for factor in _factors(term) if not isinstance(factor, Number)]
+    for term in (term for size in sizes for term in terms_of(size)):
+        symbols = [factor for factor in factors_of(term) if not isinstance(factor, Number)]
         key = "*".join(map(_as_factor, symbols))
         counted[key] = counted.get(key, 0) + _number(term)
         rest[key] = symbols
@@ -190,7 +190,7 @@ def least(sizes: Iterable[Size]) -> Size:
     """
     best: dict[str, Size] = {}
     for size in sizes:
-        symbols = "*".join(_as_factor(factor) for factor in _factors(size) if not isinstance(factor, Number))
+        symbols = "*".join(_as_factor(factor) for factor in factors_of(size) if not isinstance(factor, Number))
         best[symbols] = min(best.get(symbols, size), size, key=_number)
     terms = sorted(best.values(), key=lambda size: (not isinstance(size, Number), size.text))
     return terms[0] if len(terms) == 1 else Minimum(tuple(terms))
@@ -232,7 +232,7 @@ def slower(one: Size, other: Size) -> bool:
 
 def negative(size: Size) -> Size:
     """What is subtracted where the size is added."""
-    return _multiplied([Number(-1), *_factors(size)])
+    return _multiplied([Number(-1), *factors_of(size)])
 
 
 def grouped(size: Size) -> Size:
@@ -259,14 +259,16 @@ def _absolute(term: Size) -> str:
     return (negative(term) if _number(term) < 0 else term).text
 
 
-def _terms(size: Size) -> tuple[Size, ...]:
+def terms_of(size: Size) -> tuple[Size, ...]:
+    """What a size is the sum of."""
     return size.of if isinstance(size, Addition) else (size,)
 
 
-def _factors(size: Size) -> tuple[Size, ...]:
+def factors_of(size: Size) -> tuple[Size, ...]:
+    """What a size is the product of."""
     return size.of if isinstance(size, Multiplication) else (size,)
 
 
 def _number(size: Size) -> int:
     """The number that a term has for a factor."""
-    return prod(factor.number for factor in _factors(size) if isinstance(factor, Number))
+    return prod(factor.number for factor in factors_of(size) if isinstance(factor, Number))

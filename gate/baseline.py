@@ -124,3 +124,13 @@ def _lines(text: str) -> dict[str, int]:
         for part in parts[1::2]:
             found.setdefault(part, number)
     return found
+
+
+def stale_text(entry: BaselineEntry) -> str:
+    """What is wrong with a stale entry."""
+    return f"stale: there is no {entry.code} of {entry.query} in {entry.file} any more"
+
+
+def stale_remedy(baseline: Path) -> str:
+    """The way out."""
+    return f"streambound baseline update --baseline {baseline} removes them"

@@ -7,19 +7,20 @@ the repairs of the first rejected ones.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from streambound.analyzer.codes import Code
+from streambound.analyzer.diagnostics import Diagnostic, Related
 from streambound.analyzer.errors import CatalogError, InputError
 from streambound.analyzer.lexical import is_blank
+from streambound.analyzer.names import alike
 from streambound.analyzer.spans import SourceText
 from streambound.gate.cache import Cache, digest
 from streambound.gate.judging import unreadable
-from streambound.gate.outcome_json import from_json
 from streambound.gate.policy import NO_POLICY, Policy
-from streambound.gate.repeated_names import repeated_names
-from streambound.gate.tasks import Task, results
+from streambound.gate.tasks import Task, from_json, results
 from streambound.reports.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -213,3 +214,24 @@ def source_of(file: Path, workspace: Sources) -> SourceText | Outcome:
         return workspace.read(file)
     except InputError as error:
         return unreadable(SourceText(error.file or str(file), ""), error)
+
+
+def repeated_names(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
+    """The statements, with an ``SB402`` warning on each that repeats a name; a file's own name may come again."""
+    first: dict[str, Outcome] = {}
+    return tuple(_warned(item, first.setdefault(alike(item.name), item)) for item in outcomes)
+
+
+def _warned(item: Outcome, first: Outcome) -> Outcome:
+    here, there = item, first
+    if item is first or (here.named is None and there.named is None):
+        return item
+    at = here.named or here.source.span(here.span.start, here.span.start + 1)
+    place = there.named or there.span
+    message = f"two statements of this run are called {here.name!r}"
+    if here.name != there.name:
+        message = f"{here.name!r} and {there.name!r} are one directory where case does not count"
+    related = (Related.at(there.source.excerpt(place), f"{there.name} is the name of this statement too"),)
+    help = "give each a name of its own: -- name: …"
+    warning = Diagnostic(Code.REPEATED_NAME, message, here.source.file, at, help, related=related)
+    return replace(item, diagnostics=(*item.diagnostics, warning))

@@ -23,10 +23,9 @@ from streambound.analyzer.spans import Span
 from streambound.analyzer.toml_lines import toml_lines
 from streambound.analyzer.version import __version__
 from streambound.analyzer.workspace import relative
+from streambound.gate.baseline import stale_remedy, stale_text
 from streambound.gate.live import Found, Live, WorkspaceState
-from streambound.gate.lsp_positions import place
-from streambound.gate.lsp_values import NAME, code_actions, diagnostics, hover, message
-from streambound.gate.stale_text import stale_remedy, stale_text
+from streambound.gate.lsp_values import NAME, code_actions, diagnostics, hover, message, place
 from streambound.reports.outcome import Outcome
 
 PAUSE = 0.2

@@ -13,9 +13,10 @@ from enum import StrEnum
 
 from streambound.analyzer.algebra.clock import scans
 from streambound.analyzer.catalog import Catalog, DeclaredTable
+from streambound.analyzer.durations import length_text
 from streambound.analyzer.engine_profiles import EngineProfile, Micros
 from streambound.criteria.check import Checked
-from streambound.criteria.engines.profile import EngineReading, EngineState, StateClass, length_text
+from streambound.criteria.engines.profile import EngineReading, EngineState, StateClass
 from streambound.criteria.engines.reported import read_behind
 from streambound.synopsis_exec.spark_progress import Progress
 

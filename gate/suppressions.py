@@ -15,8 +15,7 @@ from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic, Fix, FixKind, Suppression
 from streambound.analyzer.edits import Edit, hunks
 from streambound.analyzer.spans import SourceText, Span
-from streambound.gate.directives import Allowed, Directive, directives
-from streambound.gate.owners import Owners
+from streambound.gate.directives import Allowed, Directive, Owners, directives
 from streambound.gate.policy import NO_POLICY, Policy
 from streambound.reports.outcome import Outcome
 

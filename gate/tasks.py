@@ -7,13 +7,16 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from datetime import date
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streambound.analyzer.errors import WorkerError
+from streambound.analyzer.json_models import JsonReader, exactly, plain
 from streambound.analyzer.spans import SourceText
 from streambound.gate.judging import judged
-from streambound.gate.outcome_json import to_json
+from streambound.reports.outcome import Outcome
 
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor
@@ -118,3 +121,42 @@ def result(task: Task, workspace: Sources) -> list[Any]:
         task.engine,
     )  # fmt: skip
     return [to_json(item) for item in found]
+
+
+_QUOTAS = (Path("/sys/fs/cgroup/cpu.max"), Path("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"))
+"""Where Linux says how much of the processors a container may use: as ``quota period``, or the quota alone."""
+
+
+def processors() -> int:
+    """The processors that this process may use: fewer than the machine has where a container, or taskset, says so."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min([allowed, *(quota for file in _QUOTAS if (quota := _quota(file)) is not None)]))
+
+
+def _quota(file: Path) -> int | None:
+    """A container's share of the processors, rounded up; None where there is no limit."""
+    try:
+        quota, *period = file.read_text(encoding="ascii").split()
+        length = int(period[0] if period else file.with_name("cpu.cfs_period_us").read_text(encoding="ascii"))
+        return -(-int(quota) // length) if int(quota) > 0 and length > 0 else None
+    except (OSError, ValueError):  # "max": all of them
+        return None
+
+
+JsonObject = dict[str, Any]
+_READER = JsonReader(
+    own={
+        SourceText: lambda value: exactly(value, SourceText),
+        date: lambda value: date.fromisoformat(exactly(value, str)),
+    }
+)
+
+
+def to_json(outcome: Outcome) -> JsonObject:
+    """An outcome as JSON values, without its source."""
+    return {one.name: plain(getattr(outcome, one.name)) for one in fields(outcome) if one.name != "source"}
+
+
+def from_json(value: JsonObject, source: SourceText) -> Outcome:
+    """The outcome that `to_json` made of one with this source; raises ValueError for anything else."""
+    return _READER.read({**value, "source": source}, Outcome)

@@ -6,15 +6,22 @@ be bounded, what is not, and at last what was not analysed. What somebody accept
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from streambound.analyzer.symbols import symbols_in
 from streambound.criteria.vocabulary import Verdict
 from streambound.recheck.certificates.formula import evaluate
+from streambound.reports.beside import Beside, Changed, QueryState, Stale
 from streambound.reports.fingerprint import words
 from streambound.reports.outcome import BoundText, Outcome
+
+if TYPE_CHECKING:
+    from streambound.gate.baseline import Baseline
+    from streambound.gate.ratchet import Ratchet
 
 WORSE_LAST = (Verdict.BOUNDED, Verdict.UNKNOWN, Verdict.UNBOUNDED, Verdict.UNSUPPORTED, Verdict.ERROR)
 _SAMPLES = (1, 2, 3, 10, 1000)
@@ -149,3 +156,27 @@ class _Pairing:
 
 def _words(item: Outcome) -> str:
     return words(item.source.text[item.span.start : item.span.end])
+
+
+def beside(
+    ref: str | None, transitions: Sequence[StatementChange], baseline: Baseline | None, ratchet: Ratchet | None
+) -> Beside:
+    """The comparisons of a run with a commit and with a baseline, as far as there were any."""
+    counts = Counter(transition.change for transition in transitions)
+    stale = ratchet.stale if ratchet is not None else ()
+    return Beside(
+        ref,
+        tuple(_changed(transition) for transition in transitions if transition.change is not ChangeKind.SAME),
+        {change.value: counts[change] for change in ChangeKind} if ref is not None else {},
+        str(baseline.file) if baseline is not None else None,
+        len(ratchet.held) if ratchet is not None else 0,
+        tuple(Stale(entry.file, entry.query, entry.code, entry.line) for entry in stale),
+    )
+
+
+def _changed(transition: StatementChange) -> Changed:
+    old, new = transition.old, transition.new
+    item = new or old
+    assert item is not None, "a transition has a state"
+    states = (QueryState.of(state) if state is not None else None for state in (old, new))
+    return Changed(transition.change.value, item.name, transition.touched, *states)

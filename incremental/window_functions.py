@@ -61,7 +61,10 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class WindowOf:
-    """A function over a window; ``offset`` of LAG and LEAD, ``aggregate`` and ``frame`` of an aggregate."""
+    """A function over a window; ``offset`` of LAG and LEAD, ``aggregate`` and ``frame`` of an aggregate.
+
+    It is of the rows that are true of ``where``, if there is one; ``distinct``: each value counts once.
+    """
 
     name: str
     kind: DataType
@@ -71,6 +74,8 @@ class WindowOf:
     aggregate: AggregateOf | None = None
     frame: Bounds | None = None
     text: str = ""
+    distinct: bool = False
+    where: RowExpression | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +153,11 @@ def _values(call: WindowOf, rows: list[Row], keys: Keys, order: tuple[RowOrder, 
         case "dense_rank":
             number = {peer: Fraction(n) for n, peer in enumerate(dict.fromkeys(peers), 1)}
             return [number[peer] for peer in peers]
+        case "percent_rank":
+            return [Fraction(peer / max(len(rows) - 1, 1)) for peer in peers]
+        case "cume_dist":
+            ends = dict(zip(peers, range(1, len(rows) + 1), strict=True))
+            return [Fraction(ends[peer] / len(rows)) for peer in peers]
         case "ntile":
             size, larger = divmod(len(rows), call.offset)
             numbers = (n for n in range(call.offset) for _ in range(size + (n < larger)))
@@ -174,10 +184,14 @@ def _first_peers(keys: Keys) -> list[int]:
 
 
 def _of_frame(call: WindowOf, frame: list[Row]) -> Value:
+    if call.where is not None:
+        frame = [row for row in frame if call.where(row)]
     if call.aggregate is not None:
+        frame = list({call.aggregate.arguments[0](row): row for row in frame}.values()) if call.distinct else frame
         return call.aggregate.of(ZSet.of(frame))
     assert call.argument is not None
-    return call.argument(frame[-1 if call.name == "last_value" else 0]) if frame else None
+    place = {"last_value": len(frame) - 1, "nth_value": call.offset - 1}.get(call.name, 0)
+    return call.argument(frame[place]) if 0 <= place < len(frame) else None
 
 
 def _beside(call: WindowOf, rows: list[Row], place: int, other: int) -> Value:

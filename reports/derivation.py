@@ -17,7 +17,6 @@ from streambound.criteria.violation import CriterionResult, Violation
 from streambound.criteria.vocabulary import Verdict
 from streambound.criteria.wording import listed
 from streambound.reports.outcome import outcome
-from streambound.reports.paper_note import paper_note
 from streambound.reports.pass_effects import pass_effects
 from streambound.reports.phrases import join_text, values_text
 from streambound.reports.table_words import TableWords, parts
@@ -226,3 +225,19 @@ def _verdict(checked: Checked, decision: Decision) -> Step:
         if d.code in (Code.UNION_UNKNOWN, Code.SELF_JOIN_UNKNOWN, Code.NO_WITNESS)
     ]
     return Step(f"verdict: {checked.verdict.value}{bound_text(outcome(checked))}", tuple(reasons), style)
+
+
+_PAPER = {"theorem-1": "Theorem 1", "theorem-2": "Theorem 2"}
+
+
+def paper_note(decision: Decision, result: CriterionResult) -> str:
+    """A sentence on the paper's theorem, and on its disagreement with the verdict if there is one."""
+    name = _PAPER[result.name]
+    if result.holds:
+        unsound = decision.verdict is not Verdict.BOUNDED
+        return f"{name} of the paper holds" + (", but it is not sound: see docs/theory.md" if unsound else "")
+    broken = listed(dict.fromkeys(violation.condition for violation in result.violations))
+    unnecessary = decision.verdict is Verdict.BOUNDED
+    return f"{name} of the paper is violated at {broken}" + (
+        ", but it is not necessary: see docs/theory.md" if unnecessary else ""
+    )

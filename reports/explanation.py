@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from streambound.analyzer.algebra.blocks import blocks
-from streambound.analyzer.algebra.facts import FactsOfTree
+from streambound.analyzer.algebra.facts import NOW, ColumnFacts, FactsOfTree, TimePromise, ViewFacts
 from streambound.analyzer.algebra.schema import schema
+from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
 from streambound.analyzer.algebra.to_sql import to_sql
 from streambound.analyzer.algebra.tree_text import tree_text as algebra_text
 from streambound.analyzer.algebra.verify import violations
 from streambound.analyzer.errors import BrokenInvariant
+from streambound.analyzer.types import DataType
+from streambound.analyzer.values import decode
 from streambound.criteria.check import Checked
 from streambound.criteria.judged import Judged
 from streambound.criteria.repairs.offered import with_repairs
-from streambound.reports.derivation import derivation
-from streambound.reports.facts_text import facts_text
+from streambound.reports.derivation import derivation, paper_note
 from streambound.reports.outcome import outcome
-from streambound.reports.paper_note import paper_note
 from streambound.reports.stages import STAGES
 from streambound.reports.terminal import tree_text
 from streambound.reports.text_report import bound_text, diagnostic_lines, notes, verdict_line
@@ -86,7 +89,7 @@ def verdict_text(checked: Checked, color: bool) -> str:
     shown = outcome(checked)
     lines = [verdict_line(shown, color)]
     for diagnostic in checked.diagnostics:
-        lines.extend(("", *diagnostic_lines(shown, diagnostic, color, None)))
+        lines.extend(("", *diagnostic_lines(shown, diagnostic, color, whole=True)))
     if checked.decision is not None:
         lines.append("")
         for result in checked.decision.criteria:
@@ -103,3 +106,51 @@ def verdict_text(checked: Checked, color: bool) -> str:
     if checked.circuit is not None:
         lines += ["", *states_lines(checked.circuit)]
     return "\n".join(lines)
+
+
+_MOST_LISTED = 6
+"""Values of a column that are told one by one."""
+
+
+def facts_text(found: ViewFacts, columns: Schema) -> str:
+    """How rows change, their keys, how many there are, what is kept; then what is known of the columns.
+
+    Of a column its domain, and its distance from ``now``, the time at which a row is added or taken back.
+    """
+    keys = [f"key ({', '.join(sorted(key)) or 'none: one row'})" for key in found.keys]
+    rows = [] if found.rows is None else [f"at most {found.rows:,} rows"]
+    state = [f"remembers at most {found.state:,} rows"] if found.state else []
+    known = [text for column, facts in zip(columns, found.columns, strict=False) for text in _of_column(column, facts)]
+    return "; ".join((str(found.change), *keys, *rows, *state, *known))
+
+
+def _of_column(column: ViewColumn, facts: ColumnFacts) -> Iterator[str]:
+    name = f"{column.alias}.{column.name}".strip(".")
+    domain = _values(facts, column.type) if column.type is not None else ""
+    if domain:
+        yield f"{name} {domain}"
+    now = next((time for time in facts.times if time.source == NOW), None)
+    if now is not None:
+        yield f"{name} {_time(now)}"
+
+
+def _values(facts: ColumnFacts, kind: DataType) -> str:
+    values, null = facts.values, " or NULL" * facts.values.null
+    if values.listed is not None and len(values.listed) <= _MOST_LISTED:
+        texts = [decode(value, kind) for value in sorted(values.listed, key=lambda v: (str(type(v)), v))]
+        return f"in ({', '.join(texts)}){null}" if texts else "is NULL" * values.null
+    low, high = (None if end is None else decode(end, kind) for end in values.ends)
+    if low is not None and high is not None:
+        return f"in {low} .. {high}{null}"
+    return f">= {low}{null}" if low is not None else f"<= {high}{null}" if high is not None else ""
+
+
+def _time(now: TimePromise) -> str:
+    """``= now``, ``in now - 3 .. now``, ``<= now``; of a bucket that of some time: ``_t DIV 10 of a _t <= now``."""
+    low, high = (None if end is None else "now" + (f" {'+-'[end < 0]} {abs(end):,}" * (end != 0))
+                 for end in (now.low, now.high))  # fmt: skip
+    if low is not None and high is not None:
+        near = f"= {low}" if low == high else f"in {low} .. {high}"
+    else:
+        near = f"<= {high}" if low is None else f">= {low}"
+    return f"= {now.function} of a _t {near}" if now.function else near

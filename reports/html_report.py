@@ -6,19 +6,65 @@ script but for the drawings, which are put into the page when a query is opened.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
 
 from streambound.analyzer.diagnostics import Diagnostic, Fix
+from streambound.analyzer.spans import Excerpt
 from streambound.analyzer.version import __version__
-from streambound.reports.attention import BY_VERDICT, by_attention
-from streambound.reports.excerpts import excerpt
-from streambound.reports.html_source import excerpt_html, source_html
 from streambound.reports.outcome import Outcome
 from streambound.reports.places import repository_path
+from streambound.reports.snippet import excerpt
 from streambound.reports.text_report import memory_text
-from streambound.reports.totals import counts, total_text
+from streambound.reports.totals import BY_VERDICT, by_attention, counts, total_text
+
+Mark = tuple[int, int, str]
+"""Start and end, 0-based in a line, and a class."""
+
+MOST_CHARACTERS = 2_000
+"""Of one line; a longer one is cut, which only hides text."""
+
+
+def source_html(item: Outcome) -> str:
+    """The lines of a statement and of its findings; nothing for a text that could not be read."""
+    source = item.source
+    if not source.text:
+        return ""
+    here = [found.span for found in item.diagnostics if found.file == source.file]
+    near = [r.span for d in item.diagnostics for r in d.related if r.file == source.file and r.span != d.span]
+    first = min([item.span.line, *(span.line for span in here)])
+    last = max([item.span.end_line, *(span.end_line for span in here)])
+    marks: dict[int, list[Mark]] = {}
+    for spans, kind in ((here, ""), (near, "near")):
+        for span in spans:
+            for line in range(max(span.line, first), min(span.end_line, last) + 1):
+                start = span.column - 1 if line == span.line else 0
+                end = span.end_column - 1 if line == span.end_line else len(source.line(line))
+                marks.setdefault(line, []).append((start, end, kind))
+    lines = (_line(number, source.line(number), marks.get(number, ())) for number in range(first, last + 1))
+    return f'<pre class="source">{"".join(lines)}</pre>'
+
+
+def excerpt_html(place: Excerpt) -> str:
+    """The line of another file, with its mark."""
+    span = place.span
+    end = span.end_column - 1 if span.end_line == span.line else len(place.text)
+    return f"<pre>{_line(span.line, place.text, [(span.column - 1, end, 'near')])}</pre>" if place.text else ""
+
+
+def _line(number: int, text: str, marks: Iterable[Mark]) -> str:
+    """A numbered line; of overlapping marks the first in the line, and of these the longest, is shown."""
+    parts, at = [], 0
+    for start, end, kind in sorted(marks, key=lambda mark: (mark[0], -mark[1])):
+        if start >= at:
+            attribute = f' class="{kind}"' if kind else ""
+            parts += [_text(text[at:start]), f"<mark{attribute}>{_text(text[start:end])}</mark>"]
+            at = end
+    parts.append(_text(text[at : max(at, MOST_CHARACTERS)]))
+    more = "…" if len(text) > max(at, MOST_CHARACTERS) else ""
+    return f'<span><span class="n">{number}</span>{"".join(parts)}{more}</span>'
+
 
 _ASSETS = Path(__file__).resolve().parent / "html"
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"

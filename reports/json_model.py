@@ -1,6 +1,7 @@
 """The JSON report as a document: its objects, from which docs/schemas/report.schema.json is made.
 
-Metadata are words of JSON Schema with their values. All keys are always there; `json_report` writes them.
+Metadata are words of JSON Schema with their values. All keys are always there; `json_report` takes
+their values from attributes of the same names.
 """
 
 from collections.abc import Mapping
@@ -126,13 +127,7 @@ class EngineFixObject(TypedDict):
     same_results: bool
 
 
-class _EnginePlace(TypedDict):
-    fix: EngineFixObject | None
-    line: Place
-    column: Place
-
-
-class EngineStateObject(_EnginePlace):
+class EngineStateObject(TypedDict):
     """What an operator of the engine keeps, of one side where it has two; `lifetime_us` of event time."""
 
     operator: Words
@@ -144,22 +139,31 @@ class EngineStateObject(_EnginePlace):
     rows: Amount | None
     formula: str
     why: str
+    fix: EngineFixObject | None
     notes: list[str]
+    line: Place
+    column: Place
 
 
-class EngineDropObject(_EnginePlace):
+class EngineDropObject(TypedDict):
     """Results that the engine never gives: of rows in order, or, if not certain, of late ones."""
 
     message: Words
     certain: bool
+    fix: EngineFixObject | None
+    line: Place
+    column: Place
 
 
-class EngineRefusalObject(_EnginePlace):
+class EngineRefusalObject(TypedDict):
     """Why the engine does not run the query, and when it says so."""
 
     when: Phase
     why: Words
     error: str
+    fix: EngineFixObject | None
+    line: Place
+    column: Place
 
 
 class EngineObject(TypedDict):

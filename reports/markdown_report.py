@@ -11,14 +11,12 @@ from collections.abc import Iterator
 from streambound.analyzer.byte_sizes import bytes_text
 from streambound.analyzer.diagnostics import Diagnostic, Fix
 from streambound.criteria.vocabulary import Verdict
-from streambound.reports.attention import by_attention
 from streambound.reports.beside import NOTHING, Beside
-from streambound.reports.excerpts import excerpt
 from streambound.reports.outcome import BoundText, Outcome
 from streambound.reports.places import repository_path
-from streambound.reports.snippet import snippet
+from streambound.reports.snippet import excerpt, snippet
 from streambound.reports.text_report import bound_text
-from streambound.reports.totals import counts
+from streambound.reports.totals import by_attention, counts
 
 MOST_CHARACTERS = 60_000
 _LISTED = 50

@@ -78,7 +78,7 @@ def _state(axes: Any, found: Any, native: Any) -> None:
     ending = ", still growing" if found.curve == "growing" else ""
     name = f"entries of the job: at most {found.peak:,}{ending}"
     _label(axes, [(right, found.samples[-1].peak)], name, _JOB, below=True)
-    axes.set_ylabel("rows or synopsis entries kept (log scale)")
+    axes.set_ylabel("rows or entries kept (log scale)")
     axes.set_title("What has to be remembered", loc="left", fontsize=11.5)
 
 

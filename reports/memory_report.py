@@ -54,18 +54,16 @@ def verdict(found: Any) -> str:
 
 def _seen(found: Any) -> str:
     """What a measurement within M has shown."""
-    most = f"at most {found.peak:,} synopsis entries at any time"
+    most = f"at most {found.peak:,} entries at any time"
     match found.curve:
         case "at M":
             return f"constant: {most}, within M = {found.limit:,}, which they reached"
         case "flat":
             return f"constant: {most}, {_share(found)}, and no more in the second half than in the first"
         case "empty":
-            return (
-                f"NOTHING WAS STORED of the M = {found.limit:,} synopsis entries that there may be: this shows nothing"
-            )
+            return f"NOTHING WAS STORED of the M = {found.limit:,} entries that there may be: this shows nothing"
     return (
-        f"STILL GROWING at the end: {found.peak:,} synopsis entries, {_share(found)}; that is within the bound, but no "
+        f"STILL GROWING at the end: {found.peak:,} entries, {_share(found)}; that is within the bound, but no "
         "measurement of constant memory: read more --tuples, or narrow what M comes from"
     )
 
@@ -81,7 +79,7 @@ def _over(found: Any) -> str:
     if found.stopped:
         return f"NOT CONSTANT: the job was stopped: {found.stopped}"
     if found.peak > found.limit:
-        return f"NOT CONSTANT: {found.peak:,} synopsis entries, more than M = {found.limit:,}"
+        return f"NOT CONSTANT: {found.peak:,} entries, more than M = {found.limit:,}"
     return f"NOT CONSTANT: {found.bytes:,} bytes of tables, more than {found.limit_bytes:,}"
 
 

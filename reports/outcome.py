@@ -14,6 +14,7 @@ from streambound.analyzer.codes import Severity
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.spans import SourceText, Span
 from streambound.criteria.engines.profile import EngineReading
+from streambound.criteria.rows_in_words import rows_in_words
 from streambound.criteria.size import Number, Size
 from streambound.criteria.violation import CriterionResult
 from streambound.criteria.vocabulary import Tier, Verdict
@@ -33,6 +34,7 @@ DETAILS = ("certificate", "drawings", "lto_queries", "theorems")
 class BoundText:
     """M as a formula, and as a number where the catalog gives one; both None where it takes too many tables.
 
+    ``words`` say how long rows are kept, where this says more (`criteria.rows_in_words`).
     ``bytes`` is what so many entries take in the job's state; where it is None, ``no_bytes`` says why.
     """
 
@@ -40,6 +42,7 @@ class BoundText:
     entries: int | None = None
     bytes: int | None = None
     no_bytes: str = ""
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +139,16 @@ def _projection(checked: Checked) -> str:
 
 def _bound(checked: Checked) -> BoundText | None:
     if (found := checked.circuit_bound) is not None:
-        return _bound_of_operators(checked.circuit, found.entries)
+        return replace(_bound_of_operators(checked.circuit, found.entries), words=_words(checked, found.entries))
     if checked.decision is None or checked.decision.verdict is not Verdict.BOUNDED:
         return None
     if checked.bound is None:
         return BoundText()
-    return _bound_of_joins(checked.bound)
+    return replace(_bound_of_joins(checked.bound), words=_words(checked, checked.bound.entries))
+
+
+def _words(checked: Checked, entries: Size) -> str:
+    return "" if checked.catalog is None else rows_in_words(entries, checked.catalog)
 
 
 def _bound_of_operators(circuit: Judged | None, entries: Size) -> BoundText:

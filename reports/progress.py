@@ -26,7 +26,7 @@ def doing_line(report: JobReport) -> str:
 
 
 def batch_line(report: BatchReport) -> str:
-    """One micro-batch: rows, closed timestamps, synopsis entries against the bound, results."""
+    """One micro-batch: rows, closed timestamps, entries against the bound, results."""
     bound = f", bound {report.limit:,}" if report.limit is not None else ""
     waiting = f", {report.pending:,} timestamps wait for slower streams" if report.pending else ""
     if report.waits_for:
@@ -35,7 +35,7 @@ def batch_line(report: BatchReport) -> str:
         waiting += f", the oldest row that has not ended begins at {report.open_since}"
     return (
         f"batch {report.batch}: {report.rows:,} rows, {report.closed:,} timestamps closed, "
-        f"{report.entries:,} synopsis entries (peak {report.peak:,}{bound}), {report.results:,} results{waiting}"
+        f"{report.entries:,} entries (peak {report.peak:,}{bound}), {report.results:,} results{waiting}"
     )
 
 
@@ -45,10 +45,10 @@ def _listed(waits: Mapping[str, str]) -> str:
 
 
 def entries_lines(reports: Sequence[BatchReport]) -> Iterator[str]:
-    """The synopsis entries after each micro-batch of a run, wrapped; nothing for a run of one batch."""
+    """The entries after each micro-batch of a run, wrapped; nothing for a run of one batch."""
     if len(reports) > 1:
         counts = ", ".join(f"{report.entries:,}" for report in reports)
-        yield from textwrap.wrap(f"synopsis entries after each of {len(reports)} micro-batches: {counts}", 100)
+        yield from textwrap.wrap(f"entries after each of {len(reports)} micro-batches: {counts}", 100)
 
 
 def run_summary_lines(summary: Any, sink: Sink | None = None) -> Iterator[str]:
@@ -73,7 +73,7 @@ def run_summary_lines(summary: Any, sink: Sink | None = None) -> Iterator[str]:
     if summary.peak is None:
         return
     bound = f" of at most {summary.limit:,}" if summary.limit is not None else ""
-    yield f"synopsis entries: peak {summary.peak:,}{bound}"
+    yield f"entries: peak {summary.peak:,}{bound}"
 
 
 def _left(checkpoint: Path | None) -> str:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
+from contextlib import suppress
+from pathlib import Path
 
-from streambound.analyzer.spans import Excerpt
+from streambound.analyzer.diagnostics import Diagnostic, Related
+from streambound.analyzer.spans import Excerpt, SourceText
+from streambound.reports.outcome import Outcome
 from streambound.reports.style import paint
 
 TAB = 4
@@ -69,3 +73,14 @@ def _width(text: str, start: int = 0) -> int:
         elif not unicodedata.combining(character):
             column += 2 if unicodedata.east_asian_width(character) in "WF" else 1
     return column - start
+
+
+def excerpt(item: Outcome, place: Diagnostic | Related) -> Excerpt:
+    """A place with its line: of the statement's file, or of another, such as the catalog; no text if unreadable."""
+    if isinstance(place, Related) and place.text:
+        return Excerpt(place.file, place.span, place.text)
+    if place.file == item.source.file:
+        return item.source.excerpt(place.span)
+    with suppress(OSError, UnicodeDecodeError):
+        return SourceText(place.file, Path(place.file).read_bytes().decode("utf-8-sig")).excerpt(place.span)
+    return Excerpt(place.file, place.span, "")

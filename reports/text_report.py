@@ -1,4 +1,4 @@
-"""The text output of `check`: each finding with its SQL and carets, each query's verdict in a line, a summary."""
+"""The text output of `check`: each query's verdict in a line, its findings with their SQL and carets, a summary."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pathlib import Path
 
 from streambound.analyzer.byte_sizes import bytes_text
 from streambound.analyzer.diagnostics import Diagnostic, Fix, Related
+from streambound.criteria.engines.profile import EngineReading, EngineState, GoesBy, StateClass, together
 from streambound.criteria.vocabulary import Tier, Verdict
-from streambound.reports.excerpts import excerpt
 from streambound.reports.outcome import Outcome
-from streambound.reports.snippet import snippet
+from streambound.reports.snippet import excerpt, snippet
 from streambound.reports.style import link, links, paint
 from streambound.reports.totals import total_text
 
@@ -29,27 +29,29 @@ _FIXES = 2
 
 
 def text_report(checked: tuple[Outcome, ...], color: bool = False) -> str:
-    """All checked statements as text."""
+    """All checked statements as text: each one's verdict, then its findings, which blank lines keep apart."""
     lines: list[str] = []
     for item in checked:
-        for diagnostic in item.diagnostics:
-            if diagnostic.suppression is None:
-                lines.extend(diagnostic_lines(item, diagnostic, color))
-                lines.append("")
+        if item.verdict is Verdict.NO_QUERY:
+            lines.extend(f"{paint(item.name, 'bold', color)}: {one.message}" for one in item.diagnostics)
+            continue
         lines.append(verdict_line(item, color))
         lines.extend(f"  {line}" for line in notes(item))
         if item.engine is not None:
-            from streambound.reports.engine_text import engine_lines
-
             lines.extend(f"  {line}" for line in engine_lines(item.engine))
-    lines.extend(("", _summary(checked, color)))
+        findings = [one for one in item.diagnostics if one.suppression is None]
+        for diagnostic in findings:
+            lines.extend(("", *diagnostic_lines(item, diagnostic, color)))
+        lines.extend([""] * bool(findings))
+    lines.extend(([""] if lines and lines[-1] else []) + [_summary(checked, color)])
     return "\n".join(line.replace("\n", _LINE_FEED) for line in lines)
 
 
-def diagnostic_lines(
-    item: Outcome, diagnostic: Diagnostic, color: bool, most_fixes: int | None = _FIXES
-) -> Iterator[str]:
-    """One finding: headline, the SQL, the places that explain it, condition, help, and the first fixes as patches."""
+def diagnostic_lines(item: Outcome, diagnostic: Diagnostic, color: bool, whole: bool = False) -> Iterator[str]:
+    """One finding: headline, the SQL, the places that explain it, the first fixes as patches, and help.
+
+    The ``whole`` of it has all fixes, and the criterion's condition that does not hold.
+    """
     severity, code = diagnostic.severity.value, diagnostic.code
     head = link(paint(f"{severity}[{code} {code.slug}]", severity, color), code.docs, color)
     yield f"{head}: {paint(diagnostic.message, 'bold', color)}"
@@ -63,16 +65,16 @@ def diagnostic_lines(
     for related in elsewhere:
         yield _place(gutter, ":::", related, color)
         yield from snippet(excerpt(item, related), "frame", color, "-", related.message, width)
-    facts = [("condition", diagnostic.condition)]
+    facts = [("condition", diagnostic.condition)] if whole else []
     facts += [("note", related.message) for related in diagnostic.related if related not in elsewhere]
-    facts += [("help", diagnostic.help)]
     equals = paint("=", "frame", color)
     yield f"{gutter} {paint('|', 'frame', color)}"
     for label, text in facts:
         yield from _labelled(label, text, gutter, equals)
-    for fix in diagnostic.fixes[:most_fixes]:
+    for fix in diagnostic.fixes[: None if whole else _FIXES]:
         yield from _labelled("fix", _fix_title(fix), gutter, equals)
         yield from (f"{gutter}        {line}" for line in _patch_lines(fix, color))
+    yield from _labelled("help", diagnostic.help, gutter, equals)
     if not (code.docs and links(color)):
         yield f"{gutter} {equals} docs: {code.explained}"
 
@@ -109,7 +111,7 @@ def verdict_line(item: Outcome, color: bool) -> str:
 
 
 def memory_text(item: Outcome) -> str:
-    """The bound M in words, as a phrase of its own: ``constant, at most 5 synopsis entries``."""
+    """The bound M in words, as a phrase of its own: ``constant, at most 5 entries``."""
     return bound_text(item).removeprefix(", ").removeprefix(" (").replace("), ", ", ", 1)
 
 
@@ -123,16 +125,18 @@ def bound_text(item: Outcome) -> str:
 
         return f", by a constant that is not worked out: it would need more than {MOST_TABLES} tables"
     tier = f" ({_TIER[item.tier]})"
+    if item.bound.words:
+        return f"{tier}, at most {item.bound.words}: declare max_rate to know how many"
     if entries is None:
-        return f"{tier}, at most {formula} synopsis entries"
+        return f"{tier}, at most {formula} entries"
     size = "" if item.bound.bytes is None else f", {bytes_text(item.bound.bytes)}"
     if entries == 0:
         return f"{tier}, nothing is remembered"
     if entries > _READABLE:
         rounded = Context(prec=2, rounding=ROUND_CEILING, Emax=10**9).create_decimal(entries)
-        return f"{tier}, at most {rounded:.1e} synopsis entries{size}"
+        return f"{tier}, at most {rounded:.1e} entries{size}"
     known = "" if formula == str(entries) else f" = {formula}"
-    return f"{tier}, at most {entries:,}{known} synopsis {'entry' if entries == 1 else 'entries'}{size}"
+    return f"{tier}, at most {entries:,}{known} {'entry' if entries == 1 else 'entries'}{size}"
 
 
 def accepted_text(diagnostic: Diagnostic) -> str:
@@ -171,3 +175,41 @@ def _summary(checked: tuple[Outcome, ...], color: bool) -> str:
             f"\nrepairs were looked for in the first {repaired} of the rejected queries; --repairs does so in all"
         )
     return summary
+
+
+def engine_lines(reading: EngineReading) -> Iterator[str]:
+    """A line for each operator of the engine."""
+    head = f"as written on {reading.engine.version}:"
+    if reading.unread:
+        yield f"{head} not modelled: {reading.unread}"
+        return
+    for drop in reading.drops:
+        yield f"{head} {'drops' if drop.certain else 'may drop'} results ({drop.span.line}:{drop.span.column})"
+    for refusal in reading.refusals[:1]:
+        yield f"{head} refused ({refusal.when}): {refusal.why}"
+    if reading.refusals:
+        return
+    for states in together(reading.states):
+        yield f"{head} {_engine_line(states)}"
+        yield from (f"  {note}" for note in states[0].notes)
+    if not reading.states:
+        yield f"{head} nothing is kept"
+    yield from (f"  {note}" for note in reading.notes)
+
+
+def _engine_line(states: list[EngineState]) -> str:
+    """``join keeps both sides for ever (b has no watermark): watermark b (changes results)``."""
+    state = states[0]
+    name = f"{state.operator} ({state.span.line}:{state.span.column})"
+    what = "both sides" if len(states) == 2 else state.source if state.side else ""
+    if state.kept is StateClass.GROWS:
+        fix = f": {state.fix.words}" if state.fix is not None else ""
+        return f"{name} keeps {what or 'its rows'} for ever ({state.why}){fix}"
+    amounts = " and ".join(dict.fromkeys(_amount(one) for one in states))
+    by = "" if state.by is GoesBy.NEVER else f", by {state.by}"
+    return f"{name} keeps {amounts}{by}"
+
+
+def _amount(state: EngineState) -> str:
+    number = f"about {state.rows:,} rows" if state.rows and state.kept is StateClass.WINDOW else ""
+    return f"{number} ({state.formula})" if number and state.formula else state.formula or number

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
+from streambound.analyzer.codes import Severity
 from streambound.criteria.vocabulary import Verdict
 from streambound.reports.outcome import Outcome
 
@@ -26,3 +27,16 @@ def total_text(outcomes: tuple[Outcome, ...], words: Mapping[str, str] = Mapping
     text = queries + (f": {parts}" if parts else "") + (f"; {accepted} of them suppressed" if accepted else "")
     beside = "another statement reads" if others == 1 else f"{others} other statements read"
     return f"{text}; {beside} no stream" if others else text
+
+
+BY_VERDICT = (Verdict.ERROR, Verdict.UNBOUNDED, Verdict.UNKNOWN, Verdict.UNSUPPORTED, Verdict.BOUNDED, Verdict.NO_QUERY)
+
+
+def by_attention(outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
+    """By verdict, accepted ones behind the others; of those that are bounded, those with errors and warnings first."""
+    return tuple(sorted(outcomes, key=_rank))
+
+
+def _rank(item: Outcome) -> tuple[int, bool, bool, bool]:
+    open_ = {found.severity for found in item.diagnostics if found.suppression is None}
+    return BY_VERDICT.index(item.verdict), item.suppressed, Severity.ERROR not in open_, Severity.WARNING not in open_

@@ -21,9 +21,8 @@ from streambound.analyzer.types import Family
 from streambound.criteria.clipping import stream_limits
 from streambound.criteria.cuts import representatives
 from streambound.criteria.tables import Stored
-from streambound.synopsis_exec.expression_values import expression_values
+from streambound.synopsis_exec.expression_values import expression_values, rows_behind, standing_rows
 from streambound.synopsis_exec.plan_ir import BranchPlan, Input, Plan
-from streambound.synopsis_exec.standing_rows import rows_behind, standing_rows
 
 Row = dict[str, Any]
 Solution = dict[Attribute, Any]

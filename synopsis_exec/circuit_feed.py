@@ -15,13 +15,11 @@ from streambound.analyzer.calendar_text import MICROSECONDS, parse_timestamp
 from streambound.analyzer.columns import Column
 from streambound.analyzer.types import Family
 from streambound.synopsis_exec.adversary import RATE, Row, first_timestamp, pools
-from streambound.synopsis_exec.changing_rows import GeneratedChanges, some_value
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
-from streambound.synopsis_exec.circuit_rows import different_blocks, fill
+from streambound.synopsis_exec.circuit_rows import GeneratedChanges, different_blocks, fill, some_value
 from streambound.synopsis_exec.ended_rows import EndlessKeys
 from streambound.synopsis_exec.feeds import MODERATE_RATE, Feed, compared_columns, in_time, lengths
-from streambound.synopsis_exec.pace import pace
-from streambound.synopsis_exec.partition_turns import in_partitions
+from streambound.synopsis_exec.pace import in_partitions, pace
 from streambound.synopsis_exec.plan_ir import Input
 from streambound_runtime.operators.circuit_plan import ChangesNode
 

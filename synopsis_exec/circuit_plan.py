@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from hashlib import sha256
 from typing import Any
@@ -12,26 +12,32 @@ from streambound.analyzer.columns import Column
 from streambound.analyzer.endpoints import Sink
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.symbols import symbol
+from streambound.criteria.dataflow.state import Combinations, Operation
 from streambound.criteria.judged import CircuitBound
 from streambound.criteria.periods.parts import JudgedConditions
+from streambound.criteria.rows_apart import kept_apart
+from streambound.criteria.size import Size
 from streambound.synopsis_exec.declared_table import told
+from streambound.synopsis_exec.kept_results import check_columns, refused
 from streambound.synopsis_exec.made_operators import MadeOperators, keys_of
 from streambound.synopsis_exec.period_contracts import contracts_as_of, judged_by
 from streambound.synopsis_exec.plan_ir import Input, Plan, ReadsInputs
-from streambound.synopsis_exec.result_columns import check_columns, refused
 from streambound.synopsis_exec.sql_blocks import types_of
-from streambound.synopsis_exec.state_bounds import bounds_of
 from streambound.synopsis_exec.synopsis_plan import as_formula, quantities
-from streambound_runtime.engine.block import SqlBlock
+from streambound_runtime.engine.block import SqlBlock, state_name
 from streambound_runtime.engine.counts import SqlCounts
 from streambound_runtime.engine.group import SqlGroup
+from streambound_runtime.engine.join_tree import SqlJoinTree
 from streambound_runtime.engine.plan import (
     CircuitPlan,
     ComputedRows,
     EndedKeyRows,
     EngineOperator,
     NativeNode,
+    StateBound,
+    states_of,
 )
+from streambound_runtime.engine.stream_join import SqlStreamJoin
 from streambound_runtime.engine.tables import engine_type
 from streambound_runtime.operators import circuit_plan, formula
 from streambound_runtime.promises import KEPT_BY_DEFAULT, PeriodContract, QuarantineLimit
@@ -236,3 +242,68 @@ def _renamed(reader: Any, names: Mapping[str, str]) -> Any:
         for name, value in read.items()
     }
     return reader if new == read else replace(reader, **new)
+
+
+def bounds_of(operator: EngineOperator, made: MadeOperators, known: dict[str, formula.Formula]) -> Iterator[StateBound]:
+    """What is said of the tables of an operator: by the plan of a block, or what was judged of its operation."""
+    if isinstance(operator, SqlBlock):
+        if (plan := made.plans.get(operator.name)) is not None:
+            yield from _of_block(operator, plan, known)
+        return
+    if (operation := made.made_of_operation.get(operator.name)) is None:
+        return
+    if isinstance(operator, SqlStreamJoin):
+        yield from _of_streams(operator, operation, known)
+        return
+    if isinstance(operator, SqlJoinTree):
+        rows, *relations = operation.states
+        why = None if rows.count is None else rows.count.why
+        streams = iter(why.sources if isinstance(why, Combinations) else ())
+        others = iter(relations)
+        for table, leaf in zip(operator.states, operation.leaves(), strict=True):
+            size = next(others).size if leaf.rows is None else next(streams).size
+            if size is not None:
+                yield _bound(operator, table.name, size, "E1" if leaf.rows is None else rows.proposition, known)
+        return
+    names = [table.name for table in states_of(operator)]
+    told = [state for state in operation.states if state.what != "table" and state.count is not None]
+    values = [state for state in told if state.what == "values"]
+    by_name = {state.what: state for state in told if state.what != "values"}
+    numbered = [name for name in names if name.removeprefix("values").isdecimal()]
+    if len(values) == len(numbered):
+        by_name |= dict(zip(numbered, values, strict=True))
+    if len(names) == len(told) == 1:
+        by_name = {names[0]: told[0]}
+    for name in names:
+        state = by_name.get(name)
+        if state is not None and state.size is not None:
+            yield _bound(operator, name, state.size, state.proposition, known)
+
+
+def _bound(
+    operator: EngineOperator, table: str, size: Size, proposition: str, known: dict[str, formula.Formula]
+) -> StateBound:
+    words = f"at most {size.text}, by {proposition}"
+    return StateBound(operator.name, table, as_formula(size, known), words)
+
+
+def _of_streams(join: SqlStreamJoin, operation: Operation, known: dict[str, formula.Formula]) -> Iterator[StateBound]:
+    """The rows of both sides of a join of two streams, as many as the inner join's tables have."""
+    sizes = operation.rows.sizes if operation.rows is not None else None
+    tables = {} if sizes is None else {one.table: one.size for one in sizes.tables}
+    for name, side in (("left", join.left), ("right", join.right)):
+        size = None if side.table is None else tables.get(side.table.name)
+        if size is not None:
+            yield _bound(join, name, size, operation.states[0].proposition, known)
+
+
+def _of_block(operator: SqlBlock, plan: Plan, known: dict[str, formula.Formula]) -> Iterator[StateBound]:
+    """How many entries a block's tables have at most, or how many rows of each stream, where these are kept apart."""
+    apart = kept_apart(plan.bound)
+    sizes = {one.table: one.size for one in plan.bound.tables} if apart is None else {}
+    sizes |= {name: rows.size for name, rows in (apart or {}).items()}
+    for number, branch in enumerate(operator.synopsis.branches):
+        for place, table in enumerate(branch.tables):
+            if (size := sizes.get(table.name)) is not None:
+                words = f"at most {size.text} {'entries' if apart is None else 'rows'} of {table.name}, by Lemma 1"
+                yield StateBound(operator.name, state_name(number, place), as_formula(size, known), words)

@@ -1,17 +1,24 @@
-"""Values of declared columns for which expressions may say different things: what generated rows have there."""
+"""Values of generated rows: those for which expressions may say different things, and those that subqueries may find.
+
+In rows that only subqueries read, columns of one name and type have the same values; the others are small ones.
+"""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from sqlglot import exp
+from sqlglot.errors import ParseError
+
 from streambound.analyzer.calendar_text import MICROSECONDS, parse_timestamp
 from streambound.analyzer.columns import Column
-from streambound.analyzer.types import Family
+from streambound.analyzer.types import DataType, Family
 from streambound.criteria.contract import fits_column
-from streambound.synopsis_exec.nested_values import nested_texts
+from streambound.synopsis_exec.asked_relations import asked_relations
 from streambound.synopsis_exec.plan_ir import Input
 
 _TEXT, _NUMBER = re.compile(r"'((?:[^'\\]++|\\.?)*+)(?:'|\Z)"), re.compile(r"(?<![\w.'`])\d{1,9}(?![\w.'`])")
@@ -68,3 +75,113 @@ def _values(column: Column, expressions: Sequence[str]) -> Sequence[Any]:
         case Family.INTEGER:
             return [*close, *_FEW]
     return nested_texts(column.type, (*texts, *close))
+
+
+_NUMBERS = ("tinyint", "smallint", "int", "bigint")
+_PLAIN = {"boolean": (True, False), "date": ("2024-01-31",), "timestamp": ("2024-01-31T12:30:00",), "binary": ("YWI=",)}
+_MOST_NESTED = 12
+
+
+@cache
+def nested_texts(kind: DataType, close: tuple[str | int, ...] = ()) -> tuple[str, ...]:
+    """Some values of a type; numbers and texts in them are the given ones, and a few others.
+
+    >>> from streambound.analyzer.types import parse_type
+    >>> nested_texts(parse_type("array<int>"), (7,))[:3]
+    ('[]', '[7]', '[7, 0]')
+    """
+    try:
+        found = _nested(exp.DataType.build(kind.name, dialect="spark"), close)
+    except ParseError:
+        found = [1]
+    return tuple(dict.fromkeys(map(json.dumps, found)))
+
+
+def _nested(kind: exp.DataType, close: Sequence[str | int]) -> Sequence[Any]:
+    inner = kind.expressions
+    if kind.is_type("array") and len(inner) == 1:
+        parts = _nested(inner[0], close)
+        pairs = [list(pair) for pair in zip(parts, [*parts[1:], parts[0]], strict=True)]
+        return [[], *(value for pair in zip([[part] for part in parts], pairs, strict=True) for value in pair), [None]]
+    if kind.is_type("map") and len(inner) == 2:
+        keys, values = (_nested(part, close) for part in inner)
+        pairs_of = [{_key(key): values[place % len(values)]} for place, key in enumerate(keys)]
+        return [{}, *pairs_of, {name: value for one in pairs_of for name, value in one.items()}]
+    if kind.is_type("struct"):
+        kinds = {field.name: field.kind for field in inner if isinstance(field, exp.ColumnDef)}
+        fields = {name: _nested(one, close) for name, one in kinds.items() if one is not None}
+        size = min(_MOST_NESTED, max(map(len, fields.values()), default=1))
+        return [{name: values[place % len(values)] for name, values in fields.items()} for place in range(size)]
+    return _simple(kind.sql("spark").lower(), close)
+
+
+def _simple(name: str, close: Sequence[str | int]) -> Sequence[Any]:
+    if name.startswith(("string", "varchar", "char")):
+        return [*(text for text in close if isinstance(text, str)), "a", "b"][:_MOST_NESTED]
+    if name in _NUMBERS or name.startswith(("decimal", "float", "double")):
+        return [*dict.fromkeys((*(number for number in close if isinstance(number, int)), 0, 1, 2))][:_MOST_NESTED]
+    return _PLAIN.get(name.partition("_")[0], (1,))
+
+
+def _key(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def as_text(value: Any, kind: DataType) -> str:
+    """The text of a generated row's value: it may only say that something is there, by a number or a word."""
+    known = nested_texts(kind)
+    return value if isinstance(value, str) and value[:1] in ("[", "{", '"', *"0123456789tf") else known[0]
+
+
+Row = dict[str, Any]
+_TEXTS = ("", "a", "b")
+_SMALL_NUMBERS = range(4)
+_MOST_STANDING = 24
+
+
+def rows_behind(item: Input, row: Mapping[str, Any], relations: Sequence[Input], number: int) -> list[tuple[str, Row]]:
+    """Rows of the relations that a computed one asks, of which it may have a row; ``number`` chooses other values."""
+    asked = asked_relations(item.query)
+    given = {column.name.lower(): (column.type, row.get(column.name)) for column in item.declared}
+    found = []
+    for relation in (one for one in relations if one.name.lower() in asked):
+        values = {}
+        for place, column in enumerate(relation.declared):
+            kind, value = given.get(column.name.lower(), (None, None))
+            small = _small(relation, place)
+            same = kind == column.type and fits_column(column, value)
+            values[column.name] = value if same else small[(number + place) % len(small)]
+        found.append((relation.name, values))
+    return found
+
+
+def standing_rows(relation: Input, given: Mapping[str, Sequence[Row]], most: int) -> list[Row]:
+    """Rows of a relation of which there are none, by the rows of the tables that there are."""
+    axes = []
+    for place, column in enumerate(relation.declared):
+        seen = [row[column.name] for rows in given.values() for row in rows[:_MOST_STANDING] if column.name in row]
+        fine = dict.fromkeys(value for value in seen if value is not None and fits_column(column, value))
+        axes.append([*list(fine)[: len(_SMALL_NUMBERS)], *_small(relation, place)[:2]])
+    size = max(map(len, axes), default=1)
+    rows = [[axis[(number + number // size * place) % len(axis)] for place, axis in enumerate(axes)]
+            for number in range(min(_MOST_STANDING, most))]  # fmt: skip
+    names = [column.name for column in relation.declared]
+    return [dict(zip(names, row, strict=True)) for row in dict.fromkeys(map(tuple, rows))]
+
+
+def _small(relation: Input, place: int) -> Sequence[Any]:
+    column = relation.declared[place]
+    if column.domain is not None and column.domain.values:
+        return column.domain.values
+    if column.domain is not None and column.domain.low is not None:
+        return (column.domain.low, column.domain.high)
+    match column.type.family:
+        case Family.STRING:
+            return _TEXTS
+        case Family.FLOAT:
+            return [float(number) for number in _SMALL_NUMBERS]
+        case Family.BOOLEAN:
+            return (0, 1)
+        case Family.OTHER:
+            return nested_texts(column.type)
+    return _SMALL_NUMBERS

@@ -18,11 +18,9 @@ from streambound.analyzer.query import Comparison
 from streambound.analyzer.types import Family
 from streambound.criteria.contract import fits_column
 from streambound.synopsis_exec.adversary import RATE, Row, first_timestamp, pools
-from streambound.synopsis_exec.expression_values import expression_values
+from streambound.synopsis_exec.expression_values import expression_values, nested_texts
 from streambound.synopsis_exec.matches import Match, matches
-from streambound.synopsis_exec.nested_values import nested_texts
-from streambound.synopsis_exec.pace import Pace, pace, within_rates
-from streambound.synopsis_exec.partition_turns import in_partitions
+from streambound.synopsis_exec.pace import Pace, in_partitions, pace, within_rates
 from streambound.synopsis_exec.plan_ir import Input, Plan
 
 if TYPE_CHECKING:

@@ -89,9 +89,9 @@ def job_text(job: JobSpec, query: Plan | PlannedCircuit) -> str:
     if isinstance(query, PlannedCircuit) and query.bound.grows:
         memory = "Memory: no bound."
     elif query.bound.grows:
-        memory = f"Memory: no bound; at most {entries} synopsis entries, n_S being the rows of S."
+        memory = f"Memory: no bound; at most {entries} entries, n_S being the rows of S."
     else:
-        memory = f"Memory: at most M = {entries} synopsis entries between two timestamps."
+        memory = f"Memory: at most M = {entries} entries between two timestamps."
     sentences = [
         *(f"Spark computes {sentence}." for sentence in computed_in_words(query)),
         memory,

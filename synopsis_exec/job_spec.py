@@ -13,7 +13,6 @@ from streambound.analyzer.version import __version__
 from streambound.criteria.certificate import certificate, to_json
 from streambound.criteria.periods.parts import JudgedConditions, OfRelation
 from streambound.synopsis_exec.asked_relations import asked_relations, over_views
-from streambound.synopsis_exec.circuit_placement import placed
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.declared_table import declared_table, sink_specs, tests_of
 from streambound.synopsis_exec.engine_texts import circuit_with_engine, with_engine
@@ -62,8 +61,7 @@ def job_spec(plan: Plan | PlannedCircuit, forced: str | None = None, tick: str =
         tuple(_computed(item, declared(item), relations) for item in plan.computed),
         plan.quarantine,
     )
-    where = placed(job, plan, forced) if isinstance(plan, PlannedCircuit) else placement(plan, forced)
-    return with_engine(replace(job, placement=where))
+    return with_engine(replace(job, placement=placement(job, plan, forced)))
 
 
 def _declared(plan: Plan, relations: dict[str, str], item: Input) -> spec.Stream | spec.Relation:

@@ -15,7 +15,7 @@ from streambound.criteria.dataflow.state import Operation
 from streambound.synopsis_exec.asked_relations import asked_relations
 from streambound.synopsis_exec.best_values import best_branch
 from streambound.synopsis_exec.branch_plan import BranchLowering, constant
-from streambound.synopsis_exec.changing_relations import changes_input, changes_node
+from streambound.synopsis_exec.declared_table import changes_input, changes_node
 from streambound.synopsis_exec.plan import asked_input, planned, relation_input
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound.synopsis_exec.sql_blocks import Types, sql_block, types_of

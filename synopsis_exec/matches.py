@@ -26,9 +26,8 @@ from streambound.criteria.solution import (
     solve,
 )
 from streambound.synopsis_exec.adversary import Row
-from streambound.synopsis_exec.expression_values import expression_values
+from streambound.synopsis_exec.expression_values import expression_values, rows_behind
 from streambound.synopsis_exec.plan_ir import Input, Plan
-from streambound.synopsis_exec.standing_rows import rows_behind
 from streambound_runtime.promises import Partitions
 
 Match = tuple[tuple[str, Row], ...]

@@ -8,20 +8,20 @@ from __future__ import annotations
 import io
 import json
 import os
+import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import redirect_stdout, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from streambound.analyzer.expressions.rows import ROW
 from streambound.analyzer.job_reports import BatchReport, ErrorReport, JobReport, object_of, report_in, report_of
 from streambound.synopsis_exec.in_process import status_of
 from streambound.synopsis_exec.job_file import job_in
 from streambound.synopsis_exec.recorded_streams import write_part
-from streambound.synopsis_exec.resident import resident
 from streambound.synopsis_exec.spark_progress import progress_of, spark_state
 from streambound_runtime.embedded import run_embedded
 from streambound_runtime.errors import JobError
@@ -257,6 +257,70 @@ def in_one_line(error: Exception) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     best = next((line for line in lines if _NO_EQUALITY in line), lines[0])
     return best[:500]
+
+
+class Process(NamedTuple):
+    """A process: the one that started it, the name of its program, and its resident memory in bytes."""
+
+    parent: int
+    program: str
+    resident: int
+
+
+def resident(root: int, processes: Mapping[int, Process] | None = None) -> dict[str, int]:
+    """Resident bytes of a process and all that it started, by program: ``java``, ``python`` (and all others).
+
+    Java that Java has started is a copy that is about to become another program, and shares its memory until then.
+    """
+    processes = running() if processes is None else processes
+    found = {"java": 0, "python": 0}
+    for number in started_by(root, processes):
+        if number in processes and not _is_copy(processes, number):
+            program = "java" if processes[number].program == "java" else "python"
+            found[program] += processes[number].resident
+    return found
+
+
+def started_by(root: int, processes: Mapping[int, Process]) -> Iterator[int]:
+    """A process and all that it started."""
+    children: dict[int, list[int]] = {}
+    for number, process in processes.items():
+        children.setdefault(process.parent, []).append(number)
+    waiting = [root]
+    while waiting:
+        yield (number := waiting.pop())
+        waiting.extend(children.get(number, ()))
+
+
+def _is_copy(processes: Mapping[int, Process], number: int) -> bool:
+    parent = processes.get(processes[number].parent)
+    return parent is not None and parent.program == processes[number].program == "java"
+
+
+def running() -> dict[int, Process]:
+    """All processes: from /proc where there is one (it starts no process), else from `ps`."""
+    return _from_proc() if Path("/proc/self/status").is_file() else _from_ps()
+
+
+def _from_proc() -> dict[int, Process]:
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError, ValueError):
+            text = (folder / "status").read_text(encoding="utf-8", errors="replace")
+            fields = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
+            size = int(fields.get("VmRSS", "0 kB").split()[0]) * 1024
+            program = (folder / "exe").readlink().name  # the name in `status` is that of a thread after a fork
+            found[int(folder.name)] = Process(int(fields["PPid"]), program, size)
+    return found
+
+
+def _from_ps() -> dict[int, Process]:
+    listed = subprocess.run(["ps", "-axo", "pid=,ppid=,rss=,comm="], capture_output=True, text=True, check=True)
+    found = {}
+    for line in listed.stdout.splitlines():
+        number, parent, size, program = line.split(None, 3)
+        found[int(number)] = Process(int(parent), Path(program).name, int(size) * 1024)
+    return found
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Does memory stay constant? A job over a stream that fits its query, and Spark's own operators over the same rows.
 
 Each runs in a process of its own, on Spark with a Java heap of its own, over the same files in the same micro-batches;
-after each batch the synopsis entries (or the rows of Spark's state), the Java heap in use and the resident memory are
+after each batch the entries (or the rows of Spark's state), the Java heap in use and the resident memory are
 noted. What comes out
 in the end is compared with the statement as batch SQL, where Spark's own operators are to return it.
 """
@@ -27,8 +27,7 @@ from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.feeds import Feed
 from streambound.synopsis_exec.in_process import quiet
 from streambound.synopsis_exec.job_file import CompiledJob
-from streambound.synopsis_exec.memory_processes import Load, kept
-from streambound.synopsis_exec.memory_samples import Native, Sample, samples_of
+from streambound.synopsis_exec.memory_processes import Load, Native, Sample, kept, samples_of
 from streambound.synopsis_exec.native_run import NativeRun, run_join, run_operators
 from streambound.synopsis_exec.plan_ir import Plan
 from streambound.synopsis_exec.recorded_streams import rows_in, write_feed
@@ -86,7 +85,7 @@ class Measurement:
 
     @property
     def peak(self) -> int:
-        """The most synopsis entries."""
+        """The most entries."""
         return max((sample.peak or 0 for sample in self.samples), default=0)
 
     @property

@@ -13,7 +13,87 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from streambound.synopsis_exec.memory_samples import Event, event_of, samples_of
+from streambound.analyzer.job_reports import JobReport, object_of, report_of
+from streambound.analyzer.json_models import structured
+from streambound.recheck.oracle.spark_results import ResultCounts
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Memory after a micro-batch. ``tuples`` have been read so far, in ``seconds``; sizes are in bytes.
+
+    ``entries`` and ``peak``, the most within the batch, are the job's entries, ``bytes`` what their
+    tables take in the state that it saves; of Spark's join there are none.
+    ``state_rows`` and ``state_bytes`` are what Spark's own metrics (``stateOperators``) say. ``heap`` is what Java uses
+    after a collection, ``java`` and ``python`` the resident memory of the processes.
+    """
+
+    tuples: int
+    seconds: float
+    state_rows: int
+    state_bytes: int
+    heap: int
+    java: int
+    python: int
+    entries: int | None = None
+    peak: int | None = None
+    bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NativeState:
+    """What the process that runs Spark's own operators says of them: why Spark refuses the query, or how it ended."""
+
+    refused: str = ""
+    keyed: str = ""
+    complete: str = ""
+    dropped: int = 0
+    ended: bool = False
+    stopped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A line of the measuring process (`measuring`): a job's report, a sample after a batch, Spark's own query."""
+
+    report: JobReport | None
+    sample: Sample | None
+    native: NativeState
+
+
+@dataclass(frozen=True, slots=True)
+class Native:
+    """Spark's own join, or operators: samples, and how they ended.
+
+    ``refused`` is Spark's reason not to run the query at all; ``keyed`` its reason to run it only with a constant key;
+    ``complete`` its reason to run it only in complete mode, which returns the whole result after each batch;
+    ``dropped`` are the rows that it has left out since they came later than the watermark; ``results`` are what has
+    been returned in the end against the statement as batch SQL;
+    ``ended``: ``done``, ``stopped`` (its time was up), ``out of memory``, or ``failed`` with a ``reason``.
+    """
+
+    samples: tuple[Sample, ...] = ()
+    ended: str = ""
+    refused: str = ""
+    keyed: str = ""
+    reason: str = ""
+    complete: str = ""
+    dropped: int = 0
+    compared: ResultCounts | None = None
+
+
+def event_of(line: str) -> Event | None:
+    """A line of the measuring process; None for what Spark or a library prints."""
+    value = object_of(line)
+    if not value:
+        return None
+    sample = structured(value, Sample, closed=False) if "heap" in value else None
+    return Event(report_of(line), sample, structured(value, NativeState, closed=False))
+
+
+def samples_of(events: Sequence[Event]) -> tuple[Sample, ...]:
+    """The samples among some lines."""
+    return tuple(event.sample for event in events if event.sample is not None)
 
 
 @dataclass(frozen=True, slots=True)

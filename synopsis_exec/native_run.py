@@ -17,8 +17,7 @@ from streambound.analyzer.query import Query
 from streambound.analyzer.types import Family
 from streambound.recheck.oracle.spark_batch import BatchStatement
 from streambound.synopsis_exec import memory_processes
-from streambound.synopsis_exec.memory_processes import Load
-from streambound.synopsis_exec.memory_samples import Event, Native, samples_of
+from streambound.synopsis_exec.memory_processes import Event, Load, Native, samples_of
 from streambound.synopsis_exec.native_join import native_join, reads_streams
 from streambound.synopsis_exec.native_operators import native_operators
 from streambound.synopsis_exec.plan_ir import Input

@@ -1,49 +1,75 @@
 """Where a job keeps what it remembers: decided when a query is compiled, so that a job never changes its mind.
 
 * *stateless*: nothing is remembered, and each row gives its results by itself.
-* *buckets*: an equality spans all streams, and M is large or not a number: rows that agree meet on an executor.
-* *driver*: every other query; its synopsis is one.
+* *buckets*: all states fall apart by a column of each stream, the *key*, and M is large or not a number: rows that
+  agree in it meet on an executor.
+* *driver*: every other query; its state is one.
+
+Of each operator's columns it is known which columns of the streams always have the same value. An operator divides
+where rows that it has to compare agree in such a column: the groups of an aggregate, equal rows of a set operation,
+partitions, partners of a join. Each asks that of the key, and a key is searched that does for all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from streambound.analyzer.catalog import Kind
-from streambound.analyzer.closure import Closure
 from streambound.analyzer.errors import UsageError
-from streambound.analyzer.query import Attribute
+from streambound.analyzer.query import Attribute, OutputValue
 from streambound.criteria.bound import QueryBound
 from streambound.criteria.judged import CircuitBound
+from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.plan_ir import BranchPlan, Plan
-from streambound_runtime.spec import Placement
+from streambound_runtime.decoding.sql_types import sql_type
+from streambound_runtime.engine.counts import SqlCounts
+from streambound_runtime.engine.group import SqlGroup
+from streambound_runtime.engine.join import SqlAsOf, SqlJoin
+from streambound_runtime.engine.join_tree import SqlJoinTree
+from streambound_runtime.engine.linear import SqlBucket, SqlPick, SqlUnion
+from streambound_runtime.engine.over import SqlOver
+from streambound_runtime.engine.plan import ComputedRows, EngineOperator, RowsOfStream
+from streambound_runtime.engine.running import SqlRunning
+from streambound_runtime.engine.stream_join import SqlStreamJoin
+from streambound_runtime.spec import JobSpec, Placement, Stream
 
 PLACEMENTS = ("driver", "buckets", "stateless")
 LARGE = 1_000_000
-"""Entries from which on a synopsis is better not on the driver."""
+"""Entries from which on a state is better not on the driver."""
 BUCKETS = 16
-"""Into so many parts a synopsis is split. A checkpoint has them, so that the number stays what it was."""
+"""Into so many parts a state is split. A checkpoint has them, so that the number stays what it was."""
+_NO_KEY = "no equality spans all streams"
+
+Columns = Mapping[str, frozenset[str]]
+"""Columns of streams, by stream: a key that has one of each stream's."""
+Places = Mapping[int, Columns]
+"""Of an operator's columns, by place, the streams' columns that always have the same value."""
 
 
-def placement(plan: Plan, forced: str | None = None) -> Placement:
-    """The placement of a plan; raises UsageError for a forced one that it cannot have."""
-    no_state, no_key = _remembered(plan), _undivided(plan)
-    key = () if no_key else tuple(_keys(plan)[0][stream.name] for stream in plan.streams)
-    much, size = how_large(plan.bound)
-    if forced == "stateless" and no_state:
-        raise _refused(forced, no_state)
-    if forced == "buckets" and no_key:
-        raise _refused(forced, no_key)
+def placement(job: JobSpec, query: Plan | PlannedCircuit, forced: str | None = None) -> Placement:
+    """The placement of a job; raises UsageError for a ``forced`` one that it cannot have."""
+    of_joins = isinstance(query, Plan)
+    no_state = _remembered(query) if isinstance(query, Plan) else "its operators are more than joins"
+    much, size = how_large(query.bound)
+    wanted = of_joins or ((much or forced == "buckets") and forced != "driver")
+    key, no_key = _key(job, query) if wanted else (None, size)
+    for name, why in (("stateless", no_state), ("buckets", no_key if key is None else "")):
+        if forced == name and why:
+            raise UsageError(f"the query cannot be placed in {forced}: {why}", remedy="leave out --placement")
+    best = "stateless" if not no_state else "buckets" if much and key is not None else "driver"
+    columns = tuple((key or {}).get(stream.name, "") for stream in job.streams)
+    agree = "all streams agree in" if of_joins else "what is remembered is apart by"
     because = {
         "stateless": "nothing is remembered",
-        "buckets": f"all streams agree in {', '.join(sorted({*key}))}, and {size}",
-        "driver": f"{no_state}; {no_key or size}",
+        "buckets": f"{agree} {', '.join(sorted({*columns}))}, and {size}",
+        "driver": f"{no_state}; {no_key or size}" if of_joins else no_key or size,
     }
-    where = "stateless" if not no_state else "buckets" if much and not no_key else "driver"
-    why = because[where] if forced in (None, where) else "--placement says so"
-    where = forced or where
-    return Placement(where, why, key, BUCKETS) if where == "buckets" else Placement(where, why)
+    why = because[best] if forced is None or (of_joins and forced == best) else "--placement says so"
+    where = forced or best
+    return Placement(where, why, columns, BUCKETS) if where == "buckets" else Placement(where, why)
 
 
 def how_large(bound: QueryBound | CircuitBound) -> tuple[bool, str]:
@@ -56,87 +82,213 @@ def how_large(bound: QueryBound | CircuitBound) -> tuple[bool, str]:
     return False, f"M is at most {entries.value:,}"
 
 
-def _refused(forced: str, why: str) -> UsageError:
-    return UsageError(f"the query cannot be placed in {forced}: {why}", remedy="leave out --placement")
-
-
 def _remembered(plan: Plan) -> str:
-    """Why a plan is not stateless; nothing where it is."""
+    """Why a query of joins is not stateless; nothing where it is."""
     if plan.distinct:
         return "a set remembers the results that it has returned"
     if any(branch.tables for branch in plan.branches):
         return "partial matches are remembered"
     if any(len(_streams(branch)) != 1 for branch in plan.branches):
         return "rows of several streams meet at a timestamp"
-    counted = [stream.name for stream in plan.streams if stream.max_per_timestamp is not None]
-    if counted:
-        return f"max_per_timestamp counts the rows of {', '.join(counted)}"
-    counted = [stream.name for stream in plan.streams if stream.max_rate is not None]
-    return f"max_rate counts the rows of {', '.join(counted)}" if counted else ""
-
-
-def _undivided(plan: Plan) -> str:
-    """Why a plan cannot be in buckets; nothing where it can."""
-    if not any(branch.tables for branch in plan.branches):
-        return "no partial matches are remembered"
-    if plan.distinct and plan.kept is not None:
-        return "results of a set that are computed of several rows are compared with each other"
-    keys = _keys(plan)
-    if not keys:
-        return "no equality spans all streams"
-    if plan.distinct and not any(_selected(plan, key) for key in keys):
-        return "the set does not have the column in which its streams agree"
+    for limit in ("max_per_timestamp", "max_rate"):
+        if counted := [stream.name for stream in plan.streams if getattr(stream, limit) is not None]:
+            return f"{limit} counts the rows of {', '.join(counted)}"
     return ""
 
 
-def _keys(plan: Plan) -> list[Mapping[str, str]]:
-    """The columns, by stream, whose values are equal in every match of every branch; of a set, selected ones first."""
-    first, *others = [list(_of_branch(branch)) for branch in plan.branches]
-    every = [key for key in first if all(_agrees(key, found) for found in others)]
-    streams = {stream.name for stream in plan.streams}
-    merged: list[Mapping[str, str]] = []
-    for key in every:
-        together = dict(key)
-        for found in others:
-            together |= next(other for other in found if _fits(together, other))
-        if together.keys() == streams and len({_large(plan, name, column) for name, column in together.items()}) == 1:
-            merged.append(together)
-    return sorted(merged, key=lambda key: not _selected(plan, key)) if plan.distinct else merged
+# --- the key ----------------------------------------------------------------------------------------------------------
 
 
-def _agrees(key: Mapping[str, str], found: list[dict[str, str]]) -> bool:
-    return any(_fits(key, other) for other in found)
+@dataclass(frozen=True, slots=True)
+class _Demand:
+    """What an operator asks of the key: that it is in one of some ``options``; ``why`` it divides by no other."""
+
+    why: str
+    options: Sequence[Columns] = ()
 
 
-def _fits(key: Mapping[str, str], other: Mapping[str, str]) -> bool:
-    """Whether two branches take the same column of each stream that both have."""
-    return all(other.get(name, column) == column for name, column in key.items())
+def _key(job: JobSpec, query: Plan | PlannedCircuit) -> tuple[Mapping[str, str] | None, str]:
+    """A column of each stream by which all states fall apart; or why there is none."""
+    if isinstance(query, Plan):
+        return _key_of_joins(job, query)
+    if counted := [relation.name for relation in job.streams if relation.relation]:
+        return None, f"the rows of {', '.join(counted)} are counted together"
+    if query.circuit.watched or any(stream.period is not None for stream in job.streams):
+        return None, "punctuations and contracts of several rows are kept together"
+    return _searched(job, _Dividing(job, query.plans).demands(query.circuit.operators))
 
 
-def _of_branch(branch: BranchPlan) -> Iterator[dict[str, str]]:
-    """One column of each stream, all of them equal in every match: a stream that comes twice has the same one twice."""
-    aliases, closure = _streams(branch), branch.facts.closure
-    of_streams = sorted(a for a in closure.nodes if a.source in aliases and a != branch.facts.time(a.source))
-    for attribute in (a for a in of_streams if a.source == next(iter(aliases))):
-        found: dict[str, str] = {}
-        for alias, table in aliases.items():
-            alike = [a.column for a in of_streams if a.source == alias and equal(closure, a, attribute)]
-            options = [column for column in alike if found.get(table, column) == column]
-            if not options:
-                break
-            found[table] = options[0]
-        else:
-            yield found
+def _key_of_joins(job: JobSpec, plan: Plan) -> tuple[Mapping[str, str] | None, str]:
+    if not any(branch.tables for branch in plan.branches):
+        return None, "no partial matches are remembered"
+    if plan.distinct and plan.kept is not None:
+        return None, "results of a set that are computed of several rows are compared with each other"
+    dividing = _Dividing(job, {})
+    results = dividing.block(plan)
+    equal_rows = _Demand("the set does not have the column in which its streams agree", [*results.values()])
+    found, why = _searched(job, [*dividing.asked, *([equal_rows] if plan.distinct else [])])
+    return found, why if not why or why == equal_rows.why else _NO_KEY
 
 
-def equal(closure: Closure, x: Attribute, y: Attribute) -> bool:
-    """Whether ``x = y`` is in P+."""
-    pair = closure.pair(x, y)
-    if x == y or pair is None:
-        return x == y
-    matrix, i, j = pair
-    limits = (matrix.limit(i, j), matrix.limit(j, i))
-    return all(limit is not None and limit == (Fraction(0), False) for limit in limits)
+def _searched(job: JobSpec, demands: Iterable[_Demand]) -> tuple[Mapping[str, str] | None, str]:
+    """A key that all operators divide by, of columns that are encoded alike; or the demand that no key meets."""
+    asked, farthest = list(demands), -1
+
+    def narrowed(left: Mapping[str, list[str]], place: int) -> Mapping[str, str] | None:
+        nonlocal farthest
+        farthest = max(farthest, place)
+        if place == len(asked):
+            return {stream: columns[0] for stream, columns in left.items()}
+        for option in asked[place].options:
+            mine = {name: [c for c in columns if c in option.get(name, columns)] for name, columns in left.items()}
+            if all(mine.values()) and (found := narrowed(mine, place + 1)) is not None:
+                return found
+        return None
+
+    for kind in dict.fromkeys(_encoding(stream, name) for stream in job.streams for name in _candidates(stream)):
+        alike = {s.name: [name for name in _candidates(s) if _encoding(s, name) == kind] for s in job.streams}
+        if all(alike.values()) and (found := narrowed(alike, 0)) is not None:
+            return found, ""
+    return None, "its streams have no columns of one type to be divided by" if farthest < 0 else asked[farthest].why
+
+
+def _candidates(stream: Stream) -> list[str]:
+    """Columns that are not the time, nor computed of it: all rows of a moment would be in one bucket."""
+    of_time = {one.name for one in stream.derived if re.search(rf"\b{re.escape(stream.timestamp)}\b", one.expression)}
+    return [name for name in stream.needs if name != stream.timestamp and name not in of_time]
+
+
+def _encoding(stream: Stream, name: str) -> tuple[str, int, bool]:
+    """How a column's values are encoded: equal ones are alike where that is the same."""
+    types = {one.name: one.type for one in stream.columns} | {one.name: one.type for one in stream.derived}
+    kind = sql_type(types[name])
+    return "decimal" if kind.family == "integer" else kind.family, kind.scale, kind.large
+
+
+@dataclass
+class _Dividing:
+    """What the operators of a job ask of the key, in turn; the streams' columns that are among those of each one."""
+
+    job: JobSpec
+    plans: Mapping[str, Plan]
+    places: dict[str, Places] = field(default_factory=dict)
+    asked: list[_Demand] = field(default_factory=list)
+
+    def demands(self, operators: Sequence[EngineOperator]) -> list[_Demand]:
+        """What some operators ask, those below first."""
+        for one in operators:
+            if isinstance(one, ComputedRows) and one is not operators[-1]:
+                self.asked.append(_Demand(f"the driver computes the rows of {one.name}, which others need"))
+            self.places[one.name] = self._of(one)
+        return self.asked
+
+    def _of(self, one: EngineOperator) -> Places:
+        match one:
+            case SqlStreamJoin():
+                return self._stream_join(one, self.plans[one.name])
+            case _ if one.name in self.plans:
+                return self.block(self.plans[one.name])
+            case RowsOfStream() | ComputedRows():
+                return {}
+            case SqlPick():
+                known = {f"c{place}": columns for place, columns in self.places[one.input].items()}
+                return {place: known[column] for place, column in enumerate(one.picked) if column in known}
+            case SqlBucket():
+                below = self.places[one.input]
+                return {n: below[item] for n, item in enumerate(one.items) if isinstance(item, int) and item in below}
+            case SqlUnion():
+                return self._same(one.inputs)
+            case SqlGroup():
+                groups = {*range(len(one.keys))} - {*(one.session or ())}
+                return self._agree(self._same(one.inputs), groups, f"groups of {one.name}")
+            case SqlCounts():
+                return self._agree(same := self._same(one.inputs), same, f"equal rows of {one.name}")
+            case SqlOver() | SqlRunning():
+                agree = self._agree(self.places[one.input], one.partition, f"partitions of {one.name}")
+                return {place: columns for place, columns in agree.items() if place < one.width}
+            case SqlJoin() | SqlAsOf():
+                return self._join(one)
+            case SqlJoinTree(inputs=inputs, parts=parts):
+                self.places |= {str(number): self.places[name] for number, name in enumerate(inputs)}
+                for part in parts:
+                    self.places[part.name] = self._of(part)
+                return self.places[parts[-1].name]
+        self.asked.append(_Demand(f"{one.name} is one"))
+        return {}
+
+    def _agree(self, below: Places, among: Iterable[int], what: str) -> Places:
+        """The places among some in which rows agree that are compared: the key is in one of them."""
+        found = {place: below[place] for place in sorted(among) if place in below}
+        self.asked.append(_Demand(f"{what} do not agree in one column of each stream", [*found.values()]))
+        return found
+
+    def _same(self, names: Sequence[str]) -> Places:
+        return _in_all([self.places[name] for name in names])
+
+    def block(self, plan: Plan) -> Places:
+        """The results of joins, which ask for an equality of all streams."""
+        if not plan.branches:
+            self.asked.append(_Demand("it never has a row"))
+        return _in_all([self._branch(branch) for branch in plan.branches])
+
+    def _branch(self, branch: BranchPlan) -> Places:
+        streams, known = _streams(branch), {stream.name: _candidates(stream) for stream in self.job.streams}
+        if not streams or not known.keys() >= {*streams.values()}:
+            why = "best values of a join are compared with each other"
+            self.asked.append(_Demand(why if streams else "rows of relations alone come once"))
+            return {}
+
+        def same(value: OutputValue) -> Columns:
+            """The columns of all streams that equal a value in every match; of a stream that comes twice in both."""
+            found: dict[str, frozenset[str]] = {}
+            for alias, table in streams.items():
+                mine = frozenset(name for name in known[table] if _equal(branch, Attribute(alias, name), value))
+                found[table] = found.get(table, mine) & mine
+            return found
+
+        first, table = next(iter(streams.items()))
+        self.asked.append(_Demand(f"{_NO_KEY} of a join", [same(Attribute(first, name)) for name in known[table]]))
+        return {place: same(output.value) for place, output in enumerate(branch.outputs)}
+
+    def _stream_join(self, join: SqlStreamJoin, plan: Plan) -> Places:
+        """A side that may be without a partner is known by its own column only: the other's is NULL then."""
+        (branch,) = plan.branches
+        self._branch(branch)
+        streams = _streams(branch)
+        alone = {"full": (join.left, join.right), "right": (join.right,)}.get(join.kind, (join.left,))
+        return {
+            place: {streams[output.value.source]: frozenset((output.value.column,))}
+            for place, output in enumerate(branch.outputs)
+            if isinstance(output.value, Attribute) and output.value.source in streams
+            if all(side.padded[place] is not None for side in alone)
+        }
+
+    def _join(self, join: SqlJoin | SqlAsOf) -> Places:
+        left, right = ({f"{side}{place}": columns for place, columns in self.places[name].items()}
+                       for side, name in zip("lr", join.inputs, strict=True))  # fmt: skip
+        tests = [(test.left, test.right) for test in join.tests if test.op == "==" and not test.offset]
+        pairs = [pair if pair[0] in left else pair[::-1] for pair in tests]
+        met = [_both(left[mine], right[other]) for mine, other in pairs if mine in left and other in right]
+        why = f"partners of {join.name} do not agree in a column that their streams have"
+        self.asked.append(_Demand(why, met))
+        shown = left | (right if join.kind == "inner" else {})
+        return {place: shown[name] for place, name in enumerate(join.shown) if name in shown}
+
+
+def _in_all(several: Sequence[Places]) -> Places:
+    """What is known of rows that are of one of several inputs."""
+    if not several:
+        return {}
+    first, *others = several
+    found = dict(first)
+    for other in others:
+        found = {place: _both(columns, other[place]) for place, columns in found.items() if place in other}
+    return found
+
+
+def _both(one: Columns, other: Columns) -> Columns:
+    return {name: one.get(name, other.get(name, frozenset())) & other.get(name, one.get(name, frozenset()))
+            for name in {**one, **other}}  # fmt: skip
 
 
 def _streams(branch: BranchPlan) -> dict[str, str]:
@@ -144,24 +296,13 @@ def _streams(branch: BranchPlan) -> dict[str, str]:
     return {source.alias: source.table for source in branch.sources if source.kind is not Kind.RELATION}
 
 
-def _selected(plan: Plan, key: Mapping[str, str]) -> bool:
-    """Whether one column of the results is the key in every branch, so that equal results are of one bucket."""
-    places = [
-        {place for place, output in enumerate(branch.outputs) if _is_key(branch, output.value, key)}
-        for branch in plan.branches
-    ]
-    return bool(set.intersection(*places))
-
-
-def _is_key(branch: BranchPlan, value: object, key: Mapping[str, str]) -> bool:
+def _equal(branch: BranchPlan, one: Attribute, other: OutputValue) -> bool:
+    """Whether ``one = other`` in every match."""
     closure = branch.facts.closure
-    members = [Attribute(alias, key[table]) for alias, table in _streams(branch).items()]
-    return isinstance(value, Attribute) and value in closure.nodes and equal(closure, value, members[0])
-
-
-def _large(plan: Plan, stream: str, column: str) -> bool:
-    """Whether integers of a column exceed 64 bits: such are encoded otherwise, and so are in other buckets."""
-    from streambound_runtime.decoding.sql_types import sql_type
-
-    item = next(item for item in plan.streams if item.name == stream)
-    return sql_type(next(each.type.name for each in (*item.declared, *item.columns) if each.name == column)).large
+    if one == other or not isinstance(other, Attribute) or not {one, other} <= {*closure.nodes}:
+        return one == other
+    if (pair := closure.pair(one, other)) is None:
+        return False
+    matrix, i, j = pair
+    limits = (matrix.limit(i, j), matrix.limit(j, i))
+    return all(limit is not None and limit == (Fraction(0), False) for limit in limits)

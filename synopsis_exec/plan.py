@@ -24,10 +24,9 @@ from streambound.criteria.vocabulary import Verdict
 from streambound.criteria.ways import MOST_WAYS
 from streambound.synopsis_exec.asked_relations import asked_columns, asked_relations
 from streambound.synopsis_exec.filters import constraint, extremes, local_filters, members, time_filters
-from streambound.synopsis_exec.kept_results import KeptResults, kept_results
+from streambound.synopsis_exec.kept_results import KeptResults, check_columns, kept_results, refused
 from streambound.synopsis_exec.period_contracts import contracts_as_of, judged_by
 from streambound.synopsis_exec.plan_ir import BranchPlan, Input, Plan, PlanSource
-from streambound.synopsis_exec.result_columns import check_columns, refused
 from streambound_runtime.decoding.quoting import quoted
 from streambound_runtime.promises import STRICT
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from streambound.analyzer.types import Family
 from streambound.analyzer.values import to_json
 from streambound.synopsis_exec.ended_rows import is_punctuation
+from streambound.synopsis_exec.expression_values import as_text
 from streambound.synopsis_exec.feeds import Feed
-from streambound.synopsis_exec.nested_values import as_text
 from streambound.synopsis_exec.plan_ir import Input, Plan
 from streambound_runtime.promises import UPDATE, ChangeRecords
 

@@ -25,14 +25,13 @@ from streambound.analyzer.types import DataType
 from streambound.recheck.oracle.reference import StatementReference
 from streambound.recheck.oracle.reference_periods import PeriodReference
 from streambound.recheck.oracle.spark_batch import BatchStatement, Cell
-from streambound.synopsis_exec.arriving import BatchedLines
 from streambound.synopsis_exec.bench import Bench, Item, Trial, here, on_spark
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit
 from streambound.synopsis_exec.circuit_rows import Row, circuit_rows
 from streambound.synopsis_exec.feeds import matching_rows
 from streambound.synopsis_exec.job_file import CompiledJob
 from streambound.synopsis_exec.matches import never_joins
-from streambound.synopsis_exec.micro_batches import Rows, cut
+from streambound.synopsis_exec.micro_batches import BatchedLines, Rows, cut
 from streambound.synopsis_exec.pace import within_rates
 from streambound.synopsis_exec.period_rows import by_time, with_periods
 from streambound.synopsis_exec.plan_ir import Plan

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from streambound.analyzer.types import parse_type
 from streambound.analyzer.values import decode
 from streambound.temporal.lineage import LineageBlock
-from streambound.temporal.lineage_text import lineage_lines
+from streambound.temporal.snapshot import SnapshotBlock
 from streambound.temporal.statement import SeqStatement
 from streambound_runtime.periods.literals import literals
 from streambound_runtime.periods.plan import (
@@ -26,6 +26,7 @@ from streambound_runtime.periods.plan import (
     SnapshotScan,
     inputs_of,
 )
+from streambound_runtime.tp.plan import keeps_facts, merges
 
 _SETS = {
     "except all": "EXCEPT ALL: max(0, left - right)",
@@ -34,26 +35,41 @@ _SETS = {
     "intersect": "INTERSECT: left > 0 and right > 0",
 }
 _SUMMED = ("count", "sum", "avg")
+_JOINS = {"inner": "⋈", "left": "⟕", "right": "⟖", "full": "⟗", "semi": "⋉", "anti": "▷"}
+_WINDOWS = {
+    "inner": "overlapping windows",
+    "left": "overlapping windows, unmatched and negating ones of the left side",
+    "right": "overlapping windows, unmatched and negating ones of the right side",
+    "full": "overlapping windows, unmatched and negating ones of both sides",
+    "anti": "unmatched and negating windows of the left side",
+}
 
 
 def rewriting_text(statement: SeqStatement) -> str:
     """The blocks of a statement, operator by operator, and the SQL around them."""
-    periods = {table.name: table.period for table in statement.tables}
     lines = list[str]()
     for block in statement.blocks:
-        if isinstance(block, LineageBlock):
-            lines += [*lineage_lines(block), ""]
-            continue
-        query = block.query
-        lines.append(f"SEQ VT of {query.name}, {_time(query)}: {', '.join(block.columns)}")
-        for depth, operator in _operators(query.plan, 1):
-            lines.append("  " * depth + _line(operator))
+        periods = {table.name: table.period for table in block.tables}
+        lineages = isinstance(block, LineageBlock)
+        lines += _head(block)
+        for depth, operator in _operators(block.query.plan, 2 if lineages else 1):
+            lines.append("  " * depth + (_lineage_line if lineages else _line)(operator))
             if isinstance(operator, SnapshotScan) and (period := periods.get(operator.table)):
                 lines[-1] += f", valid in [{period.begin}, {period.end})"
+                lines[-1] += f", variable {operator.table}.{period.key}" if lineages else ""
         lines.append("")
     if statement.outer:
         lines += ["around it, by Spark:", f"  {statement.outer}"]
     return "\n".join(lines).rstrip()
+
+
+def _head(block: SnapshotBlock | LineageBlock) -> list[str]:
+    columns = ", ".join(block.columns)
+    if isinstance(block, SnapshotBlock):
+        return [f"SEQ VT of {block.query.name}, {_time(block.query)}: {columns}"]
+    query = block.query
+    worlds = f"  P, at most {query.nodes:,} nodes a lineage, without rows of no possible world"
+    return [f"SEQ TP of {query.name}, at every {query.time_type}: {columns}", worlds]
 
 
 def _operators(plan: PeriodPlan, depth: int) -> Iterator[tuple[int, PeriodPlan]]:
@@ -109,10 +125,7 @@ def _by_value(plan: PeriodPlan) -> str:
 
 
 def _join(plan: PeriodJoin) -> str:
-    names = {"inner": "⋈", "left": "⟕", "right": "⟖", "full": "⟗", "semi": "⋉", "anti": "▷"}
-    keys = [f"left {mine} = right {theirs}" for mine, theirs in plan.keys]
-    tests = [*keys, *([plan.condition] if plan.condition else []), "valid together"]
-    moved = "both sides by the keys" if keys else "both sides by bin of time"
+    moved = "both sides by the keys" if plan.keys else "both sides by bin of time"
     more = {
         "inner": "",
         "left": "; the gaps between matches: left rows with theirs by values and period",
@@ -121,7 +134,31 @@ def _join(plan: PeriodJoin) -> str:
         "semi": "; the union of matches: left rows with theirs by values and period",
         "anti": "; the gaps between matches: left rows with theirs by values and period",
     }[plan.kind]
-    return f"{names[plan.kind]} {' AND '.join(tests)}; shuffle {moved}{more}"
+    return f"{_condition(plan)}; shuffle {moved}{more}"
+
+
+def _condition(plan: PeriodJoin) -> str:
+    """The sign of a join, and when rows are joined."""
+    keys = [f"left {mine} = right {theirs}" for mine, theirs in plan.keys]
+    return f"{_JOINS[plan.kind]} {' AND '.join([*keys, *filter(None, [plan.condition]), 'valid together'])}"
+
+
+# --- rows with lineages -----------------------------------------------------------------------------------------------
+
+
+def _lineage_line(plan: PeriodPlan) -> str:
+    """What an operator does over rows with lineages; `_line` where that is the same."""
+    match plan:
+        case PeriodProject() if not keeps_facts(plan):
+            how = "the disjunction of derivations, equivalent neighbours merged: shuffle by the values"
+            return f"{_line(plan)}; {how}"
+        case PeriodJoin():
+            moved = "the keys" if plan.keys else "bin of time"
+            found = f"{_condition(plan)}; {_WINDOWS[plan.kind]}; shuffle both sides by {moved}"
+            if merges(plan) or plan.kind == "full" or not plan.keys:
+                found += "; equivalent neighbours merged: shuffle by the values"
+            return found
+    return _line(plan)
 
 
 def _group(plan: PeriodGroup) -> str:

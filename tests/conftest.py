@@ -33,19 +33,25 @@ gc.set_threshold(200_000, 20, 100)
 
 SHARED = ("spark", "page")
 """Fixtures that take longer than the tests that use them: a Spark session, a browser."""
+ON_SPARK = (pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore"))
+"""Marks of the tests that use the session; Spark's own code warns."""
 _numbers = itertools.count()
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """In a process of several: what shares something stays together, and the slow ones begin."""
-    if "PYTEST_XDIST_WORKER" not in os.environ:
-        return
+    """Tests of the Spark session are marked so. In a process of several: what shares something stays together, and the
+    slow ones begin.
+    """
     for item in items:
         given = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
-        for name in set(SHARED).intersection(getattr(item, "fixturenames", ())).difference(given):
+        shared = set(SHARED).intersection(getattr(item, "fixturenames", ())).difference(given)
+        for marker in ON_SPARK if "spark" in shared else ():
+            item.add_marker(marker)
+        for name in shared if "PYTEST_XDIST_WORKER" in os.environ else ():
             item.add_marker(pytest.mark.xdist_group(name))
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 @pytest.fixture(autouse=True, scope="module")

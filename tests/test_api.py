@@ -28,8 +28,6 @@ STATEMENTS = f"-- name: good\n{BOUNDED};\n{UNBOUNDED};\nSELECT nope FROM S;\nSEL
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.S)
 
 
-@pytest.mark.spark
-@pytest.mark.slow
 def test_the_page_is_executed_on_spark(spark: Any) -> None:
     names: dict[str, object] = {"spark": spark}
     assert sum("spark." in block for block in BLOCKS) == 1
@@ -37,8 +35,6 @@ def test_the_page_is_executed_on_spark(spark: Any) -> None:
         exec(compile(block, "docs/api.md", "exec"), names)
 
 
-@pytest.mark.spark
-@pytest.mark.slow
 @pytest.mark.parametrize("placement", ["driver", "buckets"])
 def test_a_job_runs_over_paths_and_dataframes(spark: Any, tmp_path: Path, placement: str) -> None:
     """Finite ones, paths and streaming ones give the same; an input that is none, or not all there, is refused."""
@@ -172,6 +168,10 @@ def test_a_report_is_a_sequence() -> None:
     assert (report[0].name, report[0].repairs) == ("good", ())
     assert report[1].repairs and report[1].bound is None and report[0].certificate is not None
     assert repr(report).startswith("<streambound.Report: 4 queries checked")
+    assert [report[result.name] for result in report] == [*report]
+    assert all("\n" not in repr(result) and result.verdict in repr(result) for result in report)
+    with pytest.raises(KeyError, match="no statement is called 'none'"):
+        report["none"]
     assert not streambound.check(UNBOUNDED, CATALOG, repairs=False)[0].repairs
 
 

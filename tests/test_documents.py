@@ -80,9 +80,6 @@ def on_this_spark(
     return [summary], summary
 
 
-@pytest.mark.spark
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("page", FOLLOWED_ON_SPARK)
 def test_the_commands_that_start_spark(spark: Any, page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All on one Spark, for each would be started half a minute; what is no command of ours has its own."""

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from support.circuits import TWO_STREAMS as CATALOG
-from support.circuits import Circuit, Printed, checked_circuit, random_rows, reference, run_circuit
+from support.circuits import Circuit, Printed, checked_circuit, is_bounded, random_rows, reference, run_circuit
 from support.profiles import MORE
 
 LAST = 40
@@ -52,8 +52,9 @@ def test_final_results_are_those_of_all_rows_each_once(sql: str) -> None:
         assert all(n > 0 for n in found.printed.values())
         assert upto(LAST, found.printed) == upto(LAST, changes) != {}
         assert bound.entries.value is not None and found.peak <= bound.entries.value
+        views = [upto(time, changes) for time in range(LAST)]
         for now in range(LAST):
-            printed, views = upto(now, found.printed), [upto(time, changes) for time in range(LAST)]
+            printed = upto(now, found.printed)
             assert all(printed <= view for view in views[now:]), "what is printed stays"
             lasting = reduce(and_, views[max(0, now - WAITS[sql]) :])
             assert now < WAITS[sql] or lasting <= printed, "what stays is printed in time"
@@ -105,8 +106,8 @@ def test_what_may_change_for_ever_is_refused_at_the_operator(sql: str, operator:
 @pytest.mark.parametrize("kind", ["SEMI", "ANTI"])
 def test_rows_that_wait_are_not_kept_as_an_extremum(kind: str) -> None:
     sql = f"SELECT S.a FROM S LEFT {kind} JOIN T ON T.v < S.v AND T.ts <= S.ts + 3"
-    assert checked_circuit(sql, CATALOG).verdict == "unknown", "each of them would have to be counted"
-    assert checked_circuit(sql.replace(" + 3", ""), CATALOG).verdict == "bounded"
+    assert not is_bounded(sql, CATALOG), "each of them would have to be counted"
+    assert is_bounded(sql.replace(" + 3", ""), CATALOG)
 
 
 def row(a: int, ts: int, v: int = 0) -> dict[str, Any]:

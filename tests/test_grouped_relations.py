@@ -85,8 +85,6 @@ def test_changes_are_those_of_batch_sql_on_every_prefix(tmp_path: Path, name: st
     ran(None, tmp_path, name)
 
 
-@pytest.mark.spark
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", ["computed, left", "above groups, not in"])
 def test_changes_on_spark_are_the_same(spark: Any, tmp_path: Path, name: str) -> None:
     ran(spark, tmp_path, name)

@@ -16,7 +16,7 @@ import pytest
 import streambound
 from streambound.analyzer.catalog import Catalog, load_catalog
 from streambound.analyzer.codes import Code
-from streambound.analyzer.sql_files import read_sql
+from streambound.analyzer.workspace import read_sql
 from streambound.criteria.check import check_source
 from streambound.criteria.vocabulary import Verdict
 from streambound_runtime.embedded import why_not_embedded
@@ -153,8 +153,6 @@ def test_the_catalog_declares_what_is_written(catalog: Catalog, rows: Path) -> N
         assert table.rows is None or sum(1 for _ in lines(rows / f"{table.name}.jsonl")) == table.rows
 
 
-@pytest.mark.spark
-@pytest.mark.slow
 def test_spark_runs_each_and_finds_something(views: SparkSession) -> None:
     for name in QUERIES:
         if name not in IN_FLINKS_WORDS:
@@ -162,8 +160,6 @@ def test_spark_runs_each_and_finds_something(views: SparkSession) -> None:
             assert found, name
 
 
-@pytest.mark.spark
-@pytest.mark.slow
 @pytest.mark.parametrize("name", VERDICTS[Verdict.BOUNDED].split())
 def test_a_job_gives_what_batch_sql_gives(views: SparkSession, rows: Path, tmp_path: Path, name: str) -> None:
     """Without Spark, where it can run so."""
@@ -183,8 +179,6 @@ def test_a_job_gives_what_batch_sql_gives(views: SparkSession, rows: Path, tmp_p
     assert found.total() > 0
 
 
-@pytest.mark.spark
-@pytest.mark.slow
 def test_a_query_of_spark_gives_what_batch_sql_gives(views: SparkSession, catalog: Catalog, rows: Path) -> None:
     """Of one query, by the API; others run on Spark elsewhere."""
     sql = (EXAMPLE / "q5.sql").read_text(encoding="utf-8")

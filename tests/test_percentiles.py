@@ -155,7 +155,6 @@ CALLS = {
 }
 
 
-@pytest.mark.spark
 def test_values_are_those_of_spark_to_the_last_bit(spark: Any) -> None:
     rng = random.Random(3)
     bags = [[rng.choice([rng.randint(-9, 9), rng.random()]) for _ in range(n)] for n in (1, 2, 3, 7, 20, 100, 200)]

@@ -30,6 +30,8 @@ PRINTED = [
     ["--version"],
 ]
 """Commands that differ in how they print."""
+FEW = [PRINTED[0], PRINTED[1], PRINTED[8], PRINTED[-1]]
+"""Text, a document, a drawing, and what `click` prints: for what is closed before a command begins to print."""
 COMMANDS = [
     *PRINTED,
     ["baseline", "check", "--baseline", "known.json", "figure2_distinct.sql"],
@@ -97,7 +99,7 @@ def test_a_full_device_is_an_error_that_says_so(project: Path, arguments: list[s
     assert done.stderr.decode() == "streambound: error: cannot write the output: No space left on device\n"
 
 
-@pytest.mark.parametrize("arguments", PRINTED, ids=" ".join)
+@pytest.mark.parametrize("arguments", FEW, ids=" ".join)
 def test_no_output_at_all_is_an_error_that_says_so(project: Path, arguments: list[str]) -> None:
     done = shell(arguments, ">&-")
     assert done.returncode == 3
@@ -105,12 +107,9 @@ def test_no_output_at_all_is_an_error_that_says_so(project: Path, arguments: lis
     assert b"Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("arguments", PRINTED, ids=" ".join)
+@pytest.mark.parametrize("arguments", FEW, ids=" ".join)
 def test_messages_that_cannot_be_written_change_nothing(project: Path, arguments: list[str]) -> None:
-    if "--watch" in arguments:
-        pytest.skip("it would wait for a change")
     expected = streambound(*arguments, stdout=subprocess.PIPE)
-    (project / "streambound-baseline.json").unlink(missing_ok=True)
     done = shell(arguments, "2>&-")
     assert (done.returncode, done.stdout) == (expected.returncode, expected.stdout)
 

@@ -124,9 +124,6 @@ def test_the_command_line_has_no_such_way(tmp_path: Path, monkeypatch: pytest.Mo
     assert not Path("job").exists()
 
 
-@pytest.mark.spark
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
 def test_a_run_on_spark_gives_what_batch_sql_gives(spark: Any) -> None:
     dice = Choices.seeded(4)
     values = {

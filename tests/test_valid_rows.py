@@ -80,8 +80,6 @@ def test_it_is_as_bounded_as_its_condition(sql: str) -> None:
     assert found.bound.entries.text == written.bound.entries.text
 
 
-@pytest.mark.spark
-@pytest.mark.slow
 def test_a_job_joins_rows_that_are_valid_then(spark: Any) -> None:
     told, rows = 0, some_rows(3)
     frames = {
@@ -114,7 +112,6 @@ WITHIN = {**CATALOG, "time": {"domain": [0, 12]}}
 REASONS = ["null-bound", "null-bound", "empty-period", "empty-period", "outside-domain", "outside-domain"]
 
 
-@pytest.mark.spark
 @pytest.mark.parametrize(
     "sql",
     [
@@ -146,7 +143,6 @@ def test_rows_with_bad_periods_are_put_aside(sql: str, spark: Any) -> None:
     assert not list(expected.quarantined)
 
 
-@pytest.mark.spark
 def test_a_bad_period_stops_where_that_is_asked(spark: Any) -> None:
     relation = {**CATALOG["relations"]["P"], "on_violation": "stop"}
     catalog = streambound.load_catalog({**WITHIN, "relations": {"P": relation}})

@@ -21,6 +21,8 @@ CALLS = (
     "RANK()",
     "DENSE_RANK()",
     "NTILE(3)",
+    "PERCENT_RANK()",
+    "CUME_DIST()",
     "LAG(v)",
     "LAG(v, 2, 0)",
     "LEAD(v)",
@@ -32,6 +34,8 @@ CALLS = (
     "AVG(v)",
     "FIRST_VALUE(v)",
     "LAST_VALUE(v)",
+    "NTH_VALUE(v, 2)",
+    "MEDIAN(v)",
 )
 ORDER = "ORDER BY v, a NULLS FIRST, b NULLS FIRST, ts"
 FORMS = {

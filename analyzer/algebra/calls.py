@@ -18,7 +18,7 @@ from streambound.analyzer.algebra.nodes import (
     Unit,
     WindowCall,
 )
-from streambound.analyzer.algebra.window_functions import Looks, function_called
+from streambound.analyzer.algebra.window_functions import Gives, Looks, function_called
 from streambound.analyzer.durations import UNITS
 from streambound.analyzer.expressions.registry import is_aggregate
 from streambound.analyzer.expressions.whole_numbers import whole_number
@@ -65,11 +65,8 @@ def is_aggregate_call(node: exp.Expr) -> bool:
 def aggregate_call(node: exp.Expr, name: str, scalar: Reader) -> AggregateCall:
     """The call of an aggregate: ``SUM(DISTINCT v) FILTER (WHERE a > 1)``."""
     found = _parts(node, scalar)
-    if found.function == "COUNT_IF" and found.filter is None and not found.distinct:
-        found = replace(found, function="COUNT", arguments=(), filter=found.arguments[0])
-    function = _OF_TRUTH.get(found.function, found.function)
     return AggregateCall(
-        name, function, found.arguments, found.distinct, found.filter, found.order, found.ignore_nulls, node
+        name, found.function, found.arguments, found.distinct, found.filter, found.order, found.ignore_nulls, node
     )
 
 
@@ -87,7 +84,9 @@ def _parts(node: exp.Expr, scalar: Reader) -> _Parts:
     """A call with what stands around it."""
     match node:
         case exp.Filter():
-            return replace(_parts(node.this, scalar), filter=scalar(node.expression.this))
+            found, condition = _parts(node.this, scalar), node.expression.this
+            both = condition if found.filter is None else exp.and_(found.filter.syntax.copy(), condition.copy())
+            return replace(found, filter=scalar(both))
         case exp.WithinGroup():
             return replace(_parts(node.this, scalar), order=sort_keys(node.expression, scalar))
         case exp.IgnoreNulls():
@@ -98,7 +97,10 @@ def _parts(node: exp.Expr, scalar: Reader) -> _Parts:
     distinct = bool(given) and isinstance(given[0], exp.Distinct)
     if distinct:
         given = [*given[0].expressions, *given[1:]]
-    return _Parts(function_name(node), tuple(map(scalar, given)), distinct)
+    name, arguments = function_name(node), tuple(map(scalar, given))
+    if name == "COUNT_IF" and not distinct and len(arguments) == 1:
+        return _Parts("COUNT", (), filter=arguments[0])
+    return _Parts(_OF_TRUTH.get(name, name), arguments, distinct)
 
 
 def function_name(node: exp.Expr) -> str:
@@ -144,7 +146,7 @@ def _values(node: exp.Expr, scalar: Reader) -> list[Scalar]:
 
 def window_call(node: exp.Window, name: str, scalar: Reader) -> WindowCall:
     """A function over a window: ``SUM(v) OVER (PARTITION BY a ORDER BY ts ROWS 3 PRECEDING)``; raises UnreadCall."""
-    found = _with_number(_parts(node.this, scalar))
+    found = _with_number(_of_cases(_parts(node.this, scalar), scalar))
     order = sort_keys(node.args.get("order"), scalar)
     partition = tuple(value for one in node.args.get("partition_by") or () for value in _values(one, scalar))
     frame = None
@@ -156,6 +158,26 @@ def window_call(node: exp.Window, name: str, scalar: Reader) -> WindowCall:
             found.ignore_nulls, node,
         )
     )  # fmt: skip
+
+
+def _of_cases(call: _Parts, scalar: Reader) -> _Parts:
+    """A call over a window without a FILTER, where that is so, and without IGNORE NULLS, where it is a FILTER.
+
+    SUM(v) FILTER (WHERE p) OVER w  ->  SUM(CASE WHEN p THEN v END) OVER w
+    LAST_VALUE(v) IGNORE NULLS OVER w  ->  LAST_VALUE(v) FILTER (WHERE v IS NOT NULL) OVER w
+    """
+    function, value = function_called(call.function), call.arguments[0].syntax if call.arguments else None
+    if call.distinct and call.function in ("MIN", "MAX"):
+        call = replace(call, distinct=False)
+    if call.ignore_nulls and function.looks is Looks.FRAME and value is not None and len(call.arguments) == 1:
+        there = exp.Not(this=exp.Is(this=exp.paren(value.copy()), expression=exp.Null()))
+        tests = [there] if call.filter is None else [there, call.filter.syntax.copy()]
+        call = replace(call, ignore_nulls=False, filter=scalar(exp.and_(*tests, copy=False)))
+    if call.filter is None or function.gives is not Gives.AGGREGATE or len(call.arguments) > 1 or call.order:
+        return call
+    counted = exp.Literal.number(1) if value is None else value.copy()
+    case = exp.Case(ifs=[exp.If(this=call.filter.syntax.copy(), true=counted)])
+    return replace(call, arguments=(scalar(case),), filter=None)
 
 
 def _of_one_row(call: WindowCall) -> WindowCall:

@@ -5,7 +5,7 @@ Those inside a select-project-join block are read with it (`analyzer.block_queri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from sqlglot import exp
 
@@ -20,15 +20,18 @@ from streambound.analyzer.algebra.nodes import (
     Intersect,
     Join,
     Named,
+    Over,
     Project,
     Scalar,
     Tree,
     Union,
+    WindowCall,
     inputs,
 )
 from streambound.analyzer.algebra.row_expressions import known_expression, type_of
 from streambound.analyzer.algebra.schema import joined, schema
 from streambound.analyzer.algebra.schema_columns import Schema
+from streambound.analyzer.algebra.window_functions import operands
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code
 from streambound.analyzer.constants import VOID
@@ -71,10 +74,13 @@ def check_types(tree: Tree, catalog: Catalog, positions: Positions, recursive: S
         case Aggregate(input, keys, calls):
             given = columns(input)
             for call, column in zip(calls, columns(tree)[len(keys) :], strict=True):
-                _check_numbers(call, given, positions)
+                _check_numbers(call, computed_of(call), given, positions)
                 typed = all(type_of(one.syntax, given)[0] is not None for one in call.arguments)
                 if column.type is None and typed and call.function not in AGGREGATES:
                     raise aggregate_refused(call, positions)
+        case Over(input, calls):
+            for one in calls:
+                _check_numbers(one, operands(one)[:1], columns(input), positions)
         case Union(left, right) | Except(left, right) | Intersect(left, right):
             _check_alike(tree, columns(left), columns(right), positions)
 
@@ -95,9 +101,9 @@ def _expressions(tree: Tree, columns: Callable[[Tree], Schema]) -> Iterator[tupl
             yield condition.syntax, joined(columns(left), columns(right), tree.using)
 
 
-def _check_numbers(call: AggregateCall, given: Schema, positions: Positions) -> None:
+def _check_numbers(call: AggregateCall | WindowCall, of: Sequence[Scalar], given: Schema, positions: Positions) -> None:
     """Raise a Finding for a sum or a percentile of values that are not numbers."""
-    for argument in computed_of(call):
+    for argument in of:
         kind = type_of(argument.syntax, given)[0]
         if call.function in AGGREGATES and kind not in (None, VOID) and aggregate_type(call.function, kind) is None:
             message = f"{call.function} is of numbers, and this is {kind.with_article}"

@@ -12,6 +12,7 @@ from sqlglot.tokenizer_core import TokenType
 from streambound.analyzer.algebra.blocks import is_block
 from streambound.analyzer.algebra.buckets import FLINK_COLUMNS, BucketCalls, TableFunction, is_bucket, table_function
 from streambound.analyzer.algebra.calls import is_aggregate_call, sort_keys
+from streambound.analyzer.algebra.first_rows import first_rows
 from streambound.analyzer.algebra.implied_limits import may_have_limits, with_limits
 from streambound.analyzer.algebra.misplaced_stars import check_stars
 from streambound.analyzer.algebra.nodes import (
@@ -45,7 +46,7 @@ from streambound.analyzer.algebra.subqueries import Subqueries
 from streambound.analyzer.algebra.using_on import Pair, condition_of, shared_columns, starred_once, with_owners
 from streambound.analyzer.algebra.valid_rows import valid_rows
 from streambound.analyzer.algebra.window_structs import Node, WindowStructs
-from streambound.analyzer.catalog import Catalog
+from streambound.analyzer.catalog import Catalog, Kind
 from streambound.analyzer.codes import Code
 from streambound.analyzer.constants import INT
 from streambound.analyzer.expressions.rows import outermost_queries
@@ -107,9 +108,7 @@ _SOURCES = {
 }
 """What a source is called that is none here, and what to do instead."""
 _IN_ORDER = "leave it out, and list the columns in the same order on both sides"
-_FIRST_OF_EACH = (
-    "number the rows in a subquery, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts) AS n, and write WHERE n = 1"
-)
+_FIRST_OF_EACH = "say which row of each key is shown: DISTINCT ON (k) … ORDER BY k, ts DESC, and LIMIT around it"
 _READ = "name a stream or a relation in FROM"
 _BARE = "leave the parentheses out, or write (SELECT … FROM a JOIN b ON …) AS c"
 _QUERIES_ONLY = "a statement is a SELECT, or a UNION of SELECTs"
@@ -173,6 +172,9 @@ class Lowering:
     def query(self, node: exp.Expr, ctes: Ctes) -> Tree:
         """The tree of a query expression."""
         spend()
+        ranked = None if self.written or self.periods else first_rows(node)
+        if ranked is not None and self._reads_streams(node, ctes, set()):
+            return self._select(ranked, ctes)
         if isinstance(node, exp.Subquery | exp.Paren):
             self.reject(node, ("this", "alias", "order", "limit", "offset"))
             return self._ordered(node, ctes, self.query(node.this, ctes))
@@ -187,6 +189,22 @@ class Lowering:
         at: exp.Expr | Span = node if node.parent else self.positions.first_token
         word = self.positions.first_word(node)
         raise self.positions.finding(Code.UNSUPPORTED, f"{word} is outside the query language", at, _QUERIES_ONLY)
+
+    def _reads_streams(self, node: exp.Expr, ctes: Ctes, seen: set[int]) -> bool:
+        """Whether a query reads more than relations that do not change."""
+        for table in node.find_all(exp.Table):
+            cte = ctes.get(table.name.lower()) if not table.args.get("db") else None
+            if isinstance(table.this, exp.Anonymous) or isinstance(cte, Recur):
+                return True
+            if cte is not None:
+                if id(cte) not in seen and self._reads_streams(cte.node.this, cte.scope, seen | {id(cte)}):
+                    return True
+                seen.add(id(cte))
+                continue
+            found = self.catalog.table(table.name)
+            if found is not None and (found.kind is Kind.STREAM or found.changes is not None):
+                return True
+        return False
 
     def _with(self, node: exp.Expr, ctes: Ctes) -> Ctes:
         """What is in scope in a query with a WITH clause."""
@@ -216,7 +234,10 @@ class Lowering:
         distinct = node.args.get("distinct")
         if distinct is not None and distinct.args.get("on"):
             raise self.positions.finding(
-                Code.UNSUPPORTED, "DISTINCT ON is outside the query language", distinct, _FIRST_OF_EACH
+                Code.UNSUPPORTED,
+                "DISTINCT ON without an order of its own is outside the query language",
+                distinct,
+                _FIRST_OF_EACH,
             )
         self.once.append([])
         tree = self.nothing(node) if node.args.get("from_") is None else self.joined(node, ctes)

@@ -122,7 +122,7 @@ def type_of_call(
     if call.function == "COUNT":
         return aggregate_type(call.function, kind), False
     if isinstance(call, WindowCall):
-        return window_type(call, kind), window_function(call).gives is not Gives.NUMBER
+        return window_type(call, kind), window_function(call).gives not in (Gives.NUMBER, Gives.SHARE)
     found = AGGREGATES.get(call.function)
     whole = grouped and call.filter is None and found is not None and found.of_one_value
     return aggregate_type(call.function, kind), nullable or not whole

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import reduce
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
 from streambound.analyzer.algebra.aggregate_functions import NoAggregate, values_of
-from streambound.analyzer.algebra.buckets import BucketCalls
+from streambound.analyzer.algebra.buckets import BucketCalls, is_bucket
 from streambound.analyzer.algebra.calls import Reader, UnreadCall, aggregate_call, is_aggregate_call, window_call
+from streambound.analyzer.algebra.grouping_sets import MOST_GROUPINGS, groupings
 from streambound.analyzer.algebra.made_columns import is_made, made_column
 from streambound.analyzer.algebra.nodes import (
     Aggregate,
@@ -27,8 +29,10 @@ from streambound.analyzer.algebra.nodes import (
     Project,
     Star,
     Tree,
+    Union,
     WindowCall,
 )
+from streambound.analyzer.algebra.row_expressions import type_of
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.subqueries import Subqueries
 from streambound.analyzer.codes import Code
@@ -38,10 +42,6 @@ from streambound.analyzer.toml_reader import suggest
 from streambound.analyzer.work import spend
 
 _STEPS_A_TEXT = 80
-_SEVERAL_GROUPINGS: dict[type[exp.Expr], str] = {
-    exp.Rollup: "rollup", exp.Cube: "cube", exp.GroupingSets: "grouping_sets"
-}  # fmt: skip
-"""What makes several groupings of one GROUP BY where it is a key, and as a part of the clause."""
 
 
 @dataclass
@@ -61,6 +61,8 @@ class SelectList:
     taken: set[str] = field(default_factory=set)
     numbers: Counter[str] = field(default_factory=Counter)
     """Up to which the names that are made have been given, by what they start with."""
+    groupings: list[list[exp.Expr]] = field(default_factory=list)
+    """The keys of each grouping, where there are several."""
 
     def lower(self, tree: Tree) -> Tree:
         """The operators of the list over the tree of FROM and WHERE."""
@@ -73,8 +75,16 @@ class SelectList:
         self._aliases("having", given)
         self._aliases("qualify", given)
         buckets = BucketCalls(self.positions, self.taken, self.scalar)
+        windows = [key for key in keys if is_bucket(key)]
         tree, keys = buckets.lower(self.node, tree, keys)
-        if keys or self.node.args.get("having") or any(self._aggregates(one) for one in self._roots()):
+        if windows and self.groupings:
+            self.groupings = [_with_ends(grouping, windows, keys) for grouping in self.groupings]
+        if (
+            keys
+            or self.groupings
+            or self.node.args.get("having")
+            or any(self._aggregates(one) for one in self._roots())
+        ):
             tree = self._aggregate(tree, keys)
         elif not self.node.args.get("having"):
             tree = self.subqueries.applied(tree, list(self._roots()))
@@ -110,22 +120,39 @@ class SelectList:
         group = self.node.args.get("group")
         if group is None:
             return []
-        several = next(
-            (kind for kind in _SEVERAL_GROUPINGS if any(isinstance(one, kind) for one in group.expressions)), None
-        )
-        for name in ("rollup", "cube", "grouping_sets", "totals"):
-            if group.args.get(name) or (several is not None and _SEVERAL_GROUPINGS[several] == name):
-                words = name.upper().replace("_", " ")
-                help = "write each grouping as a SELECT of its own, and UNION ALL between them"
-                message = f"{words} is outside the query language"
-                raise self.positions.finding(Code.UNSUPPORTED, message, self._at(name), help)
         if group.args.get("all"):
             return [one.unalias().copy() for one in self.node.expressions if not self._aggregates(one)]
-        return [self._key(key) for key in group.expressions]
+        several = groupings(group)
+        if several is None and not group.args.get("totals"):
+            return [self._key(key) for key in group.expressions]
+        if several is None or self.subqueries.kept or len(several) > MOST_GROUPINGS:
+            word, at = self._called(group)
+            of = (
+                ""
+                if several is None
+                else " in a SEQ block"
+                if self.subqueries.kept
+                else f" of over {MOST_GROUPINGS} groupings"
+            )
+            help = "write each grouping as a SELECT of its own, and UNION ALL between them"
+            raise self.positions.finding(Code.UNSUPPORTED, f"{word}{of} is outside the query language", at, help)
+        keys = dict[str, exp.Expr]()
+        for key in (key for grouping in several for key in grouping):
+            keys.setdefault(key.sql("spark"), self._key(key))
+        self.groupings = [[keys[key.sql("spark")] for key in grouping] for grouping in several]
+        return [*keys.values()]
 
-    def _at(self, name: str) -> Span | exp.Expr:
-        kinds = {"rollup": TokenType.ROLLUP, "cube": TokenType.CUBE, "grouping_sets": TokenType.GROUPING_SETS}
-        return (name in kinds and self.positions.keyword(kinds[name])) or self.at or self.written
+    def _called(self, group: exp.Group) -> tuple[str, Span | exp.Expr]:
+        """What a GROUP BY of several groupings is called, and where that stands."""
+        kinds = {
+            "ROLLUP": (exp.Rollup, TokenType.ROLLUP),
+            "CUBE": (exp.Cube, TokenType.CUBE),
+            "GROUPING SETS": (exp.GroupingSets, TokenType.GROUPING_SETS),
+        }
+        for word, (kind, token) in kinds.items():
+            if group.find(kind) is not None:
+                return word, self.positions.keyword(token) or self.at or self.written
+        return "TOTALS", self.at or self.written
 
     def _key(self, key: exp.Expr) -> exp.Expr:
         key = key.unnest()
@@ -173,11 +200,16 @@ class SelectList:
         given = self.subqueries.columns(tree)
         keys, columns = dict[str, str](), list[Named]()
         names = set[str]()
+        several = [{_normal(key, given) for key in grouping} for grouping in self.groupings]
+        present = [list[bool]() for _ in several]
+        marks = dict[str, tuple[str, list[exp.Expr]]]()
         for key in written_keys:
             text = _normal(key, given)
             if text in keys:
                 continue
-            plain = isinstance(key, exp.Column)
+            for there, grouping in zip(present, several, strict=True):
+                there.append(text in grouping)
+            plain = isinstance(key, exp.Column) and not several
             name = key.name if plain else self._fresh(self._alias_of(key, given), names, "_g")
             names.add(name.lower())
             keys[text] = "" if plain else name
@@ -186,6 +218,13 @@ class SelectList:
 
         def column_of(node: exp.Expr) -> str | None:
             """The column that a node is, above the groups; empty for a key that keeps its name, None for others."""
+            if several and isinstance(node, exp.Grouping | exp.GroupingId):
+                text = _normal(node, given)
+                if text not in marks:
+                    name = self._fresh(self._alias_of(node, given), names, "_g")
+                    names.add(name.lower())
+                    marks[text] = name, self._grouping(node, [*keys], present, given)
+                return marks[text][0]
             if is_aggregate_call(node):
                 text = _normal(node, given)
                 if text not in calls:
@@ -200,11 +239,37 @@ class SelectList:
             self._replace(root, column_of)
         for root in self._roots():
             self._only_groups(root, columns, given)
-        made: Tree = Aggregate(tree, tuple(columns), tuple(calls.values()), syntax=self.written, at=self.at)
+        groups = Aggregate(tree, tuple(columns), tuple(calls.values()), syntax=self.written, at=self.at)
+        made: Tree = groups
+        if several:
+            each = list[Tree]()
+            for number, there in enumerate(present):
+                mine = [one if has else self._absent(one, given) for one, has in zip(columns, there, strict=True)]
+                mine += [Named(name, self.scalar(values[number]), alias=True) for name, values in marks.values()]
+                each.append(replace(groups, keys=tuple(mine)))
+            made = reduce(lambda one, other: Union(one, other, False, syntax=self.written, at=self.at), each)
         made = self.subqueries.applied(made, list(self._roots()))
         if having := self.node.args.get("having"):
             made = Filter(made, self.scalar(having.this), syntax=having)
         return made
+
+    def _absent(self, key: Named, given: Schema) -> Named:
+        """A key that a grouping has not: NULL of its type."""
+        kind = type_of(key.value.syntax, given)[0]
+        if kind is None:
+            message = "a key of an unknown type is outside ROLLUP, CUBE and GROUPING SETS"
+            raise self.positions.finding(Code.UNSUPPORTED, message, key.value.syntax, "cast it")
+        return replace(key, value=self.scalar(exp.cast(exp.Null(), kind.name, dialect="spark")))
+
+    def _grouping(self, node: exp.Expr, keys: list[str], present: list[list[bool]], given: Schema) -> list[exp.Expr]:
+        """What GROUPING (a) or GROUPING_ID (a, b) is of each grouping: a bit for each key, 1 where it has it not."""
+        named = [_normal(one, given) for one in node.expressions] or keys
+        if not set(named) <= set(keys):
+            message = f"{node.sql('spark')} names what is no key of GROUP BY"
+            raise self.positions.finding(Code.UNSUPPORTED, message, node, "name a key")
+        places, kind = [keys.index(one) for one in named], "tinyint" if isinstance(node, exp.Grouping) else "bigint"
+        values = [int("".join("01"[not there[place]] for place in places), 2) for there in present]
+        return [exp.cast(exp.Literal.number(value), kind, dialect="spark") for value in values]
 
     def _only_groups(self, root: exp.Expr, keys: list[Named], given: Schema) -> None:
         """Raise a Finding for a column of the rows that is none of their groups."""
@@ -310,6 +375,13 @@ class SelectList:
         while any(f"{prefix}{self.numbers[prefix] + 1}" in some for some in taken):
             self.numbers[prefix] += 1
         return f"{prefix}{self.numbers[prefix] + 1}"
+
+
+def _with_ends(grouping: list[exp.Expr], windows: list[exp.Expr], keys: list[exp.Expr]) -> list[exp.Expr]:
+    """A grouping whose windows of time are two of the ``keys`` now."""
+    own = [key for key in keys if any(key is one for one in grouping)]
+    ends = keys[-2:] if any(key is one for key in grouping for one in windows) else []
+    return [*own, *ends]
 
 
 def _window_parts(node: exp.Window) -> list[exp.Expr]:

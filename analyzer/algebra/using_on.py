@@ -2,7 +2,7 @@
 
 SELECT * FROM a LEFT JOIN b USING (k)  ->  SELECT a.k, a.…, b.… FROM a LEFT JOIN b ON a.k = b.k
 
-Of a FULL JOIN they are COALESCE(a.k, b.k). Joins of streams and relations keep USING (`analyzer.using`).
+Of a FULL JOIN they are COALESCE(a.k, b.k). Joins of streams and relations keep USING (`analyzer.flatten`).
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from enum import Enum, auto
 
 from streambound.analyzer.algebra.aggregate_functions import aggregate_type
 from streambound.analyzer.algebra.nodes import Scalar, Side, WindowCall
-from streambound.analyzer.constants import INT
+from streambound.analyzer.constants import DOUBLE, INT
 from streambound.analyzer.expressions.whole_numbers import whole_number
 from streambound.analyzer.types import DataType
 
@@ -33,6 +33,8 @@ class Gives(Enum):
     """An INT from 1 on."""
     VALUE = auto()
     """The value of one of the rows."""
+    SHARE = auto()
+    """A DOUBLE from 0 to 1."""
     AGGREGATE = auto()
     """The aggregate of the rows that has this name."""
 
@@ -42,7 +44,8 @@ class WindowFunction:
     """A function over a window; ``ties``: it is alike for rows that the order leaves equal.
 
     ``number`` is the place of the argument that is a whole number, of rows mostly, from ``least`` on; it is 1 where it
-    is left out. No rule decides what is not ``decided``.
+    is left out. ``continues``: what it is so far, one value, is enough to go on with. No rule decides what is not
+    ``decided``.
     """
 
     looks: Looks
@@ -50,6 +53,7 @@ class WindowFunction:
     ties: bool = False
     number: int | None = None
     least: int = 0
+    continues: bool = True
     decided: bool = True
 
 
@@ -63,10 +67,11 @@ WINDOW_FUNCTIONS = {
     **{name: WindowFunction(Looks.FRAME, Gives.AGGREGATE) for name in ("COUNT", "SUM", "MIN", "MAX", "AVG")},
     "FIRST_VALUE": WindowFunction(Looks.FRAME, Gives.VALUE),
     "LAST_VALUE": WindowFunction(Looks.FRAME, Gives.VALUE),
-    "NTH_VALUE": WindowFunction(Looks.FRAME, Gives.VALUE, decided=False),
+    "NTH_VALUE": WindowFunction(Looks.FRAME, Gives.VALUE, number=1, least=1, continues=False),
+    "MEDIAN": WindowFunction(Looks.FRAME, Gives.AGGREGATE, continues=False),
     "NTILE": WindowFunction(Looks.ALL, Gives.NUMBER, number=0, least=1),
-    "PERCENT_RANK": WindowFunction(Looks.ALL, Gives.AGGREGATE, ties=True, decided=False),
-    "CUME_DIST": WindowFunction(Looks.ALL, Gives.AGGREGATE, ties=True, decided=False),
+    "PERCENT_RANK": WindowFunction(Looks.ALL, Gives.SHARE, ties=True),
+    "CUME_DIST": WindowFunction(Looks.ALL, Gives.SHARE, ties=True),
 }
 """The functions by their names. Any other one is an aggregate over a frame."""
 
@@ -79,6 +84,19 @@ def function_called(name: str) -> WindowFunction:
 def window_function(call: WindowCall) -> WindowFunction:
     """The function of a call."""
     return function_called(call.function)
+
+
+def is_decided(call: WindowCall) -> bool:
+    """Whether a rule decides a call: of DISTINCT values COUNT alone, with FILTER what is one of its rows."""
+    function, one = window_function(call), call.function in ("FIRST_VALUE", "LAST_VALUE")
+    unusual = call.ignore_nulls or (call.distinct and call.function != "COUNT") or (call.filter is not None and not one)
+    several = not is_beside(call) and len(operands(call)) > 1
+    return function.decided and not unusual and not several
+
+
+def continues(call: WindowCall) -> bool:
+    """Whether one value for each partition says what a call is so far."""
+    return window_function(call).continues and not call.distinct
 
 
 def is_rank(call: WindowCall) -> bool:
@@ -122,6 +140,8 @@ def window_type(call: WindowCall, argument: DataType | None) -> DataType | None:
     match window_function(call).gives:
         case Gives.NUMBER:
             return INT
+        case Gives.SHARE:
+            return DOUBLE
         case Gives.VALUE:
             return argument
     return aggregate_type(call.function, argument)

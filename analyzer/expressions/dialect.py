@@ -16,8 +16,7 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
-from streambound.analyzer.numerals import whole_numerals
-from streambound.analyzer.strings import whole_strings
+from streambound.analyzer.strings import whole_numerals, whole_strings
 from streambound.analyzer.work import spend
 
 _STEPS = 5

@@ -186,6 +186,8 @@ class CertifiedCounts:
                 elif any(one.values == NOTHING for one in view.columns):
                     nothing = next(place for place, one in enumerate(view.columns) if one.values == NOTHING)
                     made["of"] = [self._count(replace(count, why=WholeView(view, nothing)), node, first)]
+                elif (sides := self._of_sides(node, count.size)) is not None:
+                    made["of"] = sides
                 elif (count_of_rows := _other_than_all(view, view.rows)) is not None:
                     made["of"] = [self._count(count_of_rows, node, first)]
                 elif (count_of_rows := self._below(view)) is not None:
@@ -198,6 +200,18 @@ class CertifiedCounts:
                 node = node or self.nodes.at(why.view.tree)
                 return self._combinations(count, why, node, first, wanted, whole, first_of_whole, shown)
         return {"rule": "unproved", "size": size}
+
+    def _of_sides(self, node: TreeNode, size: Size) -> list[Json] | None:
+        """Why both sides of a union over streams have so many rows, where a node has no more than these."""
+        union: TreeNode | None = node
+        while union is not None and not isinstance(union.tree, nodes.Union):
+            union = _with_as_many(union)
+        if union is None or is_static(union.tree, self.nodes.catalog):
+            return None
+        sides = [union.input(name).view for name in ("left", "right")]
+        counts = [StateCount(one.rows, why=WholeView(one)) for one in sides if one.rows is not None]
+        whole = len(counts) == len(sides) and total(one.size for one in counts) == size
+        return [self._count(one) for one in counts] if whole else None
 
     def _below(self, view: OperatorView) -> StateCount | None:
         """Why there are so many groups, or different rows, of which a view has no more."""

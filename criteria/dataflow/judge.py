@@ -214,7 +214,7 @@ def _unread(tree: nodes.Tree, demand: Demand, context: RuleContext) -> str | Non
             return unread(given, *(items[place] for place in sorted(demand.columns)))
         case nodes.Over(input, calls):
             read = [one for call in calls for one in (*call.partition, *(key.value for key in call.order))]
-            values = [one for call in calls for one in (call.arguments[0:1] + call.arguments[2:])]
+            values = [one for call in calls for one in (*call.arguments[0:1], *call.arguments[2:], call.filter)]
             return unread(context.views.of(input), *read, *values)
         case nodes.Bucket(input, time=time):
             return unread(context.views.of(input), time)

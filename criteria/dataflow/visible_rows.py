@@ -32,7 +32,7 @@ _MOST_WAYS = 4
 _STEPS = 20
 _OF_ONE_ROW = {
     *(name for name, one in AGGREGATES.items() if one.kept is not None and one.of_one_value),
-    *(name for name, one in WINDOW_FUNCTIONS.items() if one.decided and one.gives is Gives.VALUE),
+    *(name for name, one in WINDOW_FUNCTIONS.items() if one.continues and one.gives is Gives.VALUE),
 }
 """Functions that have the value of their argument where there is one row, or rows that are alike."""
 
@@ -267,7 +267,8 @@ class Visibility:
         self, call: nodes.AggregateCall | nodes.WindowCall, given: Schema, columns: Values
     ) -> exp.Expr | None:
         """What a function says of one row; None for a number of rows."""
-        return self._argument(call, given, columns) if call.function in _OF_ONE_ROW else None
+        of_all = call.filter is None or isinstance(call, nodes.AggregateCall)
+        return self._argument(call, given, columns) if of_all and call.function in _OF_ONE_ROW else None
 
     def _argument(
         self, call: nodes.AggregateCall | nodes.WindowCall, given: Schema, columns: Values

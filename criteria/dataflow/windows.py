@@ -16,7 +16,9 @@ from streambound.analyzer.algebra.view_facts import ViewKind
 from streambound.analyzer.algebra.window_functions import (
     WINDOW_FUNCTIONS,
     Looks,
+    continues,
     is_beside,
+    is_decided,
     is_rank,
     number_of,
     operands,
@@ -143,13 +145,13 @@ def _shown(tree: nodes.Over, demand: Demand, given: OperatorView) -> Places:
 
 
 def _refused(call: nodes.WindowCall, given: OperatorView) -> Undecided | None:
-    if call.distinct or call.filter is not None or call.ignore_nulls:
-        return Undecided(call, "DISTINCT, FILTER or IGNORE NULLS over a window", _AGGREGATED)
     if not window_function(call).decided:
         return Undecided(call, f"the window function {call.function}", f"those that are decided are {_KNOWN}")
     given_to, beside = operands(call), is_beside(call)
-    if not beside and len(given_to) > 1:
-        return Undecided(call, f"{call.function} of several arguments over a window", _AGGREGATED)
+    if not is_decided(call):
+        several = not beside and len(given_to) > 1
+        words = "of several arguments" if several else "with DISTINCT, FILTER or IGNORE NULLS"
+        return Undecided(call, f"{call.function} {words} over a window", _AGGREGATED)
     if beside and len(given_to) > 1:
         value, default = (type_of(one.syntax, given.schema)[0] for one in given_to)
         if default != VOID and not _fits(default, value):
@@ -354,6 +356,8 @@ def _reach_of(call: nodes.WindowCall) -> WindowReach:
     start, end = call.frame.start, call.frame.end
     before = 0 if start.side is nodes.Side.CURRENT else start.distance
     after = 0 if end.side is nodes.Side.CURRENT else end.distance
+    if before is None and not continues(call):
+        return WindowReach(None, None, call.frame.unit)
     if before is None and end.side is nodes.Side.PRECEDING and (call.frame.unit, after) != (nodes.Unit.ROWS, 1):
         return WindowReach(None, None, call.frame.unit)  # the value so far is not that of rows further back
     before = -before if start.side is nodes.Side.FOLLOWING and before is not None else before

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
-from streambound.analyzer.durations import UNITS
+from streambound.analyzer.durations import UNITS, length_text
 from streambound.analyzer.engine_profiles import Micros
 from streambound.criteria.engines.flow import (
     SIDES,
@@ -50,7 +50,6 @@ from streambound.criteria.engines.profile import (
     GoesBy,
     Phase,
     StateClass,
-    length_text,
 )
 
 _TTL = "table.exec.state.ttl"

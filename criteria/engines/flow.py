@@ -19,6 +19,7 @@ from streambound.analyzer.algebra.schema import schema, starred_places
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.catalog import Catalog, DeclaredTable
 from streambound.analyzer.columns import Column
+from streambound.analyzer.durations import length_text
 from streambound.analyzer.edits import Edit
 from streambound.analyzer.engine_profiles import EngineProfile, Micros
 from streambound.analyzer.findings import Positions
@@ -44,7 +45,6 @@ from streambound.criteria.engines.profile import (
     Refusal,
     SilentDrop,
     StateClass,
-    length_text,
 )
 from streambound.criteria.repairs.layout import Layout
 

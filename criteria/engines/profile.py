@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from streambound.analyzer.durations import UNITS
 from streambound.analyzer.edits import Edit
 from streambound.analyzer.engine_profiles import Micros, StreamEngine
 from streambound.analyzer.spans import Span
@@ -132,16 +131,3 @@ def together(states: tuple[EngineState, ...]) -> list[list[EngineState]]:
         else:
             found.append([state])
     return found
-
-
-def length_text(length: Micros) -> str:
-    """A length of time in its largest whole unit.
-
-    >>> length_text(3_600_000_000), length_text(-61_000_000)
-    ('1 hour', '-61 seconds')
-    """
-    size = abs(length)
-    units = ("DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
-    unit = next((one for one in units if size % UNITS[one] == 0), "MICROSECOND") if size else "SECOND"
-    number = length // UNITS[unit]
-    return f"{number} {unit.lower()}{'' if abs(number) == 1 else 's'}"

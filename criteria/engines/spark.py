@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.clock import scans
-from streambound.analyzer.durations import UNITS
+from streambound.analyzer.durations import UNITS, length_text
 from streambound.analyzer.engine_profiles import Micros, OutputMode
 from streambound.analyzer.types import DataType, Family
 from streambound.criteria.engines.flow import (
@@ -56,7 +56,6 @@ from streambound.criteria.engines.profile import (
     Refusal,
     SilentDrop,
     StateClass,
-    length_text,
 )
 
 LEGACY, MODE = "_LEGACY_ERROR_TEMP_3102", "STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION"

@@ -29,11 +29,9 @@ from streambound.analyzer.expressions.reading import Refused, read
 from streambound.analyzer.types import DataType, Family, parse_type
 from streambound.analyzer.work import cached
 from streambound.criteria.contract import value_range
-from streambound.criteria.periods.history import PeriodHistory
+from streambound.criteria.periods.history import Fragment, FragmentRow, PeriodHistory
 from streambound.criteria.periods.views import Leaf
 from streambound.criteria.witnesses.constants import MOST_COUNTED, Constants
-from streambound_runtime.operators.epochs.fragments import Fragment, FragmentRow
-from streambound_runtime.operators.epochs.lineages import LineageOperator
 from streambound_runtime.operators.epochs.plan import EpochJoin, EpochLineage, EpochMap, EpochQuery
 
 _ROWS = 4
@@ -273,19 +271,7 @@ def _printed(
         made = [(_row(leaf, row), row[period.begin], row[period.end], 1) for row in rows[leaf.table.name]]
         arrived[leaf.block] = [(values, *rest) for values, *rest in made if values is not None]
     last = max((begin for found in arrived.values() for _, begin, _, _ in found), default=0)
-    if isinstance(query, EpochQuery):
-        return PeriodHistory(query, arrived, _computed, _passes).printed_from(last + 1)
-    operator = LineageOperator(query, {}, _all_computed, _all_passing)
-    operator.step(last + 1, arrived)
-    return frozenset(operator.step(None, {}))
-
-
-def _all_computed(plan: EpochMap, rows: Sequence[FragmentRow]) -> list[FragmentRow | None]:
-    return [_computed(plan, row) for row in rows]
-
-
-def _all_passing(plan: EpochJoin, rows: Sequence[FragmentRow]) -> list[bool]:
-    return [_passes(plan, row) for row in rows]
+    return PeriodHistory(query, arrived, _computed, _passes).printed_from(last + 1)
 
 
 def _computed(plan: EpochMap, row: FragmentRow) -> FragmentRow | None:

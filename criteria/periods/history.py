@@ -1,4 +1,4 @@
-"""What a SEQ VT block gives for rows of a witness, by its meaning: its query at every point of time, on what is valid.
+"""What a SEQ block gives for rows of a witness, by its meaning: its query at every point of time, on what is valid.
 
 These rows are few, and no engine is started to judge a statement.
 """
@@ -6,17 +6,20 @@ These rows are few, and no engine is started to judge a statement.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from streambound.criteria.periods.amounts import NOTHING, amount, made
-from streambound_runtime.operators.epochs.fragments import Fragment, FragmentRow, coalesced
+from streambound_runtime.lineage.absorption import absorbed
+from streambound_runtime.lineage.formulas import Formula, conjunction, disjunction, negation, variable, variable_name
+from streambound_runtime.lineage.probability import possible
 from streambound_runtime.operators.epochs.plan import (
     EpochAggregate,
     EpochDifference,
     EpochDistinct,
     EpochGroup,
     EpochJoin,
+    EpochLineage,
     EpochMap,
     EpochMatched,
     EpochPlan,
@@ -26,7 +29,13 @@ from streambound_runtime.operators.epochs.plan import (
     EpochUnion,
 )
 from streambound_runtime.row_values import Value
+from streambound_runtime.tp.plan import WINDOWS
 
+FragmentRow = tuple[Value, ...]
+Fragment = tuple[FragmentRow, int, int, int]
+"""Values, begin, end and how many copies."""
+RandomRow = tuple[FragmentRow, Formula]
+"""Values and the lineage."""
 Bag = Counter[FragmentRow]
 """How often each row is there."""
 
@@ -36,7 +45,7 @@ class PeriodHistory:
 
     def __init__(
         self,
-        query: EpochQuery,
+        query: EpochQuery | EpochLineage,
         arrived: Mapping[str, Sequence[Fragment]],
         computed: Callable[[EpochMap, FragmentRow], FragmentRow | None],
         passes: Callable[[EpochJoin, FragmentRow], bool],
@@ -68,7 +77,7 @@ class PeriodHistory:
             for row, begin, end, n in rows:
                 if begin <= time < end:
                     valid[block][row] += n
-        return self._bag(self.query.plan, valid)
+        return self._bag(self.query.plan, valid) if isinstance(self.query, EpochQuery) else self._facts(valid)
 
     # --- operators ----------------------------------------------------------------------------------------------------
 
@@ -110,8 +119,7 @@ class PeriodHistory:
         matched: tuple[set[FragmentRow], set[FragmentRow]] = (set(), set())
         for mine, n in left.items():
             for theirs, m in right.items():
-                equal = all(mine[a] is not None and mine[a] == theirs[b] for a, b in plan.keys)
-                if equal and (not plan.condition or self.passes(plan, (*mine, *theirs))):
+                if self._match(plan, mine, theirs):
                     pairs[(*mine, *theirs)] += n * m
                     matched[0].add(mine)
                     matched[1].add(theirs)
@@ -123,6 +131,69 @@ class PeriodHistory:
         if plan.kind in ("right", "full"):
             pairs += Bag({(*nothing[0], *row): n for row, n in right.items() if row not in matched[1]})
         return pairs
+
+    def _match(self, plan: EpochJoin, left: FragmentRow, right: FragmentRow) -> bool:
+        equal = all(left[a] is not None and left[a] == right[b] for a, b in plan.keys)
+        return equal and (not plan.condition or self.passes(plan, (*left, *right)))
+
+    # --- lineages -----------------------------------------------------------------------------------------------------
+
+    def _facts(self, valid: Mapping[str, Bag]) -> Bag:
+        """Each fact with the disjunction of its derivations and its probability, where a possible world has it."""
+        assert isinstance(self.query, EpochLineage), "rows without lineages are a bag"
+        plan, facts = self.query.plan, defaultdict[FragmentRow, list[Formula]](list)
+        join = plan.input
+        operands = (join.left, join.right) if isinstance(join, EpochJoin) else (join,)
+        names = (one.relation for one in self.query.rows)
+        sides = [_random(side, name, valid) for side, name in zip(operands, names, strict=True)]
+        for row, lineage in self._pairs(join, *sides) if isinstance(join, EpochJoin) else sides[0]:
+            shown = self.computed(plan, row)
+            if shown is not None:
+                facts[shown].append(lineage)
+        made = [(fact, absorbed(disjunction(lineages))) for fact, lineages in facts.items()]
+        chances = [possible(lineage, self.query.nodes) for _, lineage in made]
+        found = zip(made, chances, strict=True)
+        return Bag({(*fact, lineage.text, p): 1 for (fact, lineage), p in found if p is not None})
+
+    def _pairs(self, plan: EpochJoin, left: Sequence[RandomRow], right: Sequence[RandomRow]) -> Iterator[RandomRow]:
+        """Pairs, and rows without a match in the worlds that have none of those that match."""
+        matches: list[dict[FragmentRow, list[Formula]]] = [{row: [] for row, _ in side} for side in (left, right)]
+        for mine, one in left:
+            for theirs, other in right:
+                if self._match(plan, mine, theirs):
+                    matches[0][mine].append(other)
+                    matches[1][theirs].append(one)
+                    if plan.kind != "anti":
+                        yield (*mine, *theirs), conjunction((one, other))
+        for side, (rows, wanted) in enumerate(zip((left, right), WINDOWS[plan.kind], strict=True)):
+            nothing = () if plan.kind == "anti" else (None,) * plan.widths[1 - side]
+            for row, lineage in rows if wanted else ():
+                alone = conjunction((lineage, negation(disjunction(matches[side][row]))))
+                yield ((*row, *nothing) if side == 0 else (*nothing, *row)), alone
+
+
+def _random(plan: EpochPlan, relation: str, valid: Mapping[str, Bag]) -> list[RandomRow]:
+    """The rows of a stream with variables; all of a witness are there for certain. Their last values name them."""
+    rows = valid.get(plan.block, Bag()) if isinstance(plan, EpochScan) else Bag()
+    return [(row[:-2], variable(variable_name(relation, str(row[-2])), 1.0)) for row in rows]
+
+
+def coalesced(fragments: Iterable[Fragment]) -> Iterator[Fragment]:
+    """Maximal periods of constant multiplicity: the unique encoding (Dignös et al., Definition 5.3), in order of time.
+
+    >>> list(coalesced([(("a",), 0, 10, 1), (("a",), 4, 6, 1)]))
+    [(('a',), 0, 4, 1), (('a',), 4, 6, 2), (('a',), 6, 10, 1)]
+    """
+    changes: dict[FragmentRow, Counter[int]] = defaultdict(Counter)
+    for row, begin, end, count in fragments:
+        changes[row][begin] += count
+        changes[row][end] -= count
+    for row, mine in changes.items():
+        count, since = 0, 0
+        for time in sorted(time for time, change in mine.items() if change):
+            if count:
+                yield row, since, time, count
+            count, since = count + mine[time], time
 
 
 def _grouped(plan: EpochGroup, rows: Bag) -> Bag:

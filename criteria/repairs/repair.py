@@ -24,6 +24,7 @@ from streambound.criteria.repairs.demands import not_exists, past_relations, uns
 from streambound.criteria.repairs.keyed import buckets, domains, open_keys, relations
 from streambound.criteria.repairs.rejected import Change, Rejected, stretch
 from streambound.criteria.repairs.waits import windows
+from streambound.criteria.rows_in_words import rows_in_words
 from streambound.criteria.wording import listed
 
 RULES: tuple[Callable[[Rejected], Iterator[Change]], ...] = (
@@ -222,6 +223,9 @@ def _remembered(checked: Checked) -> str:
     number = found.entries.value
     if number == 0:
         return "then nothing is remembered"
+    assert checked.catalog is not None, "what is bounded has one"
+    if words := rows_in_words(found.entries, checked.catalog):
+        return f"then it keeps {words}"
     counted = found.entries.text if number is None else format(number, ",")
     if len(counted) > _LONG:
         return "then it is bounded"

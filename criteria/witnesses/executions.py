@@ -20,8 +20,7 @@ from streambound.criteria.results import Row
 from streambound.criteria.witness import Witness
 from streambound.criteria.witnesses.executed import Executed
 from streambound.incremental.circuit import Circuit, CircuitBuilder, CircuitNode
-from streambound.incremental.evaluate import evaluate_once
-from streambound.incremental.feed import SourceChange, together
+from streambound.incremental.evaluate import SourceChange, evaluate_once, together
 from streambound.incremental.operators import BucketsOp, FilterOp, Group, MapOp, NegateOp, PlusOp, SourceOp, SumsOp
 from streambound.incremental.passes.rewriting import copied, rewritten
 from streambound.incremental.translate import translate

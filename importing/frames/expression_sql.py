@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from streambound.analyzer.durations import length_text
 from streambound.analyzer.expressions.dialect import tokens_of
 from streambound.analyzer.types import parse_type
-from streambound.criteria.engines.profile import length_text
 from streambound.importing.frames.catalyst import Expression, expression_of
 from streambound.importing.spark_schema import type_name
 

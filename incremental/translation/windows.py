@@ -25,7 +25,7 @@ from streambound.analyzer.algebra.nodes import (
     Unit,
     WindowCall,
 )
-from streambound.analyzer.algebra.window_functions import Gives, number_of, operands, window_function
+from streambound.analyzer.algebra.window_functions import Gives, number_of, operands, window_function, window_type
 from streambound.analyzer.constants import INT
 from streambound.incremental.operators import BucketsOp, GroupOp, SessionsOfGroup
 from streambound.incremental.translation.aggregates import aggregate_of
@@ -82,18 +82,17 @@ def _function(to: Translator, call: WindowCall, view: BoundView, replaced: dict[
         raise Untranslatable("IGNORE NULLS has no circuit", call.syntax)
     name, function, number = call.function.lower(), window_function(call), number_of(call)
     frame = None if call.frame is None else _bounds(call.frame)
-    if function.gives is Gives.NUMBER:
-        return WindowOf(name, INT, offset=number, text=text)
+    if function.gives in (Gives.NUMBER, Gives.SHARE):
+        return WindowOf(name, window_type(call, None) or INT, offset=number, text=text)
     if function.gives is Gives.VALUE:
         value, *more = (bind(to.scalar(one), view, replaced) for one in operands(call))
         if frame is not None and more:
             raise Untranslatable(f"{call.function} of more than a value has no circuit", call.syntax)
-        return WindowOf(name, value.kind, value, number, more[0] if more else None, frame=frame, text=text)
-    if call.distinct:
-        raise Untranslatable(f"{call.function} of DISTINCT values over a window has no circuit", call.syntax)
+        where = None if call.filter is None else bind(to.scalar(call.filter), view, replaced)
+        return WindowOf(name, value.kind, value, number, more[0] if more else None, frame=frame, text=text, where=where)
     plain = AggregateCall(call.name, call.function, call.arguments, filter=call.filter, syntax=call.syntax)
     of = aggregate_of(to, plain, view, replaced)
-    return WindowOf(name, of.kind, aggregate=of, frame=frame, text=text)
+    return WindowOf(name, of.kind, aggregate=of, frame=frame, text=text, distinct=call.distinct)
 
 
 def _bounds(frame: Frame) -> Bounds:

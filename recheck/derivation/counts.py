@@ -186,6 +186,14 @@ class Counts:
             while below is not None and not self.is_of(claim.of[0], below):
                 below = with_as_many(below)
             return self.most(claim.of[0], counted(below or rows.node))
+        if claim.of and all(one.rule == "whole" for one in claim.of):
+            union: PlanNode | None = rows.node
+            while union is not None and not isinstance(union.tree, nodes.Union):
+                union = with_as_many(union)
+            sides = [] if union is None else [*union.inputs.values()]
+            if len(sides) != len(claim.of):
+                raise RejectedError("sides of what is no union")
+            return total(self.most(one, counted(side)) for one, side in zip(claim.of, sides, strict=True))
         values = {one.column: self._values(one, rows, None) for one in claim.columns}
         return WholeRows(self.symbols, values, self.facts).of(rows.node)
 

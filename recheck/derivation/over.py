@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from streambound.analyzer.algebra.nodes import Over, Side, Unit, WindowCall
 from streambound.analyzer.algebra.window_functions import (
     Looks,
+    continues,
     is_beside,
+    is_decided,
     is_rank,
     number_of,
     operands,
@@ -26,7 +28,7 @@ def over(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) 
     """What each window keeps of the rows; each function is of one of them."""
     tree, below, needed = node.tree, node.below, needed_of(claim)
     assert isinstance(tree, Over), "its rule"
-    if any(map(_refused, tree.calls)):
+    if not all(map(is_decided, tree.calls)):
         raise RejectedError("a function over a window that no rule speaks of")
     shown = needed.columns & below.every if all(window_function(call).ties for call in tree.calls) else below.every
     states, seen = list[ExpectedState](), list[int]()
@@ -41,12 +43,6 @@ def over(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation) 
     operations.states(claim, *states)
     own = below.read_by(*(one for c in tree.calls for one in (*c.partition, *(key.value for key in c.order))))
     operations.inputs(claim, (below, Needed(shown | own)))
-
-
-def _refused(call: WindowCall) -> bool:
-    several = not is_beside(call) and len(operands(call)) > 1
-    unusual = call.distinct or call.filter is not None or call.ignore_nulls
-    return unusual or several or not window_function(call).decided
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +67,8 @@ def _reach(call: WindowCall) -> _Reach:
         for end, away in ((call.frame.start, Side.FOLLOWING), (call.frame.end, Side.PRECEDING))
     ]
     (before, _), (after, behind) = ends
+    if before is None and not continues(call):
+        return _Reach(None, None, call.frame.unit)
     if before is None and behind and (call.frame.unit, after) != (Unit.ROWS, 1):
         return _Reach(None, None, call.frame.unit)  # the value so far is not that of rows further back
     before, after = (None if n is None else max(0, -n if turned else n) for n, turned in ends)

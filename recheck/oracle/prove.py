@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import product
 from typing import Any
 
 from sqlglot import exp
@@ -107,3 +109,79 @@ def _change(before: Counter[tuple[Any, ...]], after: Counter[tuple[Any, ...]]) -
 def _is_stream(catalog: Catalog, name: str) -> bool:
     table = catalog.table(name)
     return table is not None and table.kind is not Kind.RELATION
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenEnds:
+    """Rows of a ``stream``, each with the end that it has and the later one that it may have, as numbers.
+
+    ``always`` are other rows, which are valid from before until after all of them. All have begun at ``since``; results
+    are asked for from ``low`` to before ``high``, where these are there.
+    """
+
+    stream: str
+    rows: Sequence[Mapping[str, Any]]
+    ends: Sequence[tuple[int, int]]
+    always: Rows
+    since: int
+    low: int | None = None
+    high: int | None = None
+
+    def asks(self, point: int) -> bool:
+        """Whether results are asked for at a point of time."""
+        return (self.low is None or self.low <= point) and (self.high is None or point < self.high)
+
+
+def prove_ends(
+    query: exp.Expr, catalog: Catalog, given: ChosenEnds, on_choice: Callable[[], None] = lambda: None
+) -> WitnessProof:
+    """Evaluate each choice of ends at each point of time, and count those that lead to other results.
+
+    ``query`` is the SQL inside of the block; ``on_choice`` is called after each choice.
+    """
+    text, database = duckdb_text(query), BatchSql(_without_periods(catalog))
+    ended = {end for both in given.ends for end in both}
+    points = [point for point in sorted({given.since, *ended}) if given.asks(point)]
+
+    @cache
+    def result(valid: int) -> frozenset[tuple[Any, int]]:
+        return frozenset(database.results(text, valid).items())
+
+    try:
+        database.add(given.always, 0)
+        for bit, row in enumerate(given.rows):
+            database.add({given.stream: [row]}, 1 << bit)
+        states = set()
+        for chosen in product((0, 1), repeat=len(given.rows)):
+            ends = [both[later] for both, later in zip(given.ends, chosen, strict=True)]
+            valid = (sum(1 << bit for bit, end in enumerate(ends) if end > point) for point in points)
+            states.add(tuple(map(result, valid)))
+            on_choice()
+    finally:
+        database.close()
+    return WitnessProof(1 << len(given.rows), len(states))
+
+
+def tells_row(query: exp.Expr, catalog: Catalog, given: ChosenEnds, row: int) -> bool:
+    """Whether results differ where one row, counted from 0, ends later, while all others end sooner."""
+    point = given.ends[row][0]
+    text, database = duckdb_text(query), BatchSql(_without_periods(catalog))
+    pairs = enumerate(zip(given.rows, given.ends, strict=True))
+    others = [other for at, (other, (end, _)) in pairs if at != row and end > point]
+    try:
+        database.add(given.always, 0)
+        database.add({given.stream: others}, 0)
+        database.add({given.stream: [given.rows[row]]}, 1)
+        return given.asks(point) and database.results(text, 0) != database.results(text, 1)
+    finally:
+        database.close()
+
+
+def _without_periods(catalog: Catalog) -> Catalog:
+    """The tables without the columns that the SQL inside of a block does not see."""
+    hidden = {table.name: table.period.hidden(probabilistic=False) if table.period else () for table in catalog.tables}
+    tables = (
+        replace(table, columns=tuple(column for column in table.columns if column.name not in hidden[table.name]))
+        for table in catalog.tables
+    )
+    return replace(catalog, tables=tuple(tables))

@@ -26,8 +26,7 @@ from streambound.analyzer.lower import lower
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.types import DataType, Family
 from streambound.incremental.circuit import Circuit
-from streambound.incremental.evaluate import NoFixpointError, evaluate
-from streambound.incremental.feed import SourceChange, ticks
+from streambound.incremental.evaluate import NoFixpointError, SourceChange, evaluate, ticks
 from streambound.incremental.pipeline import stages
 from streambound.incremental.translate import translate
 from streambound.incremental.translation.views import Untranslatable

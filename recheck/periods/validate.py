@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from streambound.analyzer.catalog import Catalog, Kind
@@ -10,12 +11,11 @@ from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.emission import EmitMode
 from streambound.analyzer.statement import Statement
 from streambound.analyzer.types import parse_type
-from streambound.recheck.certificates.claims import RejectedError
+from streambound.recheck.certificates.claims import ClaimedAmount, RejectedError, once
 from streambound.recheck.certificates.quantity import least, total
 from streambound.recheck.certificates.reading_claims import read_as
 from streambound.recheck.certificates.validate import Proof, amount_faults
 from streambound.recheck.derivation.claims import NotCheckedError
-from streambound.recheck.periods.claims import ClaimedPeriods, ClaimedPeriodState
 from streambound.recheck.periods.equal_keys import equal_keys
 from streambound.recheck.periods.leaves import PeriodCatalog
 from streambound.recheck.periods.lineages import random_states
@@ -25,6 +25,34 @@ from streambound.temporal.lineage import LineageBlock
 from streambound.temporal.snapshot import SnapshotBlock
 from streambound.temporal.statement import SeqStatement, read_statement
 from streambound_runtime.periods.plan import PeriodCoalesce, PeriodGroup, PeriodPlan, inputs_of
+
+VERSION = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedPeriodState:
+    """A line of the certificate."""
+
+    state: str
+    proposition: str
+    keys: tuple[str, ...]
+    entries: ClaimedAmount
+    lifetime: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedPeriods:
+    """The whole certificate."""
+
+    version: int
+    states: tuple[ClaimedPeriodState, ...]
+    entries: ClaimedAmount
+
+    def __post_init__(self) -> None:
+        if self.version != VERSION:
+            raise RejectedError(f"the certificate is not of version {VERSION}")
+        once("'states'", *(state.state for state in self.states))
+
 
 _ENDED = "when its end has passed"
 

@@ -14,12 +14,12 @@ from streambound.criteria.judged import CircuitBound
 from streambound.criteria.unlimited import unlimited
 from streambound.synopsis_exec.circuit_plan import PlannedCircuit, plan_of
 from streambound.synopsis_exec.from_operations import JobOperators, Maker, NotMade
+from streambound.synopsis_exec.kept_results import ADDED, refused
 from streambound.synopsis_exec.operations.groups import rows_of_groups
 from streambound.synopsis_exec.operations.joins import rows_of_join
 from streambound.synopsis_exec.operations.recursion import rows_of_recursion
 from streambound.synopsis_exec.operations.sets import rows_of_set
 from streambound.synopsis_exec.operations.windows import rows_of_windows
-from streambound.synopsis_exec.result_columns import ADDED, refused
 
 MAKERS: dict[type[nodes.Tree], Maker] = {
     nodes.Aggregate: rows_of_groups,

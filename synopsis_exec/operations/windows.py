@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sqlglot import exp
+
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.window_functions import number_of, operands, window_function, window_type
 from streambound.analyzer.columns import Column
@@ -36,9 +38,9 @@ def _window(
     texts = [job.text(one, view, rows) for one in call.partition]
     texts += [job.text(key.value, view, rows) for key in call.order]
     given = list[str]()
-    values = list[tuple[int | None, int | None]]()
+    values = list[tuple[int | None, int | None, int | None]]()
     for one in calls:
-        value = default = None
+        value = default = where = None
         of = operands(one)
         if of:
             value = own + len(texts) + len(given)
@@ -46,13 +48,17 @@ def _window(
         if len(of) > 1:
             default = own + len(texts) + len(given)
             given.append(job.text(of[1], view, rows))
-        values.append((value, default))
+        if one.filter is not None:
+            where = own + len(texts) + len(given)
+            case = exp.Case(ifs=[exp.If(this=one.filter.syntax.copy(), true=exp.Literal.number(1))])
+            given.append(job.text(case, view, rows))
+        values.append((value, default, where))
     mapped = job.made_of(rows, [*plain, *texts, *given], ())
     partition = tuple(range(own, own + len(call.partition)))
     first = own + len(partition)
     order = tuple((first + n, key.descending, key.nulls_first) for n, key in enumerate(call.order))
     found = tuple(_value(one, *places, mapped.columns) for one, places in zip(calls, values, strict=True))
-    kinds = tuple(_kind(one, place, mapped.columns) for one, (place, _) in zip(calls, values, strict=True))
+    kinds = tuple(_kind(one, place, mapped.columns) for one, (place, _, _) in zip(calls, values, strict=True))
     closing = None if state.count is None else state.count.closing
     bucket = None
     if closing is not None:
@@ -77,7 +83,9 @@ def _ending(
     return ((), "") if held is None else (tuple(own + place for place in held.places), job.over(held.key)[0])
 
 
-def _value(call: nodes.WindowCall, value: int | None, default: int | None, columns: Sequence[Column]) -> OverValue:
+def _value(
+    call: nodes.WindowCall, value: int | None, default: int | None, where: int | None, columns: Sequence[Column]
+) -> OverValue:
     kind = _kind(call, value, columns)
     argument = None if value is None else columns[value].type
     if default is not None and columns[default].type == VOID:
@@ -85,7 +93,7 @@ def _value(call: nodes.WindowCall, value: int | None, default: int | None, colum
     frame = None if call.frame is None else _frame(call.frame)
     offset = 0 if window_function(call).number is None else number_of(call)
     places = (argument.scale or 0) if argument is not None and argument.family is Family.DECIMAL else 0
-    return OverValue(call.function.lower(), kind.name, value, default, offset, frame, places)
+    return OverValue(call.function.lower(), kind.name, value, default, offset, frame, places, call.distinct, where)
 
 
 def _frame(frame: nodes.Frame) -> tuple[bool, int | None, int | None]:

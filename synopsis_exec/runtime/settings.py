@@ -44,7 +44,7 @@ _TEXTS = (
      "the next run; or run on, with a micro-batch every so often, as in '10 seconds'"),
 )  # fmt: skip
 _NUMBERS = (
-    ("limit", "M", "stop above this many synopsis entries (default: the bound M)"),
+    ("limit", "M", "stop above this many entries (default: the bound M)"),
     ("files-per-batch", "N", "files of a stream per micro-batch (default: about a million rows, by their bytes)"),
 )
 _CHOICES = (

@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 from typing import Any
 
-import pytest
-
 from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.analyzer.lower import lower
 from streambound.analyzer.spans import SourceText
@@ -56,9 +54,6 @@ def sparks(spark: Any, sql: str) -> str:
     return "right"
 
 
-@pytest.mark.spark
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
 def test_names_are_ambiguous_where_they_are_for_spark(spark: Any) -> None:
     for name in "ST":
         spark.sql("SELECT 1L AS a, 2L AS b, 3L AS ts").createOrReplaceTempView(name)

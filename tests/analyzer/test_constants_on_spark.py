@@ -22,8 +22,6 @@ from support.constant_texts import CONSTANTS, INTERVALS, OPERATORS, random_const
 from support.profiles import MORE
 from support.row_sql import cell, encoded
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
-
 COLUMNS = {
     "t": "tinyint", "s": "smallint", "i": "int", "l": "bigint", "f": "float", "x": "double", "n": "decimal",
     "d": "decimal(9,2)", "e": "decimal(38,0)", "g": "decimal(38,18)", "c": "string", "b": "boolean", "da": "date",

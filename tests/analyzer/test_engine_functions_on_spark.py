@@ -21,7 +21,6 @@ from streambound_runtime.expressions import needs_spark, tried
 from support.engine_expressions import COLUMNS, every, of_casts, random_expressions, rows
 from support.profiles import MORE
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 KINDS = {name: kind_of(kind) for name, kind in COLUMNS.items()}
 ROWS, AT_ONCE = 240, 250
 _INTERPRETED = {

@@ -9,7 +9,6 @@ from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
-import pytest
 
 from streambound.analyzer.catalog import catalog_from_mapping
 from streambound.analyzer.spans import SourceText
@@ -26,7 +25,6 @@ from support.asking_statements import CATALOG, COLUMNS, AskingStatements
 from support.choices import Choices
 from support.profiles import MORE
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 STATEMENTS = 16 * MORE
 VALUES: dict[str, tuple[Any, ...]] = {
     "a": (None, 0, 1, 2, 3, -1, 2**40),

@@ -18,7 +18,6 @@ from streambound.analyzer.expressions.reading import read
 from streambound.analyzer.expressions.registry import FUNCTIONS
 from support.expression_texts import COLUMNS, ROWS, expressions
 
-pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore")]
 KINDS = {name: kind_of(kind) for name, kind in COLUMNS.items()}
 SKIP, FAILED = object(), object()
 NESTED = ("ar", "m", "st")

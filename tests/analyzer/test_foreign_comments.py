@@ -56,9 +56,6 @@ def test_only_the_statement_around_it_is_refused() -> None:
     assert (alone.name, alone.diagnostics) == (found[1].name, found[1].diagnostics)
 
 
-@pytest.mark.spark
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
 def test_spark_reads_them_so(spark: Any) -> None:
     """What is refused is refused by Spark, or another query for it than without the next line; the others are not."""
     parser = spark._jsparkSession.sessionState().sqlParser()

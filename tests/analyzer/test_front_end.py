@@ -13,8 +13,8 @@ from streambound.analyzer.errors import InputError
 from streambound.analyzer.lower import Lowered
 from streambound.analyzer.render import render
 from streambound.analyzer.spans import SourceText
-from streambound.analyzer.sql_files import read_sql
 from streambound.analyzer.statements import split_statements
+from streambound.analyzer.workspace import read_sql
 from support.cases import Case, canonical, finding, lowered, read_cases
 from support.meaning import meaning
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from streambound.analyzer.query import Constant
 from support.cases import query_of
 
@@ -24,9 +22,6 @@ LITERALS = [
 ]
 
 
-@pytest.mark.spark
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
 def test_literals(spark: Any) -> None:
     values = []
     for literal in LITERALS:

@@ -19,7 +19,7 @@ from streambound.criteria.engines.flow import TimeWindow, windows_open
 from streambound.criteria.engines.profile import EngineReading, GoesBy, StateClass
 from streambound.criteria.engines.reported import findings
 from streambound.criteria.engines.spark import SparkModel
-from streambound.reports.engine_text import engine_lines
+from streambound.reports.text_report import engine_lines
 from support.any_queries import CATALOG as ANY
 from support.any_queries import any_query
 from support.choices import Choices

@@ -39,8 +39,6 @@ CHOSEN = (
 assert len(CHOSEN) == 40
 ROWS = {row["name"]: row for row in map(json.loads, DATA.read_text(encoding="utf-8").splitlines())}
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
-
 
 @pytest.fixture(scope="module")
 def streams(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:

@@ -15,8 +15,7 @@ from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.lower import lower
 from streambound.api import catalog_of
 from streambound.criteria.check import Checked
-from streambound.incremental.evaluate import evaluate_once
-from streambound.incremental.feed import SourceChange, ticks
+from streambound.incremental.evaluate import SourceChange, evaluate_once, ticks
 from streambound.incremental.translate import translate
 from support.circuits import Printed, checked_circuit, rounded, run_circuit
 from support.prefixes import prefixes

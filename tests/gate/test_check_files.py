@@ -23,7 +23,7 @@ from streambound.gate import cache as cache_module
 from streambound.gate import judging, tasks
 from streambound.gate.cache import Cache, digest
 from streambound.gate.check_files import GateSettings, check_files
-from streambound.gate.outcome_json import from_json, to_json
+from streambound.gate.tasks import from_json, to_json
 from streambound.reports.formats import FORMAT_NAMES
 from streambound.reports.outcome import Outcome
 from support.catalog_texts import BOUNDED

@@ -51,7 +51,7 @@ def test_findings_verdicts_and_repairs_are_those_of_the_command_line(folder: Pat
             end = sum(len(line) + 1 for line in lines[: other["end_line"] - 1]) + other["end_column"] - 1
             assert covered(TEXT, one.range) == TEXT[start:end] != ""
         assert "unbounded" in await editor.hover("q.sql", 2)
-        assert "**q:1: bounded (constant), at most 3 synopsis entries, 51 B**" in await editor.hover("q.sql", 1)
+        assert "**q:1: bounded (constant), at most 3 entries, 51 B**" in await editor.hover("q.sql", 1)
         assert await editor.hover("q.sql", 0) == ""
         with_fixes = next(i for i, found in enumerate(expected) if found["fixes"])
         actions = await editor.actions("q.sql", shown[with_fixes].range)

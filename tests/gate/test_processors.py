@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from streambound.gate import processors
+from streambound.gate import tasks
 from streambound.gate.cache import cache_directory
 
 
@@ -31,9 +31,9 @@ def test_a_container_sets_the_limit(
 ) -> None:
     for name, text in files.items():
         (tmp_path / name).write_text(text, encoding="ascii")
-    monkeypatch.setattr(processors, "_QUOTAS", (tmp_path / "cpu.max", tmp_path / "cpu.cfs_quota_us"))
+    monkeypatch.setattr(tasks, "_QUOTAS", (tmp_path / "cpu.max", tmp_path / "cpu.cfs_quota_us"))
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(16)), raising=False)
-    assert processors.processors() == expected
+    assert tasks.processors() == expected
 
 
 def test_a_user_without_a_home_has_no_cache(monkeypatch: pytest.MonkeyPatch) -> None:

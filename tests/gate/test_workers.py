@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from streambound import cli
-from streambound.gate import processors, tasks
+from streambound.gate import tasks
 from support.catalog_texts import BOUNDED
 from support.catalog_texts import TWO_STREAMS as CATALOG
 
@@ -47,7 +47,7 @@ def test_a_worker_that_is_killed_fails_the_run(
 
     assert CliRunner().invoke(cli.main, ["check", "--no-cache", "-j", "2"]).exit_code == 0
     monkeypatch.setattr(tasks, "result", killed)
-    monkeypatch.setattr(processors, "processors", lambda: 2)
+    monkeypatch.setattr(tasks, "processors", lambda: 2)
     result = CliRunner().invoke(cli.main, list(command))
     assert result.exit_code == 2
     assert result.stdout == ""
@@ -78,7 +78,7 @@ def test_workers_that_die_at_once_fail_the_run(project: Path, monkeypatch: pytes
 
 SLOW = """
 import sys, time
-from streambound.gate import processors, tasks
+from streambound.gate import tasks
 def slow(task, workspace):
     print("judging", __import__("os").getpid(), flush=True)
     time.sleep(1000)

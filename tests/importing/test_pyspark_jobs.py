@@ -21,8 +21,6 @@ from support.spark_explained import explained_class
 
 JOBS = sorted((Path(__file__).resolve().parent.parent / "data" / "pyspark_jobs").glob("*.py"))
 
-pytestmark = pytest.mark.spark
-
 
 def class_of(outcome: Outcome) -> str:
     reading = outcome.engine

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-import pytest
-
 from streambound.analyzer.engine_profiles import OutputMode
 from streambound.criteria.engines.profile import Phase
 from streambound.gate.spark_frames import query_outcome
@@ -18,7 +16,6 @@ from support.profiles import MORE
 from support.random_frames import random_frame
 from support.spark_explained import explained_class
 
-pytestmark = pytest.mark.spark
 RATES = {"a": (40, 13, 17), "b": (30, 11, 19)}
 
 

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streambound.incremental.evaluate import evaluate
-from streambound.incremental.feed import SourceChange, ticks
+from streambound.incremental.evaluate import SourceChange, evaluate, ticks
 from streambound.incremental.zset import ZSet
 from support.lifted import stages_of
 from support.prefixes import recomputed

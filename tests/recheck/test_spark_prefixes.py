@@ -15,8 +15,6 @@ from streambound.analyzer.errors import StreamboundError
 from streambound.recheck.oracle.spark_batch import BatchComparison, BatchStatement, batch_session
 from streambound.recheck.oracle.spark_prefixes import OTHERS, RETRACTING, compare_final, compare_prefixes
 
-pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore")]
-
 CATALOG = {"streams": {"S": {"timestamp": "ts", "columns": {"k": "int", "v": "int", "ts": "bigint"}}}}
 SQL = "SELECT k, AVG(v) AS a FROM S GROUP BY k"
 LAST = 3 * (RETRACTING + OTHERS) + 1

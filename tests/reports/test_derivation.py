@@ -56,7 +56,7 @@ figure2, a bag
 │       ├── {U}: one counter; at most 1
 │       └── {T, U}: 1 <= T.B <= 4; at most 4
 ├── Theorem 1 of the paper holds
-└── verdict: bounded (constant), at most 5 synopsis entries, 76 B"""
+└── verdict: bounded (constant), at most 5 entries, 76 B"""
     )
 
 

@@ -14,7 +14,7 @@ from streambound.reports import memory_plot
 from streambound.reports.memory_plot import write_plots
 from streambound.reports.memory_report import MOST_ROWS, memory_json, memory_lines, verdict
 from streambound.synopsis_exec.memory import Measurement
-from streambound.synopsis_exec.memory_samples import Native, Sample
+from streambound.synopsis_exec.memory_processes import Native, Sample
 
 MIB = 1024 * 1024
 
@@ -38,8 +38,8 @@ def test_the_table_has_a_line_for_some_batches_and_the_last() -> None:
     assert len(table) == MOST_ROWS
     assert table[-1].split() == ["30,000", "6", "130", "0", "70", "400", "90", "30.0"]
     assert "Spark's own stream-stream join (its Java heap was full after 20,000 tuples):" in lines
-    assert " ".join(lines[-3:]) == (
-        "constant: at most 6 synopsis entries at any time, 50.0% of M = 12, and no more in the second half than in the "
+    assert " ".join(lines[-2:]) == (
+        "constant: at most 6 entries at any time, 50.0% of M = 12, and no more in the second half than in the "
         "first; 130 bytes of tables, within 480; Spark's own join kept 20,000 rows after 20,000 tuples"
     )
 
@@ -47,28 +47,28 @@ def test_the_table_has_a_line_for_some_batches_and_the_last() -> None:
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ({"limit": 5}, "NOT CONSTANT: 6 synopsis entries, more than M = 5"),
+        ({"limit": 5}, "NOT CONSTANT: 6 entries, more than M = 5"),
         ({"stopped": "13 entries"}, "NOT CONSTANT: the job was stopped: 13 entries"),
         ({"limit_bytes": 129}, "NOT CONSTANT: 130 bytes of tables, more than 129"),
         (
             {"native": None, "limit_bytes": None},
-            "constant: at most 6 synopsis entries at any time, 50.0% of M = 12, and no more in the second half than in "
+            "constant: at most 6 entries at any time, 50.0% of M = 12, and no more in the second half than in "
             "the first; 130 bytes of tables",
         ),
         (
             {"native": None, "limit": 6},
-            "constant: at most 6 synopsis entries at any time, within M = 6, which they reached; 130 bytes of tables, "
+            "constant: at most 6 entries at any time, within M = 6, which they reached; 130 bytes of tables, "
             "within 480",
         ),
         (
             {"native": None, "samples": LINE, "limit": 300},
-            "STILL GROWING at the end: 60 synopsis entries, 20.0% of M = 300; that is within the bound, but no "
+            "STILL GROWING at the end: 60 entries, 20.0% of M = 300; that is within the bound, but no "
             "measurement of constant memory: read more --tuples, or narrow what M comes from; 130 bytes of tables, "
             "within 480",
         ),
         (
             {"native": None, "samples": tuple(replace(sample, peak=0) for sample in JOB)},
-            "NOTHING WAS STORED of the M = 12 synopsis entries that there may be: this shows nothing; 130 bytes of "
+            "NOTHING WAS STORED of the M = 12 entries that there may be: this shows nothing; 130 bytes of "
             "tables, within 480",
         ),
     ],

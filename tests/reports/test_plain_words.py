@@ -9,7 +9,7 @@ from sqlglot import exp, parse
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError
 
-from streambound.reports.plain_words import plain_words, written_words
+from streambound.reports.fingerprint import plain_words, written_words
 from support.profiles import examples
 
 OPERATORS = {"OR": 1, "AND": 2, "=": 4, "<": 4, "<>": 4, "+": 5, "-": 5, "*": 6, "/": 6, "%": 6}

@@ -13,8 +13,7 @@ import pytest
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.api import catalog_of
 from streambound.recheck.oracle.relation_states import RowChange, states
-from streambound.synopsis_exec.changing_relations import changes_input, changes_node
-from streambound.synopsis_exec.declared_table import declared_table
+from streambound.synopsis_exec.declared_table import changes_input, changes_node, declared_table
 from streambound.synopsis_exec.recorded_streams import change_writer
 from streambound_runtime.decoding.decoder import Decoded, Decoder
 from streambound_runtime.operators.by_tick import Row, Ticks, rows_by_time

@@ -31,8 +31,6 @@ from support.every_type import catalog as every_type
 from support.product import decided
 from support.profiles import MORE
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
-
 DEEP = [b'{"x":' + b"[" * depth + b"]" * depth + b"}" for depth in (400, 499, 1000, 1500)]
 NUMBERS = ("1" * 1000, "-" + "1" * 1000, "0." + "1" * 1000, "1e" + "0" * 999, "-INFINITY")
 TWICE = {'"n": null, "n": 5', '"n": 5, "n": 7', '"n": "x", "n": 77', '"n": [], "n": 5'}

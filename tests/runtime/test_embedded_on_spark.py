@@ -13,8 +13,6 @@ from streambound_runtime.spec import JobSpec
 from support.embedded import CATALOG, FILTER, JOIN, counted, run_here, streams
 from support.jobs import batches, figure2, read, run
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
-
 LATE = {**CATALOG["streams"]["S"], "lateness": 5, "max_rate": {"rows": 9, "per": 4}}
 STATEMENTS = {
     "a join": (JOIN, CATALOG),

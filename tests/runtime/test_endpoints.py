@@ -120,9 +120,6 @@ def test_who_should_have_answered() -> None:
     assert in_words(sink_of(of_kafka), settings) == "Kafka's topic out at c:1"
 
 
-@pytest.mark.spark
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
 def test_a_package_that_is_not_there(spark: Any, tmp_path: Path) -> None:
     """Spark's message leads to a guide; ours to the option that brings the package."""
     import pyspark

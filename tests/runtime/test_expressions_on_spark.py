@@ -34,8 +34,6 @@ from support.jobs import compiled_of, job_of, read, run_with, write
 from support.product import NotAnalysed
 from support.profiles import MORE
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
-
 COLUMNS = {
     "a": "bigint", "b": "int", "s": "string", "x": "double", "d": "decimal(9,2)", "born": "date", "seen": "timestamp",
     "ok": "boolean", "ts": "bigint",

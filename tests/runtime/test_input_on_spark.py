@@ -24,7 +24,6 @@ from streambound_runtime.settings import Settings
 from support.jobs import FIGURE2, batches, figure2, job_of, read, run, run_with, write
 
 INT96, REBASE = "spark.sql.parquet.outputTimestampType", "spark.sql.parquet.int96RebaseModeInWrite"
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 
 def test_bad_rows_are_quarantined_with_their_reason(spark: Any, tmp_path: Path) -> None:

@@ -9,13 +9,9 @@ from typing import Any
 
 import pytest
 
-from streambound.analyzer.errors import NotExecutableError
 from streambound_runtime.errors import JobError
-from streambound_runtime.placement import state_owner
-from support.encoding import multiset
-from support.jobs import FIGURE2, ROOT, TYPED, TYPED_SQL, batches, figure2, job_of, read, run, run_with, write
-
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+from support.embedded import run_here
+from support.jobs import FIGURE2, TYPED, TYPED_SQL, batches, figure2, job_of, read, run, run_with, write
 
 
 def test_figure_2_from_the_catalogs_sources(spark: Any, tmp_path: Path) -> None:
@@ -52,7 +48,7 @@ def test_every_type_is_read_and_written(spark: Any, tmp_path: Path) -> None:
     assert summary["quarantined"] == {"n is outside its domain": 1, "x is NaN": 1, "n is not an int": 1}
 
 
-def test_no_valid_row_overflows_in_a_filter(spark: Any, tmp_path: Path) -> None:
+def test_no_valid_row_overflows_in_a_filter(tmp_path: Path) -> None:
     """The kernel's integers have no limit; Spark's have, so it must not compute with them."""
     far = f"S.a <= {2**63 - 1} AND S.y <= DATE '9999-12-31' + INTERVAL 99999999 DAYS AND S.d > -{10**35}"
     sql = f"SELECT S.a, S.b FROM S, T WHERE T.ts > S.ts AND S.a + 5 <= S.b AND S.c - 7 < S.a AND {far}"
@@ -65,7 +61,7 @@ def test_no_valid_row_overflows_in_a_filter(spark: Any, tmp_path: Path) -> None:
     ]  # fmt: skip
     write(tmp_path / "in" / "S.jsonl", *rows)
     write(tmp_path / "in" / "T.jsonl", {**rows[0], "ts": 1})
-    summary = run(spark, job_of(sql, declared), tmp_path)
+    summary = run_here(job_of(sql, declared), tmp_path)
     found = {(row["a"], row["b"]): row["_mult"] for row in read(tmp_path / "output")}
     wanted = Counter((r["a"], r["b"]) for r in rows if r["a"] + 5 <= r["b"] and r["c"] - 7 < r["a"])
     assert found == wanted
@@ -80,7 +76,7 @@ def with_bounds(catalog: dict[str, Any]) -> dict[str, Any]:
     return catalog
 
 
-def test_a_relation_with_more_rows_than_declared_stops_the_job(spark: Any, tmp_path: Path) -> None:
+def test_a_relation_with_more_rows_than_declared_stops_the_job(tmp_path: Path) -> None:
     declared = {
         "streams": {"S": {"timestamp": "ts", "columns": {"a": "bigint", "ts": "bigint"}}},
         "relations": {"R": {"columns": {"a": "bigint"}, "rows": 2}},
@@ -88,38 +84,20 @@ def test_a_relation_with_more_rows_than_declared_stops_the_job(spark: Any, tmp_p
     job = job_of("SELECT S.a FROM S, R WHERE S.a = R.a", declared)
     write(tmp_path / "in" / "S.jsonl", {"a": 1, "ts": 0})
     write(tmp_path / "in" / "R.jsonl", {"a": 1}, {"a": 2}, {"a": "x"})
-    assert run(spark, job, tmp_path)["rows"] == {"S": 1, "R": 3}
+    assert run_here(job, tmp_path)["rows"] == {"S": 1, "R": 3}
     write(tmp_path / "in" / "R.jsonl", {"a": 1}, {"a": 2}, {"a": 2})
     with pytest.raises(JobError, match="relation R has 3 rows, more than the catalog's rows = 2") as caught:
-        run(spark, job, tmp_path, "--checkpoint", str(tmp_path / "again"))
+        run_here(job, tmp_path, "--checkpoint", str(tmp_path / "again"))
     assert (caught.value.kind, caught.value.status) == ("rows", 1)
 
 
-def test_more_entries_than_the_bound_stop_the_job(spark: Any, tmp_path: Path) -> None:
+def test_more_entries_than_the_bound_stop_the_job(tmp_path: Path) -> None:
     batches(tmp_path / "in")
     job = figure2().job
     with pytest.raises(JobError, match="2 entries at timestamp 2, more than its bound M = 1") as caught:
-        run(spark, job, tmp_path, "--limit", "1")
+        run_here(job, tmp_path, "--limit", "1")
     assert (caught.value.kind, caught.value.status) == ("limit", 1)
     assert not (tmp_path / "output").exists()
-
-
-CORPUS = [json.loads(line) for line in (ROOT / "tests" / "data" / "corpus.jsonl").read_text().splitlines()]
-
-ANSWERED = [case for case in CORPUS if case.get("expected")]
-
-
-@pytest.mark.parametrize("case", ANSWERED[::9], ids=lambda case: case["name"])
-def test_corpus_queries_on_spark(spark: Any, tmp_path: Path, case: dict[str, Any]) -> None:
-    try:
-        job = job_of(case["sql"], case["catalog"])
-    except NotExecutableError:
-        assert case["projection"] == "set"
-        return
-    for name, rows in case["input"].items():
-        write(tmp_path / "in" / f"{name}.jsonl", *rows)
-    run(spark, job, tmp_path)
-    assert multiset(read(tmp_path / "output")) == multiset(case["expected"])
 
 
 def test_streams_without_rows(spark: Any, tmp_path: Path) -> None:
@@ -128,18 +106,3 @@ def test_streams_without_rows(spark: Any, tmp_path: Path) -> None:
     summary = run(spark, figure2().job, tmp_path)
     assert (summary["rows"], summary["results"]) == ({"S": 0, "T": 0, "U": 0}, 0)
     assert read(tmp_path / "output") == read(tmp_path / "quarantine") == []
-
-
-def test_a_batch_is_folded_in_slices(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    job = figure2().job
-    monkeypatch.setattr(state_owner, "AT_ONCE", 3)
-    rows = range(50)
-    write(tmp_path / "in" / "S.jsonl", *({"A": 9, "I": 7 * i % 50} for i in rows))
-    write(tmp_path / "in" / "T.jsonl", *({"B": 1 + i % 4, "J": 11 * i % 50} for i in rows))
-    write(tmp_path / "in" / "U.jsonl", *({"C": 0, "K": 3 * i % 50} for i in rows))
-    run(spark, job, tmp_path)
-    # For S at t: every T at 1..t-1 with every U before it; each timestamp has one tuple of each stream.
-    found = {row["_ts"]: 0 for row in read(tmp_path / "output")}
-    for row in read(tmp_path / "output"):
-        found[row["_ts"]] += row["_mult"]
-    assert found == {t: (t - 1) * t // 2 for t in range(2, 50)}

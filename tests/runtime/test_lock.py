@@ -207,8 +207,6 @@ def test_of_many_that_start_at_once_one_runs(tmp_path: Path, monkeypatch: pytest
     locks[0].check()
 
 
-@pytest.mark.spark
-@pytest.mark.slow
 def test_where_only_spark_reaches_the_last_run_to_start_goes_on(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,8 +14,6 @@ from streambound_runtime.placement import state_owner
 from support.derived import batch_statement
 from support.jobs import job_of, read, run_with, write
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
-
 COLUMNS = {
     "k": "int", "xs": "array<int>", "props": "map<string,double>", "spare": "array<string>",
     "who": "struct<userId:bigint,seen:timestamp,parts:array<struct<n:decimal(9,2),day:date>>>", "ts": "bigint",

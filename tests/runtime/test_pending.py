@@ -105,7 +105,7 @@ def by_time(row: Row) -> Any:
 
 
 def test_columns_of_deltas() -> None:
-    """Integers beyond 64 bits are Python's, others of the machine; texts are places in a dictionary."""
+    """Integers beyond 64 bits are Python's, others of the machine; texts are places among them."""
     pending = Pending(STREAMS)
     rows = [(2, 1, 10**30, 0.5, "b", 5, 1), (1, None, None, None, None, None, None), (2, 1, -7, 0.5, "b", 5, 1)]
     pending.add("S", [open_rows(STREAMS[0], good(STREAMS[0], rows))])
@@ -114,9 +114,9 @@ def test_columns_of_deltas() -> None:
     assert {name: str(values.dtype) for name, values in delta.columns.items()} == {
         "n": "int64", "wide": "object", "x": "float64", "s": "int64", "small": "int64", "list": "int64"
     }  # fmt: skip
-    assert {name: texts.to_pylist() for name, texts in delta.dictionary.items()} == {"s": ["b"]} and set(
-        delta.nulls
-    ) == {*TYPES}
+    assert delta.texts("s").to_pylist() == delta.values("s") == [None, "b", "b"] and set(delta.nulls) == {*TYPES}
+    distinct = delta.with_distinct_texts()
+    assert distinct.dictionary["s"].to_pylist() == ["b"] and distinct.values("s") == [None, "b", "b"]
     assert delta.values("wide") == [None, 10**30, -7]
     pending.add("S", [open_rows(STREAMS[0], good(STREAMS[0], [rows[2]]))])
     (deltas,) = pending.closed(None, 10)

@@ -20,8 +20,6 @@ from streambound_runtime.spec import JobSpec
 from streambound_runtime.usage import checked
 from support.jobs import job_of, read, run_with, write
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
-
 COLUMNS = {"k": "bigint", "s": "string", "d": "decimal(30,2)", "x": "double", "v": "int", "ts": "bigint"}
 CATALOG: dict[str, Any] = {
     "streams": {name: {"timestamp": "ts", "columns": COLUMNS} for name in "STU"},

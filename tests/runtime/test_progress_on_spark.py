@@ -14,8 +14,6 @@ import streambound
 from support.jobs import job_of, run_with, write
 from support.transcripts import blocks_of
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
-
 COLUMNS = {"k": "bigint", "ts": "timestamp"}
 CATALOG: dict[str, Any] = {"streams": {name: {"timestamp": "ts", "columns": COLUMNS} for name in "ST"}}
 QUERIES = {

@@ -91,8 +91,6 @@ def test_results_are_those_of_batch_sql_on_every_prefix(
     assert ran(None, tmp_path, name, None, "--files-per-batch", "1") == expected
 
 
-@pytest.mark.spark
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", ON_SPARK)
 def test_results_on_spark_are_the_same(
     spark: Any, results: Callable[[str], dict[int, Any]], tmp_path: Path, name: str
@@ -101,8 +99,6 @@ def test_results_on_spark_are_the_same(
     assert ran(spark, tmp_path, name) == expected
 
 
-@pytest.mark.spark
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("name", "placement"), ON_A_CLUSTER.items())
 def test_workers_are_given_the_relations(
     spark: Any,

@@ -12,8 +12,6 @@ import pytest
 from support.buckets_of_time import bucket_of, last_of
 from support.profiles import MORE
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
-
 DAYS = f"""
 SELECT explode(sequence(DATE '1990-01-01', DATE '{2389 if MORE > 1 else 2109}-12-31')) AS day
 UNION ALL SELECT explode(sequence(DATE '0001-01-01', DATE '0001-03-01'))

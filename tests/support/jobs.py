@@ -10,8 +10,8 @@ from typing import Any
 
 from streambound.analyzer.catalog import catalog_from_mapping, load_catalog
 from streambound.analyzer.lower import lower
-from streambound.analyzer.sql_files import read_sql
 from streambound.analyzer.statements import split_statements
+from streambound.analyzer.workspace import read_sql
 from streambound.criteria.verdict import decide
 from streambound.synopsis_exec.job_file import CompiledJob, compiled
 from streambound.synopsis_exec.plan import make_plan

@@ -14,7 +14,7 @@ from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import split_statements
 from streambound.analyzer.types import Family
 from streambound.incremental.circuit import Circuit
-from streambound.incremental.feed import SourceChange, ticks
+from streambound.incremental.evaluate import SourceChange, ticks
 from streambound.incremental.operators import SourceOp
 from streambound.incremental.pipeline import CircuitStage, stages
 from streambound.incremental.translate import translate

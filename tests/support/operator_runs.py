@@ -29,8 +29,7 @@ from streambound.criteria.check import unproved
 from streambound.criteria.dataflow.decision import JudgedOperators
 from streambound.criteria.dataflow.final import never_final
 from streambound.criteria.vocabulary import Verdict
-from streambound.incremental.evaluate import evaluate
-from streambound.incremental.feed import SourceChange, ticks
+from streambound.incremental.evaluate import SourceChange, evaluate, ticks
 from streambound.incremental.pipeline import stages
 from streambound.incremental.translation.views import Untranslatable
 from streambound.jobs import planned_circuit

@@ -13,8 +13,7 @@ from typing import Any
 
 import pytest
 
-from streambound.synopsis_exec.arriving import arriving
-from streambound.synopsis_exec.micro_batches import cut, in_order
+from streambound.synopsis_exec.micro_batches import arriving, cut, in_order
 from support.arrivals import MARK, QUERIES, Event, Mark, Model, contract, parts
 from support.arrivals import arriving as recorded
 from support.choices import Choices

@@ -20,8 +20,6 @@ from streambound_runtime.usage import checked
 from support.jobs import read, run_with, write
 from support.killing import started
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
-
 FILES = 5
 COLUMNS = {"k": "bigint", "v": "bigint", "ts": "bigint"}
 STREAM = {"timestamp": "ts", "columns": COLUMNS, "domain": {"k": [0, 6], "v": [0, 9]}, "max_per_timestamp": 9}

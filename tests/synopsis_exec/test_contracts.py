@@ -19,17 +19,14 @@ from streambound_runtime import results
 from streambound_runtime.errors import JobError
 from streambound_runtime.operators.entries import arrow_of_pairs
 from support.circuits import circuit_plan
+from support.embedded import run_here
 from support.fed import Fed
-from support.jobs import job_of, read, run, write
+from support.jobs import job_of, read, write
 from support.kernel import Kernel
 from support.product import decided
 
 COLUMNS = {"a": "bigint", "ts": "bigint"}
 SQL = "SELECT T.a FROM S, T WHERE S.ts > T.ts AND 0 < T.a AND T.a < 5"
-
-
-def on_spark(test: Any) -> Any:
-    return pytest.mark.spark(pytest.mark.slow(pytest.mark.filterwarnings("ignore")(test)))
 
 
 def declared(**more: Any) -> dict[str, Any]:
@@ -45,11 +42,10 @@ def crowded_input(folder: Path) -> None:
         write(folder / "S" / f"{number}.jsonl", {"a": 0, "ts": ts}, modified=1_600_000_000 + number)
 
 
-@on_spark
-def test_rows_beyond_max_per_timestamp_are_quarantined(spark: Any, tmp_path: Path) -> None:
+def test_rows_beyond_max_per_timestamp_are_quarantined(tmp_path: Path) -> None:
     """Only rows that the query can use count; of one batch those with the least texts stay, of several the first."""
     crowded_input(tmp_path / "in")
-    summary = run(spark, job_of(SQL, declared(max_per_timestamp=2)), tmp_path)
+    summary = run_here(job_of(SQL, declared(max_per_timestamp=2)), tmp_path)
     assert summary["quarantined"] == {"more than max_per_timestamp = 2 rows": 2}
     assert [json.loads(row["row"]) for row in read(tmp_path / "quarantine")] == [{"a": 4, "ts": 5}, {"a": 1, "ts": 5}]
     assert [(row["a"], row["_ts"], row["_mult"]) for row in read(tmp_path / "output")] == [
@@ -57,13 +53,12 @@ def test_rows_beyond_max_per_timestamp_are_quarantined(spark: Any, tmp_path: Pat
     ]  # fmt: skip
 
 
-@on_spark
-def test_rows_beyond_max_rate_are_quarantined(spark: Any, tmp_path: Path) -> None:
+def test_rows_beyond_max_rate_are_quarantined(tmp_path: Path) -> None:
     """Three in any four units of time, those of earlier batches among them; the time between makes room again."""
     crowded_input(tmp_path / "in")
     write(tmp_path / "in" / "T" / "2.jsonl", *({"a": 3, "ts": ts} for ts in (8, 9, 9, 9, 9)), modified=1_600_000_002)
     write(tmp_path / "in" / "S" / "2.jsonl", {"a": 0, "ts": 10}, modified=1_600_000_002)
-    summary = run(spark, job_of(SQL, declared(max_rate={"rows": 3, "per": 4})), tmp_path)
+    summary = run_here(job_of(SQL, declared(max_rate={"rows": 3, "per": 4})), tmp_path)
     assert summary["quarantined"] == {"more than max_rate = 3 rows per 4": 5}
     bad = [(row["reason"], json.loads(row["row"])) for row in read(tmp_path / "quarantine")]
     gone = [{"a": 1, "ts": 5}, {"a": 1, "ts": 6}, {"a": 2, "ts": 6}, {"a": 3, "ts": 8}, {"a": 3, "ts": 9}]
@@ -71,23 +66,21 @@ def test_rows_beyond_max_rate_are_quarantined(spark: Any, tmp_path: Path) -> Non
     assert sum(row["_mult"] for row in read(tmp_path / "output") if row["_ts"] == 10) == 6
 
 
-@on_spark
 @pytest.mark.parametrize("contract", [{"max_per_timestamp": 3}, {"max_rate": {"rows": 6, "per": 2}}])
-def test_explain_leaves_out_the_same_rows(spark: Any, tmp_path: Path, contract: dict[str, Any]) -> None:
+def test_explain_leaves_out_the_same_rows(tmp_path: Path, contract: dict[str, Any]) -> None:
     catalog = declared(**contract)
     plan = make_plan(decided(SQL, catalog), catalog_from_mapping(catalog))
     rows = [{"a": (7 * i) % 9, "ts": i % 4} for i in range(60)]
     write(tmp_path / "in" / "T.jsonl", *rows)
     write(tmp_path / "in" / "S.jsonl", {"a": 0, "ts": 9})
     replayed = recorded_rows(plan.streams[1], tmp_path / "in", useful(plan.streams[1], plan))
-    summary = run(spark, job_spec(plan), tmp_path)
+    summary = run_here(job_spec(plan), tmp_path)
     assert summary["quarantined"] == dict(replayed.quarantined)
     kept = [row["a"] for row in replayed.rows if 0 < row["a"] < 5]
     assert {row["a"]: row["_mult"] for row in read(tmp_path / "output")} == {a: kept.count(a) for a in set(kept)}
     assert len(kept) <= 3 * 4 < sum(0 < row["a"] < 5 for row in rows)
 
 
-@on_spark
 @pytest.mark.parametrize(
     ("bad", "reason"),
     [
@@ -96,7 +89,7 @@ def test_explain_leaves_out_the_same_rows(spark: Any, tmp_path: Path, contract: 
         ('{"a": 2, "ts": 0}', 'more than max_per_timestamp = 1 rows: {"a": 2, "ts": 0}'),
     ],
 )
-def test_a_violation_stops_the_job_where_the_catalog_says_so(spark: Any, tmp_path: Path, bad: str, reason: str) -> None:
+def test_a_violation_stops_the_job_where_the_catalog_says_so(tmp_path: Path, bad: str, reason: str) -> None:
     """Nothing of the batch is kept, so that the corrected rows can be read again; S may still quarantine."""
     catalog = declared(max_per_timestamp=1)
     catalog["streams"]["T"]["on_violation"] = "stop"
@@ -104,19 +97,18 @@ def test_a_violation_stops_the_job_where_the_catalog_says_so(spark: Any, tmp_pat
     write(tmp_path / "in" / "S.jsonl", "{", {"a": 0, "ts": 9})
     write(tmp_path / "in" / "T.jsonl", {"a": 1, "ts": 0}, bad)
     with pytest.raises(JobError) as caught:
-        run(spark, job, tmp_path)
+        run_here(job, tmp_path)
     where = f" in {tmp_path / 'in' / 'T.jsonl'}, line 2"
     assert str(caught.value) == f"T breaks its contract{where}: {reason}"
     assert (caught.value.kind, caught.value.status) == ("contract", 1)
     assert not (tmp_path / "output").exists()
     write(tmp_path / "in" / "T.jsonl", {"a": 1, "ts": 0})
-    summary = run(spark, job, tmp_path, "--checkpoint", str(tmp_path / "new"))
+    summary = run_here(job, tmp_path, "--checkpoint", str(tmp_path / "new"))
     assert summary["quarantined"] == {"not a JSON object": 1}
     assert [row["a"] for row in read(tmp_path / "output")] == [1]
 
 
-@on_spark
-def test_a_bad_row_of_a_relation_stops_the_job_where_the_catalog_says_so(spark: Any, tmp_path: Path) -> None:
+def test_a_bad_row_of_a_relation_stops_the_job_where_the_catalog_says_so(tmp_path: Path) -> None:
     catalog = declared()
     catalog["relations"] = {"R": {"columns": {"a": "bigint"}, "on_violation": "stop"}}
     job = job_of("SELECT S.a FROM S, R WHERE S.a = R.a", catalog)
@@ -126,16 +118,15 @@ def test_a_bad_row_of_a_relation_stops_the_job_where_the_catalog_says_so(spark: 
         JobError,
         match=r"R breaks its contract in .*/R.jsonl, line 2: a is not a bigint: .*x…, and 2 more in this batch",
     ):
-        run(spark, job, tmp_path)
+        run_here(job, tmp_path)
 
 
-@on_spark
-def test_duplicates_as_rows(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_duplicates_as_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     job = job_of("SELECT T.a FROM S, T WHERE S.ts > T.ts AND 0 < T.a AND T.a < 5", declared())
     monkeypatch.setattr(results, "_COPIES", 2)
     write(tmp_path / "in" / "T.jsonl", *({"a": a, "ts": 0} for a in (1, 1, 1, 1, 1, 2)))
     write(tmp_path / "in" / "S.jsonl", {"a": 0, "ts": 1})
-    summary = run(spark, job, tmp_path, "--multiplicity", "rows")
+    summary = run_here(job, tmp_path, "--multiplicity", "rows")
     assert read(tmp_path / "output") == [{"a": a, "_ts": 1, "_mult": 1} for a in (1, 1, 1, 1, 1, 2)]
     assert summary["results"] == 6
 

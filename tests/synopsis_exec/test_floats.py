@@ -58,9 +58,6 @@ def test_floats(place: Path, name: str) -> None:
     is_equal(place, name)
 
 
-@pytest.mark.spark
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
 def test_floats_on_spark(spark: Any, place: Path) -> None:
     is_equal(place, "keys", "--engine", "spark")
 

@@ -12,8 +12,6 @@ from streambound.analyzer.errors import UsageError
 from streambound.importing.spark_session import spark_session
 from streambound.importing.tables import accepted, toml_text
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
-
 
 def test_tables_of_a_session(spark: Any, tmp_path: Path) -> None:
     spark.range(3).selectExpr("id", "CAST(id AS DECIMAL(9,2)) AS price", "array(id) AS list").createOrReplaceTempView(

@@ -24,7 +24,6 @@ from streambound_runtime.sinks import BAD_ROW, kafka_records
 from streambound_runtime.spec import SinkSpec
 from support.jobs import FIGURE2, batches, figure2, job_of, read, run, run_with, write
 
-on_spark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 COLUMNS = {"a": "bigint", "ts": "bigint"}
 
 
@@ -50,8 +49,6 @@ class Given:
 
 
 class TestOnSpark:
-    pytestmark = on_spark
-
     def test_results_of_every_type_go_to_files_batch_by_batch(
         self, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

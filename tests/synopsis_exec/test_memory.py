@@ -14,11 +14,10 @@ from streambound.analyzer.errors import StreamboundError
 from streambound.synopsis_exec import memory, memory_processes, native_run
 from streambound.synopsis_exec.feeds import adversarial_feed, random_feed
 from streambound.synopsis_exec.job_file import compiled
+from streambound.synopsis_exec.measuring import Process, resident, running
 from streambound.synopsis_exec.memory import Measurement, measure
-from streambound.synopsis_exec.memory_processes import Load
-from streambound.synopsis_exec.memory_samples import event_of
+from streambound.synopsis_exec.memory_processes import Load, event_of
 from streambound.synopsis_exec.native_join import native_join, reads_streams
-from streambound.synopsis_exec.resident import Process, resident, running
 from streambound.synopsis_exec.spark_progress import progress_of, spark_state
 from streambound.synopsis_exec.stream_sizes import CountedRows, sizes
 from support.plans import W1, W1_SQL, plan_of

@@ -60,6 +60,6 @@ def test_a_job_with_more_entries_than_its_bound(place: Path, monkeypatch: pytest
     assert result.exit_code == 1, result.output
     said = {
         "its limit is lower": "NOT CONSTANT: the job was stopped: the synopsis has 5 entries at timestamp ",
-        "it keeps more than it should": "NOT CONSTANT: 7 synopsis entries, more than M = 5",
+        "it keeps more than it should": "NOT CONSTANT: 7 entries, more than M = 5",
     }
     assert said[wrong] in result.output.replace("\n", " ")

@@ -16,8 +16,7 @@ from streambound.recheck.oracle.spark_batch import BatchStatement
 from streambound.recheck.oracle.spark_results import ResultCounts, rows_counts, run_counts
 from streambound.synopsis_exec import memory_processes
 from streambound.synopsis_exec.measuring import run_native
-from streambound.synopsis_exec.memory_processes import Load
-from streambound.synopsis_exec.memory_samples import event_of
+from streambound.synopsis_exec.memory_processes import Load, event_of
 from streambound.synopsis_exec.native_run import NativeRun, run_operators
 from streambound.synopsis_exec.recorded_streams import write_part
 from streambound.synopsis_exec.stream_sizes import CountedRows
@@ -25,7 +24,6 @@ from support.catalogs import streams
 from support.plans import plan_of
 from support.product import checked, parsed
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 CATALOG = streams("S T")
 WINDOW = "SELECT S.ts DIV 10 AS w, S.a, COUNT(*) AS n FROM S GROUP BY S.ts DIV 10, S.a"
 LEFT = "SELECT S.a, S.b, T.b AS c FROM S LEFT JOIN T ON T.a = S.a AND T.ts BETWEEN S.ts AND S.ts + 3"

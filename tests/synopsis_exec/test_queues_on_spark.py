@@ -13,7 +13,6 @@ import pytest
 from streambound_runtime.reading.sources import QUEUE_PLACES
 from support.jobs import job_of, read, run_with
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 SQL = "SELECT S.a, T.b FROM S, T WHERE S.a = T.a AND S.ts > T.ts AND S.a BETWEEN 0 AND 3 AND T.b BETWEEN 0 AND 2"
 STEP, STEPS = 120, 2
 

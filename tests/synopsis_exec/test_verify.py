@@ -98,8 +98,6 @@ def test_a_right_job_over_recorded_rows_of_every_type(typed: Path) -> None:
     is_typed(report)
 
 
-@pytest.mark.spark
-@pytest.mark.slow
 def test_batch_sql_says_the_same_of_every_type(spark: Any, typed: Path) -> None:
     report = verified("q.sql", "--input", "in", "--runs", "1", "--seed", "7", "--engine", "spark")
     assert report["engine"] == "spark"
@@ -142,8 +140,6 @@ class Losing(CompiledJob):
         return text[: text.rindex(end) + len(end)] + edit
 
 
-@pytest.mark.spark
-@pytest.mark.slow
 def test_a_job_on_spark_that_loses_a_result(spark: Any, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only the file of the job is wrong."""
     (place / "streams.toml").write_text(toml(FIGURE_CATALOG))
@@ -269,8 +265,6 @@ def test_buckets_of_time(place: Path, sql: str) -> None:
     assert verified("q.sql", "--runs", "2")["results"] > 6
 
 
-@pytest.mark.spark
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["the ends of a window of integers", "Flink's group function"])
 def test_buckets_of_time_are_those_of_spark(spark: Any, place: Path, name: str) -> None:
     """Spark has no windows of integers, and not Flink's functions: batch SQL asks Spark's `window` of timestamps."""

@@ -58,8 +58,6 @@ def test_result_and_quarantine_without_spark(tmp_path: Path) -> None:
         assert keys == sorted(keys)
 
 
-@pytest.mark.spark
-@pytest.mark.slow
 @pytest.mark.parametrize("case", sample(LINEAGES), ids=lambda case: case["id"])
 def test_result_and_quarantine(case: dict[str, Any], spark: Any, tmp_path: Path) -> None:
     from streambound_runtime.periods.main import run, settings_of

@@ -75,8 +75,6 @@ def test_result_and_quarantine_without_spark(case: dict[str, Any], tmp_path: Pat
     assert keys == sorted(keys)
 
 
-@pytest.mark.spark
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "case", [case for case in SNAPSHOTS if MORE > 1 or case["id"] in ON_SPARK], ids=lambda case: case["id"]
 )

@@ -97,7 +97,6 @@ ACCEPTED = [
 ]
 
 
-@pytest.mark.spark
 def test_spark_takes_them_for_conditions(spark: Any) -> None:
     """As jobs set it up, it casts a text below OR and NOT where something else stands beside it."""
     rows = spark.sql("SELECT true AS b, 'true' AS n")

@@ -13,8 +13,6 @@ from streambound.analyzer.errors import UsageError
 from streambound.temporal import Temporal, timeline
 from support.tp_worlds import Base, Joined, Query, Row, Selected, differences
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
-
 QUERIES = 4 * int(os.environ.get("STREAMBOUND_TEST_FACTOR", "1"))
 JOINS = ("INNER", "LEFT", "RIGHT", "FULL", "LEFT ANTI")
 Holds = Callable[[tuple[Any, ...], tuple[Any, ...]], Any]

@@ -15,8 +15,6 @@ from support.choices import Choices
 from support.profiles import MORE
 from support.snapshots import COLUMNS, HIGH, LOW, Generated, generated, history, plain
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
-
 
 def frame(spark: Any, name: str, rows: list[tuple[Any, ...]]) -> Any:
     """The rows of a relation as a DataFrame."""
@@ -116,7 +114,6 @@ def spark_sql(text: str) -> Any:
     return expr(text)
 
 
-@pytest.mark.spark
 def test_what_is_wrong_with_a_statement_is_shown_with_its_place_and_the_way_out(spark: Any) -> None:
     from streambound.analyzer.errors import InputError
 

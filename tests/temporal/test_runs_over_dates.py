@@ -67,8 +67,6 @@ def test_a_run_is_that_of_numbers(tmp_path: Path) -> None:
     assert reasons == {"empty-period": 1, "null-bound": 1, "contract": 3, "beyond-lateness": 1}
 
 
-@pytest.mark.spark
-@pytest.mark.filterwarnings("ignore")
 def test_progress_tells_the_day_that_is_closed(spark: Any, tmp_path: Path) -> None:
     for number, part in enumerate(FILES):
         rows = dated({"name": n, "skill": n[:1], "vb": b, "ve": e} for n, b, e in part)

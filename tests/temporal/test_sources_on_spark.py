@@ -14,7 +14,6 @@ from streambound.analyzer.spans import SourceText
 from streambound.criteria.check import check_source
 from streambound.jobs import compiled_of
 
-pytestmark = pytest.mark.spark
 ROWS = [("Ann", 1, 4), ("Bob", 2, 3), ("Bad", 5, 5), (None, 3, 9)]
 TYPES = "name STRING, vb BIGINT, ve BIGINT"
 Write = Callable[[Any, str], None]

@@ -91,8 +91,7 @@ def _array(delta: Delta, name: str, kind: str) -> pa.Array:
     if not delta.size:
         return pa.array([], type)
     if name in delta.dictionary:
-        texts = delta.dictionary[name] if len(delta.dictionary[name]) else pa.array([""], pa.string())
-        return pa.DictionaryArray.from_arrays(pa.array(values, pa.int64(), mask=null), texts)
+        return delta.texts(name)
     if values.dtype != object:
         if kind == HUGEINT:
             return pa.array(values, pa.int64(), mask=null).cast(type)

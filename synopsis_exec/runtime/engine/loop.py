@@ -39,10 +39,8 @@ from streambound_runtime.operators.delta import delta_of as no_rows
 from streambound_runtime.operators.ended_keys import WatchedStreams
 from streambound_runtime.operators.entries import State as DumpedState
 from streambound_runtime.operators.entries import from_lines_of_json, lines_of_json
-from streambound_runtime.operators.epochs.plan import EpochQuery
 from streambound_runtime.operators.fixpoint import LeastFixpoint
 from streambound_runtime.operators.formula import resolved, value
-from streambound_runtime.operators.periods import LineageWindows
 from streambound_runtime.operators.plan import SynopsisPlan
 from streambound_runtime.operators.relations import ChangingRelation, StandingRelation
 from streambound_runtime.operators.synopsis import SynopsisJoin
@@ -54,7 +52,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Relations = Mapping[str, list[dict[str, Value]]]
-NativeOperator = SynopsisJoin | ChangingRelation | StandingRelation | LeastFixpoint | LineageWindows | PeriodSlices
+NativeOperator = SynopsisJoin | ChangingRelation | StandingRelation | LeastFixpoint | PeriodSlices
 
 _TOGETHER = "valid together"
 _NEVER = 2**63 - 1
@@ -106,13 +104,11 @@ class Engine:
                 return StandingRelation(node, relations)
             case FixpointNode() as node:
                 return LeastFixpoint(node)
-            case PeriodNode(query=EpochQuery()) as node:
+            case PeriodNode() as node:
                 inputs = [self.operators[name].types for name in one.inputs]
                 return PeriodSlices(
                     node, one.types, inputs, self.tables[one.name], self.session, relations, self.compute
                 )
-            case PeriodNode() as node:
-                return LineageWindows(node, relations, self.compute)
 
     def _join_relations(self, block: SqlBlock, relations: Relations) -> None:
         """Join the relations of a block with each other."""
@@ -312,8 +308,8 @@ class Engine:
         found = (one.open_since() for one in self._periods())
         return min((since for since in found if since is not None), default=None)
 
-    def _periods(self) -> list[LineageWindows | PeriodSlices]:
-        return [one for one in self.natives.values() if isinstance(one, LineageWindows | PeriodSlices)]
+    def _periods(self) -> list[PeriodSlices]:
+        return [one for one in self.natives.values() if isinstance(one, PeriodSlices)]
 
     def dump(self) -> DumpedState:
         """The states of all operators, by the operator's name and the state's."""

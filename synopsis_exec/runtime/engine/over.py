@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from streambound_runtime.engine.aggregates import of_sums
 from streambound_runtime.engine.tables import (
     CLOSED,
+    DOUBLE,
     HUGEINT,
     StateTable,
     TickStatement,
@@ -22,12 +23,11 @@ from streambound_runtime.engine.tables import (
     same,
     summed,
 )
-from streambound_runtime.engine.windows import SqlWindows, places_of
+from streambound_runtime.engine.windows import ONE_OF_FRAME, SqlWindows, places_of
 from streambound_runtime.operators.asked_rows import AskedRows
 from streambound_runtime.operators.circuit_plan import GroupValue, OverValue
 
 RANKS = ("row_number", "rank", "dense_rank")
-_ENDS = ("first_value", "last_value")
 _MOST_BEST = 1_000_000
 """DuckDB finds fewer best values than that."""
 _EVERY = AskedRows()
@@ -120,9 +120,11 @@ class SqlOver(SqlWindows):
             return f"SELECT * FROM {rows}"
         place, falls, _ = self.order[0]
         key, best, better = places_of(self.partition), *(("max", ">=") if falls else ("min", "<="))
-        firsts = f"SELECT {listed(*key, f'{best}(c{place}, {most}) AS best')} FROM {rows} GROUP BY ALL"
-        is_near = f"d.c{place} IS NULL OR len(b.best) < {most} OR d.c{place} {better} b.best[{most}]"
-        return f"SELECT d.* FROM {rows} d JOIN ({firsts}) b ON {same(key, 'd', 'b')} WHERE {is_near}"
+        last = f"list_extract({best}(c{place}, {most}), {most}) AS last"  # NULL where there are fewer values
+        firsts = f"SELECT {listed(*key, last)} FROM {rows} GROUP BY ALL"
+        near = f"coalesce(d.c{place} {better} b.last, TRUE)"
+        # Of an inner join DuckDB looks at each pair of rows before the condition, if all rows have one key.
+        return f"SELECT d.* FROM {rows} d LEFT JOIN ({firsts}) b ON {same(key, 'd', 'b')} WHERE {near}"
 
     @property
     def _named_values(self) -> list[str]:
@@ -152,15 +154,23 @@ class SqlOver(SqlWindows):
         if call.function in RANKS:
             return f"CAST({self._ranked(call.function)} AS {kind})"
         value = "1" if call.value is None else f"c{call.value}"
+        if call.function in ("percent_rank", "cume_dist"):
+            return self._ranked(call.function)
         if call.function == "ntile":
             return f"CAST(ntile({call.offset}) OVER ({self.by(self.in_order())}) AS {kind})"
         if call.function in ("lag", "lead"):
             default = "" if call.default is None else f", c{call.default}"
             return f"{call.function}({value}, {call.offset}{default}) OVER ({self.by(self.in_order())})"
-        if call.function in (*_ENDS, "min", "max"):
+        if call.function in ONE_OF_FRAME:
+            return self.one_of_frame(call)
+        if call.function == "median":
+            scale = f" / 1e{call.places}" if call.places else ""
+            return f"quantile_cont(CAST({value} AS {DOUBLE}), 0.5) OVER ({self.window_of(call)}){scale}"
+        if call.function in ("min", "max"):
             return f"{call.function}({value}) OVER ({self.window_of(call)})"
         window = f"OVER ({self.window_of(call)})"
-        count = f"count({'*' if call.value is None else value}) {window}"
+        distinct = "DISTINCT " if call.distinct else ""
+        count = f"count({distinct}{'*' if call.value is None else value}) {window}"
         if call.function == "count":
             return count
         exact = self.adds_doubles(call)

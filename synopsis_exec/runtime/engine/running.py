@@ -27,6 +27,12 @@ from streambound_runtime.engine.windows import SqlWindows, places_of
 from streambound_runtime.operators.circuit_plan import GroupValue, OverValue
 
 _BESTS = {"min": "least", "max": "greatest"}
+_ENDS = ("first_value", "last_value")
+
+
+def _counts(call: OverValue, alias: str = "") -> str:
+    """What is NULL for a row that does not count."""
+    return "1" if call.where is None else f"{alias}c{call.where}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +113,10 @@ class SqlRunning(SqlWindows):
         if call.function in _BESTS:
             return f"{_BESTS[call.function]}(b.v{place}, {call.function}({value}) OVER ({window}))"
         if call.function == "first_value":
-            return f"CASE WHEN b.n > 0 THEN b.v{place} ELSE first_value({value}) OVER ({window}) END"
+            return f"CASE WHEN b.k{place} > 0 THEN b.v{place} ELSE {self.one_of_frame(call, 'r.')} END"
         if call.function == "last_value":
-            some = f"count(*) OVER ({window}) > 0"
-            return f"CASE WHEN {some} THEN last_value({value}) OVER ({window}) ELSE b.v{place} END"
+            some = f"count({_counts(call, 'r.')}) OVER ({window}) > 0"
+            return f"CASE WHEN {some} THEN {self.one_of_frame(call, 'r.')} ELSE b.v{place} END"
         count = f"(coalesce(b.k{place}, 0) + count({value}) OVER ({window}))"
         if call.function == "count":
             return f"CAST({count} AS {kind})"
@@ -129,10 +135,13 @@ class SqlRunning(SqlWindows):
         order = ", ".join(self.in_order())
         for place, call in enumerate(self.calls):
             value = "1" if call.value is None else f"c{call.value}"
-            kept = {"min": f"min({value})", "max": f"max({value})", "first_value": f"first({value} ORDER BY {order})",
-                    "last_value": f"last({value} ORDER BY {order})"}.get(call.function, "NULL")  # fmt: skip
+            counted = f"FILTER (WHERE {_counts(call)} IS NOT NULL)" if call.where is not None else ""
+            one = f"({value} ORDER BY {order}) {counted}"
+            kept = {"min": f"min({value})", "max": f"max({value})", "first_value": f"first{one}",
+                    "last_value": f"last{one}"}.get(call.function, "NULL")  # fmt: skip
             total = f"coalesce(sum(CAST({value} AS {HUGEINT})), 0)" if call.function in ("sum", "avg") else "0"
             total = f"exact_sum(list({value}), list(1))" if self.adds_doubles(call) else total
+            value = _counts(call) if call.function in _ENDS else value
             numbers += [f"count({value}) AS k{place}", f"{total} AS t{place}", f"{kept} AS v{place}"]
         by_key = f"GROUP BY {listed(*key)}" if key else "HAVING count(*) > 0"
         partitions = at.state(state.name)
@@ -146,7 +155,9 @@ class SqlRunning(SqlWindows):
                 case "min" | "max":
                     merged.append(f"{_BESTS[call.function]}(s.v{place}, m.v{place})")
                 case "first_value":
-                    merged.append(f"CASE WHEN s.n > 0 THEN s.v{place} ELSE m.v{place} END")
+                    merged.append(f"CASE WHEN s.k{place} > 0 THEN s.v{place} ELSE m.v{place} END")
+                case "last_value":
+                    merged.append(f"CASE WHEN m.k{place} > 0 THEN m.v{place} ELSE s.v{place} END")
                 case _:
                     merged.append(f"m.v{place}")
         named = [f"{value} AS {name}" for value, name in zip(merged, state.names, strict=True)]

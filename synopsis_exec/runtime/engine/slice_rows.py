@@ -7,13 +7,15 @@ remembered are rows that arrived, until they end, and of these what the operator
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from streambound_runtime.engine.arrow import arrow_type
 from streambound_runtime.engine.slice_groups import GroupParts, grouped, present, swept
 from streambound_runtime.engine.slice_tables import (
     CLIPPED,
+    OF_ROWS,
+    SINCE,
     UNTIL,
     WITHIN,
     ArrivedRows,
@@ -38,11 +40,15 @@ from streambound_runtime.operators.epochs.plan import (
     is_static,
     only_latest,
 )
-from streambound_runtime.operators.epochs.rows import RelationTables
+from streambound_runtime.row_values import Value
 
+RelationTables = Mapping[str, Sequence[Mapping[str, Value]]]
+"""The rows of static relations, by name."""
 _WIDER = (BIGINT, HUGEINT, DOUBLE, VARCHAR)
 """Types, of which a column of two sides has the later one: the other's values are integers, too, or NULL."""
 _PASSING = (("passes", "int"),)
+_COPIES = {"m": "l.m * r.m"}
+_NUMBERED = _COPIES | {"left_id": "l.id", "right_id": "r.id"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +97,12 @@ class SliceRows:
 
     # --- rows that arrive ---------------------------------------------------------------------------------------------
 
+    def arriving(self, plan: EpochPlan) -> str:
+        """The rows of a stream or a relation that begin in the slice, with their whole periods."""
+        if is_static(plan):
+            return f"(SELECT * FROM {self._static(plan)} WHERE b >= {SINCE} AND b < {UNTIL})"
+        return self._arrived(plan)
+
     def _arrived(self, plan: EpochPlan) -> str:
         """The rows that begin in the slice, with their whole periods."""
         match plan:
@@ -100,7 +112,7 @@ class SliceRows:
                 period = f"greatest(t, {_time(self.low)}) AS b, least(c{len(kinds)}, {_time(self.high)}) AS e"
                 return f"(SELECT {listed(*shown, period, 'w AS m')} FROM {delta} WHERE b < e)"
             case EpochMap(input=input):
-                return self._mapped(plan, self._arrived(input))
+                return self.mapped(plan, self._arrived(input))
             case EpochMatched():
                 return self._matched(plan, self._arrived(plan.input))
             case EpochUnion(left, right):
@@ -128,7 +140,7 @@ class SliceRows:
             new.append(self.tables.table(f"SELECT {listed(names, 'b', 'e', 'm')} FROM {self._arrived(side)}"))
             held.append(self._waiting(side, new[-1]) if kept else f"(SELECT * FROM {new[-1]} WHERE false)")
         with_all = f"(SELECT * FROM {held[1]} UNION ALL SELECT * FROM {new[1]})"
-        first, second = self._pairs(plan, new[0], with_all), self._pairs(plan, held[0], new[1])
+        first, second = self.pairs(plan, new[0], with_all), self.pairs(plan, held[0], new[1])
         return f"(SELECT * FROM {first} UNION ALL SELECT * FROM {second})"
 
     def _waiting(self, side: EpochPlan, new: str) -> str:
@@ -152,7 +164,7 @@ class SliceRows:
         else:
             assert isinstance(plan, EpochMap), "nothing else is known beforehand"
             names = columns(len(plan.columns))
-            made = f"SELECT {listed(names, 'b', 'e', 'm')} FROM {self._mapped(plan, self._static(plan.input))}"
+            made = f"SELECT {listed(names, 'b', 'e', 'm')} FROM {self.mapped(plan, self._static(plan.input))}"
         name = self.tables.table(made)
         for step in self.tables.steps:  # once
             step()
@@ -196,7 +208,7 @@ class SliceRows:
             return f"(SELECT {listed(names, CLIPPED, 'm')} FROM {self._static(plan)} WHERE {WITHIN})"
         match plan:
             case EpochMap(input=input):
-                return self._mapped(plan, self.rows(input))
+                return self.mapped(plan, self.rows(input))
             case EpochMatched():
                 return self._matched(plan, self.rows(plan.input))
             case EpochUnion(left, right):
@@ -214,12 +226,14 @@ class SliceRows:
                 return self._joined(plan)
         raise AssertionError(f"no operator for {type(plan).__name__}")
 
-    def _mapped(self, plan: EpochMap, rows: str) -> str:
+    def mapped(self, plan: EpochMap, rows: str, carried: Sequence[str] = OF_ROWS) -> str:
+        """What expressions make of rows for which a condition is true; other columns are ``carried``."""
         if plan.picks is not None:
             shown = (f"c{place} AS c{n}" for n, place in enumerate(plan.picks))
-            return f"(SELECT {listed(*shown, 'b', 'e', 'm')} FROM {rows})"
+            return f"(SELECT {listed(*shown, *carried)} FROM {rows})"
         texts = plan.expressions, plan.where, plan.engine, plan.engine_where
-        return self.tables.computed(MapNode(self.tables.name, "", plan.given, plan.columns, *texts), rows)
+        node = MapNode(self.tables.name, "", plan.given, plan.columns, *texts)
+        return self.tables.computed(node, rows, carried)
 
     def _united(self, plan: EpochPlan, *sides: str) -> str:
         cast = listed(*(f"CAST(c{n} AS {kind}) AS c{n}" for n, kind in enumerate(self.types(plan))), "b", "e", "m")
@@ -271,12 +285,12 @@ class SliceRows:
 
     def _joined(self, plan: EpochJoin) -> str:
         if plan.kind == "inner":
-            return self._pairs(plan, self.rows(plan.left), self.rows(plan.right))
+            return self.pairs(plan, self.rows(plan.left), self.rows(plan.right))
         left, right = (
             self.tables.table(f"SELECT row_number() OVER () AS id, * FROM {self.rows(side)}")
             for side in (plan.left, plan.right)
         )
-        pairs = self.tables.table(f"SELECT * FROM {self._pairs(plan, left, right, numbered=True)}")
+        pairs = self.tables.table(f"SELECT * FROM {self.pairs(plan, left, right, _NUMBERED)}")
         by, more = plan.widths
         if plan.kind in ("semi", "anti"):
             return self._alone(left, pairs, "left_id", columns(by), plan.kind == "semi")
@@ -289,20 +303,20 @@ class SliceRows:
             found.append(self._alone(right, pairs, "right_id", listed(*nothing[1], *moved)))
         return self._united(plan, *found)
 
-    def _pairs(self, plan: EpochJoin, left: str, right: str, numbered: bool = False) -> str:
-        """The pairs of rows that are valid together, where they are; with the numbers of both rows."""
+    def pairs(self, plan: EpochJoin, left: str, right: str, more: Mapping[str, str] = _COPIES) -> str:
+        """The pairs of rows that are valid together, where they are; with ``more`` columns of the rows l and r."""
         by, width = plan.widths
         shown = [*(f"l.c{n}" for n in range(by)), *(f"r.c{n} AS c{by + n}" for n in range(width))]
-        period = "greatest(l.b, r.b) AS b, least(l.e, r.e) AS e, l.m * r.m AS m"
-        numbers = "l.id AS left_id, r.id AS right_id" if numbered else ""
+        period = "greatest(l.b, r.b) AS b, least(l.e, r.e) AS e"
+        own = (f"{text} AS {name}" for name, text in more.items())
         tests = [*(f"l.c{mine} = r.c{theirs}" for mine, theirs in plan.keys), "l.b < r.e", "r.b < l.e"]
-        joined = f"SELECT {listed(*shown, period, numbers)} FROM {left} l JOIN {right} r ON {' AND '.join(tests)}"
+        joined = f"SELECT {listed(*shown, period, *own)} FROM {left} l JOIN {right} r ON {' AND '.join(tests)}"
         if not plan.condition:
             return f"({joined})"
         engine = (("1",), plan.engine) if plan.engine else ((), "")
         node = MapNode(self.tables.name, "", plan.given, _PASSING, ("1",), plan.condition, *engine)
-        names = listed(columns(by + width), "b", "e", "m", "left_id, right_id" if numbered else "")
-        return f"(SELECT {names} FROM {self.tables.computed(node, f'({joined})', passing=True)})"
+        names = listed(columns(by + width), "b", "e", *more)
+        return f"(SELECT {names} FROM {self.tables.passing(node, f'({joined})')})"
 
     def _alone(self, rows: str, pairs: str, number: str, shown: str, matched: bool = False) -> str:
         """The parts of numbered rows where they have no partner, or, ``matched``, where they have some."""

@@ -30,8 +30,10 @@ if TYPE_CHECKING:
 
 Compute = Callable[[MapNode, "pa.Table"], "pa.Table"]
 """Computes the rows of a `MapNode`: of a table of time, columns and weight another one."""
-SINCE, UNTIL = "getvariable('since')", "getvariable('until')"
-"""The ends of the slice in a statement."""
+SINCE, UNTIL, ENDED = (f"getvariable('{name}')" for name in ("since", "until", "ended"))
+"""The ends of the slice in a statement, and whether time ends with it."""
+OF_ROWS = ("b", "e", "m")
+"""The columns of a row beside its values."""
 WITHIN = f"b < {UNTIL} AND e > {SINCE}"
 """The condition of rows that are valid in the slice."""
 CLIPPED = f"greatest(b, {SINCE}) AS b, least(e, {UNTIL}) AS e"
@@ -175,16 +177,24 @@ class SliceTables:
         self.steps.append(self.step(f"{held} UNION ALL {kept.arriving(arrived)}", rows))
         return f"(SELECT {listed(*kept.names, CLIPPED, *names)} FROM {rows} WHERE {WITHIN})"
 
-    def computed(self, node: MapNode, rows: str, passing: bool = False) -> str:
-        """Rows with other columns, computed of theirs, where a condition is true; or ``passing`` rows as they are."""
-        numbered = self.table(f"SELECT row_number() OVER () AS t, * FROM {rows}")
-        found = self.called()
+    def computed(self, node: MapNode, rows: str, carried: Sequence[str] = OF_ROWS) -> str:
+        """Rows with other values, computed of theirs, where a condition is true; other columns are ``carried``."""
+        numbered, found = self._computing(node, rows)
+        shown = [plain(f"f.c{n}", engine_type(kind), f"c{n}") for n, (_, kind) in enumerate(node.columns)]
+        others = (f"n.{name}" for name in carried)
+        return f"(SELECT {listed(*shown, *others)} FROM {numbered} n JOIN {found} f ON n.t = f.t)"
+
+    def passing(self, node: MapNode, rows: str) -> str:
+        """The rows for which a condition is true."""
+        numbered, found = self._computing(node, rows)
+        return f"(SELECT n.* FROM {numbered} n SEMI JOIN {found} f ON n.t = f.t)"
+
+    def _computing(self, node: MapNode, rows: str) -> tuple[str, str]:
+        """The tables of rows with numbers, and of what is computed of them."""
+        numbered, found = self.table(f"SELECT row_number() OVER () AS t, * FROM {rows}"), self.called()
         types = [engine_type(kind) for _, kind in node.columns]
         self.steps.append(partial(self._compute, node, numbered, found, types))
-        if passing:
-            return f"(SELECT n.* FROM {numbered} n SEMI JOIN {found} f ON n.t = f.t)"
-        shown = [plain(f"f.c{place}", kind, f"c{place}") for place, kind in enumerate(types)]
-        return f"(SELECT {listed(*shown, 'n.b', 'n.e', 'n.m')} FROM {numbered} n JOIN {found} f ON n.t = f.t)"
+        return numbered, found
 
     def _compute(self, node: MapNode, rows: str, found: str, types: Sequence[str]) -> None:
         columns = [("t", BIGINT), *zip(places(len(types)), types, strict=True)]

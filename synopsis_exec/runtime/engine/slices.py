@@ -1,4 +1,4 @@
-"""SEQ VT over streams by slices of time: a tick evaluates a query on the time from one frontier to the next.
+"""SEQ VT and SEQ TP by slices of time: a tick evaluates a query on the time from one frontier to the next.
 
 The slice's result is coalesced, and glued at the frontier: a result row that reaches it is open, and goes on with the
 one of equal values and multiplicity that begins there. What has ended before the frontier never changes (P1): results
@@ -12,19 +12,14 @@ from typing import TYPE_CHECKING
 
 from streambound_runtime.engine.session import as_decimal
 from streambound_runtime.engine.slice_groups import swept
-from streambound_runtime.engine.slice_rows import SliceRows
-from streambound_runtime.engine.slice_tables import Compute, SliceTables
+from streambound_runtime.engine.slice_rows import RelationTables, SliceRows
+from streambound_runtime.engine.slice_tables import ENDED, SINCE, UNTIL, Compute, SliceTables
+from streambound_runtime.engine.slice_windows import SliceWindows
 from streambound_runtime.engine.tables import BIGINT, HUGEINT, columns, listed, places, same
 from streambound_runtime.operators.circuit_plan import PeriodNode
-from streambound_runtime.operators.epochs.fragments import GREATEST, LEAST
-from streambound_runtime.operators.epochs.plan import (
-    EpochGroup,
-    EpochMap,
-    EpochPlan,
-    EpochQuery,
-)
-from streambound_runtime.operators.epochs.rows import RelationTables
+from streambound_runtime.operators.epochs.plan import EpochGroup, EpochLineage, EpochMap, EpochPlan, EpochQuery
 from streambound_runtime.operators.values import integer
+from streambound_runtime.periods.times import GREATEST, LEAST
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,11 +29,11 @@ if TYPE_CHECKING:
     from streambound_runtime.operators.by_tick import Ticks
 
 _TIME = "time"
-_SINCE, _UNTIL, _TOP, _ENDED = (f"getvariable('{name}')" for name in ("since", "until", "top", "ended"))
+_TOP = "getvariable('top')"
 
 
 class PeriodSlices:
-    """The operator of a `PeriodNode` with a SEQ VT block; rows of its inputs begin at their timestamps.
+    """The operator of a `PeriodNode`; rows of its inputs begin at their timestamps.
 
     ``since`` is the frontier; ``last`` the largest end of a row, as far as nobody says when time ends.
     """
@@ -47,7 +42,6 @@ class PeriodSlices:
         self, node: PeriodNode, types: Sequence[str], inputs: Sequence[Sequence[str]], at: TickTables, session: Session,
         relations: RelationTables, compute: Compute,
     ) -> None:  # fmt: skip
-        assert isinstance(node.query, EpochQuery), "rows with lineages have windows"
         self.query, self.session, self.types = node.query, session, tuple(types)
         self.low = LEAST if self.query.low is None else self.query.low
         self.high = GREATEST if self.query.high is None else self.query.high
@@ -55,7 +49,7 @@ class PeriodSlices:
             name: (delta, tuple(kinds)) for name, delta, kinds in zip(node.inputs, at.inputs, inputs, strict=True)
         }
         self.since = self.low
-        self.tables, self.open = SliceTables(node.name, at, session, compute), ""
+        self.tables, self.open = SliceTables(node.name, at, session, compute), list[str]()
         self._set(self.low, self.low, self.high)
         rows = SliceRows(self.tables, self.streams, relations, self.low, self.high)
         self._make(rows, at.delta)
@@ -65,29 +59,33 @@ class PeriodSlices:
 
     def _make(self, rows: SliceRows, delta: str) -> None:
         """The statements of a tick, of which the last one gives the results."""
-        plan = self.query.plan
-        kinds = rows.types(plan)
-        if self.query.parts:
-            found = rows.parts(plan)
+        query, kinds = self.query, rows.types(self.query.plan)
+        own = ["b", "e"]
+        if isinstance(query, EpochLineage):
+            windows = SliceWindows(query, rows)
+            found, own = windows.results(), [*own, "l", "p"]
+            if query.final and not query.parts:
+                self.open = [f"SELECT s AS b FROM {state}" for state in windows.since]
+        elif query.parts:
+            found = rows.parts(query.plan)
         else:
-            found = self._coalesced(rows.top(plan), len(kinds))
-            if self.query.final:
+            found = self._coalesced(query, rows.top(query.plan), len(kinds))
+            if query.final:
                 found = self._glued(found, kinds)
-        period = [] if self.query.as_of else ["b", "e"]
-        values = [*places(len(kinds)), *period]
+        values = [*places(len(kinds)), *(() if query.as_of else own)]
         shown = (
             f"CAST({text} AS {kind}) AS c{n}" for n, (text, kind) in enumerate(zip(values, self.types, strict=True))
         )
         self.tables.steps.append(self.tables.step(f"SELECT {listed(*shown, 'm AS w', 'e AS t')} FROM {found}", delta))
 
-    def _coalesced(self, rows: str, width: int) -> str:
+    def _coalesced(self, query: EpochQuery, rows: str, width: int) -> str:
         """Maximal periods of constant multiplicity: the unique encoding (Dignös et al., Definition 5.3).
 
         A row of a value is its own result where it is alone in the slice, or where no other one can be valid with it
         and none ends or begins where it begins or ends. The others are told by the ends of their value's rows, but for
         those ends where nothing changes.
         """
-        names, apart = places(width), apart_by(self.query.plan)
+        names, apart = places(width), apart_by(query.plan)
         key, found = ", ".join(names), self.tables.table(f"SELECT * FROM {rows}")
         if apart is None:
             number = "min(b) AS b, max(e) AS e, min(m) AS m, count(*) AS n"
@@ -114,15 +112,16 @@ class PeriodSlices:
         """The result rows that have ended before the frontier, or all once time is over; others are open."""
         key, glued = columns(len(kinds)), self.tables.called()
         state = [*zip(places(len(kinds)), kinds, strict=True), ("b", BIGINT), ("m", HUGEINT)]
-        going = f"SELECT {key}, b, m FROM {glued} WHERE e = {_UNTIL} AND NOT {_ENDED}"
-        self.open = self.tables.state(state, going)
+        going = f"SELECT {key}, b, m FROM {glued} WHERE e = {UNTIL} AND NOT {ENDED}"
+        opened = self.tables.state(state, going)
+        self.open.append(f"SELECT b FROM {opened}")
         piece = self.tables.table(f"SELECT * FROM {piece}")
-        before = f"SELECT {key}, b, {_SINCE} AS e, m FROM {self.open}"
-        parts = f"{before} UNION ALL SELECT {key}, b, e, m FROM {piece} WHERE b = {_SINCE}"
+        before = f"SELECT {key}, b, {SINCE} AS e, m FROM {opened}"
+        parts = f"{before} UNION ALL SELECT {key}, b, e, m FROM {piece} WHERE b = {SINCE}"
         both = f"SELECT {key}, min(b) AS b, max(e) AS e, m FROM ({parts}) GROUP BY {key}, m"
-        both += f" UNION ALL SELECT {key}, b, e, m FROM {piece} WHERE b > {_SINCE}"
+        both += f" UNION ALL SELECT {key}, b, e, m FROM {piece} WHERE b > {SINCE}"
         self.tables.steps.append(self.tables.step(both, glued))
-        told = f"e < {_UNTIL} AND NOT {_ENDED} OR b < {_TOP} AND {_ENDED}"
+        told = f"e < {UNTIL} AND NOT {ENDED} OR b < {_TOP} AND {ENDED}"
         return f"(SELECT {key}, b, least(e, {_TOP}) AS e, m FROM {glued} WHERE {told})"
 
     # --- ticks --------------------------------------------------------------------------------------------------------
@@ -161,7 +160,8 @@ class PeriodSlices:
         """When the oldest row has begun that may still go on; None where there is none."""
         if not self.open:
             return None
-        ((since,),) = self.session.database.execute(f"SELECT min(b) FROM {self.open}").fetchall()
+        rows = " UNION ALL ".join(self.open)
+        ((since,),) = self.session.database.execute(f"SELECT min(b) FROM ({rows})").fetchall()
         return None if since is None else integer(since)
 
     def entries(self) -> int:

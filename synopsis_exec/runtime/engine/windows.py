@@ -10,7 +10,7 @@ from streambound_runtime.engine.tables import CLOSED, DOUBLE, VARCHAR, listed
 from streambound_runtime.engine.time_buckets import expired
 from streambound_runtime.operators.circuit_plan import OverValue, TimeBucket
 
-_ENDS = ("first_value", "last_value")
+ONE_OF_FRAME = ("first_value", "last_value", "nth_value")
 _WHOLE = " ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
 
 
@@ -85,10 +85,25 @@ class SqlWindows:
         """
         total = (number,) if number else self.in_order(alias)
         if call.frame is None:
-            return self.by(total if call.function in _ENDS else (), alias) + (_WHOLE if call.function in _ENDS else "")
+            in_order = call.function in ONE_OF_FRAME
+            return self.by(total if in_order else (), alias) + (_WHOLE if in_order else "")
         by_rows, low, high = call.frame
         ends = f"BETWEEN {_end(low, 'PRECEDING')} AND {_end(high, 'FOLLOWING')}"
         return f"{self.by(total if by_rows else self.ordered(alias), alias)} {'ROWS' if by_rows else 'RANGE'} {ends}"
+
+    def one_of_frame(self, call: OverValue, alias: str = "") -> str:
+        """The value of the first or last row of the frame; of those that count, where not all do.
+
+        Of a frame of values, rows that the order leaves equal are in order of their columns.
+        """
+        value, over = f"{alias}c{call.value}", f"OVER ({self.window_of(call, alias)})"
+        order = "" if call.frame is None or call.frame[0] else f" ORDER BY {', '.join(self.in_order(alias))}"
+        if call.function == "nth_value":
+            value += f", {call.offset}"
+        if call.where is None:
+            return f"{call.function}({value}{order}) {over}"
+        counted = f"CASE WHEN {alias}c{call.where} IS NOT NULL THEN {{'v': {value}}} END"
+        return f"({call.function}({counted}{order} IGNORE NULLS) {over}).v"
 
     def adds_doubles(self, call: OverValue) -> bool:
         """Whether a call adds doubles up, exactly."""

@@ -146,7 +146,8 @@ class OverValue:
 
     A ``frame`` is of rows, or else of values of the order, from and to so far from the current row, None without end;
     ``offset`` is the whole number that it is called with, as LAG and NTILE are. A decimal argument has so many
-    ``places``.
+    ``places``. Of ``distinct`` values each counts once. It is of the rows whose value at the place ``where`` is not
+    NULL, or of all.
     """
 
     function: str
@@ -156,6 +157,8 @@ class OverValue:
     offset: int
     frame: tuple[bool, int | None, int | None] | None
     places: int = 0
+    distinct: bool = False
+    where: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ back.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +26,8 @@ class Delta:
 
     ``time``: int64 timestamps. ``weight``: how often each row came, negative where it is taken back; None where each
     came once. ``columns``: encoded values by name: int64 (or Python's integers, beyond 64 bits), float64 or texts;
-    ``nulls``: masks of the columns that have NULLs. A column of texts may hold places of its ``dictionary`` instead.
+    ``nulls``: masks of the columns that have NULLs. A column of texts may hold places of its ``dictionary`` instead, in
+    which a text may be more than once.
     """
 
     time: Integers
@@ -48,11 +49,30 @@ class Delta:
         """A column as Python's values, with None for NULL."""
         found: list[Value] = self.columns[name].tolist()
         if name in self.dictionary:
-            texts, places = self.dictionary[name].to_pylist(), self.columns[name].tolist()
-            found = [texts[place] if texts else None for place in places]
+            found = self.texts(name).to_pylist()
         if name in self.nulls:
             found = [None if null else value for value, null in zip(found, self.nulls[name], strict=True)]
         return found
+
+    def texts(self, name: str) -> pa.StringArray:
+        """A column of texts that has a dictionary, as Arrow has it."""
+        places, dictionary = self.columns[name], self.dictionary[name]
+        if len(places) and places[-1] - places[0] == len(places) - 1 and (np.diff(places) == 1).all():
+            found = dictionary.slice(int(places[0]), len(places))
+        else:
+            found = dictionary.take(places)
+        return found
+
+    def with_distinct_texts(self) -> Delta:
+        """The same rows, with each text once in its column's dictionary, which is not empty."""
+        import pyarrow as pa
+
+        columns, dictionary = {**self.columns}, {**self.dictionary}
+        for name in self.dictionary:
+            found = self.texts(name).dictionary_encode()
+            columns[name] = found.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+            dictionary[name] = found.dictionary if len(found.dictionary) else pa.array([""])
+        return replace(self, columns=columns, dictionary=dictionary)
 
     def take(self, which: Integers | Mask | slice) -> Delta:
         """Some of the rows: those at places, those of a mask, or a part."""

@@ -98,7 +98,7 @@ def usable(part: TableScan, batch: Mapping[str, Delta], texts: Dictionary) -> Co
     for name, column in part.columns:
         columns[name] = rows.columns[column]
         if column in rows.dictionary:
-            columns[name] = texts.numbers(rows.dictionary[column].to_pylist() or [""])[columns[name]]
+            columns[name] = texts.numbers(rows.dictionary[column].to_pylist())[columns[name]]
         if column in rows.nulls:
             nulls[name] = rows.nulls[column]
     found = where(

@@ -80,17 +80,16 @@ class Pending:
 
 
 def delta_of_table(table: pa.Table, kinds: Mapping[str, SqlType]) -> Delta:
-    """Rows in order of time as a delta; texts are places in a dictionary."""
-    columns, nulls, dictionary = {}, {}, {}
+    """Rows in order of time as a delta; texts are places among them."""
+    columns: dict[str, Values] = {}
+    nulls, dictionary = {}, {}
     weight = table.column(len(kinds) + 1).to_numpy() if table.num_columns > len(kinds) + 1 else None
     for (name, kind), column in zip(kinds.items(), table.columns[1:], strict=False):
         values = column.combine_chunks()
         if values.null_count:
             nulls[name] = values.is_null().to_numpy(zero_copy_only=False)
         if kind.family == "string":
-            found = values.dictionary_encode()
-            dictionary[name] = found.dictionary
-            columns[name] = found.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+            columns[name], dictionary[name] = np.arange(len(values)), values
         else:
             columns[name] = _numbers(values, kind)
     return Delta(_times(table), weight, columns, nulls, dictionary)

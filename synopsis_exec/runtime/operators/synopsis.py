@@ -89,6 +89,7 @@ class SynopsisJoin:
         if times.ends is None:
             self.history = self.history[0][:0], self.history[1][:0]
             return self.delta_of(None)
+        deltas = {name: delta.with_distinct_texts() for name, delta in deltas.items()}
         texts = self.dictionary(deltas)
         entries, found = 0, []
         changes: Changes = [(np.array(times.ends[:1]), np.zeros(1, dtype=np.int64))]

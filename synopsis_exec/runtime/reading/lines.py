@@ -48,7 +48,7 @@ def split(blocks: Iterable[bytes]) -> Iterator[tuple[pa.BinaryArray, int]]:
     >>> [(lines.to_pylist(), length) for lines, length in split([b"a\r", b"\nb", b"c\n\nd"])]
     [([b'a'], 1), ([b'bc', b''], 2), ([b'd'], 1)]
     """
-    begun, length, returned = list[bytes](), 0, False
+    begun, length, returned = b"", 0, False
     for read in filter(None, blocks):
         block = read.removeprefix(b"\n") if returned else read
         returned = (block or b"\n").endswith(b"\r")
@@ -56,20 +56,18 @@ def split(blocks: Iterable[bytes]) -> Iterator[tuple[pa.BinaryArray, int]]:
             block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         first, last = block.find(b"\n"), block.rfind(b"\n")
         if first >= 0:
-            length += first
-            start = b"".join([*begun, block[:first]])[:LONGEST_LINE] if begun else block[:first]
-            yield _lines(start + block[first : last + 1]), length
-            begun, length = [], 0
+            text = block if length <= len(begun) else block[first:]  # of a line that is too long the end is not wanted
+            yield _lines(begun + text), length + first
+            begun, length = b"", 0
         rest = block[last + 1 :]
-        if rest and length < LONGEST_LINE:
-            begun.append(rest)
+        begun += rest[: max(LONGEST_LINE - length, 0)]
         length += len(rest)
     if length:
-        yield _lines(b"".join(begun)[:LONGEST_LINE] + b"\n"), length
+        yield _lines(begun + b"\n"), length
 
 
 def _lines(text: bytes) -> pa.BinaryArray:
-    """The lines of a text, each of which ends with a line feed."""
+    """The lines of a text that end with a line feed."""
     import pyarrow as pa
 
     ends = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n"))

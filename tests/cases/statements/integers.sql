@@ -313,8 +313,8 @@ SELECT LEAD(v) OVER (PARTITION BY b ORDER BY ts) AS w, LEAD(v) OVER (ORDER BY ts
 SELECT LEAD(v, 1, 'x') OVER (PARTITION BY b ORDER BY ts) AS w FROM S
 -- unsupported
 
-SELECT FIRST_VALUE(v, true) OVER (PARTITION BY b ORDER BY ts ROWS 2 PRECEDING) AS w FROM S
--- unsupported
+SELECT FIRST_VALUE(v, true) OVER (PARTITION BY b ORDER BY ts, a, v ROWS 2 PRECEDING) AS w FROM S
+-- bounded: 8
 
 SELECT COUNT(a, v) OVER (PARTITION BY b ORDER BY ts ROWS 2 PRECEDING) AS w FROM S
 -- unsupported
@@ -951,3 +951,80 @@ SELECT S.b, T.v FROM S RIGHT JOIN T ON S.b = T.b AND abs(S.ts - T.ts) < 3
 
 SELECT S.b, T.v FROM S FULL JOIN T ON S.b = T.b AND S.ts DIV 3 = T.ts DIV 3
 -- bounded: 8
+
+-- ORDER BY … LIMIT, DISTINCT ON, and several groupings.
+--
+
+SELECT a, v FROM S ORDER BY v DESC, a, b, ts LIMIT 3
+-- bounded: 3
+
+SELECT v FROM S ORDER BY S.ts DESC, a, b, v LIMIT 2 OFFSET 1
+-- bounded: 3
+
+SELECT b, COUNT(*) AS n, SUM(v) FROM S GROUP BY b ORDER BY 2 DESC, b LIMIT 2
+-- bounded: 8
+
+SELECT q.n FROM (SELECT DISTINCT b, b + 1 AS n FROM S ORDER BY n DESC, b LIMIT 2) AS q
+-- bounded: 18
+
+SELECT S.b, T.v FROM S JOIN T ON S.b = T.b AND T.ts BETWEEN S.ts AND S.ts + 3 ORDER BY T.v + S.v DESC, S.b, T.v LIMIT 4
+-- bounded: 10
+
+SELECT a FROM S UNION ALL SELECT b FROM T ORDER BY a DESC LIMIT 3
+-- bounded: 3
+
+SELECT DISTINCT ON (b) b, v FROM S ORDER BY b, ts DESC, v, a
+-- bounded: 4
+
+SELECT DISTINCT ON (b, v % 2) a, ts FROM S ORDER BY b, v % 2, v, ts DESC, a
+-- bounded: 16
+
+SELECT DISTINCT ON (a) a, v FROM S ORDER BY a, ts DESC, v, b
+-- unbounded
+
+SELECT b, v % 2 AS h, COUNT(*) AS n FROM S GROUP BY GROUPING SETS ((b, v % 2), (b), ()) HAVING COUNT(*) > 0
+-- bounded: 21
+
+SELECT b, v % 2, SUM(b) AS s, MAX(v) AS m, GROUPING(b) AS g, GROUPING_ID(b, v % 2) AS i FROM S GROUP BY CUBE (b, v % 2) HAVING COUNT(*) > 0
+-- bounded: 25
+
+SELECT S.b, T.b AS o, COUNT(*) AS n FROM S JOIN T ON S.a = T.a AND T.ts BETWEEN S.ts AND S.ts + 3 GROUP BY S.b, ROLLUP (T.b)
+-- bounded: 32
+
+SELECT ts DIV 4 AS w, a, b, SUM(v) AS n FROM S GROUP BY ts DIV 4, ROLLUP (a, b)
+-- bounded: 13
+
+SELECT b, COUNT(*) AS n, RANK() OVER (ORDER BY COUNT(*) DESC) AS r FROM S GROUP BY ROLLUP (b) HAVING COUNT(*) > 0
+-- bounded: 10
+
+SELECT a, b, COUNT(*) AS n FROM S GROUP BY ROLLUP (b, a) HAVING COUNT(*) > 0
+-- unbounded
+
+-- FILTER, DISTINCT and IGNORE NULLS over windows.
+--
+
+SELECT v, LAST_VALUE(a) IGNORE NULLS OVER (PARTITION BY b ORDER BY ts, v, a, b ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS x FROM S
+-- bounded: 4
+
+SELECT v, FIRST_VALUE(a) IGNORE NULLS OVER (PARTITION BY b ORDER BY ts, v, a ROWS UNBOUNDED PRECEDING) AS x, COUNT(*) FILTER (WHERE a > 1) OVER (PARTITION BY b ORDER BY ts, v, a ROWS UNBOUNDED PRECEDING) AS n FROM S
+-- bounded: 4
+
+SELECT v, LAST_VALUE(a) IGNORE NULLS OVER (PARTITION BY b ORDER BY ts, v, a ROWS BETWEEN 3 PRECEDING AND CURRENT ROW) AS x FROM S
+-- bounded: 12
+
+-- not in DuckDB: FILTER of a value
+SELECT v, LAST_VALUE(a) FILTER (WHERE v > 0) OVER (PARTITION BY b ORDER BY ts) AS x FROM S
+-- bounded: 4
+
+-- not in DuckDB: ties go by the other columns
+SELECT v, LAST_VALUE(a) IGNORE NULLS OVER (PARTITION BY ts DIV 4 ORDER BY b) AS x FROM S
+-- bounded: 6
+
+SELECT v, SUM(v) FILTER (WHERE a > 1) OVER (PARTITION BY b ORDER BY ts) AS x, BOOL_OR(a > 2) OVER (PARTITION BY b ORDER BY ts) AS n FROM S
+-- bounded: 4
+
+SELECT v, COUNT(DISTINCT a) OVER (PARTITION BY b ORDER BY ts, v, a ROWS BETWEEN 3 PRECEDING AND CURRENT ROW) AS x FROM S
+-- bounded: 12
+
+SELECT v, COUNT(DISTINCT a) FILTER (WHERE v > 0) OVER (PARTITION BY ts DIV 4, b) AS x FROM S
+-- bounded: 6

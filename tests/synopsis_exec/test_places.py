@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from support.jobs import job_of, read, run, run_with
+from support.embedded import run_here
+from support.jobs import job_of, read, run_with
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 SQL = "SELECT S.a, T.a AS b FROM S, T WHERE S.ts > T.ts AND S.a = T.a AND S.a BETWEEN 0 AND 3"
 COLUMNS = {"a": "bigint", "ts": "bigint"}
 STREAMS = {
@@ -39,7 +39,7 @@ WAYS: dict[str, list[str]] = {
 }
 
 
-def test_every_bad_line_is_named(spark: Any, tmp_path: Path) -> None:
+def test_every_bad_line_is_named(tmp_path: Path) -> None:
     streams(tmp_path / "in")
     for name in "ST":
         for number, file in enumerate(sorted((tmp_path / "in" / name).iterdir())):
@@ -49,7 +49,7 @@ def test_every_bad_line_is_named(spark: Any, tmp_path: Path) -> None:
         job = job_of(SQL, {"streams": STREAMS})
         folders = [f"--{name}={tmp_path / way / name}" for name in ("checkpoint", "output", "quarantine")]
         (tmp_path / way).mkdir()
-        run(spark, job, tmp_path, *folders, *options)
+        run_here(job, tmp_path, *folders, *options)
         bad = read(tmp_path / way / "quarantine")
         for row in bad:
             lines = Path(row["file"]).read_bytes().splitlines()
@@ -71,13 +71,13 @@ def plain(text: str) -> str:
     return re.sub("\ufffd+", "\ufffd", text)
 
 
-def test_bad_rows_of_a_relation_have_a_line_and_no_batch(spark: Any, tmp_path: Path) -> None:
+def test_bad_rows_of_a_relation_have_a_line_and_no_batch(tmp_path: Path) -> None:
     relation = {"R": {"columns": {"a": "bigint"}}}
     job = job_of("SELECT T.a FROM T, R WHERE T.a = R.a", {"streams": {"T": STREAMS["T"]}, "relations": relation})
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "T.jsonl").write_text('{"a": 1, "ts": 0}\n')
     (tmp_path / "in" / "R.jsonl").write_text('{"a": 1}\n\nnope\n{"a": "x"}\n')
-    run(spark, job, tmp_path)
+    run_here(job, tmp_path)
     file = str(tmp_path / "in" / "R.jsonl")
     assert read(tmp_path / "quarantine") == [
         {"relation": "R", "reason": "not-json", "detail": "not a JSON object", "file": file, "line": 3, "row": "nope"},

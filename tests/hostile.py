@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from streambound.benchmarks.hostile_inputs import CATALOG, FAMILIES
+from support.hostile_inputs import CATALOG, FAMILIES
 
 LENGTHS = (1_000, 4_000, 16_000, 100_000)
 SHOWN = 15

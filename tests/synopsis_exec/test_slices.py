@@ -11,9 +11,8 @@ import pytest
 from streambound_runtime.operators.synopsis import SynopsisJoin
 from streambound_runtime.placement import state_owner
 from streambound_runtime.spec import JobSpec
-from support.jobs import job_of, run_with, write
-
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+from support.embedded import run_here
+from support.jobs import job_of, write
 
 COLUMNS = {"a": "bigint", "b": "string", "ts": "bigint"}
 CATALOG: dict[str, Any] = {
@@ -50,24 +49,19 @@ def arrived(folder: Path) -> None:
             write(folder / name / f"{number}.jsonl", *rows, *late, modified=1_600_000_000 + number)
 
 
-def ran(spark: Any, job: JobSpec, folder: Path) -> tuple[str, list[str], list[dict[str, Any]]]:
-    folder.mkdir(exist_ok=True)
+def ran(job: JobSpec, folder: Path) -> tuple[str, list[str], list[dict[str, Any]]]:
     reports: list[dict[str, Any]] = []
-    files = {"--output": folder / "out", "--quarantine": folder / "bad", "--checkpoint": folder / "checkpoint"}
-    options = [part for name, file in files.items() for part in (name, str(file))]
-    where = ["--input", str(folder.parent / "in"), "--files-per-batch", "1"]
-    run_with(spark, job, [*where, *options], reports.append)
-    bad = sorted((folder / "bad").read_text(encoding="utf-8").splitlines())
-    return (folder / "out").read_text(encoding="utf-8"), bad, reports
+    folder.mkdir(exist_ok=True)
+    run_here(job, folder, "--input", str(folder.parent / "in"), report=reports.append)
+    bad = sorted((folder / "quarantine").read_text(encoding="utf-8").splitlines())
+    return (folder / "output").read_text(encoding="utf-8"), bad, reports
 
 
 @pytest.mark.parametrize("name", QUERIES)
-def test_slices_of_a_batch_are_the_batch(
-    spark: Any, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_slices_of_a_batch_are_the_batch(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     arrived(tmp_path / "in")
     job = job_of(QUERIES[name], CATALOG)
-    whole = ran(spark, job, tmp_path / "whole")
+    whole = ran(job, tmp_path / "whole")
     sizes: list[int] = []
     step = SynopsisJoin.step
 
@@ -77,7 +71,7 @@ def test_slices_of_a_batch_are_the_batch(
 
     monkeypatch.setattr(SynopsisJoin, "step", noted)
     monkeypatch.setattr(state_owner, "AT_ONCE", 10)
-    assert ran(spark, job, tmp_path / "slices") == whole
+    assert ran(job, tmp_path / "slices") == whole
     assert len(sizes) > 20
     assert max(sizes) < 60
     assert len(whole[0].splitlines()) > 1
@@ -85,12 +79,10 @@ def test_slices_of_a_batch_are_the_batch(
     assert ("more than max_per_timestamp = 4 rows" in whole[2][-1]["quarantined"]) == (name != "timestamps")
 
 
-def test_a_batch_that_fails_between_slices_is_done_again(
-    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_batch_that_fails_between_slices_is_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     arrived(tmp_path / "in")
     job = job_of(QUERIES["counts"], CATALOG)
-    whole = ran(spark, job, tmp_path / "whole")
+    whole = ran(job, tmp_path / "whole")
     monkeypatch.setattr(state_owner, "AT_ONCE", 10)
     step, calls = SynopsisJoin.step, list[int]()
 
@@ -102,6 +94,6 @@ def test_a_batch_that_fails_between_slices_is_done_again(
 
     with monkeypatch.context() as patch, pytest.raises(RuntimeError, match="the machine is gone"):
         patch.setattr(SynopsisJoin, "step", failing)
-        ran(spark, job, tmp_path / "slices")
-    output, bad, reports = ran(spark, job, tmp_path / "slices")
+        ran(job, tmp_path / "slices")
+    output, bad, reports = ran(job, tmp_path / "slices")
     assert (output, bad, reports[-1]) == (*whole[:2], whole[2][-1])

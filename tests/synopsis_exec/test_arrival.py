@@ -1,4 +1,4 @@
-"""Lateness, punctuation records, partitions and idle streams on Spark, from the catalog to the quarantine."""
+"""Lateness, punctuation records, partitions and idle streams, from the catalog to the quarantine."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from pyarrow import compute as pc
 
 from streambound_runtime.decoding.contracts import pattern_of
 from support.choices import Choices
-from support.jobs import job_of, read, run, run_with, write
+from support.embedded import run_here
+from support.jobs import job_of, read, run_with, write
 from support.oracle import Oracle, by_timestamp
 
 SQL = "SELECT S.a, T.b FROM S, T WHERE S.ts < T.ts AND S.a = 1 AND T.b BETWEEN 0 AND 3"
 S = {"a": "bigint", "shard": "string", "note": "string", "since": "bigint", "ts": "bigint"}
 T = {"b": "bigint", "ts": "bigint"}
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 MARK = {"column": "note", "like": "end\\_%", "since": "since"}
 CATALOG: dict[str, Any] = {
@@ -70,11 +70,11 @@ ARRIVING: dict[str, list[list[Any]]] = {
 
 
 @pytest.mark.parametrize("one_file", [False, True])
-def test_punctuations_partitions_and_lateness(spark: Any, tmp_path: Path, one_file: bool) -> None:
+def test_punctuations_partitions_and_lateness(tmp_path: Path, one_file: bool) -> None:
     files = {name: [list(chain(*parts))] for name, parts in ARRIVING.items()} if one_file else ARRIVING
     batches(tmp_path / "in", files)
     events: list[dict[str, Any]] = []
-    summary = run(spark, job_of(SQL, CATALOG), tmp_path, report=events.append)
+    summary = run_here(job_of(SQL, CATALOG), tmp_path, report=events.append)
     late = {} if one_file else {"late: a punctuation has ended its timestamp": 1, "late: by more than the lateness": 1}
     missing = {"shard is none of the declared partitions": 2, "ts, the timestamp, is NULL": 1, "since is missing": 1}
     assert summary["quarantined"] == {**late, **missing}
@@ -107,19 +107,18 @@ IDLE: dict[str, list[list[Any]]] = {
 }
 
 
-def test_an_idle_stream_stalls_visibly_or_is_advanced(spark: Any, tmp_path: Path) -> None:
+def test_an_idle_stream_stalls_visibly_or_is_advanced(tmp_path: Path) -> None:
     batches(tmp_path / "in", IDLE)
     events: list[dict[str, Any]] = []
-    summary = run(spark, job_of(SQL, idle()), tmp_path, report=events.append)
+    summary = run_here(job_of(SQL, idle()), tmp_path, report=events.append)
     assert [event["waits_for"].get("S") for event in events[1:3]] == [
         "promises nothing from 1 on, for 1 batch",
         "promises nothing from 1 on, for 2 batches",
     ]
     assert (summary["waited_for"], summary["quarantined"]) == ({}, {})
     (tmp_path / "2").mkdir()
-    advanced = run(
-        spark, job_of(SQL, idle(idle_after=3)), tmp_path / "2", "--input", str(tmp_path / "in"), report=events.append
-    )
+    job, again = job_of(SQL, idle(idle_after=3)), ["--input", str(tmp_path / "in")]
+    advanced = run_here(job, tmp_path / "2", *again, report=events.append)
     assert advanced["quarantined"] == {"late: its stream was idle for longer than idle_after": 1}
     assert [event["closed"] for event in events[5:9]] == [0, 2, 0, 1]
     assert not any(event.get("waits_for") for event in events[5:])
