@@ -56,7 +56,7 @@ def cause_of(one: Violation, rows: str) -> str:
 
 
 def by_cause(violations: Iterable[Violation]) -> list[list[Violation]]:
-    """What is reported as one finding: all that is said of one cause, or at one place, in the order in which it is said.
+    """What is reported as one finding: all that is said of one cause or at one place, in the order in which it is said.
 
     So a column that waits for a partner, and is a group's key above, is blamed once.
     """
