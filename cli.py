@@ -18,6 +18,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("run", "run:run", "Run a bounded query on Spark over recorded streams."),
     Command("verify", "verify:verify", "Compare the job of a bounded query with batch SQL."),
     Command("memory", "memory:memory", "Measure whether memory stays constant."),
+    Command("watch", "watch:watch", "Compare a running Spark query with what was proved."),
     Command("witness", "witness:witness", "Show streams that an unbounded query cannot forget."),
     Command("lsp", "lsp:lsp", "Serve editors: findings, verdicts and repairs as you type."),
     Command("completion", "completion:completion", "Complete commands and options in a shell."),
@@ -43,6 +44,7 @@ def main() -> None:
     streambound run q.sql --input DIR      run it over recorded streams
     streambound verify q.sql               compare the job's results with batch SQL
     streambound memory q.sql               measure whether its memory stays constant
+    streambound watch q.sql progress.jsonl compare a running Spark query with what was proved
     streambound witness q.sql              show streams that an unbounded query cannot forget
     streambound demo                       see all of it on the paper's example and on real flights
 

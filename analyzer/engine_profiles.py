@@ -46,12 +46,14 @@ class EngineProfile:
 
     ``delays`` has the watermark's delay of streams, by their names in small letters; None: it has no watermark.
     A stream that it does not name has the lateness of the catalog. ``ttl`` is Flink's `table.exec.state.ttl`.
+    ``behind`` is how far the watermark is behind its delay, as within a batch.
     """
 
     engine: StreamEngine
     mode: OutputMode = OutputMode.APPEND
     delays: Mapping[str, Micros | None] = field(default_factory=dict)
     ttl: Micros | None = None
+    behind: Micros = 0
 
 
 def asked_profile(declared: EngineProfile | None, engine: str | None) -> EngineProfile | None:

@@ -2,33 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 
 from streambound.analyzer.json_models import parsed
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class StateOperator:
     """Spark's metrics of an operator with state: how many rows it keeps, in how much memory, and drops as late."""
 
+    operatorName: str = ""
     numRowsTotal: int = 0
     memoryUsedBytes: int = 0
     numRowsDroppedByWatermark: int = 0
 
 
 @dataclass(frozen=True, slots=True)
+class SourceProgress:
+    """What a stream has brought."""
+
+    description: str = ""
+    numInputRows: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
-    """What Spark says of a micro-batch, by Spark's names."""
+    """What Spark says of a micro-batch, by Spark's names; ``eventTime`` has ``watermark``, ``min`` and ``max``."""
 
     batchId: int = 0
+    runId: str = ""
     numInputRows: int = 0
+    eventTime: Mapping[str, str] = field(default_factory=dict)
+    sources: tuple[SourceProgress, ...] = ()
     stateOperators: tuple[StateOperator, ...] = ()
 
+    def time(self, name: str) -> int | None:
+        """An event time in microseconds; None where none is told."""
+        told = self.eventTime.get(name)
+        return None if told is None else int((datetime.fromisoformat(told) - _EPOCH) / timedelta(microseconds=1))
 
-def progress_of(text: str) -> Progress:
-    """Spark's own progress report of a micro-batch."""
-    return parsed(text, "StreamingQueryProgress").read(Progress, "not what Spark reports", closed=False)
+
+def progress_of(text: str, file: str = "StreamingQueryProgress") -> Progress:
+    """Spark's own progress report of a micro-batch; raises InputError for what is none."""
+    return parsed(text, file).read(Progress, "not what Spark reports", closed=False)
 
 
 def spark_state(progress: Iterable[Progress]) -> dict[str, int]:

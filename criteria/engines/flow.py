@@ -156,7 +156,7 @@ class EngineModel(ABC):
             return EngineReading(self.profile.engine, unread=self.unread[0])
         return EngineReading(
             self.profile.engine, tuple(self.states), tuple(self.drops), tuple(refusals),
-            tuple(dict.fromkeys(self.notes)),
+            tuple(dict.fromkeys(self.notes)), delay=self.delay,
         )  # fmt: skip
 
     def has_watermarks(self, kind: DataType) -> bool:
@@ -166,7 +166,8 @@ class EngineModel(ABC):
     @property
     def delay(self) -> Micros:
         """How far the watermark is behind the latest event time: by the longest delay, as it is the least of all."""
-        return max((delay for _, delay in self.sources if delay is not None), default=0)
+        delays = [delay for _, delay in self.sources if delay is not None]
+        return max(delays) + self.profile.behind if delays else 0
 
     def schema(self, tree: nodes.Tree) -> Schema:
         """The columns of a tree."""
@@ -230,7 +231,7 @@ class EngineModel(ABC):
         words = f"about {count} {'window' if count == 1 else 'windows'}{each}"
         state = self.open_state(operator, tree, GoesBy.WINDOW, covered, once)
         groups = [number for number in (state.rows, values and count * values) if number is not None]
-        return replace(state, formula=words, rows=min(groups, default=None))
+        return replace(state, formula=words, rows=min(groups, default=None), unit=values or 0)
 
     # --- operators that are alike in all engines ----------------------------------------------------------------------
 

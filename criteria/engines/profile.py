@@ -53,7 +53,8 @@ class EngineState:
     """What one operator of the engine keeps, of one of its ``side``s where it has two.
 
     ``lifetime`` is how many microseconds of event time it holds rows of, each as often as it is in a window; ``rows``
-    about how many that are at the catalog's rates, ``formula`` the same in words. ``why`` says why rows do not go.
+    about how many that are at the catalog's rates, ``formula`` the same in words; ``unit`` are the groups of a window.
+    ``why`` says why rows do not go.
     """
 
     operator: str
@@ -65,6 +66,7 @@ class EngineState:
     lifetime: Micros | None = None
     rows: int | None = None
     formula: str = ""
+    unit: int = 0
     why: str = ""
     fix: EngineFix | None = None
     notes: tuple[str, ...] = ()
@@ -101,7 +103,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class EngineReading:
-    """What a model says of a query; ``unread`` says why it says nothing."""
+    """What a model says of a query whose watermark has a ``delay``; ``unread`` says why it says nothing."""
 
     engine: StreamEngine
     states: tuple[EngineState, ...] = ()
@@ -109,6 +111,7 @@ class EngineReading:
     refusals: tuple[Refusal, ...] = ()
     notes: tuple[str, ...] = ()
     unread: str = ""
+    delay: Micros = 0
 
     @property
     def kept(self) -> StateClass | None:

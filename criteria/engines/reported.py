@@ -11,7 +11,7 @@ from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Code, Severity
 from streambound.analyzer.diagnostics import Diagnostic, Fix, FixKind
 from streambound.analyzer.edits import Edit, applied, hunks
-from streambound.analyzer.engine_profiles import EngineProfile, StreamEngine
+from streambound.analyzer.engine_profiles import EngineProfile, Micros, StreamEngine
 from streambound.analyzer.expressions.dialect import parsed_text
 from streambound.analyzer.findings import Positions
 from streambound.analyzer.lower import written_tree
@@ -42,6 +42,13 @@ def read_on(checked: Checked, catalog: Catalog, profile: EngineProfile, edits: b
         return None if reading is None else _with_patches(reading, checked.statement, catalog, profile)
     except RecursionError:
         return EngineReading(profile.engine, unread="the statement is nested too deeply")
+
+
+def read_behind(checked: Checked, catalog: Catalog, profile: EngineProfile, behind: Micros) -> EngineReading | None:
+    """What an engine does with a statement while its watermark is so far behind its delay."""
+    if checked.tree is None or checked.blocks is not None:
+        return None
+    return _read(checked.statement, catalog, replace(profile, behind=behind))
 
 
 def _read(
@@ -86,7 +93,7 @@ def _after(fix: EngineFix, statement: Statement, catalog: Catalog, profile: Engi
     """What a model says of a statement after edits; None where they change something else, too."""
     source = SourceText(statement.source.file, applied(statement.source.text, fix.edits))
     first = statement.span.start
-    same = (one for one in split_statements(source, None, catalog.models) if one.span.start == first)
+    same = (one for one in split_statements(source, None, catalog.readable) if one.span.start == first)
     edited = next(same, None)
     if edited is None or edited.tree is None or statement.tree is None:
         return None

@@ -1,0 +1,195 @@
+"""A running Spark query against what was proved of it: alerts, by its own progress reports.
+
+After each micro-batch Spark says how many rows its operators keep, how many came, and where the watermark is. The model
+of Spark says how many rows there can be while the watermark is as far behind the latest row as it was in that batch.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from streambound.analyzer.algebra.clock import scans
+from streambound.analyzer.catalog import Catalog, DeclaredTable
+from streambound.analyzer.durations import length_text
+from streambound.analyzer.engine_profiles import EngineProfile, Micros
+from streambound.criteria.check import Checked
+from streambound.criteria.engines.profile import EngineReading, EngineState, StateClass
+from streambound.criteria.engines.reported import read_behind
+from streambound.synopsis_exec.spark_progress import Progress
+
+MOST_BATCHES = 200
+"""How many batches the rows of a stream are added up of."""
+_MUCH = 10
+"""A watermark that is behind by more than such a part of the time that rows stay is stuck."""
+
+
+class AlertKind(StrEnum):
+    """What is not as it was proved."""
+
+    ROWS = "rows kept"
+    RATE = "rate"
+    WATERMARK = "watermark"
+    LATE = "late rows"
+    PLAN = "another query"
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """What is wrong in a batch, with an operator or a stream, in words."""
+
+    batch: int
+    kind: AlertKind
+    subject: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class _BroughtRows:
+    """The rows of a source in a batch, and their event times."""
+
+    low: Micros
+    high: Micros
+    rows: int
+
+
+@dataclass
+class RunningQuery:
+    """A query whose progress is watched; an alert is given when it begins, not again while it lasts."""
+
+    checked: Checked
+    catalog: Catalog
+    profile: EngineProfile
+    run: str = ""
+    latest: Micros | None = None
+    lasting: set[tuple[AlertKind, str]] = field(default_factory=set)
+    arrived: dict[int, list[_BroughtRows]] = field(default_factory=dict)
+
+    def take(self, progress: Progress) -> list[Alert]:
+        """What begins to be wrong in a batch."""
+        if progress.runId != self.run:
+            self.run, self.latest = progress.runId, None
+            self.arrived.clear()
+            self.lasting.clear()
+        found = list(self._alerts(progress))
+        started = [one for one in found if (one.kind, one.subject) not in self.lasting]
+        self.lasting = {(one.kind, one.subject) for one in found}
+        return started
+
+    def _alerts(self, progress: Progress) -> Iterator[Alert]:
+        reading = self.reading(0)
+        if reading is None or reading.unread:
+            return
+        before, high = self.latest, progress.time("max")
+        self.latest = max((time for time in (before, high) if time is not None), default=None)
+        yield from self._stuck(progress, reading, before)
+        yield from self._of_states(progress, reading)
+        yield from self._rates(progress, reading)
+
+    def reading(self, behind: Micros) -> EngineReading | None:
+        """What the engine keeps while the watermark is so far behind its delay."""
+        return read_behind(self.checked, self.catalog, self.profile, behind)
+
+    # --- the watermark ------------------------------------------------------------------------------------------------
+
+    def _stuck(self, progress: Progress, reading: EngineReading, before: Micros | None) -> Iterator[Alert]:
+        """Where the watermark is not that of the rows of earlier batches, rows stay for longer than was said."""
+        watermark = progress.time("watermark")
+        longest = max((one.lifetime or 0 for one in reading.states if one.kept is StateClass.WINDOW), default=0)
+        if before is None or watermark is None or not longest:
+            return
+        behind = before - reading.delay - watermark
+        if behind * _MUCH > longest:
+            told = progress.eventTime["watermark"]
+            message = f"it stands at {told}, and by the rows of earlier batches could be {length_text(behind)} later: "
+            message += f"rows stay for {length_text(longest + behind)}, not for {length_text(longest)}"
+            yield Alert(progress.batchId, AlertKind.WATERMARK, "the watermark", message)
+
+    # --- states -------------------------------------------------------------------------------------------------------
+
+    def _of_states(self, progress: Progress, reading: EngineReading) -> Iterator[Alert]:
+        """The operators that keep rows, the one whose rows the others read last, as Spark has it."""
+        watermark = progress.time("watermark")
+        behind = None
+        if watermark is not None and self.latest is not None:
+            behind = max(0, self.latest - watermark - reading.delay)
+        now = reading if behind is None else self.reading(behind) or reading
+        operators = _operators(now)[::-1]
+        if len(operators) != len(progress.stateOperators):
+            name, number = self.checked.statement.name, len(progress.stateOperators)
+            message = f"{number} of its operators keep rows, and {len(operators)} of {name}: is it the same query?"
+            yield Alert(progress.batchId, AlertKind.PLAN, "the query", message)
+            return
+        for states, found in zip(operators, progress.stateOperators, strict=True):
+            name = f"{states[0].operator} ({states[0].span.line}:{states[0].span.column})"
+            limits = [self._most(one, behind) for one in states]
+            known = [one for one in limits if one is not None]
+            if len(known) == len(limits) and found.numRowsTotal > sum(known):
+                kept = " and ".join(dict.fromkeys(one.formula for one in states))
+                message = f"{found.numRowsTotal:,} rows are kept, and at most {sum(known):,} were to be: {kept}"
+                yield Alert(progress.batchId, AlertKind.ROWS, name, message)
+            if found.numRowsDroppedByWatermark:
+                number = found.numRowsDroppedByWatermark
+                rows = f"{number:,} {'row' if number == 1 else 'rows'}"
+                message = f"{rows} came more than the delay of {length_text(reading.delay)} late, and are in no result"
+                yield Alert(progress.batchId, AlertKind.LATE, name, message)
+
+    def _most(self, state: EngineState, behind: Micros | None) -> int | None:
+        """The most rows of a state; None where it grows, or no rate is declared."""
+        if state.kept is StateClass.GROWS or state.rows is None:
+            return None
+        if state.kept is StateClass.CONSTANT:
+            return state.rows
+        bursts = [table.max_rate.rows for table in self.streams if table.max_rate is not None]
+        return None if behind is None else state.rows + (state.unit or max(bursts, default=0))
+
+    # --- rates --------------------------------------------------------------------------------------------------------
+
+    @property
+    def streams(self) -> list[DeclaredTable]:
+        """The streams that the query reads."""
+        tree = self.checked.tree
+        tables = [self.catalog.table(scan.table) for scan in scans(tree)] if tree is not None else []
+        return [table for table in dict.fromkeys(tables) if table is not None and table.timestamp is not None]
+
+    def _rates(self, progress: Progress, reading: EngineReading) -> Iterator[Alert]:
+        """The rows that came in some last batches, by their event times, which are those of one source."""
+        low, high = progress.time("min"), progress.time("max")
+        if low is None or high is None:
+            return
+        apart = reading.delay if len(progress.sources) > 1 else 0
+        for place, source in enumerate(progress.sources):
+            stream = self._stream(source.description)
+            rate = None if stream is None else stream.max_rate
+            if stream is None or rate is None:
+                continue
+            batches = self.arrived.setdefault(place, [])
+            batches.append(_BroughtRows(low, high, source.numInputRows))
+            del batches[:-MOST_BATCHES]
+            rows, first, last = 0, low, high
+            for one in reversed(batches):
+                rows, first, last = rows + one.rows, min(first, one.low), max(last, one.high)
+                if rows > rate.most(last - first + 1 + apart):
+                    message = f"{rows:,} rows came in {length_text(last - first + 1)} of event time, more than {rate}"
+                    yield Alert(progress.batchId, AlertKind.RATE, stream.name, message)
+                    break
+
+    def _stream(self, description: str) -> DeclaredTable | None:
+        """The stream that a source brings: the last one that its description names, or the only one."""
+        words = [word.lower() for word in re.findall(r"\w+", description)][::-1]
+        named = {stream.name.lower(): stream for stream in self.streams}
+        only = self.streams[0] if len(self.streams) == 1 else None
+        return next((named[word] for word in words if word in named), only)
+
+
+def _operators(reading: EngineReading) -> list[list[EngineState]]:
+    """The states of each operator, in the order of the model: of a join both sides are one."""
+    found = list[list[EngineState]]()
+    for state in reading.states:
+        if found and state.side == "right" and found[-1][-1].side == "left" and found[-1][-1].span == state.span:
+            found[-1].append(state)
+        else:
+            found.append([state])
+    return found
