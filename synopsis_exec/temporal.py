@@ -133,7 +133,7 @@ class Temporal:
 
     def _items(self, *sides: str) -> str:
         """All columns of the facts of two relations, so that no two have one name."""
-        given = [exp.maybe_parse(side, into=exp.Table, dialect="spark") for side in sides]
+        given = [exp.maybe_parse(f"FROM {side}", into=exp.From, dialect="spark").this for side in sides]
         tables = [self.catalog.table(one.name) for one in given]
         names = [[] if one is None or one.period is None else one.period.fact(one.columns) for one in tables]
         shared = {name.lower() for name in names[0]} & {name.lower() for name in names[1]}
