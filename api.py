@@ -271,7 +271,7 @@ def statement_of(sql: str, catalog: Catalog, name: str | None) -> Checked:
     from streambound.analyzer.statements import some_statements
     from streambound.criteria.check import check_statement, one_of
 
-    return check_statement(one_of(some_statements(SourceText(SQL, sql), None, catalog.models), SQL, name), catalog)
+    return check_statement(one_of(some_statements(SourceText(SQL, sql), None, catalog.readable), SQL, name), catalog)
 
 
 def catalog_of(catalog: Catalog | str | Path | Mapping[str, Any]) -> Catalog:

@@ -39,6 +39,7 @@ from streambound.analyzer.names import alike, is_file_name
 from streambound.analyzer.periods import PeriodRows, TimeDomain, read_period, read_time
 from streambound.analyzer.settings import NO_SETTINGS, CheckSettings, read_settings
 from streambound.analyzer.spans import Excerpt, SourceText
+from streambound.analyzer.templates import CatalogNames
 from streambound.analyzer.toml_lines import toml_spans
 from streambound.analyzer.toml_reader import TomlReader, suggest
 from streambound.analyzer.types import DataType, Family, parse_type
@@ -192,6 +193,11 @@ class Catalog:
             return self.time.encoded(kind) if self.time is not None else (None, None)
         except ValueError:
             return None, None
+
+    @property
+    def readable(self) -> CatalogNames:
+        """What statements can read of it."""
+        return CatalogNames(frozenset(name.lower() for name in self.names), self.models)
 
     @property
     def names(self) -> tuple[str, ...]:

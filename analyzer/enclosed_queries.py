@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from itertools import pairwise
 
 from sqlglot.tokenizer_core import Token, TokenType
@@ -23,6 +24,8 @@ _MODIFIERS = (
     "LIVE", "LAZY",
 )  # fmt: skip
 """Words between CREATE and what is created."""
+_UP_TO_DATE = ("LIVE", "MATERIALIZED", "STREAMING")
+"""Those of what a query is run for again and again."""
 _IF_NOT_EXISTS = ("IF", "NOT", "EXISTS")
 _WITHOUT_QUERY = (
     "ADD", "ALTER", "ANALYZE", "BEGIN", "CACHE", "CALL", "CLEAR", "COMMENT", "COMMIT", "CREATE", "DECLARE", "DELETE",
@@ -41,17 +44,25 @@ _UNREAD = {
 """The first words of statements that read streams in a way of their own, with the way out."""
 
 
+class ViewOf(Enum):
+    """What the name of a statement's target stands for from there on."""
+
+    NOTHING = "nothing"
+    QUERY = "a query"
+    RESULTS = "a query's results, which are kept up to date"
+
+
 @dataclass(frozen=True, slots=True)
 class Enclosed:
     """The query of a CREATE or an INSERT: its tokens, and the name and place of the target, if it has one.
 
-    ``view`` says that a name stands for the query from there on; ``columns`` are the names that it gives its columns.
+    ``view`` says what the name stands for; ``columns`` are the names that it gives its columns.
     """
 
     tokens: tuple[Token, ...]
     target: str = ""
     at: Span | None = None
-    view: bool = False
+    view: ViewOf = ViewOf.NOTHING
     columns: tuple[Token, ...] = ()
 
 
@@ -80,21 +91,22 @@ def _created(source: SourceText, chunk: Sequence[Token]) -> Enclosed | Diagnosti
         index += 1
     if index >= len(chunk) or _word(chunk[index]) not in _OBJECTS:
         return None
-    plain = not any(_word(token) in ("MATERIALIZED", "STREAMING", "LIVE") for token in chunk[1:index])
-    view, index = _word(chunk[index]) == "VIEW" and plain, index + 1
+    kept = any(_word(token) in _UP_TO_DATE for token in chunk[1:index])
+    is_view, index = _word(chunk[index]) == "VIEW", index + 1
+    view = ViewOf.RESULTS if kept else ViewOf.QUERY if is_view else ViewOf.NOTHING
     if tuple(_word(token) for token in chunk[index : index + 3]) == _IF_NOT_EXISTS:
         index += 3
     end = _name_end(chunk, index)
     after = next((i for i in _outermost(chunk, end) if chunk[i].token_type is TokenType.ALIAS), None)
     if after is None:
         query = next((token for token in chunk if token.token_type is TokenType.SELECT), None)
-        if query is None and not view:
+        if query is None and not is_view:
             return None
         where = f"before {query.text!r}" if query else f"after {chunk[-1].text!r}"
         return syntax_error(source, _span(source, query or chunk[-1]), f"AS is missing {where}")
     if after + 1 == len(chunk):
         return syntax_error(source, _span(source, chunk[after]), "a query is missing after 'AS'")
-    columns = tuple(_columns(chunk, end)) if view else ()
+    columns = tuple(_columns(chunk, end)) if is_view else ()
     name, at = _target(source, chunk[index:end])
     return Enclosed(tuple(chunk[after + 1 :]), name, at, view, columns)
 

@@ -8,6 +8,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
+from streambound.analyzer.emission import Emission, EmitMode
 from streambound.analyzer.lexical import LexicalKind, stretches
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.syntax_errors import syntax_error
@@ -15,17 +16,25 @@ from streambound.analyzer.syntax_errors import syntax_error
 _DEPTH = {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}
 _NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
 _ARGUMENT = (TokenType.L_PAREN, TokenType.COMMA, TokenType.FARROW)
+_BEFORE_SOURCE = (TokenType.FROM, TokenType.JOIN)
 _CALLED = (TokenType.WINDOW, TokenType.SESSION)
 """Keywords that are functions before a parenthesis."""
 _EMITTED = ("CHANGES", "FINAL", "STREAM", "AFTER", "WITHOUT", "ON")
+_EMIT_CLAUSES = {
+    ("EMIT", "CHANGES"): EmitMode.CHANGES,
+    ("EMIT", "FINAL"): EmitMode.FINAL,
+    ("EMIT", "ON", "WINDOW", "CLOSE"): EmitMode.FINAL,
+}
+"""Clauses of ksqlDB and RisingWave at the end of a query."""
 _TABLE, _PARTITIONED = "a query that starts with TABLE", "PARTITION BY of a table argument"
+_WINDOW = "a WINDOW clause of ksqlDB"
 _DELAYED = "WATERMARK … DELAY OF"
 _HELP = {
     "MATCH_RECOGNIZE": "write it as joins of the stream with itself within a window of time, or with LAG and LEAD",
-    "EMIT": "leave it out: results are printed as changes, and once where -- streambound: emit final stands before the "
-    "query",
+    "EMIT": "write EMIT CHANGES or EMIT FINAL, or a comment -- streambound: emit final before the query",
     _DELAYED: "leave it out, and declare lateness = … of the stream in the catalog",
     _TABLE: "write SELECT * FROM …",
+    _WINDOW: "leave it out, and group by window(ts, '1 minute') of the stream's time beside the other keys",
     _PARTITIONED: "leave it out, and name the columns in GROUP BY beside window_start and window_end",
 }
 """What to do instead of a form."""
@@ -38,12 +47,13 @@ _CLAUSES = (
 
 def known_forms(tokens: Sequence[Token]) -> list[Token]:
     """Tokens in the types that the parser needs: ``window(…)`` is a call, ``ROW<…>`` a struct, ``f(TABLE t)`` f(t),
-    and Databricks' ``FROM STREAM t`` is ``FROM t``.
+    and Databricks' ``FROM STREAM t``, ``STREAM(t)`` and ``LIVE.t`` are ``FROM t``.
 
     In ``SESSION(TABLE t PARTITION BY a, …)`` the keys are arguments of their own.
     """
     found: list[Token] = []
     calls: list[str] = []
+    tokens = _without_stream_calls(tokens)
     for i, token in enumerate(tokens):
         before, after = (found[-1] if found else None), (tokens[i + 1] if i + 1 < len(tokens) else None)
         if token.token_type is TokenType.L_PAREN:
@@ -61,6 +71,21 @@ def known_forms(tokens: Sequence[Token]) -> list[Token]:
         ):
             continue
         found.append(token)
+    return found
+
+
+def _without_stream_calls(tokens: Sequence[Token]) -> list[Token]:
+    """``FROM STREAM(db.t)`` and ``FROM LIVE.t`` as ``FROM db.t`` and ``FROM t``."""
+    found, closed = list[Token](), set[int]()
+    for i, token in enumerate(tokens):
+        word, after = token.text, tokens[i + 1].token_type if i + 1 < len(tokens) else None
+        in_from = token.token_type is TokenType.VAR and i > 0 and tokens[i - 1].token_type in _BEFORE_SOURCE
+        if in_from and word.upper() == "STREAM" and after is TokenType.L_PAREN:
+            closed |= {i + 1, _end(tokens, i + 2)}
+        elif (in_from or i - 1 in closed) and word == "LIVE" and after is TokenType.DOT:
+            closed |= {i + 1}
+        elif i not in closed:
+            found.append(token)
     return found
 
 
@@ -89,6 +114,15 @@ def _retyped(token: Token, kind: TokenType) -> Token:
     return Token(
         kind, token.text, line=token.line, col=token.col, start=token.start, end=token.end, comments=token.comments
     )
+
+
+def without_emit(source: SourceText, query: Sequence[Token]) -> tuple[tuple[Token, ...], Emission | None]:
+    """A query without the clause at its end that says which results are printed, and the mode that it asks for."""
+    for words, mode in _EMIT_CLAUSES.items():
+        last = query[-len(words) :]
+        if len(query) > len(words) and tuple(token.text.upper() for token in last) == words:
+            return tuple(query[: -len(words)]), Emission(mode, source.span(last[0].start, last[-1].end + 1))
+    return tuple(query), None
 
 
 def named_form(
@@ -120,6 +154,8 @@ def _form(chunk: Sequence[Token], i: int) -> tuple[str, int]:
         return "", i
     if word == "MATCH_RECOGNIZE" and after == "(":
         return word, _end(chunk, i + 2) + 1
+    if word == "WINDOW" and after in ("TUMBLING", "HOPPING", "SESSION"):
+        return _WINDOW, _end(chunk, i + 3) + 1
     if word == "EMIT" and after in _EMITTED:
         return word, _end(chunk, i)
     if word == "WATERMARK" and any(token.text.upper() == "DELAY" for token in chunk[i + 1 : i + 3]):

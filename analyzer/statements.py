@@ -15,11 +15,11 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.emission import Emission, emission
-from streambound.analyzer.enclosed_queries import Enclosed, enclosed
+from streambound.analyzer.enclosed_queries import Enclosed, ViewOf, enclosed
 from streambound.analyzer.errors import InputError
 from streambound.analyzer.expressions.dialect import parsed_tokens, tokens_of
 from streambound.analyzer.file_views import FileView, Views, with_views
-from streambound.analyzer.foreign_forms import foreign_comments, known_forms, named_form
+from streambound.analyzer.foreign_forms import foreign_comments, known_forms, named_form, without_emit
 from streambound.analyzer.lexical import LexicalKind, stretches
 from streambound.analyzer.names import LETTERS, as_name, is_name
 from streambound.analyzer.seq_blocks import SeqBlock, cut_blocks, whole_tree
@@ -33,45 +33,53 @@ from streambound.analyzer.syntax_errors import (
     syntax_error,
     unreadable_text,
 )
-from streambound.analyzer.templates import NO_MODELS, Models, Templates, templates
+from streambound.analyzer.templates import CatalogNames, Templates, templates
 from streambound.analyzer.unread_clauses import unread_clauses
 from streambound.analyzer.work import spend
 
+_NO_NAMES = CatalogNames()
 _STEPS = 20
 """What it takes to parse a token."""
 
 
 def split_statements(
-    source: SourceText, only: Sequence[int] | None = None, models: Models = NO_MODELS
+    source: SourceText, only: Sequence[int] | None = None, names: CatalogNames = _NO_NAMES
 ) -> tuple[Statement, ...]:
     """The statements of a file, in order, or some, by their numbers from 0; -1 is the last one.
 
-    ``models`` are those of the catalog. A statement that does not parse carries an ``SB001`` diagnostic. What CREATE
-    VIEW names can be read from there on.
+    A statement that does not parse carries an ``SB001`` diagnostic. What CREATE VIEW names can be read from there on,
+    unless it is kept up to date, as a materialized view is, and the catalog of those ``names`` declares its results.
     """
-    read = templates(source, models)
+    read = templates(source, names.models)
     try:
         tokens = tokens_of(read.text)
     except TokenError:
         whole = source.span(0, len(source.text))
         return (Statement(Path(source.file).stem, source, whole, (), None, (unreadable_text(source),)),)
     chunks = list(_chunks(known_forms(read.tokens(tokens))))
-    queries = [enclosed(source, chunk) for _, chunk in chunks]
+    queries, clauses = list[Enclosed | Diagnostic](), list[Emission | None]()
+    for _, chunk in chunks:
+        query, clause = enclosed(source, chunk), None
+        if isinstance(query, Enclosed):
+            inside, clause = without_emit(source, query.tokens)
+            query = replace(query, tokens=inside)
+        queries.append(query)
+        clauses.append(clause)
     starts = [_tokens(query, chunk)[0].start for query, (_, chunk) in zip(queries, chunks, strict=True)]
-    names = statement_names(source, list(zip([before for before, _ in chunks], starts, strict=True)), queries)
+    called = statement_names(source, list(zip([before for before, _ in chunks], starts, strict=True)), queries)
     wanted = range(len(chunks)) if only is None else [number % len(chunks) for number in only if chunks]
     ends = [*(before for before, _ in chunks[1:]), len(source.text)]
-    foreign = sorted((*read.refused, *foreign_comments(source, bool(models))), key=lambda found: found.span)
+    foreign = sorted((*read.refused, *foreign_comments(source, bool(names.models))), key=lambda found: found.span)
     views: Views = {}
     found: dict[int, Statement] = {}
     for i in range(max(wanted, default=-1) + 1):
-        query, view = queries[i], _viewed(queries[i])
+        query, view = queries[i], _viewed(queries[i], names)
         if i not in wanted and view is None:
             continue
-        statement = with_views(_statement(source, chunks[i][1], query, names[i], read), views)
-        asked = emission(source, chunks[i][0], starts[i])
+        statement = with_views(_statement(source, chunks[i][1], query, called[i], read), views)
+        asked = emission(source, chunks[i][0], starts[i]) or clauses[i]
         wrong = [one for one in foreign if chunks[i][0] <= one.span.start < ends[i]]
-        wrong += [one for one in (names[i].wrong, asked) if isinstance(one, Diagnostic)]
+        wrong += [one for one in (called[i].wrong, asked) if isinstance(one, Diagnostic)]
         statement = replace(statement, emit=asked) if isinstance(asked, Emission) else statement
         remarks = unread_clauses(source, chunks[i][1], _tokens(query, chunks[i][1]), ends[i])
         found[i] = replace(_refused(statement, wrong), remarks=remarks)
@@ -86,10 +94,10 @@ def _refused(statement: Statement, wrong: Sequence[Diagnostic]) -> Statement:
 
 
 def some_statements(
-    source: SourceText, only: Sequence[int] | None = None, models: Models = NO_MODELS
+    source: SourceText, only: Sequence[int] | None = None, names: CatalogNames = _NO_NAMES
 ) -> tuple[Statement, ...]:
     """As `split_statements`; raises InputError for a text that holds none."""
-    found = split_statements(source, only, models)
+    found = split_statements(source, only, names)
     if not found:
         raise InputError("the file holds no SQL statement", file=source.file, remedy="remove it, or add a query")
     return found
@@ -134,9 +142,11 @@ def _tokens(query: Enclosed | Diagnostic, chunk: Sequence[Token]) -> tuple[Token
     return query.tokens if isinstance(query, Enclosed) else tuple(chunk)
 
 
-def _viewed(query: Enclosed | Diagnostic) -> Enclosed | None:
-    """The query of a CREATE VIEW."""
-    return query if isinstance(query, Enclosed) and query.view else None
+def _viewed(query: Enclosed | Diagnostic, names: CatalogNames) -> Enclosed | None:
+    """The query of a CREATE VIEW that later statements read."""
+    if not isinstance(query, Enclosed) or query.view is ViewOf.NOTHING:
+        return None
+    return None if query.view is ViewOf.RESULTS and query.target.lower() in names.tables else query
 
 
 def _parsed(source: SourceText, chunk: Sequence[Token]) -> exp.Expr | Diagnostic:

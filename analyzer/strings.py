@@ -1,4 +1,4 @@
-"""Texts and numbers as Spark reads them: a doubled quote is one, neighbours are one; an `r` before has no escapes."""
+"""String and number literals as Spark reads them: neighbours are one string, and a number's suffix gives its type."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
@@ -17,10 +17,6 @@ from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.lexical import LexicalKind, Stretch, stretches
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.syntax_errors import syntax_error
-
-Models = Mapping[str, str]
-"""The streams and relations of models: ``x`` is ``ref('x')``, ``a.b`` is ``source('a', 'b')`` and ``ref('a', 'b')``."""
-NO_MODELS: Models = {}
 
 _SIGNS = ("{{", "{%", "{#")
 _HARMLESS = {"{{": "}}", "{#": "#}"}
@@ -35,6 +31,17 @@ _CALLED = re.compile(r"\{[{%][-+]?\s*(\w*)")
 _NOT_BLANK = re.compile(r"[^\r\n]")
 _QUOTED = (LexicalKind.STRING, LexicalKind.NAME)
 _COMPILED = "check the SQL that dbt compile writes below target/compiled"
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogNames:
+    """What a catalog has that statements can read: its ``tables``, in small letters, and those of models of dbt.
+
+    Of ``models``, ``x`` is ``ref('x')``, ``a.b`` is ``source('a', 'b')`` and ``ref('a', 'b')``.
+    """
+
+    tables: frozenset[str] = frozenset()
+    models: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +98,7 @@ class Templates:
         return "".join((*found, self.text[at:end]))
 
 
-def templates(source: SourceText, models: Models) -> Templates:
+def templates(source: SourceText, models: Mapping[str, str]) -> Templates:
     """The templates of a text; comments ``{# … #}`` are some only where the catalog has models."""
     text = source.text
     if not any(sign in text for sign in _SIGNS):
@@ -154,7 +161,7 @@ def _without_harmless(text: str) -> str:
     return "".join((*parts, text[at:]))
 
 
-def _read(source: SourceText, start: int, end: int, models: Models) -> Model | Diagnostic | None:
+def _read(source: SourceText, start: int, end: int, models: Mapping[str, str]) -> Model | Diagnostic | None:
     """What a template is: a model, nothing, or what is refused."""
     text, span = source.text[start:end], source.span(start, end)
     if model := _MODEL.fullmatch(text):

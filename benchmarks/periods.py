@@ -2,8 +2,8 @@
 
     python benchmarks/periods.py DIR [--scale 0.1] [--runs 3] [--cores 2] [--only agg-1] [--without paper]
 
-DIR gets the tables of `employees`, if they are not there. Every result is written to a `noop` sink (DuckDB: counted),
-in one session and a heap of 2 GiB; medians of the runs. The numbers of rows are those of DuckDB, or it ends.
+DIR gets the tables of `periods_by_hand`, if they are not there. Every result is written to a `noop` sink (DuckDB:
+counted), in one session and a heap of 2 GiB; medians of the runs. The numbers of rows are those of DuckDB, or it ends.
 The shape is that of Dignös et al., section 10.3.
 """
 
@@ -18,8 +18,7 @@ from time import monotonic
 from typing import Any
 
 import click
-from employees import QUERIES, TABLES, WITHOUT_TIME, generate
-from periods_by_hand import DUCKDB, PAPER, rows_of_duckdb
+from periods_by_hand import DUCKDB, PAPER, QUERIES, TABLES, WITHOUT_TIME, generate, rows_of_duckdb
 
 
 def seconds(run: Callable[[], Any], runs: int) -> float:

@@ -25,8 +25,7 @@ from typing import Any
 
 import streambound
 from streambound.benchmarks.measuring import Rows, write_table
-from streambound.benchmarks.soak_expected import Compared, compared
-from streambound.benchmarks.soak_input import Disorder, Written, write_disordered
+from streambound.benchmarks.soak_input import Compared, Disorder, Written, compared, write_disordered
 from streambound.benchmarks.workloads import W2
 from streambound.synopsis_exec.measuring import resident
 

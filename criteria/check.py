@@ -124,7 +124,7 @@ class Checked:
 
 def check_source(source: SourceText, catalog: Catalog, only: Sequence[int] | None = None) -> tuple[Checked, ...]:
     """Check every statement of a text, or some, by their numbers from 0; raises InputError when it holds none."""
-    return tuple(check_statement(statement, catalog) for statement in some_statements(source, only, catalog.models))
+    return tuple(check_statement(statement, catalog) for statement in some_statements(source, only, catalog.readable))
 
 
 def check_statement(statement: Statement, catalog: Catalog, most: float = STATEMENT) -> Checked:
@@ -476,7 +476,7 @@ def find_statements(
     workspace = Workspace(catalog_file)
     files = [path] if is_file else workspace.registered()
     catalog = workspace.catalog(path if is_file else None)
-    statements = [one for file in files for one in some_statements(workspace.read(file), None, catalog.models)]
+    statements = [one for file in files for one in some_statements(workspace.read(file), None, catalog.readable)]
     all_of_it = several and is_file and name is None and statements
     queries = [statement for statement in statements if statement.is_query]
     found = (queries or statements[:1]) if all_of_it else [one_of(statements, query, name if is_file else query)]

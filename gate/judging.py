@@ -50,7 +50,7 @@ def judged(
     from streambound.analyzer.statements import some_statements
 
     try:
-        statements = [one.emitting(emit_mode) for one in some_statements(source, only, catalog.models)]
+        statements = [one.emitting(emit_mode) for one in some_statements(source, only, catalog.readable)]
     except InputError as error:
         return (unreadable(source, error),)
     except Exception as error:

@@ -62,9 +62,19 @@ class AggregateOf:
             for row, weight in rows.items():
                 sums = tuple(a + weight * b for a, b in zip(sums, self.contribution(row), strict=True))
             return self.result(sums)
+        if len(self.arguments) > 1:
+            return self._best_by(rows)
         found = ((_ordered(argument), weight) for argument, weight in self._weighted(rows))
         values = sorted(found, reverse=self.descending)
         return _GENERAL[self.name](values, self.parameter) if values else None
+
+    def _best_by(self, rows: ZSet) -> Value:
+        """The first argument where the second one is the greatest, or least: of several the same; NULL is the least."""
+        shown, by = self.arguments
+        found = [(_ordered(best), shown(row)) for row in rows if (best := by(row)) is not None]
+        ranked = [(best, (0,) if value is None else (1, *_ordered(value)), value) for best, value in found]
+        which = max if self.name == "max_by" else min
+        return which(ranked, key=lambda one: one[:2])[2] if ranked else None
 
     def _weighted(self, rows: ZSet) -> Iterable[tuple[Fraction | str, int]]:
         for row, weight in rows.items():
@@ -214,6 +224,8 @@ def _most_frequent(values: Weighted, parameter: Fraction | None) -> Value:
 _GENERAL: dict[str, Callable[[Weighted, Fraction | None], Value]] = {
     "min": _least,
     "max": _greatest,
+    "min_by": _least,
+    "max_by": _greatest,
     "median": _continuous,
     "mode": _most_frequent,
     "percentile": _continuous,

@@ -118,7 +118,7 @@ def _operator(one: EngineOperator) -> EngineOperator:
             engine = _texts(node.given, node.expressions, [kind for _, kind in node.columns])
             return replace(one, node=replace(node, engine=engine, engine_where=_condition(node.given, node.where)))
         case NativeNode(node=PeriodNode(query=query) as node):
-            found = replace(query, plan=_epochs(query.plan))  # type: ignore[arg-type]  # as it was
+            found = replace(query, plan=_epochs(query.plan))
             return replace(one, node=replace(node, query=found))
     return one
 

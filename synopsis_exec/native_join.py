@@ -29,6 +29,7 @@ from streambound.analyzer.query import (
 from streambound.analyzer.render import render_branch
 from streambound.analyzer.types import DataType, Family
 from streambound.synopsis_exec.plan_ir import Input
+from streambound_runtime.decoding.quoting import quoted
 
 _MOMENT = DataType("timestamp", Family.TIMESTAMP)
 KEY = "_one"
@@ -101,26 +102,22 @@ def source_view(
 ) -> SourceView:
     """A table as Spark reads it: with a constant `KEY` or not, integers as timestamps by the function ``clock``."""
     declared = [column for column in given if not column.expression]
-    schema = ", ".join(f"{_quoted(column.name)} {_json_type(column)}" for column in declared)
+    schema = ", ".join(f"{quoted(column.name)} {_json_type(column)}" for column in declared)
     columns = []
     for column in given:
-        name = _quoted(column.name)
+        name = quoted(column.name)
         counted = column.name == time and column.type.family is Family.INTEGER
         if column.expression:
             columns.append(f"CAST(({column.expression}) AS {_json_type(column)}) AS {name}")
         else:
             columns.append(f"{clock}({name}) AS {name}" if counted else name)
     if key:
-        columns.append(f"pmod(hash({_quoted(given[0].name)}), 1) AS {KEY}")  # a literal would be folded away
+        columns.append(f"pmod(hash({quoted(given[0].name)}), 1) AS {KEY}")  # a literal would be folded away
     return SourceView(table, schema, tuple(columns), time, query)
 
 
 def _json_type(column: Column) -> str:
     return "STRING" if column.type.family in (Family.OTHER, Family.STRING) else column.type.name
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
 
 
 def _keyed(branch: Branch) -> Branch:

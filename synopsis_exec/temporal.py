@@ -15,7 +15,6 @@ from streambound.analyzer.catalog import (
     Catalog,
     DeclaredTable,
     Kind,
-    OnViolation,
     catalog_from_mapping,
     load_catalog,
     parse_catalog,
@@ -28,10 +27,11 @@ from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import some_statements
 from streambound.analyzer.types import DataType, Family, parse_type
 from streambound.analyzer.version import __version__
+from streambound.synopsis_exec.period_job import period_relation
 from streambound.temporal.lineage import LineageBlock
 from streambound.temporal.statement import SeqStatement, read_statement
-from streambound_runtime.periods.job import PeriodJob, PeriodRelation
-from streambound_runtime.spec import Relation
+from streambound_runtime.decoding.quoting import quoted
+from streambound_runtime.periods.job import PeriodJob
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -107,7 +107,7 @@ class Temporal:
             raise UsageError(f'multiplicity is "count" or "rows", not {multiplicity!r}')
         statement = self._read(text)
         random = {table.name for one in statement.blocks if isinstance(one, LineageBlock) for table in one.tables}
-        given = tuple(self._given(table, table.name in random) for table in statement.tables)
+        given = tuple(period_relation(table, self.catalog, table.name in random) for table in statement.tables)
         blocks = tuple(
             replace(block.query, dag=lineage_dag) if isinstance(block, LineageBlock) else block.query
             for block in statement.blocks
@@ -140,15 +140,15 @@ class Temporal:
         table = self.catalog.table(name)
         if table is None or table.period is None:
             raise UsageError(f"{name} is no relation with periods")
-        return bad(self._given(table, table.period.key is not None), self._frame(table.name))
+        return bad(period_relation(table, self.catalog, table.period.key is not None), self._frame(table.name))
 
     def coalesce(self, df: DataFrame, period: Period = RESULT) -> DataFrame:
         """Maximal periods of equal rows, with `_mult`: the unique encoding of what there is at every point of time."""
         given = Temporal(self.spark).relation("rows", df, period)
         names = [column for column in df.columns if column not in period]
         found = given.sql("SEQ VT (SELECT * FROM rows)")
-        begin, end = map(_quoted, period)
-        return found.selectExpr(*map(_quoted, names), f"_begin AS {begin}", f"_end AS {end}", "_mult")
+        begin, end = map(quoted, period)
+        return found.selectExpr(*map(quoted, names), f"_begin AS {begin}", f"_end AS {end}", "_mult")
 
     def split(
         self, df: DataFrame, period: Period = RESULT, by: Sequence[str] = (), at: DataFrame | None = None
@@ -180,16 +180,6 @@ class Temporal:
             remedy = f"give its rows as a relation, or compile the statement: streambound.compile reads {stream}"
             raise UsageError(f"{stream} is a stream, and this evaluates relations", remedy=remedy)
         return read
-
-    def _given(self, table: DeclaredTable, random: bool) -> PeriodRelation:
-        """A relation as the runtime knows it; ``random``: its rows have lineages."""
-        relation = Relation(table.name, (), (), stops=table.on_violation is OnViolation.STOP)
-        if table.period is None:
-            return PeriodRelation(relation)
-        low, high = self.catalog.domain_of(table.period.kind)
-        own = (table.period.key or "", table.period.probability or "") if random else ("", "")
-        bounds = (table.period.begin, table.period.end)
-        return PeriodRelation(relation, bounds, table.period.kind.name, low, high, *own)
 
     def _frame(self, name: str) -> DataFrame:
         found = self._frames.get(name.lower())
@@ -258,7 +248,3 @@ def _error(found: Diagnostic) -> InputError:
     if error.remedy:
         error.add_note(f"  = help: {error.remedy}")
     return error
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

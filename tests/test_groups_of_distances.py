@@ -8,7 +8,7 @@ import pytest
 
 from streambound.analyzer.catalog import catalog_from_mapping
 from support.circuits import TWO_STREAMS as CATALOG
-from support.circuits import checked_circuit, prints_as_duckdb, proved
+from support.circuits import is_bounded, prints_as_duckdb, proved
 from support.derivations import Outcome, checked, derived, falsified
 
 NEAR = "S JOIN T ON S.a = T.a AND T.ts BETWEEN S.ts AND S.ts + 3"
@@ -37,7 +37,7 @@ def test_there_is_a_group_for_each_distance(sql: str) -> None:
     ],
 )
 def test_others_have_any_number_of_groups(sql: str) -> None:
-    assert str(checked_circuit(sql, CATALOG).verdict) != "bounded"
+    assert not is_bounded(sql, CATALOG)
 
 
 def test_a_distance_that_the_times_do_not_have_is_rejected() -> None:

@@ -11,7 +11,7 @@ from random_queries import Tally
 from streambound.analyzer.catalog import catalog_from_mapping
 from support.cases import read_queries
 from support.choices import Choices
-from support.circuits import checked_circuit
+from support.circuits import is_bounded
 from support.operator_queries import random_catalog
 from support.operator_runs import World, outcome
 from support.profiles import MORE
@@ -55,7 +55,7 @@ BEST_OF_TWO = {
 def test_greatest_and_least_values_of_joins_are_bounded(sql: str) -> None:
     """Also where conditions fix what is kept, or say it of both streams."""
     printed = 0
-    for seed in range(3):
+    for seed in range(3 * MORE):
         with World(Choices.seeded(seed)) as world:
             for stream in world.mapping["streams"].values():
                 stream["domain"] = {column: [0, 3] for column in ("a", "b", "v")}
@@ -63,6 +63,8 @@ def test_greatest_and_least_values_of_joins_are_bounded(sql: str) -> None:
             found = outcome(world, sql, "batch")
             assert (found.refused, found.different, found.bounded) == ("", "", True)
             printed += found.results
+        if printed and seed + 1 >= MORE:
+            break
     assert printed
 
 
@@ -77,7 +79,7 @@ def test_what_was_found_to_be_wrong(sql: str) -> None:
             found = outcome(world, sql, "batch")
             assert (found.refused, found.different) == ("", "")
             printed += found.results
-        if printed and seed + 1 >= 2 * MORE:
+        if printed and seed + 1 >= MORE:
             break
     assert printed
 
@@ -94,7 +96,7 @@ def test_a_time_that_waits_for_a_view_is_not_bounded(sql: str) -> None:
     catalog = random_catalog(Choices.seeded(0))
     for name in ("S", "T"):
         catalog["streams"][name]["domain"] = {"b": [0, 3], "a": [0, 3]}
-    assert str(checked_circuit(sql, catalog_from_mapping(catalog)).verdict) in ("unbounded", "unknown")
+    assert not is_bounded(sql, catalog)
 
 
 def test_a_difference_is_seen() -> None:

@@ -14,8 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from streambound.benchmarks import soak
-from streambound.benchmarks.soak_expected import compared
-from streambound.benchmarks.soak_input import Disorder, write_disordered
+from streambound.benchmarks.soak_input import Disorder, compared, write_disordered
 from support.profiles import MORE
 
 DENSE = replace(soak.WORKLOAD, shares={"S": 0.2, "T": 0.4, "U": 0.4}, values={"A": (0, 6), "B": (0, 5), "C": (0, 9)})

@@ -42,6 +42,7 @@ class KeptValues:
 
     ``greatest``: only the greatest (True) or the least one (False) matters. ``counted``: how often each is there. The
     aggregate looks at them in their order, in falling order if ``descending``: a percentile at this ``part`` of them.
+    Of the row with the best value another one may be ``shown``; of several rows the best one, where NULL is the least.
     """
 
     value: Scalar
@@ -49,6 +50,7 @@ class KeptValues:
     counted: bool = False
     part: float | None = None
     descending: bool = False
+    shown: Scalar | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +109,11 @@ def values_of(call: AggregateCall) -> KeptValues | NoAggregate | None:
 
 
 def computed_of(call: AggregateCall) -> tuple[Scalar, ...]:
-    """What a call is computed of."""
+    """What a call is computed of, first what it may be the value of."""
     found = values_of(call)
-    return (found.value,) if isinstance(found, KeptValues) else call.arguments
+    if not isinstance(found, KeptValues):
+        return call.arguments
+    return (found.value,) if found.shown is None else (found.shown, found.value)
 
 
 def aggregate_type(function: str, argument: DataType | None) -> DataType | None:
@@ -201,6 +205,14 @@ def _mode(call: AggregateCall) -> KeptValues | NoAggregate:
     return KeptValues(call.order[0].value, counted=True, descending=call.order[0].descending)
 
 
+def _best_by(call: AggregateCall) -> KeptValues | NoAggregate:
+    """``MAX_BY(x, y)``: x of the row with the greatest y, as the field x of MAX(STRUCT(y, x)) where y is not NULL."""
+    if len(call.arguments) != 2 or call.distinct or call.order:
+        words = f"{call.function}(x, y) is of two arguments: x of the row with the {call.function[:3].lower()}imum of y"
+        return NoAggregate(words, refused=True)
+    return KeptValues(call.arguments[1], call.function == "MAX_BY", shown=call.arguments[0])
+
+
 def _part(given: Scalar) -> float | None:
     node = given.syntax.unnest()
     if isinstance(node, exp.Cast) and node.is_type("double"):
@@ -219,6 +231,8 @@ AGGREGATES = {
     "STDDEV_POP": AggregateFunction(GroupKeeps.SQUARES, _double),
     "MIN": AggregateFunction(GroupKeeps.LEAST, _same),
     "MAX": AggregateFunction(GroupKeeps.GREATEST, _same),
+    "MIN_BY": AggregateFunction(GroupKeeps.LEAST, _same, _best_by),
+    "MAX_BY": AggregateFunction(GroupKeeps.GREATEST, _same, _best_by),
     "MEDIAN": AggregateFunction(GroupKeeps.VALUES, _double, _median),
     "PERCENTILE": AggregateFunction(GroupKeeps.VALUES, _double, _of_part),
     "PERCENTILE_CONT": AggregateFunction(GroupKeeps.VALUES, _double, _within_group),

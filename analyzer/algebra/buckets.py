@@ -63,6 +63,9 @@ def table_function(node: exp.Table) -> TableFunction | None:
         keys += [] if is_time else [first]
     lengths = [*given, *(named[word] for word in _WORDS[name] if word in named)]
     time = described.expressions if isinstance(described, exp.Anonymous) else []
+    if described is None and keys and isinstance(keys[0], exp.Column):  # RisingWave's TUMBLE(t, ts, size)
+        time, given, keys = keys[:1], keys[1:], []
+        lengths = [*given, *lengths]
     needed = {"hop": 2}.get(name, 1)
     whole = isinstance(table, exp.Column) and len(time) == 1 and needed <= len(lengths) <= len(_WORDS[name])
     if not whole or not isinstance(table, exp.Column) or (keys and name != "session"):

@@ -118,7 +118,8 @@ def type_of_call(
 
     ``grouped``: it has a row to be computed of, unless its filter leaves none.
     """
-    kind, nullable = arguments[0] if arguments else (None, True)
+    kind = arguments[0][0] if arguments else None
+    nullable = not arguments or any(null for _, null in arguments)
     if call.function == "COUNT":
         return aggregate_type(call.function, kind), False
     if isinstance(call, WindowCall):

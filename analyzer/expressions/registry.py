@@ -46,6 +46,11 @@ _AGGREGATES = frozenset({
 _WINDOWS = frozenset(
     {"row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead", "nth_value"}
 )
+_ONE_OF_ROWS = "say which row's it is: MAX_BY(x, ts) is the latest one's, MIN_BY(x, ts) the earliest one's"
+_INSTEAD = {
+    **dict.fromkeys(("any_value", "first", "first_value", "last", "last_value"), _ONE_OF_ROWS),
+    "approx_count_distinct": "COUNT(DISTINCT x) is exact",
+}
 _BUCKETS = frozenset({"window", "session_window", "window_time"})
 
 
@@ -65,7 +70,8 @@ def refusal(name: str, shown: str) -> tuple[str, str] | None:
             "do it before the stream is read",
         )
     if name in _AGGREGATES:
-        return f"the aggregate {shown} is outside the query language", "aggregate the job's output downstream"
+        help = _INSTEAD.get(name, "aggregate the job's output downstream")
+        return f"the aggregate {shown} is outside the query language", help
     if name in _WINDOWS:
         return f"the window function {shown} has no OVER", f"write {shown.upper()}(…) OVER (PARTITION BY … ORDER BY …)"
     if name in _BUCKETS:

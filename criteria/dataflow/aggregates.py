@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from streambound.analyzer.algebra.aggregate_functions import KeptValues, values_of
+from streambound.analyzer.algebra.aggregate_functions import KeptValues, computed_of, values_of
 from streambound.analyzer.algebra.nodes import (
     Aggregate,
     AggregateCall,
@@ -76,6 +76,11 @@ class Valued:
     where: exp.Expr | None
 
     @property
+    def read(self) -> tuple[exp.Expr, ...]:
+        """What it is computed of: the values, and what is shown of the row with the best one."""
+        return tuple(one.syntax for one in computed_of(self.call))
+
+    @property
     def greatest(self) -> bool | None:
         """Whether only the greatest value matters (True), or the least one (False)."""
         return self.kept.greatest
@@ -120,6 +125,7 @@ def _groups(tree: Aggregate, demand: Demand, context: RuleContext, of_rows: bool
     # Arguments that do not factor are of rows, as those over another view, and so are sums by what is computed of rows
     # of several streams, and keys without a bucket's ends.
     of_rows = of_rows or sums is None or not _keys_have_ends(tree) or _sums_by_pairs(tree, block, sums, context)
+    of_rows = of_rows or any(one.kept.shown is not None for one in of_values)
     body = None if of_rows else block
     words = unread(given, *_expressions(tree, linear, of_values)) if body is None else None
     if words is not None:
@@ -147,7 +153,7 @@ def _expressions(
     for call in linear:
         yield from (*call.arguments, call.filter)
     for one in of_values:
-        yield from (one.value, one.where)
+        yield from (*one.read, one.where)
 
 
 def _state(
@@ -292,8 +298,8 @@ def _values(
 ) -> tuple[OperatorState, ...]:
     """The values of an aggregate, by group."""
     below: Tree = tree.input if one.where is None else _filtered(tree, one.where)
-    is_key = any(Scalar(one.value).text == key.value.text for key in tree.keys)
-    keyed = _keyed(tree, below, [] if is_key else [one.value])
+    known = {key.value.text for key in tree.keys}
+    keyed = _keyed(tree, below, [value for value in one.read if Scalar(value).text not in known])
     width = len(tree.keys)
     if one.greatest is not None and given.change <= ViewKind.APPEND_ONLY:
         return ()  # the best one is in the group's entry
@@ -301,7 +307,7 @@ def _values(
     count = _count(tree, keyed, counted, context, final)
     entry = Entry.VALUES
     if one.greatest is not None:
-        read = given.read_by(*(key.value for key in tree.keys), one.value, one.where)
+        read = given.read_by(*(key.value for key in tree.keys), *one.read, one.where)
         rows = different(given, read, given.every)
         if rows is not None and (count is None or smaller(rows.size, count.size)):
             count, entry = rows, Entry.OPEN_VALUES
@@ -359,6 +365,6 @@ def _needed(
 ) -> Operation:
     """What is below: the columns of keys and of aggregates are needed."""
     columns = given.read_by(*(key.value for key in tree.keys))
-    columns = columns.union(*(given.read_by(one.value, one.where) for one in of_values))
+    columns = columns.union(*(given.read_by(*one.read, one.where) for one in of_values))
     columns = columns.union(*(given.read_by(*call.arguments, call.filter) for call in linear))
     return context.below(tree.input, Demand(columns | closing))

@@ -93,7 +93,7 @@ def _after(fix: EngineFix, statement: Statement, catalog: Catalog, profile: Engi
     """What a model says of a statement after edits; None where they change something else, too."""
     source = SourceText(statement.source.file, applied(statement.source.text, fix.edits))
     first = statement.span.start
-    same = (one for one in split_statements(source, None, catalog.models) if one.span.start == first)
+    same = (one for one in split_statements(source, None, catalog.readable) if one.span.start == first)
     edited = next(same, None)
     if edited is None or edited.tree is None or statement.tree is None:
         return None

@@ -34,8 +34,6 @@ from streambound.temporal.statement import SeqStatement
 from streambound_runtime.operators.epochs.plan import EpochLineage, EpochQuery, is_arriving
 from streambound_runtime.periods.plan import PeriodCoalesce, PeriodGroup, PeriodPlan, inputs_of, scans
 
-_FORM = "over streams SEQ TP is SELECT * FROM x [join] y ON condition [WHERE condition], of two streams or of one"
-
 
 @dataclass(frozen=True, slots=True)
 class JudgedPeriods:
@@ -70,9 +68,8 @@ def judged_periods(statement: SeqStatement, catalog: Catalog) -> JudgedPeriods |
             context = _snapshot_context(block, catalog, emit)
             made, columns, empty = _snapshots(block, emit, context)
     except NotRead as why:
-        kind, help = ("SEQ TP", _FORM) if isinstance(block, LineageBlock) else ("SEQ VT", "")
-        at = _place(block.block, why.part, statement.statement.source)
-        return _refused(statement, f"{why} is outside of what {kind} evaluates over streams", at, help)
+        kind = "SEQ TP" if isinstance(block, LineageBlock) else "SEQ VT"
+        return _refused(statement, f"{why} is outside of what {kind} evaluates over streams", block.block.at)
     if isinstance(made, EpochQuery) and (wrong := refused_parts(statement.statement, made.plan)) is not None:
         return wrong
     streams = tuple(table for table in statement.tables if table.kind is Kind.STREAM)
@@ -84,7 +81,7 @@ def judged_periods(statement: SeqStatement, catalog: Catalog) -> JudgedPeriods |
     violations = tuple(lacking(one, context) for one in context.lacking)
     found = Judged(tuple(context.states), violations, periods=None if violations else part)
     if empty:
-        at, file = _place(block.block, "list", statement.statement.source), statement.statement.source.file
+        at, file = _list(block.block, statement.statement.source), statement.statement.source.file
         found = replace(found, empty=tuple(dict.fromkeys(replace(one, span=at, file=file) for one in context.never)))
     return JudgedPeriods(found, context, made)
 
@@ -136,15 +133,13 @@ def _always(plan: PeriodPlan) -> bool:
     return (isinstance(plan, PeriodGroup) and plan.always) or any(map(_always, inputs_of(plan)))
 
 
-def _place(block: SeqBlock, part: str, source: SourceText) -> Span:
-    """Where a part of a block is written; the block's own place for no such part."""
+def _list(block: SeqBlock, source: SourceText) -> Span:
+    """Where the first item of a block's list is written; the block's own place where it has none."""
     select = block.query
-    if not part or not isinstance(select, exp.Select):
+    if not isinstance(select, exp.Select):
         return block.at
-    operands = (select.find(exp.Subquery), *(join.this for join in select.args.get("joins", ())[1:]))
-    places = {"list": select.expressions[0], "operand": next((one for one in operands if one is not None), select)}
-    return Positions(source, block.tokens, block.before).of(places[part])
+    return Positions(source, block.tokens, block.before).of(select.expressions[0])
 
 
-def _refused(statement: SeqStatement, message: str, at: Span, help: str) -> Diagnostic:
+def _refused(statement: SeqStatement, message: str, at: Span, help: str = "") -> Diagnostic:
     return Diagnostic(Code.UNSUPPORTED, message, statement.statement.source.file, at, help)

@@ -27,6 +27,7 @@ from streambound_runtime.operators.epochs.plan import (
     EpochRelation,
     EpochScan,
     EpochUnion,
+    RandomRows,
 )
 from streambound_runtime.row_values import Value
 from streambound_runtime.tp.plan import WINDOWS
@@ -102,6 +103,8 @@ class PeriodHistory:
                 return _grouped(plan, self._bag(input, valid))
             case EpochJoin(left=left, right=right):
                 return self._joined(plan, self._bag(left, valid), self._bag(right, valid))
+            case RandomRows():
+                raise AssertionError("rows with lineages are no bag")
 
     def _mapped(self, plan: EpochMap, rows: Bag) -> Bag:
         found = Bag()
@@ -141,41 +144,42 @@ class PeriodHistory:
     def _facts(self, valid: Mapping[str, Bag]) -> Bag:
         """Each fact with the disjunction of its derivations and its probability, where a possible world has it."""
         assert isinstance(self.query, EpochLineage), "rows without lineages are a bag"
-        plan, facts = self.query.plan, defaultdict[FragmentRow, list[Formula]](list)
-        join = plan.input
-        operands = (join.left, join.right) if isinstance(join, EpochJoin) else (join,)
-        names = (one.relation for one in self.query.rows)
-        sides = [_random(side, name, valid) for side, name in zip(operands, names, strict=True)]
-        for row, lineage in self._pairs(join, *sides) if isinstance(join, EpochJoin) else sides[0]:
-            shown = self.computed(plan, row)
-            if shown is not None:
-                facts[shown].append(lineage)
+        facts = defaultdict[FragmentRow, list[Formula]](list)
+        for fact, lineage in self._random(self.query.plan, valid):
+            facts[fact].append(lineage)
         made = [(fact, absorbed(disjunction(lineages))) for fact, lineages in facts.items()]
         chances = [possible(lineage, self.query.nodes) for _, lineage in made]
         found = zip(made, chances, strict=True)
         return Bag({(*fact, lineage.text, p): 1 for (fact, lineage), p in found if p is not None})
 
+    def _random(self, plan: EpochPlan, valid: Mapping[str, Bag]) -> list[RandomRow]:
+        """Rows with lineages, several of which may be one fact; all of a witness are there for certain."""
+        match plan:
+            case RandomRows(input, relation):
+                rows = valid.get(input.block, Bag()) if isinstance(input, EpochScan) else Bag()
+                return [(row[:-2], variable(variable_name(relation, str(row[-2])), 1.0)) for row in rows]
+            case EpochMap(input=input):
+                made = ((self.computed(plan, row), lineage) for row, lineage in self._random(input, valid))
+                return [(row, lineage) for row, lineage in made if row is not None]
+            case EpochJoin(left=left, right=right):
+                return list(self._pairs(plan, self._random(left, valid), self._random(right, valid)))
+        raise AssertionError(f"{type(plan).__name__} has no lineage")
+
     def _pairs(self, plan: EpochJoin, left: Sequence[RandomRow], right: Sequence[RandomRow]) -> Iterator[RandomRow]:
         """Pairs, and rows without a match in the worlds that have none of those that match."""
-        matches: list[dict[FragmentRow, list[Formula]]] = [{row: [] for row, _ in side} for side in (left, right)]
-        for mine, one in left:
-            for theirs, other in right:
+        matches = [defaultdict[int, list[Formula]](list), defaultdict[int, list[Formula]](list)]
+        for i, (mine, one) in enumerate(left):
+            for j, (theirs, other) in enumerate(right):
                 if self._match(plan, mine, theirs):
-                    matches[0][mine].append(other)
-                    matches[1][theirs].append(one)
+                    matches[0][i].append(other)
+                    matches[1][j].append(one)
                     if plan.kind != "anti":
                         yield (*mine, *theirs), conjunction((one, other))
         for side, (rows, wanted) in enumerate(zip((left, right), WINDOWS[plan.kind], strict=True)):
             nothing = () if plan.kind == "anti" else (None,) * plan.widths[1 - side]
-            for row, lineage in rows if wanted else ():
-                alone = conjunction((lineage, negation(disjunction(matches[side][row]))))
+            for place, (row, lineage) in enumerate(rows if wanted else ()):
+                alone = conjunction((lineage, negation(disjunction(matches[side][place]))))
                 yield ((*row, *nothing) if side == 0 else (*nothing, *row)), alone
-
-
-def _random(plan: EpochPlan, relation: str, valid: Mapping[str, Bag]) -> list[RandomRow]:
-    """The rows of a stream with variables; all of a witness are there for certain. Their last values name them."""
-    rows = valid.get(plan.block, Bag()) if isinstance(plan, EpochScan) else Bag()
-    return [(row[:-2], variable(variable_name(relation, str(row[-2])), 1.0)) for row in rows]
 
 
 def coalesced(fragments: Iterable[Fragment]) -> Iterator[Fragment]:

@@ -53,14 +53,7 @@ Types = tuple[tuple[str, str], ...]
 
 
 class NotRead(Exception):
-    """An expression that no type is known of, or a construct that is evaluated over relations only.
-
-    ``part`` is the part of a block that it is, "list" or "operand", if it is one of these.
-    """
-
-    def __init__(self, what: str, part: str = "") -> None:
-        super().__init__(what)
-        self.part = part
+    """An expression that no type is known of, or a construct that is evaluated over relations only."""
 
 
 def lowered(plan: PeriodPlan, context: PeriodContext, partners: Asked = ()) -> PeriodView:

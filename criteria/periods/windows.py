@@ -1,25 +1,24 @@
-"""P4 for rows with lineages: joins of two streams or relations need the rows that are valid, and nothing else.
+"""Rows with lineages: joins of two streams or relations need the rows that are valid, and nothing else (P4).
 
 An unmatched or negating window of a row is open since its matches have been the same, which is a counter of the row's
 entry; an overlapping one is the time that two rows have in common, which they tell (Papaioannou et al., Section V).
+Where a result row comes of several, in each slice anew, it has an entry while it may go on (P3).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from sqlglot import exp
-
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.columns import Column
 from streambound.analyzer.constants import BIGINT, DOUBLE, STRING
 from streambound.analyzer.emission import EmitMode
-from streambound.analyzer.expressions.dialect import parsed
-from streambound.analyzer.types import Family, parse_type
+from streambound.analyzer.types import DataType, Family, parse_type
 from streambound.criteria.periods.ends import P4
+from streambound.criteria.periods.epochs import P3, together
 from streambound.criteria.periods.leaves import NOTHING, leaf, own_columns
 from streambound.criteria.periods.lowering import NotRead, checked_type, join_tests, lowered, named
-from streambound.criteria.periods.views import PeriodContext, PeriodView
+from streambound.criteria.periods.views import MaybeSize, PeriodContext, PeriodView
 from streambound.criteria.size import Number
 from streambound.temporal.inferring import KEPT
 from streambound.temporal.lineage import LineageBlock
@@ -36,101 +35,105 @@ from streambound_runtime.periods.plan import (
 from streambound_runtime.tp.plan import WINDOWS, is_base
 
 
-@dataclass(frozen=True, slots=True)
-class _Top:
-    """What a block shows of a join or of base rows, as places of its columns, and which rows."""
-
-    source: PeriodPlan
-    items: tuple[int, ...]
-    where: str = ""
-
-
 def lineage_windows(
     block: LineageBlock, emit: EmitMode, context: PeriodContext
 ) -> tuple[EpochLineage, list[Column], bool]:
-    """The operator of a block over streams, the columns of its results, and whether it never has any; notes its states.
+    """The operator of a block, the columns of its results, and whether it never has any; notes its states.
 
     Raises NotRead.
     """
-    query = block.query
-    top = _top(query.plan)
-    join = top.source if isinstance(top.source, PeriodJoin) else None
-    operands = [join.left, join.right] if join else [top.source]
-    sides = [_side(one, context) for one in operands]
-    tables = [base_table(one, context).name for one in operands]
-    types = [view.types[:-2] for view in sides]
-    both = tuple(kind for mine in types for kind in mine)
-    plan: EpochPlan = sides[0].plan
-    keys: list[tuple[int, int]] = []
-    if join is not None:
-        keys, condition = join_tests(join, *types)
-        widths = len(types[0]), len(types[1])
-        plan = EpochJoin(join.kind, sides[0].plan, sides[1].plan, widths, tuple(keys), named(both), condition)
-    seen = types[0] if join is not None and join.kind == "anti" else both
-    if top.where:
-        checked_type(top.where, seen)
-    _keeps_facts(join, keys, top, [len(mine) for mine in types])
-    parts = emit is EmitMode.PARTS
+    query, final, parts = block.query, emit is EmitMode.FINAL, emit is EmitMode.PARTS
+    source, items, filtered = _source(query.plan)
+    join = source if isinstance(source, PeriodJoin) else None
+    operands = [join.left, join.right] if join else [source]
+    made = _rows(query.plan, context)
+    widths = list(map(width, operands))
+    derived = not all(map(is_base, operands)) or not _keeps_facts(join, items, filtered, widths, made.keys)
+    if parts and derived:
+        raise NotRead("emit parts of rows that come of several,")
     if parts and join is not None and any(WINDOWS[join.kind]):
         raise NotRead("emit parts of rows without a match, which are known when they end,")
     if not parts or join is not None:
-        for view in sides:
+        for view in made.views:
             context.remember("valid rows", P4, view.valid, (*view.names, "end"), view.streams)
-    if join is not None and join.kind == "full" and emit is EmitMode.FINAL:
+    if derived and final:
+        streams = dict.fromkeys(name for view in made.views for name in view.streams)
+        context.remember("open rows", P3, made.facts, made.names, tuple(streams))
+    elif join is not None and join.kind == "full" and final:
         context.remember("rows without values", P4, Number(1), (), ())
-    shown = tuple(seen[place] for place in top.items)
-    made = EpochLineage(
-        EpochMap(plan, named(seen), named(shown), tuple(f"c{place}" for place in top.items), top.where),
-        tuple(
-            RandomRows(name, *(kind.name for kind in view.types[-2:])) for name, view in zip(tables, sides, strict=True)
-        ),
-        _blanks(top, [len(mine) for mine in types]),
-        len({*tables}) == len(sides),
-        query.time_type,
-        query.nodes,
-        context.low,
-        context.high,
-        emit is EmitMode.FINAL,
-        parts,
-    )
+    names = [base_table(one, context).name for one in operands] if not derived else []
+    found = EpochLineage(
+        made.plan, _blanks(items, widths), len({*names}) == len(operands), derived, query.time_type,
+        query.nodes, context.low, context.high, final, parts,
+    )  # fmt: skip
     period = parse_type(query.time_type) or BIGINT
-    columns = [Column(name, kind) for name, kind in zip(query.columns, shown, strict=True)]
+    columns = [Column(name, kind) for name, kind in zip(query.columns, made.types, strict=True)]
     columns += [Column("_begin", period), Column("_end", period), Column("_lineage", STRING), Column("_p", DOUBLE)]
-    none = [view.valid == NOTHING for view in sides]
-    empty = all(none) or any(none[side] for side in (KEPT.get(join.kind, ()) if join is not None else ()))
-    return made, columns, empty
+    return found, columns, made.empty
 
 
-def _top(plan: PeriodPlan) -> _Top:
-    """Projections and conditions above a join, as one; of base rows they are part of the block."""
+@dataclass(frozen=True, slots=True)
+class _RandomRows:
+    """An operator, the types and names of its columns, and the streams and relations under it.
+
+    ``facts``: how many different rows are valid at a time; ``empty``: it never has a row; ``keys`` are those of a join.
+    """
+
+    plan: EpochPlan
+    types: tuple[DataType, ...]
+    names: tuple[str, ...]
+    views: tuple[PeriodView, ...]
+    facts: MaybeSize
+    empty: bool
+    keys: tuple[tuple[int, int], ...] = ()
+
+
+def _rows(plan: PeriodPlan, context: PeriodContext) -> _RandomRows:
+    """The operators of a plan; raises NotRead."""
     if is_base(plan):
-        return _Top(plan, tuple(range(width(plan))))
+        view = _side(plan, context)
+        rows = RandomRows(view.plan, base_table(plan, context).name, *(kind.name for kind in view.types[-2:]))
+        return _RandomRows(rows, view.types[:-2], view.names[:-2], (view,), view.valid, view.valid == NOTHING)
     match plan:
-        case PeriodJoin():
-            return _Top(plan, tuple(range(width(plan))))
-        case PeriodProject(input, items):
-            under = _top(input)
-            return replace(under, items=tuple(under.items[int(item[1:])] for item in items))
         case PeriodFilter(input, condition):
-            under = _top(input)
-            meant = _over(condition, under.items)
-            return replace(under, where=f"({under.where}) AND ({meant})" if under.where else meant)
-    raise NotRead("a nested operand of SEQ TP", "operand")
+            under = _rows(input, context)
+            checked_type(condition, under.types)
+            given = named(under.types)
+            return replace(under, plan=EpochMap(under.plan, given, given, tuple(name for name, _ in given), condition))
+        case PeriodProject(input, items):
+            under, at = _rows(input, context), [int(item[1:]) for item in items]
+            types, names = tuple(under.types[place] for place in at), tuple(under.names[place] for place in at)
+            shown = EpochMap(under.plan, named(under.types), named(types), items)
+            return replace(under, plan=shown, types=types, names=names)
+        case PeriodJoin(kind=kind):
+            left, right = _rows(plan.left, context), _rows(plan.right, context)
+            both = (*left.types, *right.types)
+            keys, condition = join_tests(plan, left.types, right.types)
+            widths = len(left.types), len(right.types)
+            join = EpochJoin(kind, left.plan, right.plan, widths, tuple(keys), named(both), condition)
+            none = (left.empty and right.empty) or any((left, right)[side].empty for side in KEPT.get(kind, ()))
+            facts, views = together(kind, left.facts, right.facts), (*left.views, *right.views)
+            types, names = both, (*left.names, *right.names)
+            if kind == "anti":
+                types, names = left.types, left.names
+            return _RandomRows(join, types, names, views, facts, none, tuple(keys))
+    raise AssertionError(f"{type(plan).__name__} has no lineage")
 
 
-def _over(condition: str, items: tuple[int, ...]) -> str:
-    """A condition over columns by their places among the items, over the columns that these are."""
-
-    def meant(node: exp.Expr) -> exp.Expr:
-        return exp.column(f"c{items[int(node.name[1:])]}") if isinstance(node, exp.Column) else node
-
-    return parsed(condition).copy().transform(meant).sql("spark")
+def _source(plan: PeriodPlan) -> tuple[PeriodPlan, tuple[int, ...], bool]:
+    """The join or base rows under σ and Π, the places of its columns that these show, and whether there is a σ."""
+    match plan:
+        case PeriodProject(input, items) if not is_base(plan):
+            source, shown, filtered = _source(input)
+            return source, tuple(shown[int(item[1:])] for item in items), filtered
+        case PeriodFilter(input) if not is_base(plan):
+            source, shown, _ = _source(input)
+            return source, shown, True
+    return plan, tuple(range(width(plan))), False
 
 
 def _side(plan: PeriodPlan, context: PeriodContext) -> PeriodView:
-    """The rows of a stream or a relation, with their keys and probabilities; raises NotRead for what is neither."""
-    if not is_base(plan):
-        raise NotRead("a nested operand of SEQ TP", "operand")
+    """The rows of a stream or a relation, with their keys and probabilities; raises NotRead."""
     view = leaf(plan, context)
     if view is None:
         table = base_table(plan, context)
@@ -167,8 +170,14 @@ def _with_own(plan: PeriodPlan, own: tuple[str, str]) -> PeriodPlan:
     raise AssertionError("no base rows")
 
 
-def _keeps_facts(join: PeriodJoin | None, keys: list[tuple[int, int]], top: _Top, widths: list[int]) -> None:
-    """Raise NotRead where different facts may become one, so that a row has several derivations.
+def _keeps_facts(
+    join: PeriodJoin | None,
+    items: tuple[int, ...],
+    filtered: bool,
+    widths: list[int],
+    keys: tuple[tuple[int, int], ...],
+) -> bool:
+    """Whether different facts never become one, so that a row has one derivation.
 
     A column may be left out where it equals one of the other side that is shown, if no row of its side is ever without
     a match; and no condition may tell rows apart by it.
@@ -177,15 +186,12 @@ def _keeps_facts(join: PeriodJoin | None, keys: list[tuple[int, int]], top: _Top
     visible = range(by) if join is not None and join.kind == "anti" else range(sum(widths))
     windows = WINDOWS[join.kind] if join is not None else (False, False)
     equal = {mine: theirs + by for mine, theirs in keys} | {theirs + by: mine for mine, theirs in keys}
-    for place in visible:
-        other = equal.get(place)
-        told = other is not None and other in top.items and not windows[int(place >= by)]
-        if place not in top.items and (not told or top.where):
-            raise NotRead("a SELECT list that leaves out columns, so that several rows may be one fact,", "list")
+    told = (place for place in visible if equal.get(place) in items and not windows[int(place >= by)] and not filtered)
+    return {*visible} == {*items, *told}
 
 
-def _blanks(top: _Top, widths: list[int]) -> tuple[tuple[int, ...], ...]:
+def _blanks(items: tuple[int, ...], widths: list[int]) -> tuple[tuple[int, ...], ...]:
     """The places of each side's columns that are shown."""
     by = widths[0]
     sides = (range(by), range(by, sum(widths)))[: len(widths)]
-    return tuple(tuple(place - side.start for place in side if place in top.items) for side in sides)
+    return tuple(tuple(place - side.start for place in side if place in items) for side in sides)

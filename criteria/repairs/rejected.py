@@ -167,7 +167,7 @@ def _edited(statement: Statement, edits: tuple[Edit, ...], catalog: Catalog) -> 
     """A statement after edits of its text; None where it is no longer one. Raises ValueError when two overlap."""
     start, end = stretch(statement)
     edited = SourceText(statement.source.file, applied(statement.source.text[:end], edits)[start:])
-    found = split_statements(edited, [-1] if statement.views else None, catalog.models)
+    found = split_statements(edited, [-1] if statement.views else None, catalog.readable)
     return replace(found[0], emit=statement.emit) if len(found) == 1 else None
 
 

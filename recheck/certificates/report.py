@@ -102,7 +102,7 @@ class _Queries:
                 remedy = f"recheck takes {ALLOW_OUTSIDE}, where that is meant; or run it where the report was written"
                 require_below(self._places, path, message, remedy)
             # Of two with one name on one line the first is meant.
-            found = reversed(split_statements(read_query(path), None, self._workspace.catalog(path).models))
+            found = reversed(split_statements(read_query(path), None, self._workspace.catalog(path).readable))
             self._statements[path] = {(statement.name, statement.span.line): statement for statement in found}
         statement = self._statements[path].get((item.name, item.line))
         return (statement, self._workspace.catalog(path)) if statement is not None else None

@@ -8,7 +8,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
-from streambound.analyzer.algebra.aggregate_functions import KeptValues, NoAggregate, values_of
+from streambound.analyzer.algebra.aggregate_functions import KeptValues, NoAggregate, computed_of, values_of
 from streambound.analyzer.algebra.nodes import Aggregate, AggregateCall, Bucket, Named, Scalar
 from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Attribute, Branch, Comparison, Kind, Op, Query, Source, TimeValue, conjunction
@@ -41,7 +41,7 @@ def groups(operations: OperationChecker, node: PlanNode, claim: ClaimedOperation
     if claim.rule != "sums":
         columns = below.read_by(*(key.value for key in tree.keys))
         for _, call in calls:
-            columns |= below.read_by(*call.arguments, call.filter, value_of(call) if is_valued(call) else None)
+            columns |= below.read_by(*call.arguments, call.filter, *(computed_of(call) if is_valued(call) else ()))
         return operations.inputs(claim, (below, Needed(columns)))
     if not operations.is_block(body) or not all(_factors(call, body) for call in linear):
         raise RejectedError("sums of what are no products of a block's rows")
@@ -90,7 +90,7 @@ def _values(
     columns = counted(rows, frozenset(range(first, rows.width)), frozenset(range(first, first + width)))
     count = claim.count(number)
     if greatest(call) is not None and count.rule != "results" and operations.counts.is_of(count, below):
-        read = below.read_by(*(key.value for key in tree.keys), value_of(call), call.filter)
+        read = below.read_by(*(key.value for key in tree.keys), *computed_of(call), call.filter)
         columns = counted(below, read, below.every)
     results = _results(operations, node, rows, rows.width - first)
     return ExpectedState("values", proposition, operations.counted(claim, number, columns, results))

@@ -21,7 +21,7 @@ from streambound.preprocess.trees.conditions import values_of
 from streambound.preprocess.trees.not_in import compared
 from streambound.preprocess.trees.unions import in_both
 from streambound.recheck.certificates.claims import RejectedError
-from streambound.recheck.derivation.claims import ClaimedNode, NotCheckedError
+from streambound.recheck.derivation.claims import ClaimedNode
 
 Places = frozenset[int]
 
@@ -228,9 +228,9 @@ def keyed(node: PlanNode, call: int | None = None, own: bool = True) -> PlanNode
     items = [Named(f"c{n}", scalar_of_column(c), alias=True) for n, c in enumerate(node.below.schema if own else ())]
     items += [Named(f"_k{n}", key.value, alias=True) for n, key in enumerate(tree.keys)]
     if one is not None:
-        value = Scalar(value_of(one))
-        if all(value.text != key.value.text for key in tree.keys):
-            items.append(Named("_v0", value, alias=True))
+        known = {key.value.text for key in tree.keys}
+        values = [value for value in computed_of(one) if value.text not in known]
+        items += [Named(f"_v{n}", value, alias=True) for n, value in enumerate(values)]
         rows = rows if one.filter is None else filtered_by(rows, one, tree)
     return node.of(nodes.Project(rows, tuple(items), syntax=tree.syntax))
 
@@ -244,7 +244,7 @@ def filtered_by(rows: Tree, call: nodes.AggregateCall, tree: nodes.Aggregate) ->
 def value_of(call: nodes.AggregateCall) -> exp.Expr:
     """The value that an aggregate is computed of."""
     if len(computed_of(call)) != 1:
-        raise NotCheckedError("values of several arguments")
+        raise RejectedError("values of several arguments")
     return computed_of(call)[0].syntax
 
 

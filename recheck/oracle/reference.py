@@ -31,8 +31,7 @@ from streambound.incremental.pipeline import stages
 from streambound.incremental.translate import translate
 from streambound.incremental.translation.views import Untranslatable
 from streambound.incremental.zset import Row
-from streambound.recheck.oracle.change_lines import changes_in_lines
-from streambound.recheck.oracle.recorded_values import objects, shown, value, values
+from streambound.recheck.oracle.recorded_values import changes_in_lines, objects, shown, value, values
 from streambound.recheck.oracle.relation_states import RowChange, states
 from streambound.recheck.oracle.spark_batch import MOST_SHOWN, BatchComparison, Cell
 

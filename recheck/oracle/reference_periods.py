@@ -101,7 +101,7 @@ class PeriodReference:
 
     def _snapshots(self, rows: Sequence[_ValidRow], output: Path) -> BatchComparison:
         printed = [self._printed(line) for line in objects(output)]
-        points = self._points(rows)
+        points = self.line.points({end for row in rows for end in (row.begin, row.end) if end is not None})
         over = None if self.line.as_of or not points else points[-1]
         expected, found = Results(), Results()
         ends = () if self.line.as_of else (end for _, *ends, _ in printed for end in ends)
@@ -113,18 +113,6 @@ class PeriodReference:
                     found[(point, row)] += number
         result = compared(expected, found, self._kinds)
         return result if result.cells or self.line.as_of or self.line.summed else self._longest(result, printed)
-
-    def _points(self, rows: Sequence[_ValidRow]) -> list[int]:
-        """Where something may change, in order; the last one is where all is over."""
-        low, high = self.line.low, self.line.high
-        if self.line.as_of:
-            return [] if low is None else [low]
-        ends = {end for row in rows for end in (row.begin, row.end) if end is not None}
-        last = high if high is not None else max(ends, default=low)
-        if last is None:
-            return []
-        ends |= {last} | ({low} if low is not None else set())
-        return sorted(end for end in ends if (low is None or end >= low) and end <= last)
 
     def _printed(self, line: Object) -> tuple[Row, int, int, int]:
         """A row of a run, its period, and how often it is there."""

@@ -44,6 +44,16 @@ class Snapshots:
     summed: bool = False
     lineages: bool = False
 
+    def points(self, ends: Set[int]) -> list[int]:
+        """Where something may change, of rows with these ends, in order; the last one is where all is over."""
+        if self.as_of:
+            return [] if self.low is None else [self.low]
+        last = self.high if self.high is not None else max(ends, default=self.low)
+        if last is None:
+            return []
+        known = {*ends, last, *([] if self.low is None else [self.low])}
+        return sorted(one for one in known if (self.low is None or one >= self.low) and one <= last)
+
 
 @dataclass(frozen=True, slots=True)
 class BatchStatement:

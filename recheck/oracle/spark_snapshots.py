@@ -99,20 +99,16 @@ class _Snapshots:
 
     def _points(self) -> list[int]:
         """Where something may change, in order; the last one is where all is over."""
-        low, high = self.line.low, self.line.high
-        if self.line.as_of:
-            return [] if low is None else [low]
-        ends = {
-            row[0]
-            for table, rows in self.tables
-            for column in bounds(table)
-            for row in rows.selectExpr(as_number(quoted(column.name), column.type.family)).distinct().collect()
-        }
-        last = high if high is not None else max(ends, default=low)
-        if last is None:
-            return []
-        ends |= {last} | ({low} if low is not None else set())
-        return sorted(one for one in ends if (low is None or one >= low) and one <= last)
+        if self.line.as_of:  # which looks at no row
+            return self.line.points(set())
+        return self.line.points(
+            {
+                row[0]
+                for table, rows in self.tables
+                for column in bounds(table)
+                for row in rows.selectExpr(as_number(quoted(column.name), column.type.family)).distinct().collect()
+            }
+        )
 
     def _strays(self, points: Sequence[int]) -> list[int]:
         """Where the run's rows begin or end, and nothing changes."""

@@ -1,4 +1,4 @@
-"""Which states a SEQ TP block over streams has: the rows that are valid, if no two derivations make one fact (P4)."""
+"""Which states a SEQ TP block over streams has: valid rows (P4), and open facts where these come of several (P3)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from streambound.recheck.derivation.claims import NotCheckedError
 from streambound.recheck.periods.operators import PeriodStates, place_of, same_values
-from streambound.recheck.periods.sizes import RowsView, number
+from streambound.recheck.periods.sizes import Limit, RowsView, number, plus, times
 from streambound_runtime.periods.plan import (
     PeriodFilter,
     PeriodJoin,
@@ -23,18 +23,27 @@ _PADDED = {"inner": (), "left": (0,), "anti": (0,), "right": (1,), "full": (0, 1
 
 def random_states(plan: PeriodPlan, states: PeriodStates, final: bool) -> None:
     """Note the states; raises NotCheckedError for a form that this checker knows nothing of."""
-    if _is_base(plan):
-        if not states.parts:
-            _valid_rows(plan, states)
-        return
-    join, shown, filtered = _join_under(plan)
-    sides = [_valid_rows(side, states) for side in (join.left, join.right)]
-    if states.parts and _PADDED[join.kind]:
-        raise NotCheckedError("emit parts of rows without a match")
-    if join.kind == "full" and final:
+    source, shown, filtered = _source(plan)
+    views, several = list[RowsView](), not _is_base(source)
+    join = source if isinstance(source, PeriodJoin) else None
+    kept = join is not None or not states.parts
+    names, facts = _rows(plan, states, kept, views)
+    if join is not None and _is_base(join.left) and _is_base(join.right):
+        several = not _keeps_facts(join, shown, filtered, views)
+    elif join is None:
+        several = {*shown} < {*range(width(source))}
+    if states.parts and (several or (join is not None and _PADDED[join.kind])):
+        raise NotCheckedError("emit parts of rows without a match, or of rows that come of several")
+    if several and final:
+        states.line("P3", names, facts)
+    elif join is not None and join.kind == "full" and final:
         states.line("P4", (), number(1))
+
+
+def _keeps_facts(join: PeriodJoin, shown: tuple[int, ...], filtered: bool, sides: list[RowsView]) -> bool:
+    """Whether a column that is left out equals one that is shown, of a side whose rows always have a match."""
     by = width(join.left)
-    for place in {*range(width(join))} - {*shown}:
+    for place in {*range(by if join.kind == "anti" else by + width(join.right))} - {*shown}:
         side = int(place >= by)
         told = [
             pair
@@ -44,34 +53,53 @@ def random_states(plan: PeriodPlan, states: PeriodStates, final: bool) -> None:
             and (place_of(pair[1 - side]) or 0) + (1 - side) * by in shown
         ]
         if not told or filtered or side in _PADDED[join.kind]:
-            raise NotCheckedError("facts of several rows in SEQ TP blocks")
+            return False
+    return True
 
 
-def _join_under(plan: PeriodPlan) -> tuple[PeriodJoin, tuple[int, ...], bool]:
-    """The join under σ and Π, its columns that these show, and whether there is a σ."""
+def _source(plan: PeriodPlan) -> tuple[PeriodPlan, tuple[int, ...], bool]:
+    """The join or base rows under σ and Π, the columns that these show, and whether there is a σ."""
     match plan:
-        case PeriodJoin():
-            return plan, tuple(range(width(plan))), False
-        case PeriodFilter(input=input):
-            join, shown, _ = _join_under(input)
-            return join, shown, True
+        case PeriodFilter(input) if not _is_base(plan):
+            source, shown, _ = _source(input)
+            return source, shown, True
+        case PeriodProject(input, items) if not _is_base(plan):
+            source, shown, filtered = _source(input)
+            return source, tuple(shown[int(item[1:])] for item in items), filtered
+    return plan, tuple(range(width(plan))), False
+
+
+def _rows(plan: PeriodPlan, states: PeriodStates, kept: bool, views: list[RowsView]) -> tuple[tuple[str, ...], Limit]:
+    """The names of an operator's columns, and how many facts are valid at a time (R*); notes those rows that arrive."""
+    if _is_base(plan):
+        view = _valid_rows(plan, states, kept)
+        views.append(view)
+        return view.names, view.valid
+    match plan:
+        case PeriodFilter(input):
+            return _rows(input, states, kept, views)
         case PeriodProject(input, items):
-            join, shown, filtered = _join_under(input)
-            return join, tuple(shown[int(item[1:])] for item in items), filtered
-    raise NotCheckedError("nested operands of SEQ TP blocks")
+            names, facts = _rows(input, states, kept, views)
+            return tuple(names[int(item[1:])] for item in items), facts
+        case PeriodJoin(kind=kind):
+            (mine, left), (theirs, right) = (_rows(side, states, kept, views) for side in (plan.left, plan.right))
+            if kind == "anti":
+                return mine, left
+            padded = ([left] if 0 in _PADDED[kind] else []) + ([right] if 1 in _PADDED[kind] else [])
+            return (*mine, *theirs), plus(times([left, right]), *padded)
+    raise NotCheckedError("operators of SEQ TP blocks")
 
 
-def _valid_rows(plan: PeriodPlan, states: PeriodStates) -> RowsView:
-    """An entry for each valid row of a side, with its key, its probability and its end."""
-    if not _is_base(plan):
-        raise NotCheckedError("nested operands of SEQ TP blocks")
+def _valid_rows(plan: PeriodPlan, states: PeriodStates, kept: bool) -> RowsView:
+    """The rows of a side, each an entry, where they are ``kept``, with its key, its probability and its end."""
     (scan,) = scans(plan)
     table = states.known.table(scan.table)
     assert table.period is not None, "rows of SEQ TP blocks have periods"
     own = tuple(name for name in (table.period.key, table.period.probability) if name is not None)
     view = states.of(_with(plan, own))
-    states.line("P4", (*view.names, "end"), view.valid)
-    return replace(view, types=view.types[: -len(own)])
+    if kept:
+        states.line("P4", (*view.names, "end"), view.valid)
+    return replace(view, types=view.types[: -len(own)], names=view.names[: -len(own)])
 
 
 def _is_base(plan: PeriodPlan) -> bool:

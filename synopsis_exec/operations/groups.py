@@ -267,7 +267,8 @@ class _OfView(_GroupRows):
             value = exp.cast(value.copy(), "double")
         if one.where is not None:
             value = exp.Case(ifs=[exp.If(this=one.where.copy(), true=value.copy())])
-        texts = [*self.texts, self._text(value)]
+        shown = [] if one.kept.shown is None else [self._text(one.kept.shown.syntax)]
+        texts = [*self.texts, self._text(value), *shown]
         state, closing = self._state_of(one), None
         if state is not None and state.entry is Entry.OPEN_VALUES:
             closing = None if state.count is None else state.count.closing
@@ -276,10 +277,12 @@ class _OfView(_GroupRows):
             texts.append(f"`{self.below.name(closing.place)}`")
         made = self.job.made_of(self.below, texts, ())
         types = self.job.made[made.operator].types
-        bucket = None if closing is None else time_bucket(closing, self.width + 1)
+        more = self.width + 1 + len(shown)
+        bucket = None if closing is None else time_bucket(closing, more)
         kept = one.greatest if state is None or bucket is not None else None
-        argument = GroupArgument(types[self.width], kept, bucket, "" if bucket is None else types[self.width + 1])
-        return made.operator, argument, made.columns[self.width]
+        other = types[self.width + 1] if shown else ""
+        argument = GroupArgument(types[self.width], kept, bucket, "" if bucket is None else types[more], other)
+        return made.operator, argument, made.columns[self.width + len(shown)]
 
     def _state_of(self, one: Valued) -> OperatorState | None:
         """The state of an argument's values; None where the best one is in the group's entry."""

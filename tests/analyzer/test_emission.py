@@ -24,6 +24,23 @@ def test_each_statement_has_its_own_mode() -> None:
     assert list(directives(SourceText("q.sql", sql))) == [], "it is no suppression"
 
 
+@pytest.mark.parametrize(
+    ("clause", "mode"), [("EMIT CHANGES", "changes"), ("emit final", "final"), ("EMIT ON WINDOW CLOSE", "final")]
+)
+@pytest.mark.parametrize("around", ["{}", "CREATE MATERIALIZED VIEW v AS {}", "INSERT INTO v {}"])
+def test_a_clause_at_the_end_of_a_query_says_the_mode(clause: str, mode: str, around: str) -> None:
+    sql = around.format(f"SELECT a FROM S {clause}")
+    (statement,) = split_statements(SourceText("q.sql", sql))
+    assert statement.emit is not None and statement.emit.mode == mode
+    assert statement.sql == "SELECT a FROM S" and sql[statement.emit.at.start : statement.emit.at.end] == clause
+
+
+def test_a_comment_before_a_query_is_told_rather_than_its_clause() -> None:
+    sql = "-- streambound: emit changes\nSELECT a FROM S EMIT ON WINDOW CLOSE"
+    (statement,) = split_statements(SourceText("q.sql", sql))
+    assert statement.emit is not None and statement.emit.mode == "changes"
+
+
 FOLLOWED = "emit is followed by changes, final, fragments or parts, and nothing else"
 OUTSIDE = "is outside the query language so far: results are printed as changes"
 LEFT_OUT = "leave it out"

@@ -162,7 +162,27 @@ def test_a_view_that_cannot_be_read_is_refused_at_its_name(sql: str, message: st
     assert [(d.message, d.span.start) for d in item.diagnostics] == [(message, len(sql) - 1)]
 
 
-@pytest.mark.parametrize("created", ["TABLE v AS SELECT a FROM S", "MATERIALIZED VIEW v AS SELECT a FROM S"])
-def test_only_views_are_read_by_what_follows(created: str) -> None:
-    item = check_source(SourceText("q.sql", f"CREATE {created}; SELECT a FROM v"), catalog_from_mapping(STREAMS))[-1]
+KEPT_UP_TO_DATE = ["MATERIALIZED VIEW", "OR REFRESH STREAMING TABLE", "LIVE TABLE", "OR REFRESH LIVE VIEW"]
+
+
+def test_a_table_is_not_read_by_what_follows() -> None:
+    sql = "CREATE TABLE v AS SELECT a FROM S; SELECT a FROM v"
+    item = check_source(SourceText("q.sql", sql), catalog_from_mapping(STREAMS))[-1]
     assert [d.code for d in item.diagnostics] == ["SB101"]
+
+
+@pytest.mark.parametrize("created", KEPT_UP_TO_DATE)
+@pytest.mark.parametrize("read", ["v", "STREAM(v)", "STREAM(LIVE.v)", "LIVE.v", "STREAM v"])
+def test_results_that_are_kept_up_to_date_are_read_as_a_view(created: str, read: str) -> None:
+    sql = f"CREATE {created} v AS SELECT a, ts FROM S WHERE a = 3; SELECT COUNT(*) AS n FROM {read} GROUP BY a"
+    found = check_source(SourceText("q.sql", sql), catalog_from_mapping(STREAMS))
+    assert [item.verdict for item in found] == [Verdict.BOUNDED] * 2
+
+
+@pytest.mark.parametrize("created", KEPT_UP_TO_DATE)
+def test_results_that_the_catalog_declares_are_read_as_it_says(created: str) -> None:
+    """They are of a stream: a column that the query inside does not return is known."""
+    declared = {"timestamp": "at", "columns": {"b": "bigint", "at": "bigint"}}
+    catalog = catalog_from_mapping({"streams": {**STREAMS["streams"], "v": declared}})
+    sql = f"CREATE {created} V AS SELECT a FROM S; SELECT b FROM v"
+    assert [item.verdict for item in check_source(SourceText("q.sql", sql), catalog)] == [Verdict.BOUNDED] * 2

@@ -14,6 +14,7 @@ from streambound.analyzer.errors import CatalogError
 from streambound.analyzer.render import render
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import split_statements
+from streambound.analyzer.templates import CatalogNames
 from streambound.criteria.check import Checked, check_source
 from streambound.criteria.repairs.offered import with_repairs
 from streambound.criteria.vocabulary import Verdict
@@ -160,7 +161,7 @@ PARTS = ["{{", "}}", "{%", "%}", "{#", "#}", "'", '"', "`", "--", "/*", "*/", "\
 @given(st.lists(st.sampled_from([*PARTS, "config()", "SELECT a FROM ", "orders"]), max_size=12))
 def test_no_text_of_templates_meets_a_defect(parts: list[str]) -> None:
     for models in (MODELS, {}):
-        for statement in split_statements(SourceText("q.sql", "".join(parts)), None, models):
+        for statement in split_statements(SourceText("q.sql", "".join(parts)), None, CatalogNames(models=models)):
             assert (statement.tree is None) == bool(statement.diagnostics)
 
 

@@ -47,7 +47,7 @@ _CASES = [json.loads(line) for line in (Path(__file__).parents[1] / "data" / "ci
 
 
 def judged(sql: str, catalog: Catalog = CATALOG) -> Judgement:
-    (statement,) = some_statements(SourceText("q.sql", sql), None, catalog.models)
+    (statement,) = some_statements(SourceText("q.sql", sql), None, catalog.readable)
     found = judge(statement, catalog)
     assert found is not None, sql
     return found
@@ -95,7 +95,7 @@ def test_buckets_of_times_beside_each_other_are_not_inside_each_other() -> None:
 def test_statements_have_their_size_and_a_job(case: Judged) -> None:
     catalog = catalog_from_mapping(case.declared)
     for sql in case.texts:
-        (statement,) = some_statements(SourceText("q.sql", sql), None, catalog.models)
+        (statement,) = some_statements(SourceText("q.sql", sql), None, catalog.readable)
         found = judge(statement, catalog)
         assert found is not None
         if found.entries is None:

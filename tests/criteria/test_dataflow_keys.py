@@ -79,7 +79,7 @@ def house(once: bool = True, most: int = 4) -> Catalog:
 
 
 def judged(sql: str, catalog: Catalog) -> Judgement:
-    (statement,) = some_statements(SourceText("q.sql", sql), None, catalog.models)
+    (statement,) = some_statements(SourceText("q.sql", sql), None, catalog.readable)
     found = judge(statement, catalog)
     assert found is not None, sql
     return found

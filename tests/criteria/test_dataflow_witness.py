@@ -79,7 +79,7 @@ RANDOM, EACH = 2 * MORE, 5
 
 def judged(sql: str, catalog: Catalog = CATALOG) -> tuple[Statement, Judgement]:
     begin()
-    (statement,) = some_statements(SourceText("q.sql", sql), None, catalog.models)
+    (statement,) = some_statements(SourceText("q.sql", sql), None, catalog.readable)
     found = judge(statement, catalog)
     assert found is not None, sql
     return statement, found

@@ -60,7 +60,7 @@ def catalog(engine: str, scale: int = 1) -> Catalog:
 
 def read(engine: str, query: str, mode: str = "append", ttl: str = "", scale: int = 1) -> EngineReading:
     known = catalog(engine, scale)
-    (statement,) = some_statements(SourceText("q.sql", query), None, known.models)
+    (statement,) = some_statements(SourceText("q.sql", query), None, known.readable)
     lowered = lower(statement, known)
     assert lowered.tree is not None and lowered.positions is not None, lowered.diagnostics
     declared = {"ntz": 10 * MINUTE, "numbered": 10 * MINUTE} if engine == "spark" else {}
@@ -253,7 +253,7 @@ def test_there_are_no_more_groups_than_rows() -> None:
     rare = stream("rare", 14_400).replace('rows = 6, per = "1 minutes"', 'rows = 1, per = "1 hour"')
     known = parse_catalog(rare)
     query = "SELECT window(ts, '1 minute') AS w, COUNT(*) AS n FROM rare GROUP BY window(ts, '1 minute')"
-    (statement,) = some_statements(SourceText("q.sql", query), None, known.models)
+    (statement,) = some_statements(SourceText("q.sql", query), None, known.readable)
     lowered = lower(statement, known)
     assert lowered.tree is not None and lowered.positions is not None
     tree = written_tree(statement, known)
@@ -307,7 +307,7 @@ def test_no_query_stops_a_model() -> None:
         sql = in_words_of(operator_query(choices)[0], duckdb=False)
         known = catalog_from_mapping(random_catalog(choices))
         for text, given in ((sql, known), (any_query(choices)[0], catalog_from_mapping(ANY))):
-            (statement,) = some_statements(SourceText("q.sql", text), None, given.models)
+            (statement,) = some_statements(SourceText("q.sql", text), None, given.readable)
             lowered = lower(statement, given)
             if lowered.tree is None or lowered.positions is None:
                 continue

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 
 from streambound.analyzer.expressions.function import Fails
-from streambound.incremental.circuit import OPERATORS
-from streambound.incremental.operators import TouchedOp
+from streambound.incremental.operators import OPERATORS, TouchedOp
 from streambound.incremental.zset import ZSet
 from support.profiles import examples
 from support.row_expressions import BILINEAR, GROUPS, KEYED, LINEAR, ONE_ROW, TWO

@@ -9,10 +9,9 @@ from hypothesis import given
 
 from streambound.criteria.check import find_statement
 from streambound.preprocess.pipeline import PASSES
-from streambound.reports.derivation import derivation
+from streambound.reports.derivation import EFFECTS, derivation, pass_effects
 from streambound.reports.explanation import verdict_text
 from streambound.reports.outcome import outcome
-from streambound.reports.pass_effects import EFFECTS, pass_effects
 from streambound.reports.terminal import WIDTH, tree_text
 from streambound.reports.text_report import text_report
 from support.catalogs import PLAIN, Catalog, streams, with_relation

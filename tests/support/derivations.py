@@ -40,7 +40,7 @@ class Derived:
 
 def derived(sql: str, catalog: Catalog) -> Iterator[Derived]:
     """The derivations of the bounded statements of a text."""
-    for statement in some_statements(SourceText("q.sql", sql), None, catalog.models):
+    for statement in some_statements(SourceText("q.sql", sql), None, catalog.readable):
         found = judge(statement, catalog)
         if found is not None and found.entries is not None:
             document = json.loads(json.dumps(derivation(found, statement, catalog)))

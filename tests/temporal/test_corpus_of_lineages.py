@@ -45,7 +45,7 @@ def test_result_and_quarantine_without_spark(tmp_path: Path) -> None:
     """Joins of base rows that show all columns; others say that they need Spark."""
     found = [(case, compiled(case)) for case in LINEAGES]
     base = [(case, job) for case, job in found if not isinstance(job.in_process, str)]
-    assert len(base) == 62
+    assert len(base) == 80
     for case, job in base:
         folder = tmp_path / case["id"]
         record(case, folder / "in")

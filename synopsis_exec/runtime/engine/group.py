@@ -35,13 +35,31 @@ class GroupArgument:
     """An input with a group's key and a value of this type: of an aggregate that is no sum.
 
     ``greatest`` says that the greatest (True) or least (False) value is enough, None that each is kept with its number.
-    With a ``bucket``, whose value follows in the input, the best one is enough of those of closed buckets.
+    With a ``bucket``, whose value follows in the input, the best one is enough of those of closed buckets. A value of
+    the type ``shown``, which follows first, may be the one that is shown of the row with the best one.
     """
 
     type: str
     greatest: bool | None = None
     bucket: TimeBucket | None = None
     bucket_type: str = ""
+    shown: str = ""
+
+    @property
+    def kept_type(self) -> str:
+        """The type of what is kept: of a value with what is shown of its row both, which NULL is the least of."""
+        return f"STRUCT(y {self.type}, n BOOLEAN, x {self.shown})" if self.shown else self.type
+
+    def of_row(self, place: int) -> str:
+        """What is kept of a row, whose value is at a place."""
+        value, other = f"c{place}", f"c{place + 1}"
+        if not self.shown:
+            return value
+        return f"CASE WHEN {value} IS NOT NULL THEN {{'y': {value}, 'n': {other} IS NOT NULL, 'x': {other}}} END"
+
+    def shown_of(self, kept: str) -> str:
+        """What is shown of what is kept."""
+        return f"({kept}).x" if self.shown else kept
 
     @property
     def apart(self) -> bool:
@@ -90,13 +108,13 @@ class SqlGroup:
         key = () if self.bucket is None else (self.bucket.key,)
         gone = "".join(expired(self.bucket, f"c{n}", CLOSED, self.keys[n] == VARCHAR) for n in key)
         keys = tuple(zip(places(len(self.keys)), self.keys, strict=True))
-        best = tuple((f"b{n}", one.type) for n, one in enumerate(self.arguments) if one.greatest is not None)
+        best = tuple((f"b{n}", one.kept_type) for n, one in enumerate(self.arguments) if one.greatest is not None)
         sums = tuple((f"s{n}", kind) for n, kind in enumerate(self.sums))
         ending = tuple(f"c{place}" for place in self.ending)
         groups = StateTable("groups", (*keys, ("n", HUGEINT), *sums, *best), gone, ending)
         apart = [(n, one) for n, one in enumerate(self.arguments) if one.apart]
         values = (
-            StateTable(f"values{n}", (*keys, ("v", one.type), *_bucket_column(one), ("w", HUGEINT)), gone, ending)
+            StateTable(f"values{n}", (*keys, ("v", one.kept_type), *_bucket_column(one), ("w", HUGEINT)), gone, ending)
             for n, one in apart
         )
         return (groups, *values)
@@ -143,7 +161,8 @@ class SqlGroup:
         nothing = {"n": "0"} | {f"s{n}": "'0'" if kind == EXACT else "0" for n, kind in enumerate(self.sums)}
         made = []
         for number, one in enumerate(self.arguments):
-            v, bucket = f"c{len(self.keys)}", f"c{len(self.keys) + 1} AS b" if one.bucket is not None else ""
+            v = one.of_row(len(self.keys))
+            bucket = f"c{len(self.keys) + 1 + bool(one.shown)} AS b" if one.bucket is not None else ""
             values = f"SELECT {listed(key, f'{v} AS v', bucket, 'sum(w) AS w')} FROM {at.inputs[1 + number]}"
             values += f" WHERE {v} IS NOT NULL GROUP BY ALL HAVING sum(w) <> 0"
             if one.apart:
@@ -288,7 +307,7 @@ class SqlGroup:
                 continue
             argument = self.arguments[value.values]
             if not argument.apart:
-                shown.append(f"g.b{value.values} AS {name}")
+                shown.append(f"{argument.shown_of(f'g.b{value.values}')} AS {name}")
                 continue
             table = f"v{place}"
             query = of_kept_values(value, kind, argument.type, kept[value.values], self._names)
@@ -301,8 +320,8 @@ class SqlGroup:
         assert value.values is not None
         argument, found = self.arguments[value.values], f"{table}.value"
         if argument.bucket is not None:
-            return f"{'greatest' if argument.greatest else 'least'}(g.b{value.values}, {found})"
-        return f"coalesce({found}, 0)" if value.function == "count" else found
+            return argument.shown_of(f"{'greatest' if argument.greatest else 'least'}(g.b{value.values}, {found})")
+        return f"coalesce({found}, 0)" if value.function == "count" else argument.shown_of(found)
 
     # --- what goes --------------------------------------------------------------------------------------------------
 

@@ -36,6 +36,7 @@ from streambound_runtime.operators.epochs.plan import (
     EpochRelation,
     EpochScan,
     EpochUnion,
+    RandomRows,
     is_arriving,
     is_static,
     only_latest,
@@ -92,6 +93,8 @@ class SliceRows:
                 return tuple(max(kinds, key=_WIDER.index) for kinds in both)
             case EpochJoin(left=left, right=right):
                 return (*self.types(left), *self.types(right))
+            case RandomRows(input):
+                return self.types(input)[:-2]
             case EpochGroup(input, keys, aggregates):
                 return (*self.types(input)[:keys], *(engine_type(one.result) for one in aggregates))
 

@@ -17,19 +17,27 @@ from functools import partial
 
 from streambound_runtime.decoding.sql_types import sql_type
 from streambound_runtime.engine.arrow import arrow_type
+from streambound_runtime.engine.session import as_decimal
 from streambound_runtime.engine.slice_rows import SliceRows
-from streambound_runtime.engine.slice_tables import ENDED, SINCE, UNTIL, SliceTables
-from streambound_runtime.engine.tables import BIGINT, DOUBLE, HUGEINT, VARCHAR, columns, listed, places
+from streambound_runtime.engine.slice_tables import CLIPPED, ENDED, SINCE, UNTIL, WITHIN, SliceTables
+from streambound_runtime.engine.tables import BIGINT, DOUBLE, VARCHAR, columns, listed, places
 from streambound_runtime.lineage.encoding import decoded, encoded
-from streambound_runtime.lineage.formulas import FALSE, Formula, LineageTooLargeError, quoted, variable
+from streambound_runtime.lineage.formulas import FALSE, Formula, LineageTooLargeError, quoted
 from streambound_runtime.lineage.probability import possible
-from streambound_runtime.operators.epochs.plan import EpochJoin, EpochLineage, EpochPlan, RandomRows
+from streambound_runtime.operators.epochs.plan import (
+    EpochJoin,
+    EpochLineage,
+    EpochMap,
+    EpochPlan,
+    RandomRows,
+    operators_of,
+)
 from streambound_runtime.operators.values import integer
 from streambound_runtime.tp.derivations import derivations
 from streambound_runtime.tp.limits import Limits
 from streambound_runtime.tp.padding import padded, paired
 from streambound_runtime.tp.plan import WINDOWS
-from streambound_runtime.tp.rows import BEGIN, END, LINEAGE, P
+from streambound_runtime.tp.rows import BEGIN, END, LINEAGE, P, formula_of
 from streambound_runtime.tp.segments import Valid
 from streambound_runtime.tp.written import as_operand
 
@@ -42,11 +50,11 @@ _OF_PAIR = {f"{side}_{name}": f"{side}.{name}" for side in "lr" for name in ("id
 
 @dataclass(frozen=True, slots=True)
 class SliceWindows:
-    """Makes the statements of a block's windows; ``since`` are the states with an ``s``."""
+    """Makes the statements of a block's windows; ``open`` are queries of when what is not given yet has begun."""
 
     query: EpochLineage
     rows: SliceRows
-    since: list[str] = field(default_factory=list)
+    open: list[str] = field(default_factory=list)
 
     @property
     def tables(self) -> SliceTables:
@@ -58,37 +66,56 @@ class SliceWindows:
         return Limits(self.query.nodes, self.query.time_type)
 
     @property
+    def _join(self) -> EpochJoin | None:
+        return next((one for one in operators_of(self.query.plan) if isinstance(one, EpochJoin)), None)
+
+    @property
+    def _final(self) -> bool:
+        """Whether windows are given once they have ended, else their parts in the slice."""
+        return self.query.final and not self.query.derived
+
+    @property
     def _told(self) -> str:
         """Whether a window up to ``e`` is given."""
-        return f"(e < {UNTIL} OR {ENDED})" if self.query.final else "true"
+        return f"(e < {UNTIL} OR {ENDED})" if self._final else "true"
 
     def results(self) -> str:
         """The rows of the result in the slice: columns, period, the text of the lineage and its probability."""
-        source = self.query.plan.input
-        if isinstance(source, EpochJoin):
-            found = self._joined(source)
-        else:
-            rows = self._held(0, source)
-            found = [f"SELECT {columns(len(self._values(source)))}, b, e, v AS l, p FROM {self._whole(rows)}"]
-        return self._given(self.rows.mapped(self.query.plan, f"({' UNION ALL '.join(found)})", _CARRIED))
+        rows, kinds = self._rows(self.query.plan), self.rows.types(self.query.plan)
+        return self._given(self._facts([f"SELECT * FROM {rows}"], kinds) if self.query.derived else rows, kinds)
+
+    def _rows(self, plan: EpochPlan) -> str:
+        """The rows of an operator, of which several may be one fact where the result is derived."""
+        match plan:
+            case RandomRows():
+                names = columns(len(self.rows.types(plan)))
+                return f"(SELECT {listed(names, 'b', 'e', 'v AS l', 'p')} FROM {self._whole(self._held(0, plan))})"
+            case EpochMap(input=input):
+                return self.rows.mapped(plan, self._rows(input), _CARRIED)
+            case EpochJoin():
+                return f"({' UNION ALL '.join(self._joined(plan))})"
+        raise AssertionError(f"{type(plan).__name__} has no lineage")
 
     # --- rows of the sides --------------------------------------------------------------------------------------------
 
-    def _values(self, plan: EpochPlan) -> tuple[str, ...]:
-        """The types of a side's values; after them it has key and probability."""
-        return self.rows.types(plan)[:-2]
+    def _side(self, side: int, plan: EpochPlan, windows: str) -> str:
+        """The rows of a join's side, with numbers; ``windows`` are those of them that are wanted."""
+        if isinstance(plan, RandomRows) and not self.query.derived:
+            return self._held(side, plan, windows)
+        shown = "row_number() OVER () AS id, *, l AS v, b AS s, false AS blank"
+        return self.tables.table(f"SELECT {shown} FROM {self._rows(plan)}")
 
-    def _held(self, side: int, plan: EpochPlan, windows: str = "") -> str:
-        """The rows of a side in the slice, with numbers; ``windows`` are those of them that are wanted."""
-        query, kinds = self.query, self._values(plan)
+    def _held(self, side: int, plan: RandomRows, windows: str = "") -> str:
+        """The rows of a stream or relation that are valid in the slice, with numbers."""
+        query, kinds = self.query, self.rows.types(plan)
         names, found = columns(len(kinds)), self.tables.called()
-        own = _variable(query.rows[side], f"c{len(kinds)}", f"c{len(kinds) + 1}")
-        rows = f"SELECT {listed(names, own, 'b', 'e', 'b AS s')} FROM {self.rows.arriving(plan)}"
-        if not query.parts or isinstance(query.plan.input, EpochJoin):
+        own = _variable(plan, f"c{len(kinds)}", f"c{len(kinds) + 1}")
+        rows = f"SELECT {listed(names, own, 'b', 'e', 'b AS s')} FROM {self.rows.arriving(plan.input)}"
+        if not query.parts or self._join is not None:
             # What ends with the frontier has not ended before it: what follows its last window is not known.
-            valid = f"r.e >= {UNTIL} AND NOT {ENDED}" if query.final and not query.parts else f"r.e > {UNTIL}"
-            since, going = "r.s" if query.final else UNTIL, ""
-            if query.final and windows:
+            valid = f"r.e >= {UNTIL} AND NOT {ENDED}" if self._final and not query.parts else f"r.e > {UNTIL}"
+            since, going = "r.s" if self._final else UNTIL, ""
+            if self._final and windows:
                 since = f"COALESCE(g.b, {UNTIL})"
                 since = f"CASE WHEN r.blank THEN {UNTIL} ELSE {since} END" if self._blank_facts else since
                 going = f" LEFT JOIN (SELECT id, b FROM {windows} WHERE e = {UNTIL}) g ON r.id = g.id"
@@ -96,35 +123,35 @@ class SliceWindows:
             types = [("v", VARCHAR), ("p", DOUBLE), ("b", BIGINT), ("e", BIGINT), ("s", BIGINT)]
             state = [*zip(places(len(kinds)), kinds, strict=True), *types]
             before = self.tables.state(state, f"SELECT {kept} FROM {found} r{going} WHERE {valid}")
-            self.since.append(before)
+            if self._final and not query.parts:
+                self.open.append(f"SELECT s AS b FROM {before}")
             rows = f"SELECT * FROM {before} UNION ALL {rows}"
-        blank = " AND ".join(f"c{place} IS NULL" for place in query.blanks[side]) or "true"
-        numbered = f"SELECT row_number() OVER () AS id, *, {blank} AS blank, 1 AS m FROM ({rows})"
-        self.tables.steps.append(self.tables.step(numbered, found))
+        blank = "false" if query.derived else " AND ".join(f"c{n} IS NULL" for n in query.blanks[side]) or "true"
+        self.tables.steps.append(
+            self.tables.step(f"SELECT row_number() OVER () AS id, *, {blank} AS blank FROM ({rows})", found)
+        )
         return found
 
     def _whole(self, rows: str) -> str:
         """Windows whose whole time is known: as soon as it is, once it has ended, or the part in the slice."""
-        query = self.query
-        if query.parts:
+        if self.query.parts:
             return f"(SELECT * FROM {rows} WHERE b >= {SINCE})"
-        if query.final:
+        if self._final:
             return f"(SELECT * FROM {rows} WHERE {self._told})"
-        clipped = f"greatest(b, {SINCE}) AS b, least(e, {UNTIL}) AS e"
-        return f"(SELECT * REPLACE ({clipped}) FROM {rows} WHERE e > {SINCE})"
+        return f"(SELECT * REPLACE ({CLIPPED}) FROM {rows} WHERE {WITHIN})"
 
     # --- joins --------------------------------------------------------------------------------------------------------
 
     @property
     def _blank_facts(self) -> bool:
         """Whether rows of either side without any value, and without a match, are one fact: those of a full join."""
-        source = self.query.plan.input
-        return isinstance(source, EpochJoin) and source.kind == "full"
+        return not self.query.derived and self._join is not None and self._join.kind == "full"
 
     def _joined(self, join: EpochJoin) -> list[str]:
-        wanted, outer = WINDOWS[join.kind], join.kind in ("left", "right", "full")
+        wanted = WINDOWS[join.kind]
+        outer = join.kind != "anti" and not self.query.derived
         windows = [self.tables.called() if one else "" for one in wanted]
-        sides = [self._held(n, side, windows[n]) for n, side in enumerate((join.left, join.right))]
+        sides = [self._side(n, side, windows[n]) for n, side in enumerate((join.left, join.right))]
         pairs = self.tables.table(f"SELECT * FROM {self.rows.pairs(join, sides[0], sides[1], _OF_PAIR)}")
         # A match without any value is the same fact as none: it counts into the windows of the other side.
         folded = ["r_blank" if outer and wanted[0] else "false", "l_blank" if outer and wanted[1] else "false"]
@@ -189,20 +216,26 @@ class SliceWindows:
         return f"SELECT {listed(*shown, 'w.b', 'w.e', 'w.l', 'w.p')} FROM {told} w JOIN {rows} r ON w.id = r.id{there}"
 
     def _without_values(self, join: EpochJoin, sides: Sequence[str], windows: Sequence[str]) -> str:
-        """Rows without any value on either side are one fact, whose lineage is the disjunction of theirs."""
-        found, known = self.tables.called(), list[str]()
-        if self.query.final:
-            known.append(f"SELECT b, e, l FROM {self._open(found)}")
-        for rows, own in zip(sides, windows, strict=True):
-            known.append(f"SELECT w.b, w.e, w.l FROM {own} w JOIN {rows} r ON w.id = r.id AND r.blank")
-        parts = self.tables.table(" UNION ALL ".join(known))
-        self.tables.steps.append(partial(self._derive, parts, found))
+        """Rows without any value on either side are one fact."""
+        both = zip(sides, windows, strict=True)
+        parts = (
+            f"SELECT w.b, w.e, w.l, w.p FROM {own} w JOIN {rows} r ON w.id = r.id AND r.blank" for rows, own in both
+        )
         nothing = (f"NULL AS c{n}" for n in range(sum(join.widths)))
-        return f"SELECT {listed(*nothing, 'b', 'e', 'l', 'NULL AS p')} FROM {found} WHERE {self._told}"
+        return f"SELECT {listed(*nothing, *_CARRIED)} FROM {self._facts(list(parts), ())}"
 
-    def _open(self, found: str) -> str:
-        """What may go on of a fact that is made anew in each slice."""
-        return self.tables.state([*_WINDOW[1:]], f"SELECT b, e, l FROM {found} WHERE e = {UNTIL} AND NOT {ENDED}")
+    def _facts(self, rows: Sequence[str], kinds: Sequence[str]) -> str:
+        """Each fact, with values of these types, once at a time: its lineage is the disjunction of its rows'."""
+        known = [*zip(places(len(kinds)), kinds, strict=True), *_WINDOW[1:], ("p", DOUBLE)]
+        found, told = self.tables.called(), "true"
+        if self.query.final:
+            before = self.tables.state(known, f"SELECT * FROM {found} WHERE e = {UNTIL} AND NOT {ENDED}")
+            rows, told = [f"SELECT * FROM {before}", *rows], f"e < {UNTIL} OR {ENDED}"
+            if self.query.derived:
+                self.open.append(f"SELECT b FROM {before}")
+        parts = self.tables.table(" UNION ALL ".join(rows))
+        self.tables.steps.append(partial(self._derive, parts, found, known))
+        return f"(SELECT * FROM {found} WHERE {told})"
 
     # --- formulas -----------------------------------------------------------------------------------------------------
 
@@ -218,8 +251,8 @@ class SliceWindows:
         if self.tables.session.size(rows):
             for one in self.tables.session.read(f"SELECT * FROM {rows} ORDER BY id, b").to_pylist():
                 matches = one["matches"] or ()
-                valid = [Valid(0, 0, variable(match["v"], match["p"]), match["blank"]) for match in matches]
-                formula = lineage(variable(one["v"], one["p"]), valid)
+                valid = [Valid(0, 0, formula_of(match["v"], match["p"]), match["blank"]) for match in matches]
+                formula = lineage(formula_of(one["v"], one["p"]), valid)
                 if made and formula == last and ends == (one["id"], one["b"]):
                     made[-1][2] = one["e"]
                 elif formula is not FALSE:
@@ -227,43 +260,45 @@ class SliceWindows:
                 last, ends = formula, (one["id"], one["e"])
         self._put(found, _WINDOW, made)
 
-    def _derive(self, parts: str, found: str) -> None:
+    def _derive(self, parts: str, found: str, known: Sequence[tuple[str, str]]) -> None:
         """The disjunction of lineages that hold together; neighbours that are equivalent are one."""
         import pyarrow as pa
 
-        made = list[pa.RecordBatch]()
-        if self.tables.session.size(parts):
-            shown = f"b AS {BEGIN}, e AS {END}, l AS {LINEAGE}, CAST(NULL AS DOUBLE) AS {P}"
-            rows = self.tables.session.read(f"SELECT {shown} FROM {parts} ORDER BY b")
-            made += as_operand((), derivations((), self._limits, iter(rows.to_batches())))
-        table = pa.Table.from_batches(made).drop_columns(P).rename_columns(["b", "e", "l"]) if made else None
-        self.tables.session.put(found, _WINDOW[1:], table)
+        session, made = self.tables.session, list[pa.RecordBatch]()
+        names = [name for name, _ in known]
+        *fact, _, _, _, _ = names
+        if session.size(parts):
+            own = zip(names[len(fact) :], (BEGIN, END, LINEAGE, P), strict=True)
+            shown = listed(
+                *(as_decimal(*one) for one in known[: len(fact)]), *(f"{name} AS {word}" for name, word in own)
+            )
+            rows = session.read(f"SELECT {shown} FROM {parts} ORDER BY {listed(*fact, 'b')}")
+            made += as_operand(fact, derivations(fact, self._limits, iter(rows.to_batches())))
+        session.put(found, known, pa.Table.from_batches(made).rename_columns(names) if made else None)
 
     # --- results ------------------------------------------------------------------------------------------------------
 
-    def _given(self, rows: str) -> str:
+    def _given(self, rows: str, kinds: Sequence[str]) -> str:
         """Rows with texts and probabilities, without those that no possible world has."""
-        kinds = self.rows.types(self.query.plan)
         numbered = self.tables.table(f"SELECT row_number() OVER () AS id, * FROM {rows}")
         found = self.tables.called()
         self.tables.steps.append(partial(self._chances, numbered, found, kinds))
         shown = listed(columns(len(kinds)), "b", "e", "COALESCE(f.l, n.l) AS l", "COALESCE(f.p, n.p) AS p")
         there = "n.p IS NOT NULL OR f.p IS NOT NULL"
-        return f"(SELECT {shown}, 1 AS m FROM {numbered} n LEFT JOIN {found} f ON n.id = f.id WHERE {there})"
+        return f"(SELECT {shown} FROM {numbered} n LEFT JOIN {found} f ON n.id = f.id WHERE {there})"
 
     def _chances(self, rows: str, found: str, kinds: Sequence[str]) -> None:
         made, limits = list[tuple[int, str, float]](), self._limits
         if self.tables.session.size(rows):
-            names = (f"CAST({name} AS DECIMAL(38, 0)) AS {name}" if kind == HUGEINT else name
-                     for name, kind in zip(places(len(kinds)), kinds, strict=True))  # fmt: skip
-            shown = listed("id", "b", "e", "l", *names)
+            fact = [as_decimal(*one) for one in zip(places(len(kinds)), kinds, strict=True)]
+            shown = listed("id", "b", "e", "l", *fact)
             for one in self.tables.session.read(f"SELECT {shown} FROM {rows} WHERE p IS NULL").to_pylist():
                 formula = decoded(one["l"])
                 try:
                     p = possible(formula, limits.nodes)
                 except LineageTooLargeError as error:
-                    fact = [one[name] for name in places(len(kinds))]
-                    raise limits.error(error, fact, integer(one["b"]), integer(one["e"])) from error
+                    values = [one[name] for name in places(len(kinds))]
+                    raise limits.error(error, values, integer(one["b"]), integer(one["e"])) from error
                 if p is not None:
                     made.append((one["id"], formula.text, p))
         self._put(found, [("id", BIGINT), ("l", VARCHAR), ("p", DOUBLE)], made)

@@ -60,12 +60,12 @@ class PeriodSlices:
     def _make(self, rows: SliceRows, delta: str) -> None:
         """The statements of a tick, of which the last one gives the results."""
         query, kinds = self.query, rows.types(self.query.plan)
-        own = ["b", "e"]
+        own, copies = ["b", "e"], "m"
         if isinstance(query, EpochLineage):
             windows = SliceWindows(query, rows)
             found, own = windows.results(), [*own, "l", "p"]
-            if query.final and not query.parts:
-                self.open = [f"SELECT s AS b FROM {state}" for state in windows.since]
+            copies = "1"
+            self.open = windows.open
         elif query.parts:
             found = rows.parts(query.plan)
         else:
@@ -76,7 +76,9 @@ class PeriodSlices:
         shown = (
             f"CAST({text} AS {kind}) AS c{n}" for n, (text, kind) in enumerate(zip(values, self.types, strict=True))
         )
-        self.tables.steps.append(self.tables.step(f"SELECT {listed(*shown, 'm AS w', 'e AS t')} FROM {found}", delta))
+        self.tables.steps.append(
+            self.tables.step(f"SELECT {listed(*shown, f'{copies} AS w', 'e AS t')} FROM {found}", delta)
+        )
 
     def _coalesced(self, query: EpochQuery, rows: str, width: int) -> str:
         """Maximal periods of constant multiplicity: the unique encoding (Dignös et al., Definition 5.3).

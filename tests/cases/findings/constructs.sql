@@ -126,7 +126,7 @@ SELECT k FROM S
 -- bounded
 
 -- says: EMIT is outside the query language
-SELECT k FROM S EMIT CHANGES
+SELECT k FROM S EMIT STREAM
 -- unsupported: SB110 1:17-21 "EMIT"
 
 SELECT k FROM S

@@ -1028,3 +1028,33 @@ SELECT v, COUNT(DISTINCT a) OVER (PARTITION BY b ORDER BY ts, v, a ROWS BETWEEN 
 
 SELECT v, COUNT(DISTINCT a) FILTER (WHERE v > 0) OVER (PARTITION BY ts DIV 4, b) AS x FROM S
 -- bounded: 6
+
+-- The value of the row with the greatest or least other one.
+--
+
+SELECT b, COUNT(*) AS n, MAX_BY(v, ts * 100 + v) AS x, MIN_BY(v, ts * 100 + v) AS y, SUM(v) AS s FROM S GROUP BY b
+-- bounded: 4
+
+SELECT ts DIV 4 AS w, a, MAX_BY(v, ts * 100 + v) AS x, MIN_BY(v, ts * 100 + v) AS y, MAX(v) AS m FROM S GROUP BY ts DIV 4, a
+-- bounded: 6
+
+-- not in DuckDB: of equal values the greatest other one
+SELECT b, MAX_BY(a, ts) FILTER (WHERE v > 0) AS x, MIN_BY(a, v) AS y FROM S GROUP BY b
+-- bounded: 4
+
+SELECT MAX_BY(v, ts * 100 + v) AS x FROM S
+-- bounded: 1
+
+-- not in DuckDB: of equal values the greatest other one
+SELECT S.b, MAX_BY(T.a, T.ts) AS x FROM S JOIN T ON S.b = T.b AND T.ts BETWEEN S.ts AND S.ts + 3 GROUP BY S.b
+-- bounded: 9
+
+SELECT b, MAX_BY(n, w) AS x FROM (SELECT b, ts DIV 4 AS w, COUNT(*) AS n FROM S GROUP BY b, ts DIV 4) AS q GROUP BY b
+-- bounded: 12
+
+-- not in DuckDB: of equal values the greatest other one
+SELECT b, MAX_BY(w, n) AS x FROM (SELECT b, ts DIV 4 AS w, COUNT(*) AS n FROM S GROUP BY b, ts DIV 4) AS q GROUP BY b
+-- bounded: 12
+
+SELECT a, MAX_BY(v, ts) AS x FROM S GROUP BY a
+-- unbounded

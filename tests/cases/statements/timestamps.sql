@@ -256,6 +256,10 @@ SELECT session_window.start AS z, session_window.end AS y, COUNT(DISTINCT b) AS 
 SELECT window_start, window_end, SUM(v) AS t FROM TUMBLE(TABLE S, DESCRIPTOR(ts), INTERVAL '4' SECONDS) WHERE v > 1 GROUP BY window_start, window_end
 -- bounded: 1
 
+-- as RisingWave writes it
+SELECT window_start, window_end, SUM(v) AS t FROM TUMBLE(S, ts, INTERVAL '4 SECONDS') WHERE v > 1 GROUP BY window_start, window_end
+-- bounded: 1
+
 SELECT ts AS z, a, COUNT(*) AS n, SUM(v) AS total, MIN(v) AS least, COUNT(DISTINCT v) AS different FROM S GROUP BY ts, a
 -- bounded: 0
 

@@ -135,6 +135,19 @@ class EpochGroup:
     most: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class RandomRows:
+    """Rows of a stream or relation, each of which is a variable of this ``relation``'s name.
+
+    The types are those of its key and its probability, the columns after a row's values.
+    """
+
+    input: EpochPlan
+    relation: str
+    key: str
+    probability: str
+
+
 EpochPlan = (
     EpochScan
     | EpochRelation
@@ -145,6 +158,7 @@ EpochPlan = (
     | EpochDifference
     | EpochJoin
     | EpochGroup
+    | RandomRows
 )
 """An operator with those under it."""
 
@@ -167,32 +181,19 @@ class EpochQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class RandomRows:
-    """The name that the variables of a stream's or relation's rows have, the types of their keys and probabilities.
-
-    These two come after a row's values, and then, of a stream's block, its end.
-    """
-
-    relation: str
-    key: str
-    probability: str
-
-
-@dataclass(frozen=True, slots=True)
 class EpochLineage:
-    """A SEQ TP block over streams: the rows of one block, or a join of two, of which one may be a relation.
+    """A SEQ TP block: σ, Π and joins of random rows; the kinds of joins are as in `tp.plan`.
 
-    The kinds of joins are as in `tp.plan`.
-
-    ``plan`` says what of these is shown, and which of these; ``rows`` are the sides. ``blanks`` are the places of those
-    columns of each side that tell its rows from none. ``independent``: the sides are different streams. A decision
-    about a lineage may take so many ``nodes``; the rest is as of an `EpochQuery`.
+    Where the result is ``derived`` a row may come of several: operands are joins themselves, or columns are left out.
+    Else it is of one stream or relation, or a join of two, which are ``independent`` if they are different ones;
+    ``blanks`` are the places of those columns of each side that tell its rows from none. A decision about a lineage may
+    take so many ``nodes``; the rest is as of an `EpochQuery`.
     """
 
-    plan: EpochMap
-    rows: tuple[RandomRows, ...]
+    plan: EpochPlan
     blanks: tuple[tuple[int, ...], ...]
     independent: bool
+    derived: bool
     time_type: str
     nodes: int
     low: int | None = None
