@@ -21,7 +21,8 @@ from streambound.gate.judging import judged
 from streambound.gate.past import Past, past
 from streambound.gate.policy import Policy, line_of
 from streambound.gate.repository import Repository
-from streambound.gate.transitions import ChangeKind, StatementChange, compared, transitions
+from streambound.gate.transitions import compared, transitions
+from streambound.reports.beside import ChangeKind, StatementChange
 from streambound.reports.fingerprint import words
 from streambound.reports.outcome import Outcome
 from streambound_runtime.promises import Domain
