@@ -25,7 +25,9 @@ setup: $(STAMP) ## install streambound and its tools in .venv, from requirements
 demo: setup ## analyse, compile and run the example queries
 	@$(BIN)/streambound demo
 
-test: java lint $(CLASSES) ## run every check and every test; ARGS="tests/analyzer -k closure" picks tests
+test: java setup ## run every check and every test; ARGS="tests/analyzer -k closure" picks tests
+	@# The type checker and the Java whose classes are archived have a processor each.
+	@$(MAKE) --no-print-directory -j 2 lint $(CLASSES)
 	@# Without new workers for lost ones: pytest-xdist 3.8 then waits forever for their groups.
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup --max-worker-restart 0 $(ARGS)
 
