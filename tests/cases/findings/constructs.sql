@@ -26,11 +26,11 @@ SELECT S.k FROM S ORDER BY S.k, S.b DESC LIMIT 5 OFFSET 2
 SELECT k, RANK() OVER (PARTITION BY k ORDER BY x) AS r FROM S ORDER BY r
 -- unsupported: SB110 1:63-71 "ORDER BY"
 
--- says: LIMIT without ORDER BY is outside the query language
+-- says: LIMIT alone is outside the query language
 SELECT k, COUNT(*) AS n FROM S GROUP BY k LIMIT 3
 -- unsupported: SB110 1:43-48 "LIMIT"
 
--- says: FETCH without ORDER BY is outside the query language
+-- says: FETCH alone is outside the query language
 SELECT k FROM S FETCH FIRST 5 ROWS ONLY
 -- unsupported: SB110 1:17-22 "FETCH"
 
