@@ -59,6 +59,8 @@ class SelectList:
     scalar: Reader
     item: Callable[[exp.Expr], Item]
     at: Span | None = None
+    as_written: bool = False
+    """Several groupings stay one GROUP BY, of all their keys."""
     taken: set[str] = field(default_factory=set)
     numbers: Counter[str] = field(default_factory=Counter)
     """Up to which the names that are made have been given, by what they start with."""
@@ -140,6 +142,8 @@ class SelectList:
         keys = dict[str, exp.Expr]()
         for key in (key for grouping in several for key in grouping):
             keys.setdefault(key.sql("spark"), self._key(key))
+        if self.as_written:
+            return [*keys.values()]
         self.groupings = [[keys[key.sql("spark")] for key in grouping] for grouping in several]
         return [*keys.values()]
 

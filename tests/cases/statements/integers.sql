@@ -1083,3 +1083,21 @@ SELECT b, COUNT(DISTINCT b, v) FILTER (WHERE v IN (1, 2)) AS n FROM S GROUP BY b
 
 SELECT b, COUNT(DISTINCT a, v) AS n FROM S GROUP BY b
 -- unbounded
+
+-- The latest row of another stream.
+--
+
+-- not in DuckDB: of the latest rows it takes any
+SELECT S.v, T.v AS w, T.a AS x FROM S ASOF LEFT JOIN T ON S.b = T.b AND S.ts >= T.ts
+-- bounded: 4
+
+-- not in DuckDB: of the latest rows it takes any
+SELECT S.v, T.v AS w FROM S ASOF JOIN T ON S.b = T.b AND S.ts > T.ts WHERE S.v > 0 OR T.v > 0
+-- bounded: 4
+
+-- not in DuckDB: of the latest rows it takes any
+SELECT S.v, q.w, q.a FROM S LEFT JOIN LATERAL (SELECT T.v + 1 AS w, a FROM T WHERE T.b = S.b AND T.ts <= S.ts AND T.v > 0 ORDER BY T.ts DESC LIMIT 1) AS q ON true
+-- bounded: 4
+
+SELECT S.a, T.v AS w FROM S ASOF LEFT JOIN T ON S.a = T.a AND S.ts >= T.ts
+-- unbounded
