@@ -26,7 +26,7 @@ _LISTED = 3
 """Statements that are named of those that exceed a budget together."""
 _NARROWER = "narrow the window or the domains that it comes from"
 _DECLARED = "declare max_rate or max_per_timestamp of its streams and rows of its relations in the catalog"
-_VALUES = "list the values of strings in the catalog; limit the entries (max-entries)"
+_VALUES = "declare strings as varchar(n), or list their values, in the catalog; limit the entries (max-entries)"
 
 
 def reported(outcomes: Iterable[Outcome], policy: Policy, day: date) -> tuple[Outcome, ...]:
