@@ -22,7 +22,7 @@ MOST_CHARACTERS = 60_000
 _LISTED = 50
 _LONG = 60
 MARKER = "<!-- streambound -->"
-"""The first line, by which a job finds the comment that it wrote before."""
+"""The first line; a job finds the comment that it wrote before by it."""
 
 _SIGNS = {Verdict.BOUNDED: "✅", Verdict.UNKNOWN: "⚠️", Verdict.NO_QUERY: "⚪"}
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$&@])")
