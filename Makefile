@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 CLASSES := $(VENV)/spark.jsa
-PACKAGES := analyzer commands criteria gate importing incremental preprocess recheck reports synopsis_exec temporal
+PACKAGES := analyzer commands criteria gate importing incremental preprocess punctuation recheck reports synopsis_exec temporal
 # Some dependencies come as source only; older pips would build them in a way they warn about.
 PIP_INSTALL := PIP_USE_PEP517=1 $(BIN)/pip install --quiet --disable-pip-version-check
 LOCK_VENV := build/lock
@@ -25,7 +25,9 @@ setup: $(STAMP) ## install streambound and its tools in .venv, from requirements
 demo: setup ## analyse, compile and run the example queries
 	@$(BIN)/streambound demo
 
-test: java lint $(CLASSES) ## run every check and every test; ARGS="tests/analyzer -k closure" picks tests
+test: java setup ## run every check and every test; ARGS="tests/analyzer -k closure" picks tests
+	@# The type checker and the Java whose classes are archived have a processor each.
+	@$(MAKE) --no-print-directory -j 2 lint $(CLASSES)
 	@# Without new workers for lost ones: pytest-xdist 3.8 then waits forever for their groups.
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup --max-worker-restart 0 $(ARGS)
 

@@ -38,6 +38,7 @@ from streambound.analyzer.algebra.nodes import (
     Tree,
     Union,
 )
+from streambound.analyzer.algebra.pivots import pivoted
 from streambound.analyzer.algebra.relation_sets import asking_join
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
@@ -444,6 +445,15 @@ class Lowering:
 
     def entry(self, node: exp.Expr, ctes: Ctes) -> Tree:
         """The tree of one FROM entry: a table, a CTE or a subquery."""
+        pivots: list[exp.Expr] = node.args.get("pivots") or []
+        if len(pivots) == 1 and not self.periods:
+            plain = node.copy()
+            plain.set("pivots", None)
+            plain.parent = node.parent
+            made = pivoted(plain, pivots[0], self._columns(self.entry(plain, ctes)))
+            if made is not None:
+                made.parent = node.parent
+                return self.entry(made, ctes)
         if isinstance(node, exp.Table):
             self.reject(node, ("this", "alias", "db", "catalog", "version"))
             self._check_version(node.args.get("version"))

@@ -99,6 +99,8 @@ REFUSED = [
     ("SELECT a FROM {{ source('raw', 'x') }}", "{{ source('raw', 'x') }}", '{ "raw.x" = "…" }'),
     ("SELECT a FROM {{ ref('stg_orders', v=2) }}", "{{ ref('stg_orders', v=2) }}", "dbt compile"),
     ("SELECT a FROM orders {% if x %} WHERE a > 3 {% endif %}", "{% if x %}", "dbt compile"),
+    ("SELECT a FROM orders {% if is_incremental() %} WHERE a > 3", "{% if is_incremental() %}", "dbt compile"),
+    ("SELECT a FROM orders {% if is_incremental() %}{% if x %}{% endif %}{% endif %}", "{% if is_incremental() %}", ""),
     ('{% set x = "%}\'" %} SELECT a FROM orders', '{% set x = "%}\'" %}', "dbt compile"),
     ("SELECT {{ var('x') }} AS x FROM orders", "{{ var('x') }}", "dbt compile"),
     ("SELECT '{{ var(\"x\") }}' AS x FROM orders", "'{{ var(\"x\") }}'", "dbt compile"),
@@ -153,6 +155,19 @@ def test_a_view_may_read_a_model() -> None:
     wanted = Oracle(STREAMS, ROWS).prefix_expected("SELECT a FROM orders WHERE b = 1")
     assert Oracle(STREAMS, ROWS).prefix_expected(item.statement.sql) == wanted
     assert render(item.decision.query).endswith("SELECT stg_orders.a FROM orders AS stg_orders WHERE stg_orders.b = 1")
+
+
+@pytest.mark.parametrize(
+    ("template", "read"),
+    [
+        ("{% if is_incremental() %} WHERE a > (SELECT MAX(a) FROM {{ this }}) {% endif %}", ""),
+        ("{%- if is_incremental() -%} WHERE a > {{ var('x') }} {%- else -%} WHERE b = 1 {%- endif -%}", "WHERE b = 1"),
+    ],
+)
+def test_what_later_runs_of_an_incremental_model_add_is_left_out(template: str, read: str) -> None:
+    (item,) = check_source(SourceText("q.sql", f"SELECT a FROM {{{{ ref('stg_orders') }}}} {template}"), CATALOG)
+    wanted = Oracle(STREAMS, ROWS).prefix_expected(f"SELECT a FROM orders {read}")
+    assert Oracle(STREAMS, ROWS).prefix_expected(item.statement.sql) == wanted
 
 
 PARTS = ["{{", "}}", "{%", "%}", "{#", "#}", "'", '"', "`", "--", "/*", "*/", "\n", " ", ";", "ref('stg_orders')"]

@@ -74,8 +74,10 @@ def test_extremes_between_anchors_are_kept_case_by_case() -> None:
     assert min(seen["by cases"], seen["relations"], seen["results"]) > 3 * MORE, seen
 
 
-@pytest.mark.parametrize(("kind", "values"), [("double", (-0.5, 0.0, 1.5, 2.0)), ("string", ("", "a", "ab", "b"))])
-@pytest.mark.parametrize(("weak", "strict"), [("<=", "<"), (">=", ">")])
+@pytest.mark.parametrize(
+    ("kind", "values", "weak", "strict"),
+    [("double", (-0.5, 0.0, 1.5, 2.0), "<=", "<"), ("string", ("", "a", "ab", "b"), ">=", ">")],
+)
 def test_a_strict_limit_and_one_that_is_not_are_kept_case_by_case(
     kind: str, values: tuple[object, ...], weak: str, strict: str
 ) -> None:

@@ -21,12 +21,13 @@ from streambound_runtime.main import main
 from streambound_runtime.reading import sources
 from streambound_runtime.reading.files import Files
 from streambound_runtime.settings import Settings
+from support.embedded import run_here
 from support.jobs import FIGURE2, batches, figure2, job_of, read, run, run_with, write
 
 INT96, REBASE = "spark.sql.parquet.outputTimestampType", "spark.sql.parquet.int96RebaseModeInWrite"
 
 
-def test_bad_rows_are_quarantined_with_their_reason(spark: Any, tmp_path: Path) -> None:
+def test_bad_rows_are_quarantined_with_their_reason(tmp_path: Path) -> None:
     bad = {
         "not json": "not a JSON object",
         '{"A": 1, "I": 9} {"A": 2, "I": 9}': "not a JSON object",
@@ -42,7 +43,7 @@ def test_bad_rows_are_quarantined_with_their_reason(spark: Any, tmp_path: Path) 
     write(tmp_path / "in" / "S.jsonl", *bad, {"A": 42, "I": 5}, "", {"A": None, "I": 5}, {"A": 3, "I": 5, "more": []})
     write(tmp_path / "in" / "T.jsonl", {"B": 2, "J": 2})
     write(tmp_path / "in" / "U.jsonl", {"C": 0, "K": 1})
-    summary = run(spark, figure2().job, tmp_path)
+    summary = run_here(figure2().job, tmp_path)
     assert {(row["row"], row["detail"]) for row in read(tmp_path / "quarantine")} == set(bad.items())
     assert all(row["stream"] == "S" for row in read(tmp_path / "quarantine"))
     assert sum(summary["quarantined"].values()) == len(bad)
@@ -51,7 +52,7 @@ def test_bad_rows_are_quarantined_with_their_reason(spark: Any, tmp_path: Path) 
     assert [(row["A"], row["_mult"]) for row in read(tmp_path / "output")] == [(3, 1), (42, 1)]
 
 
-def test_rows_that_are_not_text_are_quarantined(spark: Any, tmp_path: Path) -> None:
+def test_rows_that_are_not_text_are_quarantined(tmp_path: Path) -> None:
     good, long = b'{"A": 42, "I": 5}', b'{"A": 42, "I": 5, "more": "' + b"y" * 5_000_000 + b'"}'
     bad = {
         b'{"A": 1, "I": 9, "m": "a\xff"}': "not UTF-8",
@@ -62,7 +63,7 @@ def test_rows_that_are_not_text_are_quarantined(spark: Any, tmp_path: Path) -> N
     (tmp_path / "in" / "S.jsonl").write_bytes(b"\xef\xbb\xbf" + b"\r\n".join([good, *bad, long]))
     write(tmp_path / "in" / "T.jsonl", {"B": 2, "J": 2})
     write(tmp_path / "in" / "U.jsonl", {"C": 0, "K": 1})
-    summary = run(spark, figure2().job, tmp_path)
+    summary = run_here(figure2().job, tmp_path)
     texts = {text.decode("utf-8", "replace"): reason for text, reason in bad.items()}
     assert {row["row"]: row["detail"] for row in read(tmp_path / "quarantine")} == texts
     assert summary["quarantined"] == {"not UTF-8": 1, "not a JSON object": 2}
@@ -165,15 +166,16 @@ def test_a_source_that_cannot_be_read_is_one_message(
 STRANGE = ["[1]a{b,c}", "what?", "*", "a b%20c#ü"]
 
 
-@pytest.mark.parametrize("name", STRANGE)
-def test_directories_with_any_name(spark: Any, tmp_path: Path, name: str) -> None:
+def test_directories_with_any_name(spark: Any, tmp_path: Path) -> None:
     """Spark takes some of them for patterns, and reads every row twice there, or none, if they are not escaped."""
-    for other in (*STRANGE, "whats"):
-        batches(tmp_path / other / "in")
-    run(spark, figure2().job, tmp_path / name)
-    assert read(tmp_path / name / "output") == read(FIGURE2 / "expected.jsonl")
-    (bad,) = read(tmp_path / name / "quarantine")
-    assert bad["file"] == str(tmp_path / name / "in" / "S" / "part-2.jsonl")
+    place = tmp_path.joinpath(*STRANGE)
+    batches(place / "in")
+    for depth, other in enumerate(("1ab", "whats", "any", "a b c#ü")):
+        batches(tmp_path.joinpath(*STRANGE[:depth], other, *STRANGE[depth + 1 :]) / "in")
+    run(spark, figure2().job, place)
+    assert read(place / "output") == read(FIGURE2 / "expected.jsonl")
+    (bad,) = read(place / "quarantine")
+    assert bad["file"] == str(place / "in" / "S" / "part-2.jsonl")
 
 
 def placed(folder: Path) -> list[str]:
@@ -182,8 +184,7 @@ def placed(folder: Path) -> list[str]:
     return ["--base", str(folder), *files]
 
 
-@pytest.mark.parametrize("form", ["parquet", "json", "csv"])
-@pytest.mark.parametrize("name", ["S [1]", "S#%20ü"])
+@pytest.mark.parametrize(("name", "form"), [("S [1]", "parquet"), ("S#%20ü", "json"), ("S [1] #%20ü", "csv")])
 def test_files_of_a_source_with_any_name(spark: Any, tmp_path: Path, name: str, form: str) -> None:
     spark.sql("SELECT id AS a, id AS ts FROM range(5)").coalesce(1).write.format(form).save(str(tmp_path / "made"))
     (tmp_path / name).mkdir()
@@ -204,11 +205,15 @@ def test_files_of_a_source_with_any_name(spark: Any, tmp_path: Path, name: str, 
 
 
 @pytest.mark.parametrize(
-    ("folder", "path"),
-    [("S", "S"), ("S [1]", "S [1]"), ("S/in", "S/*"), ("day=1/S", "day=1/S")],
-    ids=["plain", "signs of a pattern in the name", "a pattern", "below one that says another"],
+    ("folder", "path", "form"),
+    [
+        ("S", "S", "parquet"),
+        ("S [1]", "S [1]", "csv"),
+        ("S/in", "S/*", "parquet"),
+        ("day=1/S", "day=1/S", "csv"),
+        ("day=1/S", "day=1/S", "parquet"),
+    ],
 )
-@pytest.mark.parametrize("form", ["parquet", "csv"])
 def test_directories_that_say_a_columns_value(spark: Any, tmp_path: Path, form: str, folder: str, path: str) -> None:
     frame = spark.sql("SELECT id AS a, id % 2 AS shard, id AS ts FROM range(6)")
     frame.write.partitionBy("shard").format(form).save(str(tmp_path / folder))

@@ -283,7 +283,8 @@ class SliceWindows:
         numbered = self.tables.table(f"SELECT row_number() OVER () AS id, * FROM {rows}")
         found = self.tables.called()
         self.tables.steps.append(partial(self._chances, numbered, found, kinds))
-        shown = listed(columns(len(kinds)), "b", "e", "COALESCE(f.l, n.l) AS l", "COALESCE(f.p, n.p) AS p")
+        decimal = "CAST(format('{:.15g}', COALESCE(f.p, n.p)) AS DOUBLE)"  # as `lineage.probability.decimal`
+        shown = listed(columns(len(kinds)), "b", "e", "COALESCE(f.l, n.l) AS l", f"{decimal} AS p")
         there = "n.p IS NOT NULL OR f.p IS NOT NULL"
         return f"(SELECT {shown} FROM {numbered} n LEFT JOIN {found} f ON n.id = f.id WHERE {there})"
 

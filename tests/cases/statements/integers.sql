@@ -1058,3 +1058,28 @@ SELECT b, MAX_BY(w, n) AS x FROM (SELECT b, ts DIV 4 AS w, COUNT(*) AS n FROM S 
 
 SELECT a, MAX_BY(v, ts) AS x FROM S GROUP BY a
 -- unbounded
+
+-- PIVOT, UNPIVOT, and distinct pairs.
+--
+
+SELECT * FROM (SELECT b, v, a FROM S) AS q PIVOT (SUM(v) AS s, MAX(v) AS m FOR a IN (1, 2 AS two))
+-- bounded: 4
+
+-- not in DuckDB: a count of no rows is NULL
+SELECT w, one, two FROM (SELECT ts DIV 4 AS w, a FROM S) AS q PIVOT (COUNT(a) FOR a IN (1 AS one, 2 AS two)) AS p
+-- bounded: 1
+
+-- not in DuckDB: sqlglot writes another alias
+SELECT k, x, COUNT(*) AS n FROM (SELECT b, v FROM S) UNPIVOT (x FOR k IN (b, v AS c)) AS q WHERE x BETWEEN 0 AND 3 GROUP BY k, x
+-- bounded: 7
+
+-- not in DuckDB: it has one argument there
+SELECT ts DIV 4 AS w, COUNT(DISTINCT a, b) AS n, COUNT(*) AS m FROM S GROUP BY ts DIV 4
+-- bounded: 7
+
+-- not in DuckDB: it has one argument there
+SELECT b, COUNT(DISTINCT b, v) FILTER (WHERE v IN (1, 2)) AS n FROM S GROUP BY b
+-- bounded: 32
+
+SELECT b, COUNT(DISTINCT a, v) AS n FROM S GROUP BY b
+-- unbounded
