@@ -20,7 +20,7 @@ from streambound.reports.totals import by_attention, by_state, counts, state_tex
 MOST_CHARACTERS = 60_000
 _LISTED = 50
 MARKER = "<!-- streambound -->"
-"""The first line, by which a job finds the comment that it wrote before."""
+"""The first line; a job finds the comment that it wrote before by it."""
 
 _SIGNS = {Verdict.BOUNDED: "✅", Verdict.UNKNOWN: "⚠️", Verdict.NO_QUERY: "⚪"}
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$&@])")

@@ -112,7 +112,7 @@ def tables_of(operator: Engine) -> dict[str, dict[Key, int]]:
 
 
 def _whole(value: Value | Decimal) -> Value:
-    """A value of a state, in which integers beyond 64 bits are decimals."""
+    """A value of a state; integers beyond 64 bits become decimals."""
     return int(value) if isinstance(value, Decimal) else value
 
 
