@@ -33,7 +33,7 @@ OTHERS = [
 ]  # fmt: skip
 TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in [*PAGES, *OTHERS]}
 FOLLOWED = [
-    "docs/circuits.md", "docs/engines.md", "docs/periods.md", "docs/run.md", "docs/understand.md", "docs/write.md",
+    "docs/circuits.md", "docs/cookbook.md", "docs/engines.md", "docs/periods.md", "docs/run.md", "docs/understand.md", "docs/write.md",
     "examples/auctions/README.md", "examples/fraud/README.md",
 ]  # fmt: skip
 FOLLOWED_ON_SPARK = ["README.md", "docs/periods.md", "docs/pyspark.md", "docs/run.md"]
