@@ -1,7 +1,7 @@
 """ORDER BY … LIMIT and DISTINCT ON as row numbers: the first rows of all, or of each key.
 
 SELECT a FROM S ORDER BY v DESC LIMIT 3
-->  SELECT * EXCEPT (_o1) FROM (SELECT a, v AS _o1 FROM S) QUALIFY ROW_NUMBER() OVER (ORDER BY _o1 DESC) <= 3
+->  SELECT a FROM (SELECT a, v AS _o1 FROM S) QUALIFY ROW_NUMBER() OVER (ORDER BY _o1 DESC) <= 3
 
 SELECT DISTINCT ON (k) k, a FROM S ORDER BY k, ts DESC
 ->  … FROM (SELECT k, a, ts AS _o1 FROM S) QUALIFY ROW_NUMBER() OVER (PARTITION BY k ORDER BY _o1 DESC) = 1
@@ -42,9 +42,8 @@ def first_rows(node: exp.Expr) -> exp.Select | None:
     if count is not None:
         tests.append(exp.LTE(this=number.copy(), expression=exp.Literal.number(skipped + count)))
     alias = exp.TableAlias(this=exp.to_identifier(_ALIAS))
-    hidden = [exp.column(name) for name in columns.hidden]
     made = exp.Select(
-        expressions=[exp.Star(**({"except_": hidden} if hidden else {}))],
+        expressions=columns.shown,
         from_=exp.From(this=exp.Subquery(this=inner, alias=alias)),
         qualify=exp.Qualify(this=exp.and_(*tests, copy=False)),
     )
@@ -85,6 +84,15 @@ class _OuterColumns:
         self.items = list(inner.selects)
         self.names = {one.alias_or_name.lower() for one in self.items if isinstance(one, exp.Alias | exp.Column)}
         self.shows_all = any(isinstance(one, exp.Star) for one in self.items)
+
+    @property
+    def shown(self) -> list[exp.Expr]:
+        """The list of the query around: the columns by their names, or all that are not hidden."""
+        named = len(self.names) == len(self.items) and not any(one.is_star for one in self.items)
+        if named:
+            return [exp.column(exp.to_identifier(one.alias_or_name, quoted=True)) for one in self.items]
+        hidden = [exp.column(name) for name in self.hidden]
+        return [exp.Star(**({"except_": hidden} if hidden else {}))]
 
     def outside(self, key: exp.Expr) -> exp.Expr:
         """An expression of ORDER BY, or DISTINCT ON: of the columns that are shown, which it means first, or hidden."""
