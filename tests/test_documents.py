@@ -33,8 +33,8 @@ OTHERS = [
 ]  # fmt: skip
 TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in [*PAGES, *OTHERS]}
 FOLLOWED = [
-    "docs/circuits.md", "docs/cookbook.md", "docs/engines.md", "docs/periods.md", "docs/run.md", "docs/understand.md", "docs/write.md",
-    "examples/auctions/README.md", "examples/fraud/README.md",
+    "docs/circuits.md", "docs/cookbook.md", "docs/engines.md", "docs/periods.md", "docs/run.md", "docs/understand.md",
+    "docs/write.md", "examples/auctions/README.md", "examples/fraud/README.md",
 ]  # fmt: skip
 FOLLOWED_ON_SPARK = ["README.md", "docs/periods.md", "docs/pyspark.md", "docs/run.md"]
 ELSEWHERE = {"README.md": "test_readme.py", "docs/gate.md": "gate", "docs/gate-tutorial.md": "test_gate_tutorial.py"}
