@@ -111,7 +111,7 @@ def _refusal(tree: Tree, distinct: bool) -> tuple[Tree, str, str]:
             return tree, "ORDER BY is", help
         case FirstRows():
             word = "FETCH" if isinstance(tree.syntax, exp.Fetch) else "LIMIT" if tree.count is not None else "OFFSET"
-            return tree, f"{word} without ORDER BY is", "say which rows are the first: ORDER BY v DESC LIMIT 10"
+            return tree, f"{word} alone is", "say which rows are the first: ORDER BY v DESC LIMIT 10"
         case Except():
             return tree, "EXCEPT is", "write NOT EXISTS with a window of time"
         case Intersect():

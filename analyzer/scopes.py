@@ -135,11 +135,8 @@ def find_table(node: exp.Table, catalog: Catalog, positions: Positions) -> Decla
     if node.args.get("db"):
         raise positions.finding(Code.UNSUPPORTED, "qualified names are outside the query language", node, _PLAIN)
     if not isinstance(node.this, exp.Identifier):
-        function = node.this
-        is_stream = isinstance(function, exp.Anonymous) and function.name.upper() == "STREAM"
-        help = "leave STREAM(…) out: what the catalog declares as a stream is read as one" if is_stream else _FUNCTION
         message = "a table function in FROM is outside the query language"
-        raise positions.finding(Code.UNSUPPORTED, message, node, help)
+        raise positions.finding(Code.UNSUPPORTED, message, node, _FUNCTION)
     table = catalog.table(node.name)
     if table is None:
         known = ", ".join(catalog.names) or "nothing"

@@ -11,6 +11,11 @@ severity = { SB208 = "warning", SB402 = "off" }
 files = ["queries/legacy/**"]
 fail-on = "error"
 allow = { SB201 = "replaced in 2027" }
+
+[[check.budgets]]
+name = "payments"
+files = ["queries/payments/**"]
+budget = "10 GB"
 ```
 """
 
@@ -30,6 +35,7 @@ OFF = "off"
 _TABLE = ("check",)
 _OVERRIDES, _FILES, _SEVERITY, _ALLOW, _DENY = "overrides", "files", "severity", "allow", "deny"
 _EXCLUDE = "exclude"
+_BUDGETS, _NAME, _BUDGET, _QUERIES = "budgets", "name", "budget", "queries"
 _BY_CODE = (_SEVERITY, _ALLOW, _DENY)
 
 
@@ -48,12 +54,13 @@ class Key:
     pattern: str = ""
 
 
+_SIZE = Key(_BUDGET, str, per_file=True, about="a size in bytes, such as 2 GB or 512 MiB", pattern=byte_sizes.PATTERN)
 KEYS: tuple[Key, ...] = (
     Key("fail-on", LEVELS, "error", per_file=True),
     Key("formats", list, about="As check -o takes them: FORMAT or FORMAT:FILE."),
     Key("criteria", ("exact", "paper"), "exact", per_file=True),
     Key("max-entries", int, per_file=True),
-    Key("budget", str, per_file=True, about="a size in bytes, such as 2 GB or 512 MiB", pattern=byte_sizes.PATTERN),
+    _SIZE,
     Key("allow-empty", bool, False, per_file=True),
     Key("repairs", bool, per_file=True),
     Key("baseline", str),
@@ -84,11 +91,26 @@ class Override:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedBudget:
+    """The most bytes of the states of some queries together, as it is written: of an owner, or of all.
+
+    It covers those in files that fit a pattern, relative to the catalog, and with these names; without any, all.
+    """
+
+    name: str
+    budget: str
+    files: tuple[str, ...]
+    queries: tuple[str, ...]
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class CheckSettings:
     """What the catalog sets: values by key, severities by code, and overrides, of which the last that fits counts.
 
     ``acceptance`` has by code the reason why it is allowed, or None where it is denied: then nothing accepts it.
-    ``exclude`` are patterns of files that are not registered although ``queries`` name them.
+    ``exclude`` are patterns of files that are not registered although ``queries`` name them; each of the ``budgets`` is
+    one of several queries together.
     """
 
     values: Mapping[str, Setting] = field(default_factory=dict)
@@ -96,6 +118,7 @@ class CheckSettings:
     acceptance: Mapping[str, Setting] = field(default_factory=dict)
     overrides: tuple[Override, ...] = ()
     exclude: tuple[str, ...] = ()
+    budgets: tuple[SharedBudget, ...] = ()
 
 
 NO_SETTINGS = CheckSettings()
@@ -105,17 +128,36 @@ NO_SETTINGS = CheckSettings()
 def read_settings(reader: TomlReader, value: object) -> CheckSettings:
     """The table `[check]`; raises CatalogError at the key that is wrong."""
     body = reader.mapping(value, _TABLE)
-    reader.known_keys(body, (*(key.name for key in KEYS), *_BY_CODE, _EXCLUDE, _OVERRIDES), _TABLE)
-    overrides = body.get(_OVERRIDES, [])
-    if not isinstance(overrides, list):
-        raise reader.fail("check.overrides must be tables: [[check.overrides]]", (*_TABLE, _OVERRIDES))
+    reader.known_keys(body, (*(key.name for key in KEYS), *_BY_CODE, _EXCLUDE, _OVERRIDES, _BUDGETS), _TABLE)
+    overrides, budgets = (_tables(reader, body, name) for name in (_OVERRIDES, _BUDGETS))
     return CheckSettings(
         dict(_values(reader, body, _TABLE)),
         dict(_severities(reader, body, _TABLE)),
         dict(_acceptance(reader, body, _TABLE)),
         tuple(_override(reader, item, (*_TABLE, _OVERRIDES, str(number))) for number, item in enumerate(overrides)),
         reader.strings(body.get(_EXCLUDE, []), (*_TABLE, _EXCLUDE)),
+        tuple(_budget(reader, item, (*_TABLE, _BUDGETS, str(number))) for number, item in enumerate(budgets)),
     )
+
+
+def _tables(reader: TomlReader, body: Mapping[str, Any], name: str) -> list[object]:
+    found = body.get(name, [])
+    if not isinstance(found, list):
+        raise reader.fail(f"check.{name} must be tables: [[check.{name}]]", (*_TABLE, name))
+    return found
+
+
+def _budget(reader: TomlReader, value: object, path: Path) -> SharedBudget:
+    body = reader.mapping(value, path)
+    reader.known_keys(body, (_NAME, _BUDGET, _FILES, _QUERIES), path)
+    name = body.get(_NAME)
+    if not isinstance(name, str) or not name.strip():
+        raise reader.fail("a budget has no name", path, 'add name = "payments", or whose it is')
+    if _BUDGET not in body:
+        raise reader.fail(f"the budget of {name} has no size", path, 'add budget = "10 GB"')
+    size = _value(reader, _SIZE, body[_BUDGET], (*path, _BUDGET))
+    files, queries = (reader.strings(body.get(key, []), (*path, key)) for key in (_FILES, _QUERIES))
+    return SharedBudget(name, size, files, queries, _line(reader, (*path, _BUDGET)))
 
 
 def _override(reader: TomlReader, value: object, path: Path) -> Override:

@@ -27,6 +27,7 @@ _WHOLE = re.compile(rf"\{{\{{{_INSIDE}\}}\}}|\{{%{_INSIDE}%\}}", re.S)
 _TEXT = r"""\s*(?:'([^']*)'|"([^"]*)")\s*"""
 _MODEL = re.compile(rf"\{{\{{[-+]?\s*(?:ref\({_TEXT}(?:,{_TEXT})?\)|source\({_TEXT},{_TEXT}\))\s*[-+]?\}}\}}")
 _CONFIG = re.compile(r"\{\{[-+]?\s*config\(.*\)\s*[-+]?\}\}", re.S)
+_BLOCK = re.compile(r"\{%[-+]?\s*(if is_incremental\(\)|else|endif|)\s*[-+]?%\}")
 _CALLED = re.compile(r"\{[{%][-+]?\s*(\w*)")
 _NOT_BLANK = re.compile(r"[^\r\n]")
 _QUOTED = (LexicalKind.STRING, LexicalKind.NAME)
@@ -104,8 +105,10 @@ def templates(source: SourceText, models: Mapping[str, str]) -> Templates:
     if not any(sign in text for sign in _SIGNS):
         return Templates(text, {})
     parts, known, refused, at = list[str](), dict[int, Model](), list[Diagnostic](), 0
-    for start, end in _pieces(text, bool(models)):
-        found = _read(source, start, end, models)
+    pieces = list(_pieces(text, bool(models)))
+    left_out = _later_runs(text, pieces)
+    for start, end in sorted({*(piece for piece in pieces if not _within(piece, left_out)), *left_out}):
+        found = None if (start, end) in left_out else _read(source, start, end, models)
         parts.append(text[at:start])
         parts.append(_blank(text[start:end]))
         if isinstance(found, Model):
@@ -136,6 +139,31 @@ def _pieces(text: str, dbt: bool) -> Iterator[tuple[int, int]]:
             around = next(stretches(text, at), None)
         if opened is not None and opened.start() < at:
             opened = _OPENS.search(text, at)
+
+
+def _later_runs(text: str, pieces: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """What is left out of an incremental model: what is read in its later runs alone, and the words around it.
+
+    A stream has one run, over all rows: of ``{% if is_incremental() %} a {% else %} b {% endif %}`` it is b.
+    """
+    blocks = [(_BLOCK.match(text, start), start, end) for start, end in pieces if text.startswith("{%", start)]
+    words = [(match[1] if match else "", start, end) for match, start, end in blocks]
+    found, i = list[tuple[int, int]](), 0
+    while i < len(words):
+        word, start, _ = words[i]
+        following = [one for one, _, _ in words[i + 1 : i + 3]]
+        if word == "if is_incremental()" and following[:1] == ["endif"]:
+            found.append((start, words[i + 1][2]))
+            i += 1
+        elif word == "if is_incremental()" and following == ["else", "endif"]:
+            found += [(start, words[i + 1][2]), words[i + 2][1:]]
+            i += 2
+        i += 1
+    return found
+
+
+def _within(piece: tuple[int, int], others: Sequence[tuple[int, int]]) -> bool:
+    return any(start <= piece[0] and piece[1] <= end for start, end in others)
 
 
 def _hides(text: str, stretch: Stretch) -> bool:

@@ -92,6 +92,16 @@ class DataType:
         return _BITS.get(self.name, _MOST_BITS)
 
     @property
+    def length(self) -> int | None:
+        """The most characters of a text; None where its type does not say.
+
+        >>> parse_type("varchar(20)").length, parse_type("string").length
+        (20, None)
+        """
+        declared = re.search(r"\(\s*(\d+)", self.name) if self.family is Family.STRING else None
+        return int(declared.group(1)) if declared else None
+
+    @property
     def range(self) -> tuple[int, int] | None:
         """The least and the greatest value of a type that is a domain by itself (theory: "Values"); None for others.
 

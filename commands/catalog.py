@@ -1,4 +1,4 @@
-"""`streambound catalog import`: a catalog from what a team has already."""
+"""`streambound catalog`: a catalog from what a team has already, its declarations and its recorded rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from streambound.commands.options import OutputFile
+from streambound.commands.options import OutputFile, PathArgument, common_options
 from streambound.commands.saying import put, say
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _FORMATS = ("flink", "spark", "avro", "session")
 
 @click.group("catalog")
 def catalog() -> None:
-    """Make a catalog from what declares your streams already."""
+    """Make a catalog from what declares your streams already, and from their rows."""
 
 
 @catalog.command("import")
@@ -62,6 +62,26 @@ def import_(
         if table.missing:
             say(f"streambound: error: {table.place}: {table.name} is not declared: {table.missing}")
     sys.exit(1 if any(table.missing for table in tables) else 0)
+
+
+@catalog.command("measure")
+@click.argument("folder", type=PathArgument(), metavar="DIR")
+@click.option("-o", "--output", type=OutputFile(), metavar="FILE", help="Where to; default: print it.")
+@common_options
+def measure(folder: Path, output: Path | None, catalog_file: Path | None, color: bool | None, debug: bool) -> None:
+    """Print what recorded rows suggest to declare: rates, lateness, numbers of rows, and the values of columns.
+
+    \b
+    streambound catalog measure data             data/NAME.jsonl or .parquet, or the files in data/NAME
+    streambound catalog measure data -o seen.toml
+
+    A contract says what will hold, and a sample what has held: raise what may grow, leave out what may change, and
+    copy the rest into streams.toml.
+    """
+    from streambound.analyzer.catalog import find_catalog, load_catalog
+    from streambound.importing.measured import measured
+
+    put(measured(load_catalog(catalog_file or find_catalog(Path.cwd())), folder), output)
 
 
 def _tables(sources: tuple[str, ...], format_name: str | None, name: str) -> Iterator[ImportedTable]:

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from streambound.analyzer.errors import CatalogError
     from streambound.analyzer.workspace import Workspace
     from streambound.gate.against import Judge
-    from streambound.gate.baseline import BaselineEntry
     from streambound.gate.policy import Policy
-    from streambound.reports.beside import Beside
+    from streambound.reports.beside import BaselineEntry, Beside
     from streambound.reports.outcome import Outcome
 
 _F = TypeVar("_F", bound=Callable[..., Any])

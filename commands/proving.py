@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 SIZES = (2, 3)
 """Numbers of elements on which a candidate is tried before it is proved."""
 FEW = (3, 4, 5)
-"""Numbers of elements of which all subsets are run, whatever else is."""
+"""All subsets of so many elements are always run."""
 MANY = 40
-"""Elements of which some are left out in turn, where nothing says how many: all subsets would take for ever."""
+"""How many elements there are by default where only some are left out in turn: all subsets would take for ever."""
 
 
 @contextmanager
@@ -83,7 +83,7 @@ def near(element: int, size: int) -> list[int]:
 
 
 def proved_sizes(size: int) -> tuple[int, ...]:
-    """The numbers of elements of which all subsets are run, where so many were asked for."""
+    """How many elements all subsets are run of, where so many were asked for."""
     return (size, *(few for few in FEW if few != size))
 
 

@@ -101,6 +101,8 @@ def fits_column(column: Column, value: Value | None) -> bool:
     low, high = value_range(column.type)
     if isinstance(value, int) and low is not None and high is not None and not low <= value <= high:
         return False
+    if isinstance(value, str) and column.type.length is not None and len(value) > column.type.length:
+        return False
     domain = column.domain
     if domain is None:
         return True

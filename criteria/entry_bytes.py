@@ -12,6 +12,7 @@ from datetime import datetime
 from streambound.analyzer.boundedness import Facts
 from streambound.analyzer.calendar_text import parse_timestamp
 from streambound.analyzer.closure import Sort
+from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Attribute
 from streambound.analyzer.types import DataType, Family
 from streambound.analyzer.values import Value
@@ -22,6 +23,8 @@ from streambound.criteria.tables import Stored, SynopsisTable
 NUMBER = 8
 LARGE = 32
 _BITS = 63
+_CHARACTER = 4
+"""The most bytes of one in UTF-8."""
 PLACE = 8
 NULL = 1
 _LATEST = parse_timestamp(str(datetime.max))
@@ -82,11 +85,17 @@ def attribute_bytes(facts: Facts, attribute: Attribute, offset: int = 0) -> int 
         low, high = facts.closure.interval(attribute)
         if low is not None and high is not None:
             return max(value_bytes(int(low) + offset), value_bytes(int(high) + offset))
-    return type_bytes(kind, offset)
+    return text_bytes(facts.branch.column(attribute)) or type_bytes(kind, offset)
+
+
+def text_bytes(column: Column) -> int | None:
+    """The most bytes of a declared text of limited length; None for another column."""
+    length = None if column.expression else column.type.length
+    return None if length is None else PLACE + _CHARACTER * length
 
 
 def type_bytes(kind: DataType, offset: int = 0) -> int | None:
-    """The most bytes of a value of a type, to which an offset is added; None for a string of any length."""
+    """The most bytes of a value of a type, to which an offset is added; None for a string."""
     if kind.family is Family.FLOAT:
         return NUMBER
     greatest = _greatest(kind)

@@ -30,17 +30,22 @@ def rows_in_words(entries: Size, catalog: Catalog) -> str:
     """How many rows a bound counts, by how long they are kept; empty where a formula or a number says it better.
 
     >>> from streambound.analyzer.catalog import catalog_from_mapping
-    >>> from streambound.criteria.size import product
+    >>> from streambound.criteria.size import product, total
     >>> stream = {"timestamp": "ts", "columns": {"ts": "timestamp"}}
     >>> of_one_window = product([Symbol("rows_R"), Number(299_999_999), Symbol("c_S")])
     >>> rows_in_words(of_one_window, catalog_from_mapping({"streams": {"S": stream}}, "streams.toml"))
     'rows_R × the rows of S in 5 minutes'
+    >>> rows_in_words(total([of_one_window, Number(1)]), catalog_from_mapping({"streams": {"S": stream}}, ""))
+    'rows_R × the rows of S in 5 minutes and 1 more'
     """
     if entries.value is not None and entries.value <= USEFUL:
         return ""
     streams = {one: name for one, name in without_rate(catalog).items() if one in entries.symbols}
     terms = [_term(term, streams) for term in terms_of(entries)]
-    return " + ".join(filter(None, terms)) if streams and None not in terms else ""
+    if not streams or None in terms:
+        return ""
+    more = [f"{term} more" for term in terms if term and term.isdecimal()]
+    return " and ".join([" + ".join(term for term in terms if term and not term.isdecimal()), *more])
 
 
 def _term(term: Size, streams: Mapping[str, str]) -> str | None:

@@ -56,24 +56,32 @@ def cause_of(one: Violation, rows: str) -> str:
 
 
 def by_cause(violations: Iterable[Violation]) -> list[list[Violation]]:
-    """What is reported as one finding: all that is said of one cause, in the order in which it is said."""
+    """What is reported as one finding: all that is said of one cause or at one place, in the order in which it is said.
+
+    So a column that waits for a partner, and is a group's key above, is blamed once.
+    """
     found: dict[object, list[Violation]] = {}
     for one in violations:
-        key = one.cause or (one.code, one.message, one.span)
-        found.setdefault(key, []).append(one)
-    return list(found.values())
+        found.setdefault(one.cause or (one.code, one.message, one.span), []).append(one)
+    at_place: dict[object, list[Violation]] = {}
+    for said in found.values():
+        at_place.setdefault((said[0].code, said[0].span), []).extend(said)
+    return list(at_place.values())
 
 
 def also(said: Sequence[Violation], file: str) -> Iterator[Related]:
     """What is said of a cause beside the first, once for each code, at the first place that it concerns.
 
-    Of a column that another violation blames in the same place, and by the same code, nothing is said twice.
+    Of a column that another violation blames in the same place, and by the same code, only another cause is said.
     """
     first = said[0]
-    told = {(first.code, first.span, first.culprit)}
+    told, causes = {(first.code, first.span, first.culprit)}, {first.cause}
     by_code: dict[Code | None, list[Violation]] = {}
     for one in said[1:]:
         if (one.code, one.span, one.culprit) in told:
+            if one.cause not in causes:
+                yield Related(file, one.span, f"also: {one.message}")
+            causes.add(one.cause)
             continue
         told.add((one.code, one.span, one.culprit))
         if (one.code, one.span) == (first.code, first.span) and one.attribute is not None:

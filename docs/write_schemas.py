@@ -21,7 +21,7 @@ from typing import (
     is_typeddict,
 )
 
-from streambound.analyzer import catalog_model, settings
+from streambound.analyzer import byte_sizes, catalog_model, settings
 from streambound.reports import json_model, json_report
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -124,7 +124,11 @@ def _check() -> Schema:
         "items": {"type": "string"},
         "description": "Patterns of files that are not registered although queries name them.",
     }
-    return closed({**every, **by_code, "overrides": {"type": "array", "items": override}}, [])
+    size = {"type": "string", "pattern": byte_sizes.PATTERN}
+    texts = {"type": "array", "items": {"type": "string"}}
+    budget = closed({"name": {"type": "string"}, "budget": size, "files": texts, "queries": texts}, ["name", "budget"])
+    tables = {name: {"type": "array", "items": one} for name, one in (("overrides", override), ("budgets", budget))}
+    return closed({**every, **by_code, **tables}, [])
 
 
 def schemas() -> dict[str, Schema]:

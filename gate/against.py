@@ -19,9 +19,10 @@ from streambound.analyzer.workspace import Sources, Workspace
 from streambound.gate.exit_status import fails, not_judged
 from streambound.gate.judging import judged
 from streambound.gate.past import Past, past
-from streambound.gate.policy import Policy
+from streambound.gate.policy import Policy, line_of
 from streambound.gate.repository import Repository
-from streambound.gate.transitions import ChangeKind, StatementChange, compared, transitions
+from streambound.gate.transitions import compared, transitions
+from streambound.reports.beside import ChangeKind, StatementChange
 from streambound.reports.fingerprint import words
 from streambound.reports.outcome import Outcome
 from streambound_runtime.promises import Domain
@@ -114,10 +115,10 @@ class _Blaming:
         catalog = self.workspace.catalog(Path(new.source.file))
         related = (
             Related.at(new.source.excerpt(new.span), f"{new.name}, which nobody touched"),
-            *(Related(edit.file, _line(catalog, edit.line), edit.message) for edit in others),
+            *(Related(edit.file, line_of(catalog, edit.line), edit.message) for edit in others),
         )
         help = "take this edit of the catalog back, or repair the query"
-        yield Diagnostic(code, f"{message}, because {first.message}", first.file, _line(catalog, first.line), help,
+        yield Diagnostic(code, f"{message}, because {first.message}", first.file, line_of(catalog, first.line), help,
                          related=related)  # fmt: skip
 
     def _message(self, change: ChangeKind, old: Outcome, new: Outcome) -> tuple[str, Code]:
@@ -149,14 +150,6 @@ class _Blaming:
     def _checked(self, source: SourceText, catalog: Catalog, number: int) -> Outcome:
         (item,) = judged(source, catalog, self.policy.value("criteria", source.file), only=(number,))
         return item
-
-
-def _line(catalog: Catalog, number: int) -> Span:
-    """A line of a catalog, without the blanks around it."""
-    source = SourceText(catalog.file, catalog.text)
-    line = source.line(number)
-    start = sum(len(part) + 1 for part in catalog.text.split("\n")[: number - 1])
-    return source.span(start + len(line) - len(line.lstrip()), start + len(line.rstrip()))
 
 
 MOST_TRIED = 60

@@ -15,22 +15,12 @@ from typing import Literal
 
 from streambound.analyzer.errors import CatalogError
 from streambound.analyzer.json_models import JsonDocument, parsed
+from streambound.reports.beside import BaselineEntry
 from streambound.reports.fingerprint import VERSION
 
 SCHEMA_VERSION = 1
 FILE_NAME = "streambound-baseline.json"
 _KEYS = ("file", "query", "code", "fingerprint")
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class BaselineEntry:
-    """A finding of a baseline; ``file`` is relative to the baseline, ``line`` is that of the entry, 0 for a new one."""
-
-    file: str
-    query: str
-    code: str
-    fingerprint: str
-    line: int = 0
 
 
 @dataclass(frozen=True, slots=True)

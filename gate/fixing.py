@@ -26,7 +26,7 @@ Judge = Callable[[Sources], tuple[Outcome, ...]]
 
 @dataclass(frozen=True, slots=True)
 class AppliedFix:
-    """A fix that was applied: of which finding, in which statement."""
+    """A fix that was applied, with its finding and statement."""
 
     statement: str
     diagnostic: Diagnostic

@@ -15,13 +15,14 @@ from streambound.analyzer.catalog import find_catalog
 from streambound.analyzer.errors import CatalogError, StreamboundError
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.workspace import Workspace
-from streambound.gate.baseline import Baseline, BaselineEntry, read_baseline
+from streambound.gate.baseline import Baseline, read_baseline
 from streambound.gate.cache import Cache, cache_directory
 from streambound.gate.check_files import GateSettings, judged_sources, repeated_names, source_of
 from streambound.gate.policy import Policy
 from streambound.gate.ratchet import ratchet
 from streambound.gate.reported import reported, unneeded
 from streambound.gate.suppressions import today
+from streambound.reports.beside import BaselineEntry
 from streambound.reports.outcome import Outcome
 
 Source = SourceText | Outcome

@@ -12,6 +12,7 @@ from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.codes import Severity
 from streambound.analyzer.globs import matches
 from streambound.analyzer.settings import KEYS, Override, Setting
+from streambound.analyzer.spans import SourceText, Span
 
 _DEFAULTS = {key.name: key.default for key in KEYS}
 _PER_FILE = tuple(key.name for key in KEYS if key.per_file)
@@ -91,8 +92,13 @@ class Policy:
         return self._fitting[file]
 
 
+def relative_to_catalog(catalog: Catalog, file: str) -> str:
+    """A file as the patterns of a catalog call it."""
+    return Path(os.path.relpath(file, Path(catalog.file).parent)).as_posix()
+
+
 def _fitting(catalog: Catalog, file: str) -> Iterator[tuple[str, Override]]:
-    here = Path(os.path.relpath(file, Path(catalog.file).parent)).as_posix()
+    here = relative_to_catalog(catalog, file)
     for override in catalog.settings.overrides:
         pattern = next((pattern for pattern in override.files if matches(pattern, here)), None)
         if pattern is not None:
@@ -102,6 +108,14 @@ def _fitting(catalog: Catalog, file: str) -> Iterator[tuple[str, Override]]:
 def from_catalog(catalog: Catalog, name: str) -> Path:
     """A file that is named relative to the catalog, from the working directory."""
     return Path(os.path.relpath(Path(catalog.file).parent / name))
+
+
+def line_of(catalog: Catalog, number: int) -> Span:
+    """A line of a catalog, without the blanks around it."""
+    source = SourceText(catalog.file, catalog.text)
+    line = source.line(number)
+    start = sum(len(part) + 1 for part in catalog.text.split("\n")[: number - 1])
+    return source.span(start + len(line) - len(line.lstrip()), start + len(line.rstrip()))
 
 
 NO_POLICY = Policy()

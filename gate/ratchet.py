@@ -9,8 +9,9 @@ from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import ORDER, Diagnostic, Suppression
 from streambound.analyzer.errors import CatalogError
 from streambound.criteria.vocabulary import Verdict
-from streambound.gate.baseline import Baseline, BaselineEntry
+from streambound.gate.baseline import Baseline
 from streambound.gate.policy import NO_POLICY, Policy
+from streambound.reports.beside import BaselineEntry
 from streambound.reports.fingerprint import fingerprints
 from streambound.reports.outcome import Outcome
 

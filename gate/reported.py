@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
+from math import inf
 from typing import TYPE_CHECKING
 
 from streambound.analyzer.byte_sizes import bytes_text, parse_bytes
 from streambound.analyzer.codes import Code, Severity
-from streambound.analyzer.diagnostics import Diagnostic, Suppression
-from streambound.analyzer.settings import OFF, Setting
+from streambound.analyzer.diagnostics import Diagnostic, Related, Suppression
+from streambound.analyzer.globs import matches
+from streambound.analyzer.settings import OFF, Setting, SharedBudget
 from streambound.criteria.vocabulary import Verdict
-from streambound.gate.policy import Policy
+from streambound.gate.policy import Policy, line_of, relative_to_catalog
 from streambound.gate.suppressions import suppressed, today
 from streambound.reports.outcome import BoundText, Outcome
 
@@ -20,14 +22,16 @@ if TYPE_CHECKING:
     from streambound.analyzer.catalog import Catalog
     from streambound.criteria.check import Checked
 
+_LISTED = 3
+"""Statements that are named of those that exceed a budget together."""
 _NARROWER = "narrow the window or the domains that it comes from"
 _DECLARED = "declare max_rate or max_per_timestamp of its streams and rows of its relations in the catalog"
-_VALUES = "list the values of strings in the catalog; limit the entries (max-entries)"
+_VALUES = "declare strings as varchar(n), or list their values, in the catalog; limit the entries (max-entries)"
 
 
 def reported(outcomes: Iterable[Outcome], policy: Policy, day: date) -> tuple[Outcome, ...]:
     """The statements with bounds beyond the limit reported, what is accepted marked, and severities set."""
-    found = tuple(within_limits(item, policy) for item in outcomes)
+    found = within_budgets(tuple(within_limits(item, policy) for item in outcomes), policy)
     return leveled(allowed(suppressed(found, day, policy), policy), policy)
 
 
@@ -76,6 +80,55 @@ def _over_budget(bound: BoundText, budget: str) -> tuple[str, str] | None:
     why = bound.no_bytes or f"the bound, {bound.formula or 'a constant without a formula'}, is not a number"
     help = _VALUES if bound.no_bytes else _DECLARED
     return f"how many bytes it keeps is not known, and the budget is {budget}: {why}", help
+
+
+def within_budgets(outcomes: tuple[Outcome, ...], policy: Policy) -> tuple[Outcome, ...]:
+    """The statements, of each budget that some exceed together that with the most bytes with a ``SB210`` finding."""
+    if policy.catalog is None or not policy.catalog.settings.budgets:
+        return outcomes
+    found = list(outcomes)
+    for budget in policy.catalog.settings.budgets:
+        covered = [place for place, item in enumerate(outcomes) if _covers(budget, item, policy.catalog)]
+        covered.sort(key=lambda place: _bytes(outcomes[place]), reverse=True)
+        finding = _shared(budget, [outcomes[place] for place in covered], policy.catalog)
+        if finding is not None:
+            most = found[covered[0]]
+            found[covered[0]] = replace(most, diagnostics=(*most.diagnostics, finding))
+    return tuple(found)
+
+
+def _covers(budget: SharedBudget, item: Outcome, catalog: Catalog) -> bool:
+    here = relative_to_catalog(catalog, item.source.file)
+    in_files = not budget.files or any(matches(pattern, here) for pattern in budget.files)
+    return item.verdict is Verdict.BOUNDED and in_files and (not budget.queries or item.name in budget.queries)
+
+
+def _bytes(item: Outcome) -> float:
+    """The bytes of a statement; what is not known is more than anything."""
+    return inf if item.bound is None or item.bound.bytes is None else item.bound.bytes
+
+
+def _shared(budget: SharedBudget, items: Sequence[Outcome], catalog: Catalog) -> Diagnostic | None:
+    """What is said of statements, the one with the most bytes first, that may exceed a budget together."""
+    known = [item.bound.bytes for item in items if item.bound is not None and item.bound.bytes is not None]
+    if sum(known) <= (parse_bytes(budget.budget) or 0) and len(known) == len(items):
+        return None
+    if unknown := len(items) - len(known):
+        many = (
+            f"how many bytes {items[0].name}{f' and {unknown - 1} more keep' if unknown > 1 else ' keeps'} is not known"
+        )
+        message = f"{many}, and the budget of {budget.name} is {budget.budget}"
+    else:
+        each = [f"{item.name} {bytes_text(size)}" for item, size in zip(items, known, strict=True)]
+        listed = ", ".join(each[:_LISTED]) + (f" and {len(each) - _LISTED} more" if len(each) > _LISTED else "")
+        message = (
+            f"{budget.name} keeps up to {bytes_text(sum(known))}, more than its budget of {budget.budget}: {listed}"
+        )
+    related = (Related.at(item.source.excerpt(item.span), item.name) for item in items[:_LISTED])
+    return Diagnostic(
+        Code.OVER_LIMIT, message, catalog.file, line_of(catalog, budget.line),
+        _VALUES if unknown else _NARROWER, related=tuple(related),
+    )  # fmt: skip
 
 
 def allowed(outcomes: Iterable[Outcome], policy: Policy) -> tuple[Outcome, ...]:

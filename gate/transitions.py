@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from streambound.analyzer.symbols import symbols_in
 from streambound.criteria.vocabulary import Verdict
 from streambound.recheck.certificates.formula import evaluate
-from streambound.reports.beside import Beside, Changed, QueryState, Stale
+from streambound.reports.beside import Beside, ChangeKind, StatementChange
 from streambound.reports.fingerprint import words
 from streambound.reports.outcome import BoundText, Outcome
 
@@ -25,28 +23,6 @@ if TYPE_CHECKING:
 
 WORSE_LAST = (Verdict.BOUNDED, Verdict.UNKNOWN, Verdict.UNBOUNDED, Verdict.UNSUPPORTED, Verdict.ERROR)
 _SAMPLES = (1, 2, 3, 10, 1000)
-
-
-class ChangeKind(StrEnum):
-    """What became of a statement; ``grew`` and ``shrank`` are about the bound M."""
-
-    WORSE = "worse"
-    GREW = "grew"
-    NEW = "new"
-    BETTER = "better"
-    SHRANK = "shrank"
-    REMOVED = "removed"
-    SAME = "same"
-
-
-@dataclass(frozen=True, slots=True)
-class StatementChange:
-    """A statement in two states; None where it is not there. ``touched`` is whether its text changed."""
-
-    change: ChangeKind
-    old: Outcome | None
-    new: Outcome | None
-    touched: bool = False
 
 
 def transitions(
@@ -163,20 +139,11 @@ def beside(
 ) -> Beside:
     """The comparisons of a run with a commit and with a baseline, as far as there were any."""
     counts = Counter(transition.change for transition in transitions)
-    stale = ratchet.stale if ratchet is not None else ()
     return Beside(
         ref,
-        tuple(_changed(transition) for transition in transitions if transition.change is not ChangeKind.SAME),
+        tuple(one for one in transitions if one.change is not ChangeKind.SAME),
         {change.value: counts[change] for change in ChangeKind} if ref is not None else {},
         str(baseline.file) if baseline is not None else None,
         len(ratchet.held) if ratchet is not None else 0,
-        tuple(Stale(entry.file, entry.query, entry.code, entry.line) for entry in stale),
+        ratchet.stale if ratchet is not None else (),
     )
-
-
-def _changed(transition: StatementChange) -> Changed:
-    old, new = transition.old, transition.new
-    item = new or old
-    assert item is not None, "a transition has a state"
-    states = (QueryState.of(state) if state is not None else None for state in (old, new))
-    return Changed(transition.change.value, item.name, transition.touched, *states)

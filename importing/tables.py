@@ -134,37 +134,38 @@ def _text(table: ImportedTable) -> str:
 
 
 def _lines(table: ImportedTable) -> Iterator[str]:
-    yield f"[{'relations' if table.relation else 'streams'}.{_key(table.name)}]"
+    yield f"[{'relations' if table.relation else 'streams'}.{toml_key(table.name)}]"
     if not table.relation and table.timestamp is not None:
-        yield f"timestamp = {_value(table.timestamp)}"
-    inline = ", ".join(f"{_key(c.name)} = {_value(c.type)}" for c in table.columns)
+        yield f"timestamp = {toml_value(table.timestamp)}"
+    inline = ", ".join(f"{toml_key(c.name)} = {toml_value(c.type)}" for c in table.columns)
     short = len(inline) < _WIDTH
     if short:
         yield f"columns = {{ {inline} }}"
     for one in table.columns:
         if one.values:
-            yield f"domain.{_key(one.name)} = {{ values = {_value(list(one.values))} }}"
+            yield f"domain.{toml_key(one.name)} = {{ values = {toml_value(list(one.values))} }}"
     if table.changes is not None:
-        yield f"changes = {_value({'timestamp': table.timestamp or '?', **table.changes})}"
+        yield f"changes = {toml_value({'timestamp': table.timestamp or '?', **table.changes})}"
     if (not table.relation or table.changes) and table.lateness is not None:
-        yield f"lateness = {_value(table.lateness)}"
+        yield f"lateness = {toml_value(table.lateness)}"
     if table.source is not None:
-        yield f"source = {_value(dict(table.source))}"
+        yield f"source = {toml_value(dict(table.source))}"
     if not short:
-        yield f"[{'relations' if table.relation else 'streams'}.{_key(table.name)}.columns]"
-        yield from (f"{_key(c.name)} = {_value(c.type)}" for c in table.columns)
+        yield f"[{'relations' if table.relation else 'streams'}.{toml_key(table.name)}.columns]"
+        yield from (f"{toml_key(c.name)} = {toml_value(c.type)}" for c in table.columns)
 
 
-def _key(name: str) -> str:
-    return name if _BARE.match(name) else _value(name)
+def toml_key(name: str) -> str:
+    """A name as TOML's key, in quotes where it needs them."""
+    return name if _BARE.match(name) else toml_value(name)
 
 
-def _value(value: Any) -> str:
+def toml_value(value: Any) -> str:
     """A value as TOML; JSON's strings are TOML's but for a few control characters."""
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_key(key)} = {_value(item)}" for key, item in value.items()) + " }"
+        return "{ " + ", ".join(f"{toml_key(key)} = {toml_value(item)}" for key, item in value.items()) + " }"
     if isinstance(value, list):
-        return f"[{', '.join(map(_value, value))}]"
+        return f"[{', '.join(map(toml_value, value))}]"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

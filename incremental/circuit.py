@@ -6,7 +6,44 @@ from dataclasses import dataclass, field, replace
 
 from streambound.analyzer.spans import Span
 from streambound.analyzer.types import DataType
-from streambound.incremental.operators import DelayOp, Op
+from streambound.incremental.operators import (
+    BucketsOp,
+    ConstantOp,
+    Declared,
+    DelayOp,
+    DifferentiateOp,
+    DistinctOp,
+    FilterOp,
+    FirstOp,
+    GroupOp,
+    GroupRowsOp,
+    IntegrateOp,
+    JoinOp,
+    MapOp,
+    NegateOp,
+    PlusOp,
+    PortOp,
+    PositiveOp,
+    SourceOp,
+    SumsOp,
+    TotalOp,
+    TouchedOp,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NestedOp(Declared):
+    """A circuit that runs to its end at each tick, on a clock of its own."""
+
+    body: Circuit
+
+
+Op = (
+    SourceOp | ConstantOp | PortOp | FilterOp | MapOp | BucketsOp | NegateOp | PlusOp | JoinOp | DistinctOp
+    | PositiveOp | SumsOp | GroupRowsOp | GroupOp | TouchedOp | DelayOp | IntegrateOp | DifferentiateOp | FirstOp
+    | TotalOp | NestedOp
+)  # fmt: skip
+"""An operator of a circuit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from streambound.incremental.circuit import Circuit, CircuitNode
+from streambound.incremental.circuit import Circuit, CircuitNode, NestedOp, Op
 from streambound.incremental.operators import (
     BucketsOp,
     ConstantOp,
@@ -20,8 +20,6 @@ from streambound.incremental.operators import (
     JoinOp,
     MapOp,
     NegateOp,
-    NestedOp,
-    Op,
     PlusOp,
     PortOp,
     PositiveOp,

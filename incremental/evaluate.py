@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Literal
 
 from streambound.analyzer.work import spend
-from streambound.incremental.circuit import Circuit, CircuitNode
+from streambound.incremental.circuit import Circuit, CircuitNode, NestedOp
 from streambound.incremental.operators import (
     ConstantOp,
     DelayOp,
@@ -16,7 +16,6 @@ from streambound.incremental.operators import (
     FirstOp,
     Group,
     IntegrateOp,
-    NestedOp,
     PortOp,
     SourceOp,
     TotalOp,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from streambound.analyzer.expressions.function import Fails
 from streambound.analyzer.work import spend
@@ -16,9 +16,6 @@ from streambound.incremental.aggregates import AggregateOf, Vector
 from streambound.incremental.row_expression import RowExpression, remembered
 from streambound.incremental.window_functions import FirstOfPartition, OverPartition
 from streambound.incremental.zset import KeyedSums, Row, ZSet
-
-if TYPE_CHECKING:
-    from streambound.incremental.circuit import Circuit
 
 _STEPS_A_PAIR = 1
 
@@ -422,24 +419,3 @@ class TotalOp(Declared):
     """``∫``: the sum of the values of all iterations."""
 
     linear: ClassVar[bool] = True
-
-
-@dataclass(frozen=True, slots=True)
-class NestedOp(Declared):
-    """A circuit that runs to its end at each tick, on a clock of its own."""
-
-    body: Circuit
-
-
-Op = (
-    SourceOp | ConstantOp | PortOp | FilterOp | MapOp | BucketsOp | NegateOp | PlusOp | JoinOp | DistinctOp
-    | PositiveOp | SumsOp | GroupRowsOp | GroupOp | TouchedOp | DelayOp | IntegrateOp | DifferentiateOp | FirstOp
-    | TotalOp | NestedOp
-)  # fmt: skip
-"""An operator of a circuit."""
-
-OPERATORS: tuple[type[Op], ...] = (
-    SourceOp, ConstantOp, PortOp, FilterOp, MapOp, BucketsOp, NegateOp, PlusOp, JoinOp, DistinctOp, PositiveOp, SumsOp,
-    GroupRowsOp, GroupOp, TouchedOp, DelayOp, IntegrateOp, DifferentiateOp, FirstOp, TotalOp, NestedOp,
-)  # fmt: skip
-"""All of them."""

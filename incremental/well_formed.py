@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from streambound.incremental.circuit import Circuit, CircuitError, CircuitNode
+from streambound.incremental.circuit import Circuit, CircuitError, CircuitNode, NestedOp, Op
 from streambound.incremental.operators import (
     BucketsOp,
     ConstantOp,
@@ -17,8 +17,6 @@ from streambound.incremental.operators import (
     IntegrateOp,
     JoinOp,
     MapOp,
-    NestedOp,
-    Op,
     PlusOp,
     PortOp,
     SumsOp,

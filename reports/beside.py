@@ -1,65 +1,72 @@
-"""What a run was compared with, as plain values: another state in git, and a baseline."""
+"""What a run was compared with: another state in git, and a baseline."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from streambound.criteria.vocabulary import Verdict
-from streambound.reports.outcome import BoundText, Outcome
+from streambound.reports.outcome import Outcome
+
+
+class ChangeKind(StrEnum):
+    """What became of a statement; ``grew`` and ``shrank`` are about the bound M."""
+
+    WORSE = "worse"
+    GREW = "grew"
+    NEW = "new"
+    BETTER = "better"
+    SHRANK = "shrank"
+    REMOVED = "removed"
+    SAME = "same"
 
 
 @dataclass(frozen=True, slots=True)
-class QueryState:
-    """A query in one of two states."""
+class StatementChange:
+    """A statement in two states; None where it is not there. ``touched`` is whether its text changed."""
 
-    file: str
-    line: int
-    verdict: Verdict
-    suppressed: bool
-    bound: BoundText | None
+    change: ChangeKind
+    old: Outcome | None
+    new: Outcome | None
+    touched: bool = False
 
-    @classmethod
-    def of(cls, item: Outcome) -> QueryState:
-        """The state of an outcome."""
-        return cls(item.source.file, item.span.line, item.verdict, item.suppressed, item.bound)
+    @property
+    def last(self) -> Outcome:
+        """The state that it is in, or was in last."""
+        item = self.new or self.old
+        assert item is not None, "a change has a state"
+        return item
 
-    def __str__(self) -> str:
-        """``bounded, M = 1,000``."""
-        size = ""
-        if self.verdict is Verdict.BOUNDED and self.bound is not None and self.bound.formula:
-            entries = self.bound.entries
-            size = f", M = {self.bound.formula if entries is None else f'{entries:,}'}"
-        return f"{self.verdict.value}{' (suppressed)' if self.suppressed else ''}{size}"
-
-
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """A query that is not as it was: ``change`` is a word of `gate.transitions.Change`; None where it was, or is, not.
-
-    ``touched`` is whether its text changed; else the catalog did.
-    """
-
-    change: str
-    name: str
-    touched: bool
-    old: QueryState | None
-    new: QueryState | None
+    @property
+    def name(self) -> str:
+        """What the statement is called."""
+        return self.last.name
 
     def __str__(self) -> str:
         """``worse: late in queries/a.sql: bounded -> unbounded``."""
-        states = [state for state in (self.old, self.new) if state is not None]
-        return f"{self.change}: {self.name} in {states[-1].file}: {' -> '.join(dict.fromkeys(map(str, states)))}"
+        states = dict.fromkeys(_state_text(item) for item in (self.old, self.new) if item is not None)
+        return f"{self.change}: {self.name} in {self.last.source.file}: {' -> '.join(states)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Stale:
-    """An entry of a baseline that nothing needs any more, and its line there."""
+def _state_text(item: Outcome) -> str:
+    """``bounded, M = 1,000``."""
+    size = ""
+    if item.verdict is Verdict.BOUNDED and item.bound is not None and item.bound.formula:
+        entries = item.bound.entries
+        size = f", M = {item.bound.formula if entries is None else f'{entries:,}'}"
+    return f"{item.verdict.value}{' (suppressed)' if item.suppressed else ''}{size}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class BaselineEntry:
+    """A finding of a baseline; ``file`` is relative to the baseline, ``line`` is that of the entry, 0 for a new one."""
 
     file: str
     query: str
     code: str
-    line: int
+    fingerprint: str
+    line: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +77,11 @@ class Beside:
     """
 
     ref: str | None = None
-    changed: tuple[Changed, ...] = ()
+    changed: tuple[StatementChange, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     baseline: str | None = None
     known: int = 0
-    stale: tuple[Stale, ...] = ()
+    stale: tuple[BaselineEntry, ...] = ()
 
 
 NOTHING = Beside()

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from streambound.analyzer.errors import UsageError
 from streambound.analyzer.lower import lower
 from streambound.criteria.check import Checked
-from streambound.incremental.circuit import Circuit, CircuitNode
+from streambound.incremental.circuit import Circuit, CircuitNode, NestedOp
 from streambound.incremental.circuit_text import circuit_text, label, traits
-from streambound.incremental.operators import GroupOp, IntegrateOp, MapOp, NestedOp, SumsOp
+from streambound.incremental.operators import GroupOp, IntegrateOp, MapOp, SumsOp
 from streambound.incremental.passes.chain import traced
 from streambound.incremental.pipeline import STAGE_NAMES, CircuitStage, stages
 from streambound.incremental.translate import translate

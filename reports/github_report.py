@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from streambound.analyzer.codes import Severity
 from streambound.analyzer.diagnostics import ORDER, Diagnostic
-from streambound.reports.beside import NOTHING, Beside, Stale
+from streambound.reports.beside import NOTHING, BaselineEntry, Beside
 from streambound.reports.outcome import Outcome
 from streambound.reports.places import repository_path
 from streambound.reports.totals import total_text
@@ -60,7 +60,7 @@ def _annotation(item: Outcome, diagnostic: Diagnostic) -> str:
     return f"::{_COMMANDS[diagnostic.severity]} {listed}::{_data(chr(10).join(filter(None, facts)))}"
 
 
-def _stale(entry: Stale, baseline: str) -> str:
+def _stale(entry: BaselineEntry, baseline: str) -> str:
     """An entry of the baseline that nothing needs: it fails the check as a finding does."""
     place = f"file={_property(repository_path(baseline))},line={entry.line},title=stale baseline entry"
     text = f"there is no {entry.code} of {entry.query} in {entry.file} any more: streambound baseline update removes it"

@@ -13,11 +13,12 @@ from pathlib import Path
 from streambound.analyzer.diagnostics import Diagnostic, Fix
 from streambound.analyzer.spans import Excerpt
 from streambound.analyzer.version import __version__
-from streambound.reports.outcome import Outcome
+from streambound.criteria.vocabulary import Verdict
+from streambound.reports.outcome import BoundText, Outcome
 from streambound.reports.places import repository_path
 from streambound.reports.snippet import excerpt
 from streambound.reports.text_report import memory_text
-from streambound.reports.totals import BY_VERDICT, by_attention, counts, total_text
+from streambound.reports.totals import BY_VERDICT, by_attention, by_state, counts, state_texts, total_text
 
 Mark = tuple[int, int, str]
 """Start and end, 0-based in a line, and a class."""
@@ -68,6 +69,9 @@ def _line(number: int, text: str, marks: Iterable[Mark]) -> str:
 
 _ASSETS = Path(__file__).resolve().parent / "html"
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+_DECIDED = (Verdict.BOUNDED, Verdict.UNBOUNDED, Verdict.UNKNOWN)
+_MOST_SORTED = 10**300
+"""Of greater numbers a script has no double."""
 _DRAWINGS = {"graph": "Which stream waits for which", "tables": "What is remembered, and when"}
 
 
@@ -81,7 +85,9 @@ def html_report(outcomes: tuple[Outcome, ...], color: bool = False) -> str:
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<title>streambound: {escape(total_text(outcomes))}</title>\n<style>\n{style}</style>\n</head>\n<body>",
             *_header(outcomes),
-            '<main>\n<p id="shown" role="status"></p>',
+            "<main>",
+            *_states(outcomes),
+            '<p id="shown" role="status"></p>',
             *(line for number, item in enumerate(by_attention(outcomes), start=1) for line in _query(number, item)),
             '<p class="empty" hidden>No query fits the search.</p>',
             *(['<p class="empty">There was nothing to check.</p>'] if not outcomes else []),
@@ -105,6 +111,33 @@ def _header(outcomes: tuple[Outcome, ...]) -> Iterator[str]:
         )
     yield '<input type="search" placeholder="Search names, files, SQL and findings" aria-label="Search">'
     yield "</div>\n</div></header>"
+
+
+def _states(outcomes: tuple[Outcome, ...]) -> Iterator[str]:
+    """A table of the decided queries by what they keep, the most first, which its script sorts by any column."""
+    numbers = {id(item): number for number, item in enumerate(by_attention(outcomes), start=1)}
+    decided = [item for item in by_state(outcomes) if item.verdict in _DECIDED]
+    if not decided:
+        return
+    heads = (("query", "none"), ("verdict", "none"), ("entries", "none"), ("bytes", "descending"))
+    yield f'<details class="states" open>\n<summary>State of {len(decided)} queries</summary>\n<div><table id="states">'
+    cells = (f'<th aria-sort="{sort}"><button type="button">{name}</button></th>' for name, sort in heads)
+    yield f"<thead><tr>{''.join(cells)}</tr></thead>\n<tbody>"
+    for item in decided:
+        bound, (entries, size), verdict = item.bound or BoundText(), state_texts(item), item.verdict.value
+        number = f"q{numbers[id(item)]}"
+        yield (
+            f'<tr data-query="{number}"><td><a href="#{number}">{_text(item.name)}</a></td>'
+            f'<td class="{verdict}"><span class="dot"></span> {verdict}</td>'
+            f'<td data-value="{_value(bound.entries)}">{_text(entries)}</td>'
+            f'<td data-value="{_value(bound.bytes)}">{_text(size)}</td></tr>'
+        )
+    yield "</tbody></table></div>\n</details>"
+
+
+def _value(number: int | None) -> str:
+    """A number as a script sorts by it; what has none is above all."""
+    return "Infinity" if number is None or number > _MOST_SORTED else str(number)
 
 
 def _query(number: int, item: Outcome) -> Iterator[str]:

@@ -63,7 +63,7 @@ _OWN: Mapping[type, Callable[[Any], JsonObject]] = {
         "repairs": item if item.repaired else None,
     },
     model.RepairsObject: lambda item: {"why_none": item.why_no_repair, "cut_short": item.repairs_cut_short},
-    model.StateObject: lambda state: {"bound": _known(state.bound)},
+    model.StateObject: lambda item: {"file": item.source.file, "bound": _known(item.bound)},
     model.AgainstObject: lambda beside: {"transitions": beside.changed},
     model.BaselineObject: lambda beside: {"file": beside.baseline},
     model.EngineObject: lambda reading: {

@@ -8,21 +8,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from streambound.analyzer.byte_sizes import bytes_text
 from streambound.analyzer.diagnostics import Diagnostic, Fix
 from streambound.criteria.vocabulary import Verdict
 from streambound.reports.beside import NOTHING, Beside
-from streambound.reports.outcome import BoundText, Outcome
+from streambound.reports.outcome import Outcome
 from streambound.reports.places import repository_path
 from streambound.reports.snippet import excerpt, snippet
 from streambound.reports.text_report import bound_text
-from streambound.reports.totals import by_attention, counts
+from streambound.reports.totals import by_attention, by_state, counts, state_texts
 
 MOST_CHARACTERS = 60_000
 _LISTED = 50
-_LONG = 60
 MARKER = "<!-- streambound -->"
-"""The first line, by which a job finds the comment that it wrote before."""
+"""The first line; a job finds the comment that it wrote before by it."""
 
 _SIGNS = {Verdict.BOUNDED: "✅", Verdict.UNKNOWN: "⚠️", Verdict.NO_QUERY: "⚪"}
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$&@])")
@@ -69,25 +67,13 @@ def _table(outcomes: tuple[Outcome, ...]) -> Iterator[str]:
 
 def _states(outcomes: tuple[Outcome, ...]) -> Iterator[str]:
     """Each query with its state: what needs attention first, then by bytes and entries, the most first."""
-    items = by_attention(tuple(sorted(outcomes, key=_state_size, reverse=True)))
+    items = by_attention(by_state(outcomes))
     yield from ("", "| query | verdict | entries | bytes |", "| --- | --- | ---: | ---: |")
     for item in items[:_LISTED]:
-        bound = item.bound or BoundText()
-        entries = _cut(bound.formula or "") if bound.entries is None else _cut(f"{bound.entries:,}")
-        size = "" if bound.bytes is None else bytes_text(bound.bytes)
+        entries, size = state_texts(item)
         yield f"| {_escaped(item.name)} | {item.verdict.value} | {_escaped(entries)} | {size} |"
     if len(items) > _LISTED:
         yield f"| and {len(items) - _LISTED} more | | | |"
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONG else f"{text[:_LONG]}…"
-
-
-def _state_size(item: Outcome) -> tuple[bool, int, int]:
-    """What is no number comes before all that is."""
-    bound = item.bound or BoundText()
-    return bound.entries is None, bound.bytes or 0, bound.entries or 0
 
 
 def _compared(beside: Beside) -> Iterator[str]:

@@ -64,7 +64,7 @@ def write_period_witness(witness: PeriodWitness, size: int, later: Collection[in
 
 
 def period_rows(witness: PeriodWitness, later: Sequence[bool]) -> dict[str, list[dict[str, Any]]]:
-    """The rows of each stream, encoded, of which some end later; raises NotExecutableError where there are none."""
+    """The rows of each stream, encoded; those marked ``later`` end later. NotExecutableError where there are none."""
     found = witness.rows(later)
     if found is None:
         what = f"there is no witness of size {len(later)}: the catalog's contracts do not allow it"

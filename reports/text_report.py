@@ -9,6 +9,7 @@ from decimal import ROUND_CEILING, Context
 from pathlib import Path
 
 from streambound.analyzer.byte_sizes import bytes_text
+from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic, Fix, Related
 from streambound.criteria.engines.profile import EngineReading, EngineState, GoesBy, StateClass, together
 from streambound.criteria.vocabulary import Tier, Verdict
@@ -39,12 +40,17 @@ def text_report(checked: tuple[Outcome, ...], color: bool = False) -> str:
         lines.extend(f"  {line}" for line in notes(item))
         if item.engine is not None:
             lines.extend(f"  {line}" for line in engine_lines(item.engine))
-        findings = [one for one in item.diagnostics if one.suppression is None]
+        findings = [one for one in item.diagnostics if one.suppression is None and not _is_said(item, one)]
         for diagnostic in findings:
             lines.extend(("", *diagnostic_lines(item, diagnostic, color)))
         lines.extend([""] * bool(findings))
     lines.extend(([""] if lines and lines[-1] else []) + [_summary(checked, color)])
     return "\n".join(line.replace("\n", _LINE_FEED) for line in lines)
+
+
+def _is_said(item: Outcome, found: Diagnostic) -> bool:
+    """Whether the verdict's line says a finding: that no rate is declared."""
+    return found.code is Code.LARGE_BOUND and item.bound is not None and bool(item.bound.words)
 
 
 def diagnostic_lines(item: Outcome, diagnostic: Diagnostic, color: bool, whole: bool = False) -> Iterator[str]:

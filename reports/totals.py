@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import inf
 from types import MappingProxyType
 
+from streambound.analyzer.byte_sizes import bytes_text
 from streambound.analyzer.codes import Severity
 from streambound.criteria.vocabulary import Verdict
-from streambound.reports.outcome import Outcome
+from streambound.reports.outcome import BoundText, Outcome
+
+_LONG = 60
 
 
 def counts(outcomes: Iterable[Outcome]) -> dict[Verdict, int]:
@@ -40,3 +44,22 @@ def by_attention(outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
 def _rank(item: Outcome) -> tuple[int, bool, bool, bool]:
     open_ = {found.severity for found in item.diagnostics if found.suppression is None}
     return BY_VERDICT.index(item.verdict), item.suppressed, Severity.ERROR not in open_, Severity.WARNING not in open_
+
+
+def by_state(outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
+    """Statements by what they keep, the most first: what has no limit in numbers comes before all that has."""
+    return tuple(sorted(outcomes, key=_state_size, reverse=True))
+
+
+def _state_size(item: Outcome) -> tuple[bool, bool, float, int]:
+    bound = item.bound or BoundText()
+    size = inf if bound.bytes is None and bound.entries else bound.bytes or 0
+    return item.bound is None, bound.entries is None, size, bound.entries or 0
+
+
+def state_texts(item: Outcome) -> tuple[str, str]:
+    """The entries that a statement keeps, as a number or a formula, and their bytes, where these are known."""
+    bound = item.bound or BoundText("no limit" if item.verdict is Verdict.UNBOUNDED else None)
+    entries = (bound.formula or "") if bound.entries is None else f"{bound.entries:,}"
+    short = entries if len(entries) <= _LONG else f"{entries[:_LONG]}…"
+    return short, "" if bound.bytes is None else bytes_text(bound.bytes)

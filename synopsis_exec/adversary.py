@@ -27,7 +27,7 @@ from streambound.synopsis_exec.plan_ir import BranchPlan, Input, Plan
 Row = dict[str, Any]
 Solution = dict[Attribute, Any]
 Free = Mapping[str, tuple[Any, ...]]
-"""Values by column of which only expressions say something."""
+"""Values of the columns that only expressions read."""
 Interval = tuple[Fraction | None, Fraction | None]
 
 RATE = 8
@@ -90,7 +90,7 @@ def _most_rows(plan: Plan, relation: str) -> int:
 
 
 def _often(solutions: Iterator[Solution], free: Mapping[str, Free]) -> Iterator[Solution]:
-    """Solutions, the first ones several times where expressions read columns of which they say nothing."""
+    """Solutions, the first ones several times where expressions read columns that have no value in them."""
     times = max((len(values) for mine in free.values() for values in mine.values()), default=1)
     return (solution for place, solution in enumerate(solutions) for _ in range(times if place < REPEATED else 1))
 
@@ -102,7 +102,7 @@ def _attributes(declared: Input, alias: str) -> dict[str, Attribute]:
 
 
 def _row(attributes: Mapping[str, Attribute], free: Free, solution: Solution, number: int) -> Row:
-    """A tuple of a solution; what expressions read, and the solution does not say, is another value each time."""
+    """A tuple of a solution; columns that only expressions read have another value each time."""
     found = {column: solution.get(attribute) for column, attribute in attributes.items()}
     for place, (column, values) in enumerate(free.items()):
         if attributes[column] not in solution:

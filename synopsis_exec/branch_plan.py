@@ -363,7 +363,7 @@ class BranchLowering:
         raise AssertionError("results that are computed are kept by their parts")
 
     def _compared(self, checks: tuple[Comparison, ...], tables: Sequence[SynopsisTable]) -> tuple[Comparison, ...]:
-        """Joins to check, those with attributes of which a table holds an extremum as comparisons with it."""
+        """Joins to check; where a table holds only an attribute's extremum, they compare with that."""
         for table in tables:
             if table.extrema:
                 checks = tuple(dict.fromkeys(self._by_extremum(table, check) for check in checks))

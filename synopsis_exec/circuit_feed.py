@@ -1,6 +1,6 @@
 """Endless streams for a query beyond select-project-join: tuples of all of its blocks, through many buckets of time.
 
-Columns of which no condition says anything have a hundred values. The streams last several times as long as the longest
+Columns that no condition reads have a hundred values. The streams last several times as long as the longest
 bucket or interval of the query, so that groups and rows that wait are closed again and again.
 """
 
@@ -133,7 +133,7 @@ def _made(plan: PlannedCircuit, item: Input, pool: Sequence[Row], random: Random
 
 
 def _free(plan: PlannedCircuit, item: Input) -> list[Column]:
-    """The columns of a stream that may have any values, and of which no condition says anything."""
+    """The columns of a stream that may have any values, because no condition reads them."""
     told = {item.timestamp} | compared_columns(plan.blocks)
     return [
         column

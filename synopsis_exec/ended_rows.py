@@ -184,7 +184,7 @@ class _Renewed:
                 over.add(place)
 
     def endings(self, places: Iterable[int]) -> Iterator[tuple[str, Row]]:
-        """The punctuations of those keys, in whose place others come."""
+        """The punctuations of those keys; others replace them."""
         one = self.one
         for place in places:
             if self.had[place]:

@@ -17,7 +17,7 @@ from streambound_runtime.decoding.raw import own
 from streambound_runtime.engine.linear import SqlPick
 from streambound_runtime.engine.plan import CircuitPlan, ComputedRows, EngineOperator, NativeNode, RowsOfStream
 from streambound_runtime.operators.circuit_plan import NamedTypes, PeriodNode
-from streambound_runtime.operators.epochs.plan import EpochJoin, EpochMap, EpochPlan
+from streambound_runtime.operators.period_plan import SliceJoin, SliceMap, SlicePlan
 from streambound_runtime.operators.plan import TableScan, Test
 from streambound_runtime.reading.relation_views import view_of
 
@@ -118,20 +118,20 @@ def _operator(one: EngineOperator) -> EngineOperator:
             engine = _texts(node.given, node.expressions, [kind for _, kind in node.columns])
             return replace(one, node=replace(node, engine=engine, engine_where=_condition(node.given, node.where)))
         case NativeNode(node=PeriodNode(query=query) as node):
-            found = replace(query, plan=_epochs(query.plan))
+            found = replace(query, plan=_periods(query.plan))
             return replace(one, node=replace(node, query=found))
     return one
 
 
-def _epochs(plan: EpochPlan) -> EpochPlan:
+def _periods(plan: SlicePlan) -> SlicePlan:
     """An operator over rows with periods, with all under it."""
     below = {field.name: getattr(plan, field.name) for field in fields(plan)}
-    plan = replace(plan, **{name: _epochs(part) for name, part in below.items() if is_dataclass(part)})  # type: ignore[arg-type]
+    plan = replace(plan, **{name: _periods(part) for name, part in below.items() if is_dataclass(part)})  # type: ignore[arg-type]
     match plan:
-        case EpochMap() if plan.picks is None:
+        case SliceMap() if plan.picks is None:
             engine = _texts(plan.given, plan.expressions, [kind for _, kind in plan.columns])
             return replace(plan, engine=engine, engine_where=_condition(plan.given, plan.where))
-        case EpochJoin():
+        case SliceJoin():
             return replace(plan, engine=_condition(plan.given, plan.condition))
     return plan
 

@@ -140,7 +140,7 @@ _MOST_STANDING = 24
 
 
 def rows_behind(item: Input, row: Mapping[str, Any], relations: Sequence[Input], number: int) -> list[tuple[str, Row]]:
-    """Rows of the relations that a computed one asks, of which it may have a row; ``number`` chooses other values."""
+    """Rows of the relations that a computed one asks, so that it may have a row; ``number`` chooses other values."""
     asked = asked_relations(item.query)
     given = {column.name.lower(): (column.type, row.get(column.name)) for column in item.declared}
     found = []
@@ -156,7 +156,7 @@ def rows_behind(item: Input, row: Mapping[str, Any], relations: Sequence[Input],
 
 
 def standing_rows(relation: Input, given: Mapping[str, Sequence[Row]], most: int) -> list[Row]:
-    """Rows of a relation of which there are none, by the rows of the tables that there are."""
+    """Rows for a relation that has none, with values that occur in the other tables."""
     axes = []
     for place, column in enumerate(relation.declared):
         seen = [row[column.name] for rows in given.values() for row in rows[:_MOST_STANDING] if column.name in row]

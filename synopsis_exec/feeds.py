@@ -48,7 +48,7 @@ class Feed:
 
 
 def in_order(plan: P) -> tuple[P, tuple[str, ...]]:
-    """The plan of a job over feeds, and the streams of which it knows more than the catalog: that rows come in order.
+    """The plan of a job over feeds, and the streams whose rows come in order, which the catalog need not say.
 
     Of rows that promise nothing, punctuation records end the timestamps, which feeds do not have, or nothing does.
     """
@@ -200,7 +200,7 @@ def lengths(plan: Plan) -> list[int]:
 
 
 def compared_columns(blocks: Sequence[Plan]) -> set[str]:
-    """The columns of which some condition says something."""
+    """The columns that occur in conditions."""
     return {
         branch.column(side).name
         for branch in (one.branch for block in blocks for one in block.branches)

@@ -65,7 +65,7 @@ def job_spec(plan: Plan | PlannedCircuit, forced: str | None = None, tick: str =
 
 
 def _declared(plan: Plan, relations: dict[str, str], item: Input) -> spec.Stream | spec.Relation:
-    """A table, of which some rows are of use to joins."""
+    """A table, with which of its rows joins can use."""
     return declared_table(item, useful(item, plan), partial(uses, item, plan), relations)
 
 
@@ -76,7 +76,7 @@ def _joins(plan: Plan) -> CircuitPlan:
 
 
 def _judged(table: spec.Stream | spec.Relation, options: JudgedConditions) -> spec.Stream | spec.Relation:
-    """A table of whose rows some are judged beside others: those that satisfy one of the options; all for none."""
+    """A table with the conditions under which its rows are judged beside others; one without any means all rows."""
     if () in options or not isinstance(table, spec.Stream):
         return table
     found = []
@@ -108,7 +108,7 @@ _LAYOUT = ("name", "streams", "relations", "stored", "ages", "deadline")
 
 
 def layout_sha256(plan: Plan) -> str:
-    """A hash of what the tables store, in which order: a state saved with another one means something else."""
+    """A hash of what the tables store, and in which order: a state that was saved with another hash cannot be read."""
     found: dict[str, Any] = to_json(certificate(plan.bound, plan.distinct))
     layout = [[table[key] for key in _LAYOUT] for branch in found["branches"] for table in branch["tables"]]
     said: list[Any] = [plan.distinct, layout]

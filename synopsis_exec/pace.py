@@ -68,7 +68,7 @@ def _room(times: list[int], now: int, most: int, per: int) -> bool:
 
 
 def crowded(stream: Input, counts: Mapping[int, int]) -> set[int]:
-    """The timestamps, of which there are so many rows, that some row of is too many."""
+    """The timestamps at which there are more rows than the stream's limits allow."""
     most, rate, times = stream.max_per_timestamp, stream.max_rate, sorted(counts)
     found = {time for time in times if most is not None and counts[time] > most}
     first = inside = done = 0

@@ -10,7 +10,7 @@ from streambound.criteria.periods.endless import certain
 from streambound.criteria.periods.leaves import own_columns
 from streambound.criteria.periods.parts import PeriodPart
 from streambound.synopsis_exec.plan_ir import Input
-from streambound_runtime.operators.epochs.plan import EpochLineage
+from streambound_runtime.operators.period_plan import SliceLineage
 from streambound_runtime.promises import PeriodContract
 
 
@@ -24,7 +24,7 @@ def contracts_of_block(part: PeriodPart, catalog: Catalog) -> dict[str, PeriodCo
         made = _contract(table, catalog)
         if table.timestamp:
             made = replace(made, longest=period.max_duration, most=period.max_valid, key=period.snapshot_key)
-        if isinstance(part.query, EpochLineage):
+        if isinstance(part.query, SliceLineage):
             key, p = own_columns(period)
             one, fact = int(certain(table, p)), period.fact(table.columns)
             made = replace(made, variable=key, probability=p, certain=one, fact=fact)

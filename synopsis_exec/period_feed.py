@@ -91,7 +91,7 @@ def _rows(
 
 
 def _free(plan: PlannedCircuit, item: Input, contract: PeriodContract) -> list[Column]:
-    """The columns of a stream that may have any values, and of which no condition says anything."""
+    """The columns of a stream that may have any values, because no condition reads them."""
     told = {contract.begin, contract.end, contract.variable, contract.probability} | compared_columns(plan.blocks)
     return [
         column

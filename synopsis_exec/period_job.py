@@ -31,7 +31,7 @@ from streambound.temporal.statement import SeqStatement
 from streambound_runtime import spec
 from streambound_runtime.engine.plan import NativeNode
 from streambound_runtime.operators import circuit_plan, formula
-from streambound_runtime.operators.epochs.plan import EpochLineage
+from streambound_runtime.operators.period_plan import SliceLineage
 from streambound_runtime.periods import job as periods
 
 
@@ -42,7 +42,7 @@ def make_period_plan(judged: Judged, statement: Statement, catalog: Catalog, fin
     """
     part = judged.periods
     assert part is not None, "what was refused has no plan"
-    added = () if isinstance(part.query, EpochLineage) else ("_mult",)  # rows with lineages are there once
+    added = () if isinstance(part.query, SliceLineage) else ("_mult",)  # rows with lineages are there once
     bound = CircuitBound(judged.states if part.streams else ())  # of relations alone nothing waits for more rows
     retracts = judged.retracts and not final
     plan = plan_of(_operators(part, catalog), part.columns, bound, statement, judged.clocks, added, retracts, final)

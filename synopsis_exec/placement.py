@@ -38,15 +38,15 @@ from streambound_runtime.spec import JobSpec, Placement, Stream
 
 PLACEMENTS = ("driver", "buckets", "stateless")
 LARGE = 1_000_000
-"""Entries from which on a state is better not on the driver."""
+"""With so many entries, or more, a state is better not on the driver."""
 BUCKETS = 16
-"""Into so many parts a state is split. A checkpoint has them, so that the number stays what it was."""
+"""How many parts a state is split into; they are in checkpoints, so this number must not change."""
 _NO_KEY = "no equality spans all streams"
 
 Columns = Mapping[str, frozenset[str]]
 """Columns of streams, by stream: a key that has one of each stream's."""
 Places = Mapping[int, Columns]
-"""Of an operator's columns, by place, the streams' columns that always have the same value."""
+"""The streams' columns that always have the same value as an operator's column, by its place."""
 
 
 def placement(job: JobSpec, query: Plan | PlannedCircuit, forced: str | None = None) -> Placement:
@@ -73,7 +73,7 @@ def placement(job: JobSpec, query: Plan | PlannedCircuit, forced: str | None = N
 
 
 def how_large(bound: QueryBound | CircuitBound) -> tuple[bool, str]:
-    """Whether there may be many entries, or no number of them is known; and that in words."""
+    """Whether there may be many entries, or nobody knows how many; and that in words."""
     entries = bound.entries
     if bound.grows:
         return True, "there is no M"
@@ -101,14 +101,14 @@ def _remembered(plan: Plan) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Demand:
-    """What an operator asks of the key: that it is in one of some ``options``; ``why`` it divides by no other."""
+    """What an operator demands: a key within one of the ``options``; ``why`` says what other keys would break."""
 
     why: str
     options: Sequence[Columns] = ()
 
 
 def _key(job: JobSpec, query: Plan | PlannedCircuit) -> tuple[Mapping[str, str] | None, str]:
-    """A column of each stream by which all states fall apart; or why there is none."""
+    """A column of each stream such that all states can be split by it; or why there is none."""
     if isinstance(query, Plan):
         return _key_of_joins(job, query)
     if counted := [relation.name for relation in job.streams if relation.relation]:
@@ -131,7 +131,7 @@ def _key_of_joins(job: JobSpec, plan: Plan) -> tuple[Mapping[str, str] | None, s
 
 
 def _searched(job: JobSpec, demands: Iterable[_Demand]) -> tuple[Mapping[str, str] | None, str]:
-    """A key that all operators divide by, of columns that are encoded alike; or the demand that no key meets."""
+    """A key that meets all demands, with columns that are encoded alike; or the demand that no key meets."""
     asked, farthest = list(demands), -1
 
     def narrowed(left: Mapping[str, list[str]], place: int) -> Mapping[str, str] | None:
@@ -153,7 +153,7 @@ def _searched(job: JobSpec, demands: Iterable[_Demand]) -> tuple[Mapping[str, st
 
 
 def _candidates(stream: Stream) -> list[str]:
-    """Columns that are not the time, nor computed of it: all rows of a moment would be in one bucket."""
+    """Columns that are not the time or computed from it: all rows of a moment would be in one bucket."""
     of_time = {one.name for one in stream.derived if re.search(rf"\b{re.escape(stream.timestamp)}\b", one.expression)}
     return [name for name in stream.needs if name != stream.timestamp and name not in of_time]
 
@@ -167,7 +167,7 @@ def _encoding(stream: Stream, name: str) -> tuple[str, int, bool]:
 
 @dataclass
 class _Dividing:
-    """What the operators of a job ask of the key, in turn; the streams' columns that are among those of each one."""
+    """What each operator of a job demands of the key, in turn, and which streams' columns its own columns are."""
 
     job: JobSpec
     plans: Mapping[str, Plan]
@@ -175,7 +175,7 @@ class _Dividing:
     asked: list[_Demand] = field(default_factory=list)
 
     def demands(self, operators: Sequence[EngineOperator]) -> list[_Demand]:
-        """What some operators ask, those below first."""
+        """The demands of some operators, after those of the operators that they read."""
         for one in operators:
             if isinstance(one, ComputedRows) and one is not operators[-1]:
                 self.asked.append(_Demand(f"the driver computes the rows of {one.name}, which others need"))
@@ -217,7 +217,7 @@ class _Dividing:
         return {}
 
     def _agree(self, below: Places, among: Iterable[int], what: str) -> Places:
-        """The places among some in which rows agree that are compared: the key is in one of them."""
+        """The demand that the key is in one of these places, because only rows that agree there are compared."""
         found = {place: below[place] for place in sorted(among) if place in below}
         self.asked.append(_Demand(f"{what} do not agree in one column of each stream", [*found.values()]))
         return found
@@ -226,7 +226,7 @@ class _Dividing:
         return _in_all([self.places[name] for name in names])
 
     def block(self, plan: Plan) -> Places:
-        """The results of joins, which ask for an equality of all streams."""
+        """The results of joins; these demand that all streams have an equal column."""
         if not plan.branches:
             self.asked.append(_Demand("it never has a row"))
         return _in_all([self._branch(branch) for branch in plan.branches])
@@ -239,7 +239,7 @@ class _Dividing:
             return {}
 
         def same(value: OutputValue) -> Columns:
-            """The columns of all streams that equal a value in every match; of a stream that comes twice in both."""
+            """The columns that equal a value in every match; those of a stream that occurs twice do in both places."""
             found: dict[str, frozenset[str]] = {}
             for alias, table in streams.items():
                 mine = frozenset(name for name in known[table] if _equal(branch, Attribute(alias, name), value))
@@ -251,7 +251,7 @@ class _Dividing:
         return {place: same(output.value) for place, output in enumerate(branch.outputs)}
 
     def _stream_join(self, join: SqlStreamJoin, plan: Plan) -> Places:
-        """A side that may be without a partner is known by its own column only: the other's is NULL then."""
+        """The column of a side that may have no partner counts alone: the other side's is NULL then."""
         (branch,) = plan.branches
         self._branch(branch)
         streams = _streams(branch)
@@ -276,7 +276,7 @@ class _Dividing:
 
 
 def _in_all(several: Sequence[Places]) -> Places:
-    """What is known of rows that are of one of several inputs."""
+    """What is known of rows that come from several inputs: what is known of all of them."""
     if not several:
         return {}
     first, *others = several

@@ -234,7 +234,7 @@ def asked_input(table: DeclaredTable, expressions: tuple[str, ...]) -> Input:
 
 
 def relation_input(table: DeclaredTable, needed: tuple[str, ...]) -> Input:
-    """A static relation of which some columns are read."""
+    """A static relation and those of its columns that are read."""
     columns = tuple(column for name in needed if (column := table.column(name)) is not None)
     return Input(
         table.name, table.kind, table.columns, columns, None, None, table.source, table.rows, table.on_violation,

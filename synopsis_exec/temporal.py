@@ -11,6 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sqlglot import exp
+
 from streambound.analyzer.catalog import (
     Catalog,
     DeclaredTable,
@@ -120,12 +122,27 @@ class Temporal:
     def tp_join(self, left: str, right: str, *, on: str, how: str = "inner", lineage_dag: bool = False) -> DataFrame:
         """A join of two temporal-probabilistic relations, by their names, with an alias after them where they need one.
 
-        ``how`` is inner, left, right, full or anti. Columns of the result: theirs, `_begin`, `_end`, `_lineage`, `_p`.
+        ``how`` is inner, left, right, full or anti. Columns of the result: theirs, `_begin`, `_end`, `_lineage`, `_p`;
+        those with a name that both have are called after the relation, too, as in `wants_loc` and `hotels_loc`.
         """
         if how not in _JOINS:
             raise UsageError(f"there is no join {how!r}", remedy=f"choose one of {', '.join(_JOINS)}")
-        text = f"SEQ TP (SELECT * FROM {left} {_JOINS[how]} {right} ON {on})"
+        items = "*" if how == "anti" else self._items(left, right)
+        text = f"SEQ TP (SELECT {items} FROM {left} {_JOINS[how]} {right} ON {on})"
         return self.sql(text, lineage_dag=lineage_dag)
+
+    def _items(self, *sides: str) -> str:
+        """All columns of the facts of two relations, so that no two have one name."""
+        given = [exp.maybe_parse(f"FROM {side}", into=exp.From, dialect="spark").this for side in sides]
+        tables = [self.catalog.table(one.name) for one in given]
+        names = [[] if one is None or one.period is None else one.period.fact(one.columns) for one in tables]
+        shared = {name.lower() for name in names[0]} & {name.lower() for name in names[1]}
+        found = []
+        for one, mine in zip(given, names, strict=True):
+            for name in mine:
+                alone = name if name.lower() not in shared else f"{one.alias_or_name}_{name}"
+                found.append(f"{quoted(one.alias_or_name)}.{quoted(name)} AS {quoted(alone)}")
+        return ", ".join(found) if shared else "*"
 
     def explain(self, text: str) -> str:
         """The rewriting of a SEQ statement, operator by operator, with what is moved for each."""

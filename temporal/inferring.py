@@ -34,9 +34,9 @@ Facts = dict[int, dict[str, None]]
 """Conditions that all rows satisfy, each on one column, by the column's place; in a text the column is ``c0``."""
 _TESTS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 NARROWED = {"inner": (0, 1), "left": (1,), "right": (0,), "semi": (0, 1), "anti": (1,)}
-"""The sides of a join of which rows without a partner play no part."""
+"""The sides of a join whose rows play no part without a partner."""
 KEPT = {"inner": (0, 1), "left": (0,), "right": (1,), "semi": (0,), "anti": (0,)}
-"""The sides of which each row of the result has one."""
+"""The sides that contribute one row to each row of the result."""
 
 
 def inferred(plan: PeriodPlan, catalog: Catalog) -> PeriodPlan:

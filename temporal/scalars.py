@@ -114,7 +114,7 @@ def no_subquery(node: exp.Expr, positions: Positions) -> None:
 
 
 def comparable(node: exp.Expr, positions: Positions) -> None:
-    """Raise a Finding for what makes a MAP or a VARIANT, of which it cannot be told whether rows are equal."""
+    """Raise a Finding for what makes a MAP or a VARIANT: such values cannot be compared."""
     inner = node.unnest()
     cast = inner.to.sql("spark").lower() if isinstance(inner, exp.Cast) else ""
     name = text(inner).split("(")[0].lower() if isinstance(inner, exp.Func) else ""

@@ -55,7 +55,7 @@ def time_line(
 
 
 def no_domain(positions: Positions, at: Span, catalog: Catalog) -> Finding:
-    """The finding for rows at all of time, of which nobody says where it begins and ends."""
+    """The finding for rows that are valid at all times, while no domain says when time begins and ends."""
     message = "this has a row at times at which nothing is valid, and no domain says which times there are"
     return positions.finding(Code.NO_TIME_DOMAIN, message, at, _WHERE.format(file=catalog.file))
 

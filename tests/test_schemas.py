@@ -62,6 +62,14 @@ transitions-only = true
 severity.SB150 = "note"
 allow.SB202 = "another reason"
 deny = ["SB201"]
+[[check.budgets]]
+name = "all"
+budget = "2 TB"
+[[check.budgets]]
+name = "few"
+budget = "1 GB"
+files = ["q/**"]
+queries = ["paid"]
 [streams.S]
 timestamp = "ts"
 columns = { a = "bigint", s = "string", day = "date", x = "double", ts = "timestamp" }

@@ -66,7 +66,8 @@ def _of_argument(call: AggregateCall) -> KeptValues | NoAggregate:
     best = {GroupKeeps.GREATEST: True, GroupKeeps.LEAST: False}.get(AGGREGATES[call.function].kept or GroupKeeps.VALUES)
     if len(call.arguments) == 1:
         return KeptValues(call.arguments[0], best)
-    return NoAggregate("" if best is not None else f"{call.function} of several distinct arguments")
+    words = f"{call.function} of several distinct arguments, of which one is a double, or has no texts"
+    return NoAggregate("" if best is not None else words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from streambound.analyzer.algebra.buckets import FLINK_COLUMNS, BucketCalls, Tab
 from streambound.analyzer.algebra.calls import is_aggregate_call, sort_keys
 from streambound.analyzer.algebra.first_rows import first_rows
 from streambound.analyzer.algebra.implied_limits import may_have_limits, with_limits
+from streambound.analyzer.algebra.latest_partners import may_have_latest, with_latest
 from streambound.analyzer.algebra.misplaced_stars import check_stars
 from streambound.analyzer.algebra.nodes import (
     Alias,
@@ -38,6 +39,7 @@ from streambound.analyzer.algebra.nodes import (
     Tree,
     Union,
 )
+from streambound.analyzer.algebra.pivots import pivoted
 from streambound.analyzer.algebra.relation_sets import asking_join
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
@@ -90,7 +92,8 @@ _PLACES = "leave it out: it says where rows are, and not which"
 _BEFORE = "make the rows before the stream is read, and declare their columns"
 _HELP = {
     "NATURAL JOIN": "name the columns that both have in USING (…)",
-    "ASOF JOIN": "write JOIN R FOR SYSTEM_TIME AS OF S.ts, where R is a relation that changes",
+    "ASOF JOIN": "write it first, ON T.k = S.k AND T.ts <= S.ts, with the columns that are shown; or JOIN R FOR "
+    "SYSTEM_TIME AS OF S.ts, where R is a relation that changes",
     "SORT BY": _PLACES, "CLUSTER BY": _PLACES, "DISTRIBUTE BY": _PLACES, "LATERAL VIEW": _BEFORE,
     "TABLESAMPLE": "keep some values of a key instead: WHERE pmod(hash(id), 10) = 0",
     "PIVOT": "write a column for each value: SUM(x) FILTER (WHERE k = 'a') AS a, and GROUP BY",
@@ -103,7 +106,11 @@ _NO_TIME = "a relation with periods as of a time is outside the query language h
 _WITH_ON = "put it to the right of an INNER or LEFT JOIN … ON"
 _SOURCES = {
     "values": ("VALUES", "declare the rows as a relation in the catalog, or write x IN (1, 2)"),
-    "lateral": ("LATERAL", "write a join with ON, or make the rows before the stream is read"),
+    "lateral": (
+        "LATERAL",
+        "ask first for the latest row, JOIN LATERAL (SELECT T.v FROM T WHERE T.k = S.k AND T.ts <= S.ts ORDER BY T.ts "
+        "DESC LIMIT 1) AS q ON TRUE, or for an aggregate in the list; or write a join with ON",
+    ),
     "unnest": ("UNNEST", _BEFORE),
 }
 """What a source is called that is none here, and what to do instead."""
@@ -231,6 +238,10 @@ class Lowering:
 
     def _select(self, node: exp.Select, ctes: Ctes) -> Tree:
         self.reject(node, _CLAUSES)
+        if not (self.written or self.periods) and may_have_latest(node):
+            latest = with_latest(node, lambda entry: self._columns(self.entry(entry, ctes)))
+            if latest is not None:
+                return self._select(latest, ctes)
         distinct = node.args.get("distinct")
         if distinct is not None and distinct.args.get("on"):
             raise self.positions.finding(
@@ -302,7 +313,7 @@ class Lowering:
         at = self._keyword(grouping, node.args[grouping], node) if grouping else None
         made = SelectList(
             node.copy(), node, self.positions, subqueries, lambda one: self.scalar(one, ctes),
-            lambda one: self._item(one, ctes), at,
+            lambda one: self._item(one, ctes), at, self.written,
         )  # fmt: skip
         return made.lower(tree)
 
@@ -444,6 +455,15 @@ class Lowering:
 
     def entry(self, node: exp.Expr, ctes: Ctes) -> Tree:
         """The tree of one FROM entry: a table, a CTE or a subquery."""
+        pivots: list[exp.Expr] = node.args.get("pivots") or []
+        if len(pivots) == 1 and not (self.written or self.periods):
+            plain = node.copy()
+            plain.set("pivots", None)
+            plain.parent = node.parent
+            made = pivoted(plain, pivots[0], self._columns(self.entry(plain, ctes)))
+            if made is not None:
+                made.parent = node.parent
+                return self.entry(made, ctes)
         if isinstance(node, exp.Table):
             self.reject(node, ("this", "alias", "db", "catalog", "version"))
             self._check_version(node.args.get("version"))

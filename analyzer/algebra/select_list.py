@@ -17,6 +17,7 @@ from sqlglot.tokenizer_core import TokenType
 from streambound.analyzer.algebra.aggregate_functions import NoAggregate, values_of
 from streambound.analyzer.algebra.buckets import BucketCalls, is_bucket
 from streambound.analyzer.algebra.calls import Reader, UnreadCall, aggregate_call, is_aggregate_call, window_call
+from streambound.analyzer.algebra.distinct_pairs import with_one_argument
 from streambound.analyzer.algebra.grouping_sets import MOST_GROUPINGS, groupings
 from streambound.analyzer.algebra.made_columns import is_made, made_column
 from streambound.analyzer.algebra.nodes import (
@@ -58,6 +59,8 @@ class SelectList:
     scalar: Reader
     item: Callable[[exp.Expr], Item]
     at: Span | None = None
+    as_written: bool = False
+    """Several groupings stay one GROUP BY, of all their keys."""
     taken: set[str] = field(default_factory=set)
     numbers: Counter[str] = field(default_factory=Counter)
     """Up to which the names that are made have been given, by what they start with."""
@@ -139,6 +142,8 @@ class SelectList:
         keys = dict[str, exp.Expr]()
         for key in (key for grouping in several for key in grouping):
             keys.setdefault(key.sql("spark"), self._key(key))
+        if self.as_written:
+            return [*keys.values()]
         self.groupings = [[keys[key.sql("spark")] for key in grouping] for grouping in several]
         return [*keys.values()]
 
@@ -230,7 +235,7 @@ class SelectList:
                 if text not in calls:
                     name = self._fresh(self._alias_of(node, given), names, "_a")
                     names.add(name.lower())
-                    calls[text] = aggregate_call(node.copy(), name, self.scalar)
+                    calls[text] = aggregate_call(with_one_argument(node.copy(), given), name, self.scalar)
                     self._check_call(calls[text], node)
                 return calls[text].name
             return keys.get(_normal(node, given)) if type(node.unnest()) in kinds else None

@@ -40,6 +40,7 @@ from streambound.criteria.entry_bytes import (
     attribute_bytes,
     entry_bytes,
     of_any_length,
+    text_bytes,
     type_bytes,
     value_bytes,
 )
@@ -153,7 +154,8 @@ def _of_places(view: OperatorView, places: Iterable[int]) -> Columns:
 def _at(view: OperatorView, place: int) -> StateColumn:
     column = view.schema[place]
     name = f"{column.alias}.{column.name}" if column.alias else column.name
-    return StateColumn(name, _width(column.type, view.columns[place].values))
+    width = _width(column.type, view.columns[place].values)
+    return StateColumn(name, text_bytes(column.column) if width is None and column.column is not None else width)
 
 
 def _of_expression(node: nodes.Scalar | exp.Expr, view: OperatorView) -> StateColumn:
@@ -192,7 +194,7 @@ def _of_key(key: StreamKey, context: RuleContext) -> Columns:
     """The columns of a key that punctuations end."""
     stream = context.catalog.table(key.stream)
     columns = (stream.column(name) for name in key.marked) if isinstance(stream, DeclaredTable) else ()
-    return tuple(StateColumn(one.name, _width(one.type)) for one in columns if one is not None)
+    return tuple(StateColumn(one.name, text_bytes(one) or _width(one.type)) for one in columns if one is not None)
 
 
 # --- blocks and joins -------------------------------------------------------------------------------------------------

@@ -14,10 +14,10 @@ from sqlglot import exp
 from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.query import Comparison, Condition, Query, conjunction
 from streambound.criteria.bound import results_size
-from streambound.criteria.periods.epochs import plus
 from streambound.criteria.periods.leaves import read_block
 from streambound.criteria.periods.partners import values_beside
 from streambound.criteria.periods.parts import OfRelation
+from streambound.criteria.periods.slices import plus
 from streambound.criteria.periods.valid import P2, KeyValues, unique_keys, valid_rows
 from streambound.criteria.periods.views import MaybeSize, PeriodContext, smallest
 from streambound.criteria.size import Number

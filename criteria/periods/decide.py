@@ -20,18 +20,18 @@ from streambound.analyzer.types import parse_type
 from streambound.criteria.judged import Judged
 from streambound.criteria.periods.contracts import contract_states
 from streambound.criteria.periods.ends import valid_state
-from streambound.criteria.periods.epochs import open_state
 from streambound.criteria.periods.finality import refused_emission, refused_parts
 from streambound.criteria.periods.leaves import NOTHING, key_values
 from streambound.criteria.periods.lowering import NotRead, lowered
 from streambound.criteria.periods.parts import PeriodPart
 from streambound.criteria.periods.repairs import lacking
+from streambound.criteria.periods.slices import open_state
 from streambound.criteria.periods.views import MaybeSize, PeriodContext
 from streambound.criteria.periods.windows import lineage_windows
 from streambound.temporal.lineage import LineageBlock
 from streambound.temporal.snapshot import SnapshotBlock
 from streambound.temporal.statement import SeqStatement
-from streambound_runtime.operators.epochs.plan import EpochLineage, EpochQuery, is_arriving
+from streambound_runtime.operators.period_plan import SliceLineage, SliceQuery, is_arriving
 from streambound_runtime.periods.plan import PeriodCoalesce, PeriodGroup, PeriodPlan, inputs_of, scans
 
 
@@ -41,7 +41,7 @@ class JudgedPeriods:
 
     judged: Judged
     context: PeriodContext
-    query: EpochQuery | EpochLineage
+    query: SliceQuery | SliceLineage
 
 
 def reads_streams(statement: SeqStatement) -> bool:
@@ -59,7 +59,7 @@ def judged_periods(statement: SeqStatement, catalog: Catalog) -> JudgedPeriods |
         return wrong
     asked = statement.statement.emit
     emit = EmitMode.FINAL if asked is None else asked.mode
-    made: EpochQuery | EpochLineage
+    made: SliceQuery | SliceLineage
     try:
         if isinstance(block, LineageBlock):
             context = _lineage_context(block, catalog)
@@ -70,7 +70,7 @@ def judged_periods(statement: SeqStatement, catalog: Catalog) -> JudgedPeriods |
     except NotRead as why:
         kind = "SEQ TP" if isinstance(block, LineageBlock) else "SEQ VT"
         return _refused(statement, f"{why} is outside of what {kind} evaluates over streams", block.block.at)
-    if isinstance(made, EpochQuery) and (wrong := refused_parts(statement.statement, made.plan)) is not None:
+    if isinstance(made, SliceQuery) and (wrong := refused_parts(statement.statement, made.plan)) is not None:
         return wrong
     streams = tuple(table for table in statement.tables if table.kind is Kind.STREAM)
     for table in streams:
@@ -104,7 +104,7 @@ def _declared(catalog: Catalog, time: str) -> tuple[int | None, int | None]:
     return catalog.time.encoded(parse_type(time) or BIGINT) if catalog.time is not None else (None, None)
 
 
-def _snapshots(block: SnapshotBlock, emit: EmitMode, context: PeriodContext) -> tuple[EpochQuery, list[Column], bool]:
+def _snapshots(block: SnapshotBlock, emit: EmitMode, context: PeriodContext) -> tuple[SliceQuery, list[Column], bool]:
     """The operators of a SEQ VT block, the columns of its results, and whether it never has any; notes the states.
 
     Raises NotRead.
@@ -120,7 +120,7 @@ def _snapshots(block: SnapshotBlock, emit: EmitMode, context: PeriodContext) -> 
     if not query.as_of:
         kind = parse_type(query.time_type) or BIGINT
         columns += [Column("_begin", kind), Column("_end", kind)]
-    made = EpochQuery(view.plan, query.low, query.high, query.as_of, final, context.parts)
+    made = SliceQuery(view.plan, query.low, query.high, query.as_of, final, context.parts)
     return made, columns, NOTHING in (view.valid, view.there)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from streambound.analyzer.columns import Column
-from streambound.criteria.periods.epochs import plus, together
+from streambound.criteria.periods.slices import plus, together
 from streambound.criteria.periods.views import Declared, MaybeSize, PeriodView, every, smallest
 from streambound.criteria.size import Number
 

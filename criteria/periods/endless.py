@@ -32,7 +32,7 @@ from streambound.criteria.contract import value_range
 from streambound.criteria.periods.history import Fragment, FragmentRow, PeriodHistory
 from streambound.criteria.periods.views import Leaf
 from streambound.criteria.witnesses.constants import MOST_COUNTED, Constants
-from streambound_runtime.operators.epochs.plan import EpochJoin, EpochLineage, EpochMap, EpochQuery
+from streambound_runtime.operators.period_plan import SliceJoin, SliceLineage, SliceMap, SliceQuery
 
 _ROWS = 4
 """N: all 2^N inputs are executed."""
@@ -63,7 +63,7 @@ class PeriodWitness:
     """Inputs of a query over ``leaves``, one for each choice of ends of the ``family``'s rows."""
 
     family: EndingRows
-    query: EpochQuery | EpochLineage
+    query: SliceQuery | SliceLineage
     leaves: tuple[Leaf, ...]
     constants: Constants
 
@@ -78,10 +78,10 @@ class PeriodWitness:
 
 
 def unbounded_periods(
-    query: EpochQuery | EpochLineage, leaves: Sequence[Leaf], constants: Constants
+    query: SliceQuery | SliceLineage, leaves: Sequence[Leaf], constants: Constants
 ) -> PeriodWitness | None:
     """The rows that show that a query needs unboundedly much memory; None where none of these families does."""
-    families = _families(leaves, isinstance(query, EpochLineage), constants)
+    families = _families(leaves, isinstance(query, SliceLineage), constants)
     made = (PeriodWitness(family, query, tuple(leaves), constants) for family in families)
     try:
         return next((one for one in made if tells_apart(one) and _of_any_size(one)), None)
@@ -261,7 +261,7 @@ def _plain_row(leaf: Leaf, row: Encoded) -> dict[str, Any]:
 
 
 def _printed(
-    query: EpochQuery | EpochLineage, leaves: Sequence[Leaf], rows: Mapping[str, list[Encoded]]
+    query: SliceQuery | SliceLineage, leaves: Sequence[Leaf], rows: Mapping[str, list[Encoded]]
 ) -> frozenset[Fragment]:
     """What is printed once all rows have arrived."""
     arrived: dict[str, list[Fragment]] = {}
@@ -274,7 +274,7 @@ def _printed(
     return PeriodHistory(query, arrived, _computed, _passes).printed_from(last + 1)
 
 
-def _computed(plan: EpochMap, row: FragmentRow) -> FragmentRow | None:
+def _computed(plan: SliceMap, row: FragmentRow) -> FragmentRow | None:
     plain = _plain(row, plan.given)
     if plan.where and value_of(_read(plan.where, plan.given), plain).value != 1:
         return None
@@ -282,7 +282,7 @@ def _computed(plan: EpochMap, row: FragmentRow) -> FragmentRow | None:
     return tuple(_encoded(value_of(one, plain).value, one.kind) for one in made)
 
 
-def _passes(plan: EpochJoin, row: FragmentRow) -> bool:
+def _passes(plan: SliceJoin, row: FragmentRow) -> bool:
     return bool(value_of(_read(plan.condition, plan.given), _plain(row, plan.given)).value == 1)
 
 

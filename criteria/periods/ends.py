@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from streambound.criteria.periods.domains import of_either
-from streambound.criteria.periods.epochs import plus
+from streambound.criteria.periods.slices import plus
 from streambound.criteria.periods.views import MaybeSize, PeriodContext, PeriodView, every, smallest
 from streambound.criteria.size import Number
-from streambound_runtime.operators.epochs.plan import EpochAggregate
+from streambound_runtime.operators.period_plan import SliceAggregate
 
 P4 = "P4"
 
@@ -43,7 +43,7 @@ def latest_state(view: PeriodView, copies: MaybeSize, context: PeriodContext) ->
 
 
 def group_states(
-    view: PeriodView, keys: int, aggregates: tuple[EpochAggregate, ...], context: PeriodContext, most: int
+    view: PeriodView, keys: int, aggregates: tuple[SliceAggregate, ...], context: PeriodContext, most: int
 ) -> None:
     """COUNT, SUM and AVG by group and end; DISTINCT the latest end of a group's value; MIN and MAX the rows that no
     other outlives with a value as good: min(V*, |dom g|·L, |dom g|·|dom x|), each aggregate its own. Where it is asked

@@ -10,7 +10,7 @@ from streambound.analyzer.codes import Code
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.emission import EmitMode
 from streambound.analyzer.statement import Statement
-from streambound_runtime.operators.epochs.plan import EpochPlan, is_whole
+from streambound_runtime.operators.period_plan import SlicePlan, is_whole
 
 _HELP = "final gives each result row once it has ended, fragments the part of it in each slice of time"
 _PARTS = "emit parts is outside the query language here: rows may not have their whole periods when they begin"
@@ -29,7 +29,7 @@ def refused_emission(statement: Statement) -> Diagnostic | None:
     return Diagnostic(Code.UNSUPPORTED, message, statement.source.file, asked.at, _HELP)
 
 
-def refused_parts(statement: Statement, plan: EpochPlan) -> Diagnostic | None:
+def refused_parts(statement: Statement, plan: SlicePlan) -> Diagnostic | None:
     """Why the rows of a result are not known with their whole periods when they begin; None where they are."""
     asked = statement.emit
     if asked is None or asked.mode is not EmitMode.PARTS or is_whole(plan):

@@ -13,21 +13,21 @@ from streambound.criteria.periods.amounts import NOTHING, amount, made
 from streambound_runtime.lineage.absorption import absorbed
 from streambound_runtime.lineage.formulas import Formula, conjunction, disjunction, negation, variable, variable_name
 from streambound_runtime.lineage.probability import possible
-from streambound_runtime.operators.epochs.plan import (
-    EpochAggregate,
-    EpochDifference,
-    EpochDistinct,
-    EpochGroup,
-    EpochJoin,
-    EpochLineage,
-    EpochMap,
-    EpochMatched,
-    EpochPlan,
-    EpochQuery,
-    EpochRelation,
-    EpochScan,
-    EpochUnion,
+from streambound_runtime.operators.period_plan import (
     RandomRows,
+    SliceAggregate,
+    SliceDifference,
+    SliceDistinct,
+    SliceGroup,
+    SliceJoin,
+    SliceLineage,
+    SliceMap,
+    SliceMatched,
+    SlicePlan,
+    SliceQuery,
+    SliceRelation,
+    SliceScan,
+    SliceUnion,
 )
 from streambound_runtime.row_values import Value
 from streambound_runtime.tp.plan import WINDOWS
@@ -46,10 +46,10 @@ class PeriodHistory:
 
     def __init__(
         self,
-        query: EpochQuery | EpochLineage,
+        query: SliceQuery | SliceLineage,
         arrived: Mapping[str, Sequence[Fragment]],
-        computed: Callable[[EpochMap, FragmentRow], FragmentRow | None],
-        passes: Callable[[EpochJoin, FragmentRow], bool],
+        computed: Callable[[SliceMap, FragmentRow], FragmentRow | None],
+        passes: Callable[[SliceJoin, FragmentRow], bool],
     ) -> None:
         self.query, self.arrived, self.computed, self.passes = query, arrived, computed, passes
         self.known: dict[tuple[int, FragmentRow], FragmentRow | None] = {}
@@ -78,35 +78,35 @@ class PeriodHistory:
             for row, begin, end, n in rows:
                 if begin <= time < end:
                     valid[block][row] += n
-        return self._bag(self.query.plan, valid) if isinstance(self.query, EpochQuery) else self._facts(valid)
+        return self._bag(self.query.plan, valid) if isinstance(self.query, SliceQuery) else self._facts(valid)
 
     # --- operators ----------------------------------------------------------------------------------------------------
 
-    def _bag(self, plan: EpochPlan, valid: Mapping[str, Bag]) -> Bag:
+    def _bag(self, plan: SlicePlan, valid: Mapping[str, Bag]) -> Bag:
         match plan:
-            case EpochScan(block):
+            case SliceScan(block):
                 return valid.get(block, Bag())
-            case EpochRelation(table=table):
+            case SliceRelation(table=table):
                 return Bag() if table else Bag({(): 1})
-            case EpochMatched():
+            case SliceMatched():
                 return Bag()  # without rows of the relation
-            case EpochMap(input=input):
+            case SliceMap(input=input):
                 return self._mapped(plan, self._bag(input, valid))
-            case EpochUnion(left, right):
+            case SliceUnion(left, right):
                 return self._bag(left, valid) + self._bag(right, valid)
-            case EpochDistinct(input=input):
+            case SliceDistinct(input=input):
                 return Bag(dict.fromkeys(self._bag(input, valid), 1))
-            case EpochDifference(left, right, common):
+            case SliceDifference(left, right, common):
                 mine, theirs = self._bag(left, valid), self._bag(right, valid)
                 return mine & theirs if common else mine - theirs
-            case EpochGroup(input=input):
+            case SliceGroup(input=input):
                 return _grouped(plan, self._bag(input, valid))
-            case EpochJoin(left=left, right=right):
+            case SliceJoin(left=left, right=right):
                 return self._joined(plan, self._bag(left, valid), self._bag(right, valid))
             case RandomRows():
                 raise AssertionError("rows with lineages are no bag")
 
-    def _mapped(self, plan: EpochMap, rows: Bag) -> Bag:
+    def _mapped(self, plan: SliceMap, rows: Bag) -> Bag:
         found = Bag()
         for row, n in rows.items():
             key = id(plan), row
@@ -117,7 +117,7 @@ class PeriodHistory:
                 found[made] += n
         return found
 
-    def _joined(self, plan: EpochJoin, left: Bag, right: Bag) -> Bag:
+    def _joined(self, plan: SliceJoin, left: Bag, right: Bag) -> Bag:
         pairs = Bag()
         matched: tuple[set[FragmentRow], set[FragmentRow]] = (set(), set())
         for mine, n in left.items():
@@ -135,7 +135,7 @@ class PeriodHistory:
             pairs += Bag({(*nothing[0], *row): n for row, n in right.items() if row not in matched[1]})
         return pairs
 
-    def _match(self, plan: EpochJoin, left: FragmentRow, right: FragmentRow) -> bool:
+    def _match(self, plan: SliceJoin, left: FragmentRow, right: FragmentRow) -> bool:
         equal = all(left[a] is not None and left[a] == right[b] for a, b in plan.keys)
         return equal and (not plan.condition or self.passes(plan, (*left, *right)))
 
@@ -143,7 +143,7 @@ class PeriodHistory:
 
     def _facts(self, valid: Mapping[str, Bag]) -> Bag:
         """Each fact with the disjunction of its derivations and its probability, where a possible world has it."""
-        assert isinstance(self.query, EpochLineage), "rows without lineages are a bag"
+        assert isinstance(self.query, SliceLineage), "rows without lineages are a bag"
         facts = defaultdict[FragmentRow, list[Formula]](list)
         for fact, lineage in self._random(self.query.plan, valid):
             facts[fact].append(lineage)
@@ -152,20 +152,20 @@ class PeriodHistory:
         found = zip(made, chances, strict=True)
         return Bag({(*fact, lineage.text, p): 1 for (fact, lineage), p in found if p is not None})
 
-    def _random(self, plan: EpochPlan, valid: Mapping[str, Bag]) -> list[RandomRow]:
+    def _random(self, plan: SlicePlan, valid: Mapping[str, Bag]) -> list[RandomRow]:
         """Rows with lineages, several of which may be one fact; all of a witness are there for certain."""
         match plan:
             case RandomRows(input, relation):
-                rows = valid.get(input.block, Bag()) if isinstance(input, EpochScan) else Bag()
+                rows = valid.get(input.block, Bag()) if isinstance(input, SliceScan) else Bag()
                 return [(row[:-2], variable(variable_name(relation, str(row[-2])), 1.0)) for row in rows]
-            case EpochMap(input=input):
+            case SliceMap(input=input):
                 made = ((self.computed(plan, row), lineage) for row, lineage in self._random(input, valid))
                 return [(row, lineage) for row, lineage in made if row is not None]
-            case EpochJoin(left=left, right=right):
+            case SliceJoin(left=left, right=right):
                 return list(self._pairs(plan, self._random(left, valid), self._random(right, valid)))
         raise AssertionError(f"{type(plan).__name__} has no lineage")
 
-    def _pairs(self, plan: EpochJoin, left: Sequence[RandomRow], right: Sequence[RandomRow]) -> Iterator[RandomRow]:
+    def _pairs(self, plan: SliceJoin, left: Sequence[RandomRow], right: Sequence[RandomRow]) -> Iterator[RandomRow]:
         """Pairs, and rows without a match in the worlds that have none of those that match."""
         matches = [defaultdict[int, list[Formula]](list), defaultdict[int, list[Formula]](list)]
         for i, (mine, one) in enumerate(left):
@@ -200,7 +200,7 @@ def coalesced(fragments: Iterable[Fragment]) -> Iterator[Fragment]:
             count, since = count + mine[time], time
 
 
-def _grouped(plan: EpochGroup, rows: Bag) -> Bag:
+def _grouped(plan: SliceGroup, rows: Bag) -> Bag:
     groups: dict[FragmentRow, Bag] = defaultdict(Bag)
     if plan.always:
         groups[()] = Bag()
@@ -209,7 +209,7 @@ def _grouped(plan: EpochGroup, rows: Bag) -> Bag:
     return Bag({(*key, *(_aggregate(one, mine) for one in plan.aggregates)): 1 for key, mine in groups.items()})
 
 
-def _aggregate(one: EpochAggregate, rows: Bag) -> Value:
+def _aggregate(one: SliceAggregate, rows: Bag) -> Value:
     if one.column is None:
         return sum(rows.values())
     values = Counter[Value]()

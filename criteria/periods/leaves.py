@@ -27,7 +27,7 @@ from streambound.criteria.periods.views import Leaf, MaybeSize, PartnerKeys, Per
 from streambound.criteria.size import Number
 from streambound.preprocess.pipeline import derive
 from streambound.temporal.inferring import same_values
-from streambound_runtime.operators.epochs.plan import EpochMatched, EpochPlan, EpochScan
+from streambound_runtime.operators.period_plan import SliceMatched, SlicePlan, SliceScan
 from streambound_runtime.periods.plan import PeriodFilter, PeriodPlan, PeriodProject, SnapshotScan
 
 _END = "e"
@@ -60,9 +60,9 @@ def leaf(plan: PeriodPlan, context: PeriodContext, partners: Asked = ()) -> Peri
     matched = _matched(table, items, partners, context)
     own = tuple(conditions)
     context.leaves.append(Leaf(name, table, tuple(items), own, own, tuple(keys for keys, _ in matched)))
-    scan: EpochPlan = EpochScan(name)
+    scan: SlicePlan = SliceScan(name)
     for _, one in matched:
-        scan = EpochMatched(scan, one.view.plan, one.equal)
+        scan = SliceMatched(scan, one.view.plan, one.equal)
     view = PeriodView(
         scan,
         tuple(column.type for column in part.columns[:-1]),

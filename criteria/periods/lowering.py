@@ -16,21 +16,21 @@ from streambound.analyzer.types import DataType, Family
 from streambound.criteria.periods.counting import rows_asked_for
 from streambound.criteria.periods.domains import declared, of_either
 from streambound.criteria.periods.ends import different_state, distinct_state, group_states, latest_state, valid_state
-from streambound.criteria.periods.epochs import plus, together
 from streambound.criteria.periods.leaves import leaf, narrowed
 from streambound.criteria.periods.partners import Asked, PartnerSearch, merged
+from streambound.criteria.periods.slices import plus, together
 from streambound.criteria.periods.views import MaybeSize, PeriodContext, PeriodView, every, smallest
 from streambound.criteria.size import Number
 from streambound.temporal.inferring import place_of, same_values
-from streambound_runtime.operators.epochs.plan import (
-    EpochAggregate,
-    EpochDifference,
-    EpochDistinct,
-    EpochGroup,
-    EpochJoin,
-    EpochMap,
-    EpochRelation,
-    EpochUnion,
+from streambound_runtime.operators.period_plan import (
+    SliceAggregate,
+    SliceDifference,
+    SliceDistinct,
+    SliceGroup,
+    SliceJoin,
+    SliceMap,
+    SliceRelation,
+    SliceUnion,
     is_arriving,
     only_latest,
 )
@@ -95,7 +95,7 @@ def lowered(plan: PeriodPlan, context: PeriodContext, partners: Asked = ()) -> P
 def _relation(plan: SnapshotScan | ConstantScan, context: PeriodContext) -> PeriodView:
     if not plan.table:
         one = Number(1)
-        return PeriodView(EpochRelation(), (), one, one, (), one, None, (), ())
+        return PeriodView(SliceRelation(), (), one, one, (), one, None, (), ())
     table = context.catalog.table(plan.table)
     assert table is not None, "the rewriting has found it"
     period = (table.period.begin, table.period.end) if table.period and isinstance(plan, SnapshotScan) else None
@@ -104,7 +104,7 @@ def _relation(plan: SnapshotScan | ConstantScan, context: PeriodContext) -> Peri
     types = tuple(column.type for name in plan.columns if (column := table.column(name)) is not None)
     size = context.rows(table.name)
     return PeriodView(
-        EpochRelation(table.name, plan.columns, period, tuple(kind.name for kind in types)),
+        SliceRelation(table.name, plan.columns, period, tuple(kind.name for kind in types)),
         types,
         size,
         size,
@@ -122,7 +122,7 @@ def _relation(plan: SnapshotScan | ConstantScan, context: PeriodContext) -> Peri
 def _filtered(view: PeriodView, condition: str) -> PeriodView:
     given = named(view.types)
     checked_type(condition, view.types)
-    plan = EpochMap(view.plan, given, given, tuple(name for name, _ in given), condition)
+    plan = SliceMap(view.plan, given, given, tuple(name for name, _ in given), condition)
     return replace(view, plan=plan)
 
 
@@ -132,7 +132,7 @@ def _projected(view: PeriodView, items: Sequence[str]) -> PeriodView:
     rows = every(values)
     if items and view.rows is not None:
         rows = smallest(rows, view.rows)
-    plan = EpochMap(view.plan, named(view.types), named(types), tuple(items))
+    plan = SliceMap(view.plan, named(view.types), named(types), tuple(items))
     names = tuple(_in_words(item, view.names) for item in items)
     domains = tuple(None if (at := place_of(item)) is None else view.domains[at] for item in items)
     return replace(view, plan=plan, types=types, values=values, rows=rows, names=names, domains=domains)
@@ -205,7 +205,7 @@ def _cast(view: PeriodView, types: tuple[DataType, ...]) -> PeriodView:
 
 
 def _united(left: PeriodView, right: PeriodView, context: PeriodContext) -> PeriodView:
-    plan = EpochUnion(left.plan, right.plan)
+    plan = SliceUnion(left.plan, right.plan)
     if not is_arriving(plan) and not context.parts:
         _remembered(left, context)
         _remembered(right, context)
@@ -222,14 +222,14 @@ def _distinct(view: PeriodView, context: PeriodContext) -> PeriodView:
     if is_arriving(view.plan):
         distinct_state(view, context)
     there = smallest(view.there, view.rows)
-    return replace(view, plan=EpochDistinct(view.plan), valid=there, there=there, longest=None)
+    return replace(view, plan=SliceDistinct(view.plan), valid=there, there=there, longest=None)
 
 
 def _set_operation(kind: str, left: PeriodView, right: PeriodView, context: PeriodContext) -> PeriodView:
     word, _, all_of_them = kind.partition(" ")
     if not all_of_them:
         left, right = _distinct(left, context), _distinct(right, context)
-    plan = EpochDifference(left.plan, right.plan, common=word == "intersect")
+    plan = SliceDifference(left.plan, right.plan, common=word == "intersect")
     if all_of_them and is_arriving(left.plan) and is_arriving(right.plan):
         different_state(left, right, context)
     elif all_of_them:
@@ -260,13 +260,13 @@ def _grouped(plan: PeriodGroup, view: PeriodView, context: PeriodContext, most: 
             raise NotRead(f"{one.function.upper()} of {kind.with_article}")
         result = aggregate_type(one.function.upper(), kind) or BIGINT
         own = "bigint" if kind is None else kind.name
-        aggregates.append(EpochAggregate(one.function, one.column, own, one.distinct, result.name))
+        aggregates.append(SliceAggregate(one.function, one.column, own, one.distinct, result.name))
         types.append(result)
     if is_arriving(view.plan):
         group_states(view, plan.keys, tuple(aggregates), context, most)
     groups = Number(1) if plan.always else smallest(view.there, view.some(range(plan.keys)))
     values = (*view.values[: plan.keys], *(None for _ in aggregates))
-    made = EpochGroup(view.plan, plan.keys, tuple(aggregates), plan.always, most)
+    made = SliceGroup(view.plan, plan.keys, tuple(aggregates), plan.always, most)
     names = (*view.names[: plan.keys], *(one.function for one in aggregates))
     domains = (*view.domains[: plan.keys], *(None for _ in aggregates))
     return PeriodView(made, tuple(types), groups, groups, values, None, None, names, domains, view.streams)
@@ -295,7 +295,7 @@ def _joined(plan: PeriodJoin, context: PeriodContext, partners: Asked) -> Period
         valid_state(right, context)
     streams = (*left.streams, *right.streams)
     there = together(plan.kind, left.there, right.there)
-    made = EpochJoin(plan.kind, left.plan, right.plan, (by, len(right.types)), tuple(keys), named(types), condition)
+    made = SliceJoin(plan.kind, left.plan, right.plan, (by, len(right.types)), tuple(keys), named(types), condition)
     if plan.kind in ("semi", "anti"):
         return replace(left, plan=made, there=there, longest=None, streams=streams)
     nullable = Number(1)

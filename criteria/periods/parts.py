@@ -8,7 +8,7 @@ from streambound.analyzer.catalog import DeclaredTable
 from streambound.analyzer.columns import Column
 from streambound.analyzer.query import Condition
 from streambound.criteria.block_part import BlockPart
-from streambound_runtime.operators.epochs.plan import EpochLineage, EpochQuery
+from streambound_runtime.operators.period_plan import SliceLineage, SliceQuery
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,6 @@ class PeriodPart:
     blocks: tuple[BlockPart, ...]
     relations: tuple[tuple[DeclaredTable, tuple[str, ...]], ...] = field(repr=False)
     streams: tuple[DeclaredTable, ...] = field(repr=False)
-    query: EpochQuery | EpochLineage
+    query: SliceQuery | SliceLineage
     columns: tuple[Column, ...]
     judged: tuple[tuple[str, JudgedConditions], ...] = ()

@@ -18,7 +18,7 @@ from streambound.criteria.block_part import BlockPart
 from streambound.criteria.judged import State
 from streambound.criteria.periods.parts import JudgedConditions
 from streambound.criteria.size import Minimum, Size, Symbol, least, product
-from streambound_runtime.operators.epochs.plan import EpochPlan
+from streambound_runtime.operators.period_plan import SlicePlan
 
 _ENDED = "when its end has passed"
 MaybeSize = Size | None
@@ -36,7 +36,7 @@ class PeriodView:
     ``names`` are what the columns are of the streams and relations, ``domains`` the values that the catalog declares.
     """
 
-    plan: EpochPlan
+    plan: SlicePlan
     types: tuple[DataType, ...]
     valid: MaybeSize
     there: MaybeSize

@@ -15,14 +15,14 @@ from streambound.analyzer.constants import BIGINT, DOUBLE, STRING
 from streambound.analyzer.emission import EmitMode
 from streambound.analyzer.types import DataType, Family, parse_type
 from streambound.criteria.periods.ends import P4
-from streambound.criteria.periods.epochs import P3, together
 from streambound.criteria.periods.leaves import NOTHING, leaf, own_columns
 from streambound.criteria.periods.lowering import NotRead, checked_type, join_tests, lowered, named
+from streambound.criteria.periods.slices import P3, together
 from streambound.criteria.periods.views import MaybeSize, PeriodContext, PeriodView
 from streambound.criteria.size import Number
 from streambound.temporal.inferring import KEPT
 from streambound.temporal.lineage import LineageBlock
-from streambound_runtime.operators.epochs.plan import EpochJoin, EpochLineage, EpochMap, EpochPlan, RandomRows
+from streambound_runtime.operators.period_plan import RandomRows, SliceJoin, SliceLineage, SliceMap, SlicePlan
 from streambound_runtime.periods.plan import (
     PeriodFilter,
     PeriodJoin,
@@ -37,7 +37,7 @@ from streambound_runtime.tp.plan import WINDOWS, is_base
 
 def lineage_windows(
     block: LineageBlock, emit: EmitMode, context: PeriodContext
-) -> tuple[EpochLineage, list[Column], bool]:
+) -> tuple[SliceLineage, list[Column], bool]:
     """The operator of a block, the columns of its results, and whether it never has any; notes its states.
 
     Raises NotRead.
@@ -62,7 +62,7 @@ def lineage_windows(
     elif join is not None and join.kind == "full" and final:
         context.remember("rows without values", P4, Number(1), (), ())
     names = [base_table(one, context).name for one in operands] if not derived else []
-    found = EpochLineage(
+    found = SliceLineage(
         made.plan, _blanks(items, widths), len({*names}) == len(operands), derived, query.time_type,
         query.nodes, context.low, context.high, final, parts,
     )  # fmt: skip
@@ -79,7 +79,7 @@ class _RandomRows:
     ``facts``: how many different rows are valid at a time; ``empty``: it never has a row; ``keys`` are those of a join.
     """
 
-    plan: EpochPlan
+    plan: SlicePlan
     types: tuple[DataType, ...]
     names: tuple[str, ...]
     views: tuple[PeriodView, ...]
@@ -99,18 +99,18 @@ def _rows(plan: PeriodPlan, context: PeriodContext) -> _RandomRows:
             under = _rows(input, context)
             checked_type(condition, under.types)
             given = named(under.types)
-            return replace(under, plan=EpochMap(under.plan, given, given, tuple(name for name, _ in given), condition))
+            return replace(under, plan=SliceMap(under.plan, given, given, tuple(name for name, _ in given), condition))
         case PeriodProject(input, items):
             under, at = _rows(input, context), [int(item[1:]) for item in items]
             types, names = tuple(under.types[place] for place in at), tuple(under.names[place] for place in at)
-            shown = EpochMap(under.plan, named(under.types), named(types), items)
+            shown = SliceMap(under.plan, named(under.types), named(types), items)
             return replace(under, plan=shown, types=types, names=names)
         case PeriodJoin(kind=kind):
             left, right = _rows(plan.left, context), _rows(plan.right, context)
             both = (*left.types, *right.types)
             keys, condition = join_tests(plan, left.types, right.types)
             widths = len(left.types), len(right.types)
-            join = EpochJoin(kind, left.plan, right.plan, widths, tuple(keys), named(both), condition)
+            join = SliceJoin(kind, left.plan, right.plan, widths, tuple(keys), named(both), condition)
             none = (left.empty and right.empty) or any((left, right)[side].empty for side in KEPT.get(kind, ()))
             facts, views = together(kind, left.facts, right.facts), (*left.views, *right.views)
             types, names = both, (*left.names, *right.names)

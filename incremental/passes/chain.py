@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from streambound.incremental.circuit import Circuit, CircuitBuilder, CircuitNode
+from streambound.incremental.circuit import Circuit, CircuitBuilder, CircuitNode, NestedOp, Op
 from streambound.incremental.circuit_text import label
 from streambound.incremental.operators import (
     ConstantOp,
@@ -16,8 +16,6 @@ from streambound.incremental.operators import (
     GroupRowsOp,
     IntegrateOp,
     JoinOp,
-    NestedOp,
-    Op,
     PlusOp,
     PortOp,
     PositiveOp,

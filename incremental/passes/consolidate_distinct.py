@@ -5,7 +5,7 @@ Both fail for changes, so this comes before incrementalisation; 4.5 holds for σ
 
 from __future__ import annotations
 
-from streambound.incremental.circuit import Circuit, CircuitBuilder, CircuitNode
+from streambound.incremental.circuit import Circuit, CircuitBuilder, CircuitNode, NestedOp
 from streambound.incremental.operators import (
     DistinctOp,
     FilterOp,
@@ -15,7 +15,6 @@ from streambound.incremental.operators import (
     JoinOp,
     MapOp,
     NegateOp,
-    NestedOp,
     PlusOp,
     PositiveOp,
     SourceOp,

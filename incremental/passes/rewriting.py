@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from streambound.incremental.circuit import Circuit, CircuitBuilder, CircuitNode
-from streambound.incremental.operators import DelayOp, NestedOp
+from streambound.incremental.circuit import Circuit, CircuitBuilder, CircuitNode, NestedOp
+from streambound.incremental.operators import DelayOp
 
 Rule = Callable[[CircuitBuilder, CircuitNode, tuple[int, ...]], int]
 """Puts what stands for a node into the new circuit, its inputs being there already; the number of that."""

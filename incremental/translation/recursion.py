@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from streambound.analyzer.algebra.nodes import Fixpoint, Tree
 from streambound.analyzer.spans import Span
-from streambound.incremental.circuit import Circuit, CircuitBuilder, CircuitNode
+from streambound.incremental.circuit import Circuit, CircuitBuilder, CircuitNode, NestedOp
 from streambound.incremental.operators import (
     DelayOp,
     DifferentiateOp,
@@ -15,7 +15,6 @@ from streambound.incremental.operators import (
     GroupRowsOp,
     IntegrateOp,
     NegateOp,
-    NestedOp,
     PortOp,
     PositiveOp,
     SumsOp,

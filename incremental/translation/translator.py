@@ -12,8 +12,8 @@ from streambound.analyzer.algebra.sql_words import sql_words
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.findings import Positions
 from streambound.analyzer.spans import Span
-from streambound.incremental.circuit import CircuitBuilder, CircuitColumn
-from streambound.incremental.operators import DistinctOp, Equality, FilterOp, JoinOp, MapOp, NegateOp, Op, PlusOp
+from streambound.incremental.circuit import CircuitBuilder, CircuitColumn, Op
+from streambound.incremental.operators import DistinctOp, Equality, FilterOp, JoinOp, MapOp, NegateOp, PlusOp
 from streambound.incremental.row_expression import RowExpression, position
 from streambound.incremental.translation.conditions import all_of
 from streambound.incremental.translation.views import (

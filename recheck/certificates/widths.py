@@ -15,7 +15,7 @@ from streambound.recheck.certificates.conditions import Conditions
 INT64 = 8
 DECIMAL256 = 32
 OFFSETS = 8
-VALID = 1
+VALID, UTF8 = 1, 4
 """Of the bit for each value and of the place where a text begins there are as many as values, and one more."""
 _RANGES: dict[str, tuple[int, int]] = {
     **dict.fromkeys(("tinyint", "byte"), (-128, 127)),
@@ -116,7 +116,10 @@ def _value(conditions: Conditions, attribute: Attribute, offset: int) -> int | N
         above, below = follows.bound(attribute, zero), follows.bound(zero, attribute)
         if above is not None and below is not None:
             return max(_of_integer(int(above[0]) + offset), _of_integer(int(-below[0]) + offset))
-    ends = _ends(conditions.branch.column(attribute).type)
+    column = conditions.branch.column(attribute)
+    if column.type.length is not None and not column.expression:
+        return OFFSETS + UTF8 * column.type.length
+    ends = _ends(column.type)
     return None if ends is None else max(_of_integer(end + offset) for end in ends)
 
 

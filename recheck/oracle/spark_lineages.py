@@ -105,21 +105,19 @@ def _in_worlds(tree: exp.Expr) -> str:
     """The SQL over rows of many worlds, of which those of one world meet; the world is its last column."""
     found = tree.copy()
     for select in found.find_all(exp.Select):
-        first, *others = [one.this for one in (select.args["from_"], *select.args.get("joins", ()))]
-        names = [one.alias_or_name for one in (first, *others)]
-        worlds = [exp.column(_WORLD, table=name) for name in names]
-        shared = any(join.args.get("using") for join in select.args.get("joins", ()))
-        for join in select.args.get("joins", ()):
-            anti = join.side == "LEFT" and join.kind == "ANTI"
+        joins, names = select.args.get("joins", ()), [select.args["from_"].this.alias_or_name]
+        shared = any(join.args.get("using") for join in joins)
+        for join in joins:
+            own = join.this.alias_or_name
             if join.args.get("using"):
                 join.args["using"].append(exp.to_identifier(_WORLD))
             else:
-                join.set("kind", None if join.kind == "CROSS" else join.kind)
-                same = worlds[0].eq(worlds[1])
+                same = _world(names).eq(exp.column(_WORLD, table=own))
                 on = join.args.get("on")
                 join.set("on", exp.and_(exp.paren(on), same) if on is not None else same)
-            worlds = worlds[:1] if anti else worlds
-            names = names[:1] if anti else names
+                join.set("kind", None if join.kind == "CROSS" else join.kind)
+            if (join.side, join.kind) != ("LEFT", "ANTI"):
+                names.append(own)
         items = []
         for item in select.expressions:
             star = item if isinstance(item, exp.Star) else item.this if isinstance(item, exp.Column) else None
@@ -132,10 +130,15 @@ def _in_worlds(tree: exp.Expr) -> str:
                 items.append(without)
             else:
                 items += [exp.Column(this=without.copy(), table=exp.to_identifier(name)) for name in given]
-        world = worlds[0] if len(worlds) == 1 else exp.func("coalesce", *worlds)
-        world = exp.column(_WORLD) if shared else world
-        select.set("expressions", [*items, exp.alias_(world.copy(), _WORLD)])
+        world = exp.column(_WORLD) if shared else _world(names)
+        select.set("expressions", [*items, exp.alias_(world, _WORLD)])
     return found.sql("spark")
+
+
+def _world(names: Sequence[str]) -> exp.Expr:
+    """The world of a row of some tables joined, of which an outer join may have none."""
+    worlds = [exp.column(_WORLD, table=name) for name in names]
+    return worlds[0] if len(worlds) == 1 else exp.func("coalesce", *worlds)
 
 
 def _fact(values: Sequence[Any]) -> Fact:

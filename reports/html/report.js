@@ -5,6 +5,7 @@
   const search = document.querySelector("input[type=search]");
   const shown = document.querySelector("#shown");
   const empty = document.querySelector(".empty");
+  const rows = new Map([...document.querySelectorAll("#states [data-query]")].map((row) => [row.dataset.query, row]));
   const texts = queries.map((query) => query.textContent.toLowerCase());
 
   const pressed = (button) => button.getAttribute("aria-pressed") === "true";
@@ -24,6 +25,7 @@
       const wanted = verdicts.size === 0 || verdicts.has(query.dataset.is);
       const fits = wanted && words.every((word) => texts[index].includes(word));
       query.hidden = !fits;
+      if (rows.has(query.id)) rows.get(query.id).hidden = !fits;
       count += fits;
     });
     shown.textContent = count === queries.length ? `${count} queries` : `${count} of ${queries.length} queries`;
@@ -45,6 +47,20 @@
   for (const query of queries) {
     query.addEventListener("toggle", () => query.open && draw(query));
   }
+  const heads = [...document.querySelectorAll("#states th")];
+  const valueIn = (cell) => (cell.dataset.value ? Number(cell.dataset.value) : cell.textContent.toLowerCase());
+  heads.forEach((head, column) => {
+    head.querySelector("button").addEventListener("click", () => {
+      const falls = head.getAttribute("aria-sort") !== "descending";
+      const order = (one, other) => {
+        const [a, b] = [valueIn(one.cells[column]), valueIn(other.cells[column])];
+        return (a === b ? 0 : a < b === falls ? 1 : -1);
+      };
+      heads.forEach((other) => other.setAttribute("aria-sort", "none"));
+      head.setAttribute("aria-sort", falls ? "descending" : "ascending");
+      document.querySelector("#states tbody").append(...[...rows.values()].sort(order));
+    });
+  });
   search.addEventListener("input", update);
   addEventListener("keydown", (event) => {
     if (event.key === "/" && document.activeElement !== search) {

@@ -12,7 +12,7 @@ from streambound_runtime.decoding.reasons import shown
 from streambound_runtime.driver import Driver, Report
 from streambound_runtime.engine.plan import ComputedRows, NativeNode
 from streambound_runtime.operators.circuit_plan import MapNode, PeriodNode
-from streambound_runtime.operators.epochs.plan import EpochJoin, EpochMap, EpochPlan, operators_of
+from streambound_runtime.operators.period_plan import SliceJoin, SliceMap, SlicePlan, operators_of
 from streambound_runtime.reading.input_log import InputLog, ListedFiles, why_not_local
 from streambound_runtime.settings import Settings
 from streambound_runtime.spec import JobSpec
@@ -83,11 +83,11 @@ def _nodes(job: JobSpec) -> Iterator[object]:
     yield from (one.node for one in job.plan.operators if isinstance(one, ComputedRows | NativeNode))
 
 
-def _of_periods(part: EpochPlan) -> Iterator[str]:
+def _of_periods(part: SlicePlan) -> Iterator[str]:
     match part:
-        case EpochMap() if part.picks is None:
+        case SliceMap() if part.picks is None:
             yield from _of_results([*part.expressions, part.where], [*part.engine, part.engine_where])
-        case EpochJoin(condition=condition, engine=engine):
+        case SliceJoin(condition=condition, engine=engine):
             yield from _of_results([condition], [engine])
 
 

@@ -19,16 +19,15 @@ from streambound_runtime.engine import (
     stream_sides,
 )
 from streambound_runtime.engine import plan as engine_plan
-from streambound_runtime.operators import asked_rows, circuit_plan, formula, plan
-from streambound_runtime.operators.epochs import plan as epochs
+from streambound_runtime.operators import asked_rows, circuit_plan, formula, period_plan, plan
 from streambound_runtime.periods import job as period_job
 from streambound_runtime.periods import plan as periods
 from streambound_runtime.sql_parts import WORDS
 from streambound_runtime.tp import plan as lineages
 
 _MODULES = (
-    spec, promises, plan, formula, circuit_plan, asked_rows, epochs, engine_plan, block, block_tables, counts, group,
-    join, join_tree, linear, over, running, stream_join, stream_sides, period_job, periods, lineages,
+    spec, promises, plan, formula, circuit_plan, asked_rows, period_plan, engine_plan, block, block_tables, counts,
+    group, join, join_tree, linear, over, running, stream_join, stream_sides, period_job, periods, lineages,
 )  # fmt: skip
 NAMES: Mapping[str, Callable[..., object]] = {
     **WORDS,

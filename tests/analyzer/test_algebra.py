@@ -57,7 +57,7 @@ MORE_THAN_A_BLOCK = {
     "SELECT a FROM S UNION ALL SELECT c FROM T": ViewKind.APPEND_ONLY,
     "SELECT ts, count(*) AS n FROM S GROUP BY ts": ViewKind.CLOSING,
     "SELECT count(*) AS n, max(b) AS m FROM S": ViewKind.KEYED,
-    "SELECT a FROM S ORDER BY b, a LIMIT 1": ViewKind.KEYED,
+    "SELECT a FROM S ORDER BY b, a LIMIT 0 + 1": ViewKind.CHANGING,
     "SELECT S.a, T.c FROM S LEFT JOIN T ON S.a = T.a": ViewKind.CHANGING,
     "SELECT S.a, T.c FROM S RIGHT JOIN T ON S.a = T.a": ViewKind.CHANGING,
     "SELECT S.a, T.c FROM S FULL JOIN T USING (a)": ViewKind.CHANGING,

@@ -142,7 +142,7 @@ def test_what_is_wrong_with_a_view_is_said_where_it_stands() -> None:
         ]
     sql = "CREATE VIEW v AS\nSELECT a FROM S;\nSELECT a FROM v LIMIT 3"
     (_, limited) = check_source(SourceText("q.sql", sql), catalog_from_mapping(STREAMS))
-    message = "LIMIT without ORDER BY is outside the query language"
+    message = "LIMIT alone is outside the query language"
     assert [(d.message, d.span.line) for d in limited.diagnostics] == [(message, 3)]
 
 

@@ -106,7 +106,7 @@ QUERIES: dict[str, tuple[ViewKind, str]] = {
     "JOIN (SELECT ts DIV 2 AS z, COUNT(*) AS m FROM T GROUP BY ts DIV 2) AS p ON q.z = p.z - 1": (CLOSING, ""),
     "SELECT q.z, p.z AS y FROM (SELECT ts, ts DIV 2 AS z FROM S) AS q JOIN (SELECT ts, ts DIV 2 AS z FROM T) AS p "
     "ON q.z < p.z AND q.z >= p.z - 2": (APPENDED, ""),
-    "SELECT a, ts FROM S ORDER BY ts DESC, a LIMIT 2": (KEYED, ""),
+    "SELECT a, ts FROM S ORDER BY ts DESC, a LIMIT 1 + 1": (CHANGING, ""),
     "WITH RECURSIVE w(x) AS (SELECT b FROM S UNION SELECT R.k FROM w JOIN R ON R.a = w.x) SELECT x FROM w":
         (APPENDED, ""),
     "SELECT S.b, P.hi FROM S JOIN P FOR SYSTEM_TIME AS OF S.ts AS P ON S.a = P.a":
@@ -332,7 +332,7 @@ TIMES: dict[str, tuple[TimePromise | None, ...]] = {
     "SELECT ts, count(*) AS n FROM S GROUP BY ts": (AT, None),
     "SELECT ts DIV 4 AS z, count(*) AS n FROM S GROUP BY ts DIV 4": (TimePromise(NOW, 0, 0, "_t DIV 4", 4), None),
     "SELECT S.ts, count(*) AS n FROM S, T WHERE S.a = T.a GROUP BY S.ts": (SINCE, None),
-    "SELECT ts FROM S ORDER BY ts LIMIT 2": (None,),
+    "SELECT ts FROM S ORDER BY ts LIMIT 1 + 1": (None,),
     "SELECT DISTINCT ts, a FROM S": (AT, None),
     "SELECT q.x FROM (SELECT ts AS x FROM S WHERE a > 0) q": (AT,),
 }  # fmt: skip

@@ -14,6 +14,7 @@ from streambound.analyzer.errors import CatalogError
 from streambound.analyzer.render import render
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import split_statements
+from streambound.analyzer.templates import CatalogNames
 from streambound.criteria.check import Checked, check_source
 from streambound.criteria.repairs.offered import with_repairs
 from streambound.criteria.vocabulary import Verdict
@@ -98,6 +99,8 @@ REFUSED = [
     ("SELECT a FROM {{ source('raw', 'x') }}", "{{ source('raw', 'x') }}", '{ "raw.x" = "…" }'),
     ("SELECT a FROM {{ ref('stg_orders', v=2) }}", "{{ ref('stg_orders', v=2) }}", "dbt compile"),
     ("SELECT a FROM orders {% if x %} WHERE a > 3 {% endif %}", "{% if x %}", "dbt compile"),
+    ("SELECT a FROM orders {% if is_incremental() %} WHERE a > 3", "{% if is_incremental() %}", "dbt compile"),
+    ("SELECT a FROM orders {% if is_incremental() %}{% if x %}{% endif %}{% endif %}", "{% if is_incremental() %}", ""),
     ('{% set x = "%}\'" %} SELECT a FROM orders', '{% set x = "%}\'" %}', "dbt compile"),
     ("SELECT {{ var('x') }} AS x FROM orders", "{{ var('x') }}", "dbt compile"),
     ("SELECT '{{ var(\"x\") }}' AS x FROM orders", "'{{ var(\"x\") }}'", "dbt compile"),
@@ -154,13 +157,26 @@ def test_a_view_may_read_a_model() -> None:
     assert render(item.decision.query).endswith("SELECT stg_orders.a FROM orders AS stg_orders WHERE stg_orders.b = 1")
 
 
+@pytest.mark.parametrize(
+    ("template", "read"),
+    [
+        ("{% if is_incremental() %} WHERE a > (SELECT MAX(a) FROM {{ this }}) {% endif %}", ""),
+        ("{%- if is_incremental() -%} WHERE a > {{ var('x') }} {%- else -%} WHERE b = 1 {%- endif -%}", "WHERE b = 1"),
+    ],
+)
+def test_what_later_runs_of_an_incremental_model_add_is_left_out(template: str, read: str) -> None:
+    (item,) = check_source(SourceText("q.sql", f"SELECT a FROM {{{{ ref('stg_orders') }}}} {template}"), CATALOG)
+    wanted = Oracle(STREAMS, ROWS).prefix_expected(f"SELECT a FROM orders {read}")
+    assert Oracle(STREAMS, ROWS).prefix_expected(item.statement.sql) == wanted
+
+
 PARTS = ["{{", "}}", "{%", "%}", "{#", "#}", "'", '"', "`", "--", "/*", "*/", "\n", " ", ";", "ref('stg_orders')"]
 
 
 @given(st.lists(st.sampled_from([*PARTS, "config()", "SELECT a FROM ", "orders"]), max_size=12))
 def test_no_text_of_templates_meets_a_defect(parts: list[str]) -> None:
     for models in (MODELS, {}):
-        for statement in split_statements(SourceText("q.sql", "".join(parts)), None, models):
+        for statement in split_statements(SourceText("q.sql", "".join(parts)), None, CatalogNames(models=models)):
             assert (statement.tree is None) == bool(statement.diagnostics)
 
 

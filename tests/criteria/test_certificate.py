@@ -141,6 +141,17 @@ def test_bytes_of_the_longest_values(kind: str) -> None:
     assert limit == most + 6 * 2
 
 
+def test_bytes_of_the_longest_texts() -> None:
+    """Each character takes up to four bytes; where a text begins is counted as eight."""
+    catalog = streams("S T", a="varchar(3)", b="string")
+    decision = decided(f"SELECT T.a, S.a AS sa {OLDER} AND S.ts <= T.ts + 3", catalog)
+    rows = {"T": [{"a": text * 3, "b": "", "ts": n} for n in range(3) for text in ("😀", "\U0010ffff")], "S": []}
+    most, limit = _state_bytes(decision, catalog, rows), _byte_limit(decision, catalog, rows)
+    assert limit is not None and most <= limit <= most + 6 * (2 + 4)
+    other = decided(f"SELECT upper(T.a) AS a, S.a AS sa {OLDER} AND S.ts <= T.ts + 3", catalog)
+    assert _byte_limit(other, catalog, rows) is None
+
+
 @pytest.mark.parametrize("kind", EXTREMES)
 def test_an_entry_narrower_than_its_values_is_rejected(kind: str) -> None:
     decision = decided(f"SELECT T.a, S.a AS sa {OLDER} AND S.ts <= T.ts + 3", streams("S T", a=kind, b="string"))

@@ -32,7 +32,7 @@ def checked(sql: str, emit: str = "", **more: Any) -> Checked:
 
 
 def ran(found: Checked, seed: int, given: Generated) -> PeriodRun:
-    """A run in epochs of a random length, in every second one with restarts."""
+    """A run in slices of a random length, in every second one with restarts."""
     choices = Choices.seeded(seed)
     rows = {
         name: [dict(zip((*COLUMNS[name], "vb", "ve"), row, strict=True)) for row in rows]

@@ -130,11 +130,14 @@ OF_64_BITS, OF_128_BITS, WIDE = 9, 17, 33
             2 * (5 * OF_64_BITS + 22 + WIDE + OF_128_BITS),
         ),
         ("SELECT t, COUNT(*) AS n FROM S GROUP BY t, ts DIV 10", "S.t"),
+        ("SELECT a, MAX(v) AS n FROM S GROUP BY a", GROUPS * (OF_64_BITS + OF_128_BITS + 8 + 4 * 5 + 1)),
+        ("SELECT a, MAX(upper(v)) AS n FROM S GROUP BY a", "UPPER(v)"),
         ("SELECT a, COUNT(DISTINCT t) AS n FROM S GROUP BY a, ts DIV 10", "S.t"),
     ],
 )
 def test_bytes_of_entries(sql: str, size: int | str) -> None:
-    judged = checked_circuit(sql, {"streams": {"S": {**T, "columns": {**T["columns"], "t": "string"}}, "T": T}}).circuit
+    texts = {**T, "columns": {**T["columns"], "t": "string", "v": "varchar(5)"}}
+    judged = checked_circuit(sql, {"streams": {"S": texts, "T": T}}).circuit
     assert isinstance(judged, JudgedOperators)
     found = state_bytes(judged.judgement)
     assert (found.name if isinstance(found, StateColumn) else found.value) == size

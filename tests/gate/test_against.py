@@ -16,7 +16,8 @@ from streambound.analyzer.globs import matches
 from streambound.analyzer.spans import SourceText
 from streambound.criteria.check import check_source
 from streambound.criteria.vocabulary import Verdict
-from streambound.gate.transitions import ChangeKind, transitions
+from streambound.gate.transitions import transitions
+from streambound.reports.beside import ChangeKind
 from streambound.reports.outcome import BoundText, Outcome, outcome
 from support.git import commit, git
 from support.profiles import MORE

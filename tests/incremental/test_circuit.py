@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from streambound.analyzer.constants import BIGINT
-from streambound.incremental.circuit import Circuit, CircuitBuilder, CircuitColumn, CircuitError
+from streambound.incremental.circuit import Circuit, CircuitBuilder, CircuitColumn, CircuitError, NestedOp
 from streambound.incremental.operators import (
     DelayOp,
     DistinctOp,
@@ -13,7 +13,6 @@ from streambound.incremental.operators import (
     FirstOp,
     IntegrateOp,
     MapOp,
-    NestedOp,
     PlusOp,
     PortOp,
     SourceOp,

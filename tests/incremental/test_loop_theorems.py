@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from streambound.incremental.circuit import Op
 from streambound.incremental.evaluate import Execution, evaluate, evaluate_once
-from streambound.incremental.operators import DelayOp, DifferentiateOp, GroupRowsOp, Op, SumsOp
+from streambound.incremental.operators import DelayOp, DifferentiateOp, GroupRowsOp, SumsOp
 from streambound.incremental.passes.chain import chain
 from streambound.incremental.passes.incrementalise import incrementalise, lift
 from streambound.incremental.pipeline import stages

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streambound.incremental.circuit import Circuit, CircuitBuilder
+from streambound.incremental.circuit import Circuit, CircuitBuilder, Op
 from streambound.incremental.evaluate import evaluate, evaluate_once
 from streambound.incremental.operators import (
     ConstantOp,
@@ -17,7 +17,6 @@ from streambound.incremental.operators import (
     GroupRowsOp,
     IntegrateOp,
     NegateOp,
-    Op,
     PlusOp,
     SumsOp,
 )

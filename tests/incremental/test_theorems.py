@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from hypothesis import given
 
-from streambound.incremental.circuit import CircuitBuilder
+from streambound.incremental.circuit import CircuitBuilder, Op
 from streambound.incremental.evaluate import evaluate_once
 from streambound.incremental.operators import (
     DelayOp,
@@ -17,7 +17,6 @@ from streambound.incremental.operators import (
     IntegrateOp,
     JoinOp,
     MapOp,
-    Op,
     PlusOp,
     SumsOp,
     TouchedOp,

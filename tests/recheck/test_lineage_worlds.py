@@ -89,6 +89,13 @@ def test_an_anti_join_of_a_selection(session: Any, tmp_path: Path) -> None:
     assert compared(session, tmp_path, rows, ANTI, ("name",)).equal
 
 
+def test_a_join_of_three_tables_is_in_one_world(session: Any, tmp_path: Path) -> None:
+    sql = "SELECT a.name, x.hotel FROM a JOIN b AS x ON a.loc = x.place JOIN b AS y ON x.hotel <> y.hotel"
+    rows = [("Ann", hotel, 5, 6, "a.a1 & b.b2 & b.b3", 0.294) for hotel in ("hotel1", "hotel2")]
+    assert compared(session, tmp_path, rows, sql, ("name", "hotel")).equal
+    assert not compared(session, tmp_path / "less", rows[1:], sql, ("name", "hotel")).equal
+
+
 def other(place: int, **changed: Any) -> list[tuple[Any, ...]]:
     names = (*NAMES, "begin", "end", "lineage", "p")
     row = dict(zip(names, LEFT[place], strict=True)) | changed

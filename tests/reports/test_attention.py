@@ -61,7 +61,7 @@ def test_markdown_has_a_table_of_states_the_largest_first(tmp_path: Path) -> Non
     arguments = ["check", "--catalog", str(tmp_path / "streams.toml"), "--format", "markdown", str(tmp_path / "q.sql")]
     shown = CliRunner().invoke(cli.main, arguments).output
     assert re.findall(r"^\| (\w+) \| \w*bounded \| (.*) \| (.*) \|$", shown, flags=re.M) == [
-        ("no", "", ""), ("large", "1,998", "52 kB"), ("small", "18", "468 B"),
+        ("no", "no limit", ""), ("large", "1,998", "52 kB"), ("small", "18", "468 B"),
     ]  # fmt: skip
 
 

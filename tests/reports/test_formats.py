@@ -322,6 +322,10 @@ def test_html_is_one_file_that_asks_for_nothing(everything: dict[str, str]) -> N
     text = everything["html"]
     root = etree.fromstring(text.encode(), etree.HTMLParser(huge_tree=True))
     assert len(root.findall(".//details[@data-is]")) == 9
+    table = root.xpath("//table[@id='states']/tbody/tr")
+    assert len(table) >= 4 and {row.get("data-query") for row in table} <= {
+        one.get("id") for one in root.iter("details")
+    }
     assert not root.xpath("//*[@src] | //link | //iframe | //object | //form")
     assert not re.search(r"url\(|@import|fetch\(|XMLHttpRequest", text)
     (policy,) = root.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")

@@ -122,6 +122,25 @@ def test_an_opened_query_shows_marks_repairs_and_drawings(page: Browser) -> None
     assert page.texts(".query.unbounded .source mark") == []
 
 
+def test_the_table_of_states_begins_with_the_largest_and_is_sorted_by_a_click(page: Browser) -> None:
+    in_table = "#states tbody tr:not([hidden]) a"
+    largest = page.texts(in_table)
+    assert sorted(largest) == ["<b>customers</b>", "customers_after", "levels"] and largest[0] == "customers_after"
+    page.click("#states th:nth-child(1) button")
+    assert page.texts(in_table) == ["levels", "customers_after", "<b>customers</b>"]
+    page.click("#states th:nth-child(1) button")
+    assert page.texts(in_table) == ["<b>customers</b>", "customers_after", "levels"]
+    page.click("#states th:nth-child(4) button")
+    assert page.texts(in_table)[0] == "customers_after" and len(page.texts("#states [aria-sort=descending]")) == 1
+    page.type("input[type=search]", "levels")
+    assert page.texts(in_table) == ["levels"]
+    page.type("input[type=search]", "\ue00c")
+    page.click("#states [data-query=q2] a")
+    page.run("return new Promise(done => setTimeout(done, 50))")
+    assert page.texts("#q2 .source mark") == ["a.customer"]
+    page.run("document.querySelector('#q2').open = false")
+
+
 def test_an_address_opens_its_query(page: Browser) -> None:
     page.run("location.hash = 'q1'")
     page.run("return new Promise(done => setTimeout(done, 50))")

@@ -16,7 +16,8 @@ from streambound import cli
 from streambound.analyzer.errors import InputError
 from streambound.commands.failures import tell
 from streambound.commands.saying import Activity, show
-from streambound.gate.baseline import BaselineEntry, baseline_text
+from streambound.gate.baseline import baseline_text
+from streambound.reports.beside import BaselineEntry
 from streambound.reports.visible import visible
 from streambound.synopsis_exec.job_file import job_in
 from support.catalog_texts import TWO_STREAMS

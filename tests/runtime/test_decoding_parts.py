@@ -16,7 +16,7 @@ from streambound_runtime.decoding.row_text import row_texts
 from streambound_runtime.decoding.sql_types import FIRST_DAY, FIRST_MOMENT, LAST_DAY, LAST_MOMENT, sql_type
 from streambound_runtime.operators import plan
 from streambound_runtime.promises import PeriodContract
-from streambound_runtime.spec import Stream, TableColumn
+from streambound_runtime.spec import Relation, Stream, TableColumn
 from support import told_reasons as told
 
 where = plan.Test
@@ -40,7 +40,7 @@ def test_names_of_types_are_those_of_the_analyzer() -> None:
 
 def test_words_of_reasons() -> None:
     of_columns = [told.missing, told.not_of_type, told.out_of_range, told.not_utf8, told.without_time, told.too_early]
-    of_columns += [told.outside_years, told.not_a_number, told.outside_domain, told.no_partition]
+    of_columns += [told.outside_years, told.not_a_number, told.beyond_length, told.outside_domain, told.no_partition]
     of_columns += [lambda column, _: f"null-bound: {column}, a bound of the period, is NULL"]
     for kind in ("int", "decimal(9,2)", "array<int>"):
         codes = [code for code, words in REASONS if "{column}" in words]
@@ -66,6 +66,16 @@ def test_words_of_reasons() -> None:
         "repeated-key: a second row of a key that has one row",
         "max-rate: more than max_rate = 3 rows per 1 second",
     ]  # fmt: skip
+
+
+def test_texts_are_as_long_as_their_type_says() -> None:
+    """In characters, as Spark counts them."""
+    texts = pa.array(["", "é😀x", "abcd", None, "a" * 9])
+    table = Relation("R", (TableColumn("v", "varchar(3)"),), ("v",))
+    for values in (texts, texts.dictionary_encode()):
+        found = {reason: mask.tolist() for reason, mask in broken(table, table.columns[0], values)}
+        assert found == {"beyond-length": [False, False, True, False, True]}
+    assert not list(broken(table, TableColumn("v", "string"), texts))
 
 
 def test_ranges_and_lists_beyond_the_type() -> None:

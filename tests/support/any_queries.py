@@ -30,6 +30,8 @@ _PLAIN = (
     "COUNT(*) FILTER (WHERE {0} > 1)",
     "COUNT(DISTINCT {0}) FILTER (WHERE {1} > 0)",
     "SUM(DISTINCT {0}) FILTER (WHERE {0} IN (1, 2) OR {1} = 3)",
+    "MAX_BY({0}, {0} * 10 + {1})",
+    "MIN_BY({1}, {1} - {0} * 10)",
     "MAX({0}) FILTER (WHERE {1} IS NOT NULL AND {0} < 3)",
 )
 _FLOATS = (

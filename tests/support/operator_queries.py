@@ -64,6 +64,8 @@ class OperatorQuery(WindowQuery):
             (4 * top, "named_twice"),
             (2 * top, "several_subqueries"),
             (3 * top, "values_of_others"),
+            (2 * top, "several_groupings"),
+            (2 * top, "first_of_all"),
         ]
         form = self.choices.weighted([item for item in forms if item[0]])
         self.asks = 100 if form == "select" and top else 3 if form in ("set", "over", "recursion") else 15
@@ -102,6 +104,30 @@ class OperatorQuery(WindowQuery):
         alias = self._alias()
         key = f"{alias}.{self.choices.pick(('c1', 'c2'))}"
         return f"SELECT {_named(['COUNT(*)', key][:width])} FROM ({both}) AS {alias} GROUP BY {key}"
+
+    def _several_groupings(self, depth: int, width: int, top: bool) -> str:
+        """Groups of several groupings; with HAVING, as DuckDB has a total of no rows."""
+        word = self.choices.pick(("ROLLUP", "CUBE"))
+        self.used[word.lower()] += 1
+        source, columns = self._from(depth)
+        keys = [self.choices.pick(columns), f"{self.choices.pick(columns)} % 2"]
+        items = [self._aggregate(columns, False) if self.choices.chance(70) else keys[0] for _ in range(width)]
+        where = self._where(columns, depth)
+        grouped = f"GROUP BY {word} ({', '.join(keys)}) HAVING COUNT(*) > 0"
+        return f"SELECT {_named(items)} FROM {source}{where} {grouped}"
+
+    def _first_of_all(self, depth: int, width: int, top: bool) -> str:
+        """The first rows of a query, or of each value of its first column."""
+        rows, _ = self.query(0, 2)
+        alias, falls = self._alias(), self.choices.pick(("", " DESC"))
+        order = f"{alias}.c2{falls}, {alias}.c1"
+        items = ", ".join(f"{alias}.c{n} AS c{n}" for n in range(1, width + 1))
+        if self.choices.chance(40):
+            self.used["distinct on"] += 1
+            return f"SELECT DISTINCT ON ({alias}.c1) {items} FROM ({rows}) AS {alias} ORDER BY {alias}.c1, {order}"
+        self.used["order by limit"] += 1
+        limit = f"LIMIT {self.choices.integer(1, 3)}{self.choices.pick(('', ' OFFSET 1'))}"
+        return f"SELECT {items} FROM ({rows}) AS {alias} ORDER BY {order} {limit}"
 
     # --- joins above joins -------------------------------------------------------------------------------------------
 
@@ -362,10 +388,13 @@ class OperatorQuery(WindowQuery):
         order = self.choices.pick(("v", "v DESC", "b", "ts DESC", ""))
         column = f"{inner}.{self.choices.pick('abv')}"
         value = self.choices.pick(
-            (f"SUM({column})", "COUNT(*)", f"MAX({column})", "RANK()", f"LAG({column})", "NTILE(2)")
+            (
+                *(f"SUM({column})", "COUNT(*)", f"MAX({column})", "RANK()", f"LAG({column})", "NTILE(2)"),
+                *("CUME_DIST()", "PERCENT_RANK()", f"COUNT(DISTINCT {column})", f"SUM({column}) FILTER (WHERE b > 0)"),
+            )
         )
         ties = ", ".join(f"{inner}.{one}" for one in COLUMNS if one != order.split()[0]) if order else ""
-        if not order and value[0] in "RLN":
+        if not order and value.startswith(("R", "L", "N", "P", "CUME")):
             value = f"MIN({column})"
         over = [f"PARTITION BY {by}"] * (by != "") + [f"ORDER BY {inner}.{order}"] * (order != "")
         over[-1:] = [one + f"⟦‖, {ties}⟧" * value.startswith(("LAG", "NTILE")) for one in over[-1:]]

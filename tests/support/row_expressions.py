@@ -8,7 +8,7 @@ from streambound.analyzer.algebra.aggregate_functions import aggregate_type
 from streambound.analyzer.constants import BIGINT, DOUBLE
 from streambound.analyzer.expressions.dialect import parsed
 from streambound.incremental.aggregates import AggregateOf
-from streambound.incremental.circuit import CircuitColumn
+from streambound.incremental.circuit import CircuitColumn, Op
 from streambound.incremental.operators import (
     AggregateRows,
     AtMostOne,
@@ -21,7 +21,6 @@ from streambound.incremental.operators import (
     JoinOp,
     MapOp,
     NegateOp,
-    Op,
     PlusOp,
     PositiveOp,
     SessionsOfGroup,

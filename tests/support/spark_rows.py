@@ -140,6 +140,8 @@ def _conditions(table: Table, column: Column, outside_json: bool) -> Iterator[tu
     if family is Family.FLOAT:
         yield reasons.not_a_number(*told_of), f"isnan({text})"
     domain = next(declared.domain for declared in table.columns if declared.name == column.name)
+    if (length := column.type.length) is not None:
+        yield reasons.beyond_length(*told_of), f"length({value}) > {length}"
     if domain is not None and domain.values:
         yield reasons.outside_domain(*told_of), f"{value} NOT IN ({', '.join(map(_literal, domain.values))})"
     elif domain is not None:

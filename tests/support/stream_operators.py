@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from hypothesis import strategies as st
 
-from streambound.incremental.circuit import Circuit, CircuitBuilder
+from streambound.incremental.circuit import Circuit, CircuitBuilder, NestedOp, Op
 from streambound.incremental.evaluate import evaluate
 from streambound.incremental.operators import (
     DelayOp,
@@ -18,8 +18,6 @@ from streambound.incremental.operators import (
     JoinOp,
     MapOp,
     NegateOp,
-    NestedOp,
-    Op,
     PlusOp,
     PortOp,
     PositiveOp,

@@ -53,6 +53,11 @@ def not_a_number(column: str, kind: str) -> str:
     return f"not-a-number: {column} is NaN"
 
 
+def beyond_length(column: str, kind: str) -> str:
+    """A text is longer than its type says."""
+    return f"beyond-length: {column} is longer than a {kind}"
+
+
 def outside_domain(column: str, kind: str) -> str:
     """The catalog declares other values."""
     return f"outside-domain: {column} is outside its domain"

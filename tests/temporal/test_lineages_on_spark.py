@@ -82,6 +82,16 @@ def test_what_means_nothing_is_told_with_the_way_out(spark: Any) -> None:
             Temporal(spark, lineage_nodes=nodes)
 
 
+def test_columns_that_both_sides_have_are_called_after_their_relations(spark: Any) -> None:
+    found = Temporal(spark)
+    for name, columns in (("a", "n string, k int"), ("b", "h string, K int")):
+        df = spark.createDataFrame([("x", 1, 7, 0.5, 0, 3)], f"{columns}, id int, p double, vb int, ve int")
+        found.relation(name, df, period=("vb", "ve"), key="id", probability="p")
+    assert found.tp_join("a", "b AS y", on="a.k = y.k").columns[:4] == ["n", "a_k", "h", "y_K"]
+    assert found.tp_join("a", "a AS y", on="a.k = y.k", how="full").count() == 1
+    assert found.tp_join("a", "b", on="a.k = b.k", how="anti").columns[:2] == ["n", "k"]
+
+
 def test_a_lineage_that_is_too_large_is_an_error_with_its_row(spark: Any) -> None:
     """r(x), s(x, y), t(y) projected to nothing: nothing splits it."""
     from streambound_runtime.tp.limits import too_large

@@ -13,6 +13,7 @@ from itertools import repeat
 
 import pytest
 
+from streambound_runtime.lineage.probability import decimal
 from streambound_runtime.periods import scanning
 from streambound_runtime.tp.rows import Carried
 from support.profiles import MORE
@@ -41,7 +42,7 @@ def written(row: tuple[str, Row], matches: Sequence[tuple[str, Row]]) -> tuple[s
     if not others:
         return text, own
     names = " | ".join(name for name, _ in others)
-    return (f"{text} & !({names})" if len(others) > 1 else f"{text} & !{names}"), own * p
+    return (f"{text} & !({names})" if len(others) > 1 else f"{text} & !{names}"), decimal(own * p)
 
 
 def by_point(how: str, left: Sequence[Row], right: Sequence[Row]) -> Windows:
@@ -54,7 +55,7 @@ def by_point(how: str, left: Sequence[Row], right: Sequence[Row]) -> Windows:
             for s in right:
                 begin, end = max(r.begin, s.begin), min(r.end, s.end)
                 if begin < end and match(r, s, begin):
-                    found[*r.fact, *s.fact, begin, end, f"a.{r.key} & b.{s.key}", float(r.p) * float(s.p)] += 1
+                    found[*r.fact, *s.fact, begin, end, f"a.{r.key} & b.{s.key}", decimal(float(r.p) * float(s.p))] += 1
     for side, wanted in enumerate(WINDOWS[how]):
         (name, rows), (other, others) = sides[side], sides[1 - side]
         for r in rows if wanted else ():

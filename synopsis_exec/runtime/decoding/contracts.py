@@ -36,6 +36,8 @@ def broken(table: Stream | Relation, column: TableColumn, values: pa.Array) -> I
         yield "outside-years", there & ~between(values, *YEARS[kind.family])
     if kind.family == "float" and not (table.period and table.period.probability == column.name):
         yield "not-a-number", np.isnan(values.fill_null(0.0).to_numpy(zero_copy_only=False))
+    if kind.length is not None:
+        yield "beyond-length", there & ~between(_lengths(values), None, kind.length)
     domain = column.domain
     if domain is not None and domain.values:
         yield "outside-domain", there & (places(values, domain.values) < 0)
@@ -44,6 +46,14 @@ def broken(table: Stream | Relation, column: TableColumn, values: pa.Array) -> I
     partitions = stream.arrival.partitions if stream is not None else None
     if partitions is not None and partitions.column == column.name:
         yield "unknown-partition", places(values, partitions.values) < 0
+
+
+def _lengths(values: pa.Array) -> pa.Array:
+    """The characters of texts."""
+    import pyarrow as pa
+    from pyarrow import compute as pc
+
+    return pc.utf8_length(plain(values)).cast(pa.int64())
 
 
 def marked(mark: Mark[Value], values: pa.Array) -> Mask:

@@ -21,6 +21,7 @@ REASONS = (
     ("negative-timestamp", "{column} is before 0, where time starts"),
     ("outside-years", "{column} is outside the years 1 to 9999"),
     ("not-a-number", "{column} is NaN"),
+    ("beyond-length", "{column} is longer than a {kind}"),
     ("outside-domain", "{column} is outside its domain"),
     ("unknown-partition", "{column} is none of the declared partitions"),
     ("expression", "{expression} cannot be computed: {why}"),

@@ -36,7 +36,8 @@ YEARS = {"date": (FIRST_DAY, LAST_DAY), "timestamp": (FIRST_MOMENT, LAST_MOMENT)
 
 @dataclass(frozen=True, slots=True)
 class SqlType:
-    """A type: what values it has, of how many bits; of a decimal, how many digits, and how many of them are places.
+    """A type: what values it has, of how many bits; of a decimal, how many digits, and how many of them are places; of
+    a text, how many characters at most, where it says so.
 
     The family is integer, boolean, date, timestamp, float, decimal, string, or other: of the last, such as arrays, only
     matters that something is there, encoded as 1. Where an expression reads such a value it is, until Spark has
@@ -48,6 +49,7 @@ class SqlType:
     bits: int = 64
     digits: int = _DIGITS
     scale: int = 0
+    length: int | None = None
 
     @property
     def large(self) -> bool:
@@ -119,9 +121,13 @@ def sql_type(name: str) -> SqlType:
 
     >>> sql_type("decimal(9,2)").scale, sql_type("tinyint").bits, sql_type("array<int>").family
     (2, 8, 'other')
+    >>> sql_type("varchar(20)").length, sql_type("string").length
+    (20, None)
     """
     word = re.split(r"[\s(<]", name.strip(), maxsplit=1)[0]
     family, size = _FAMILY.get(word, "other"), _SIZE.search(name)
+    if family == "string" and size is not None:
+        return SqlType(name, family, length=int(size[1]))
     if family != "decimal" or size is None:
         return SqlType(name, family, _BITS.get(word, 64))
     return SqlType(name, family, digits=int(size[1]), scale=int(size[2] or 0))

@@ -16,7 +16,7 @@ from streambound_runtime.engine.aggregates import of_sums
 from streambound_runtime.engine.slice_tables import COPIES, SINCE, UNTIL, ArrivedRows, Measure, SliceTables
 from streambound_runtime.engine.tables import BIGINT, DOUBLE, EXACT, HUGEINT, VARCHAR, engine_type, listed, places, same
 from streambound_runtime.operators.circuit_plan import GroupValue
-from streambound_runtime.operators.epochs.plan import EpochAggregate, EpochGroup
+from streambound_runtime.operators.period_plan import SliceAggregate, SliceGroup
 
 _BEST = ("min", "max")
 _NO_KEY = "0"
@@ -31,7 +31,7 @@ class GroupParts:
     one. Without aggregates there is a part for whether a group has rows.
     """
 
-    plan: EpochGroup
+    plan: SliceGroup
     types: tuple[str, ...]
 
     @property
@@ -121,7 +121,7 @@ class _Groups:
         there = "" if plan.always else " AND p.m > 0"
         return f"(SELECT {listed(*made, 'p.b', 'p.e', '1 AS m')} FROM {joined} WHERE p.e IS NOT NULL{there})"
 
-    def _value(self, one: EpochAggregate, best: dict[tuple[str, int], str]) -> str:
+    def _value(self, one: SliceAggregate, best: dict[tuple[str, int], str]) -> str:
         if one.column is None:
             number, total, exact = "p.m", "p.m", False
         elif one.function in _BEST:

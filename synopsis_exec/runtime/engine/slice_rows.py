@@ -25,18 +25,18 @@ from streambound_runtime.engine.slice_tables import (
 )
 from streambound_runtime.engine.tables import BIGINT, DOUBLE, HUGEINT, VARCHAR, columns, engine_type, listed, places
 from streambound_runtime.operators.circuit_plan import MapNode
-from streambound_runtime.operators.epochs.plan import (
-    EpochDifference,
-    EpochDistinct,
-    EpochGroup,
-    EpochJoin,
-    EpochMap,
-    EpochMatched,
-    EpochPlan,
-    EpochRelation,
-    EpochScan,
-    EpochUnion,
+from streambound_runtime.operators.period_plan import (
     RandomRows,
+    SliceDifference,
+    SliceDistinct,
+    SliceGroup,
+    SliceJoin,
+    SliceMap,
+    SliceMatched,
+    SlicePlan,
+    SliceRelation,
+    SliceScan,
+    SliceUnion,
     is_arriving,
     is_static,
     only_latest,
@@ -66,70 +66,70 @@ class SliceRows:
     high: int
     with_ends: list[str] = field(default_factory=list)
 
-    def top(self, plan: EpochPlan) -> str:
+    def top(self, plan: SlicePlan) -> str:
         """The rows of a whole query."""
         return self._kept_rows(plan) if is_arriving(plan) else self.rows(plan)
 
-    def parts(self, plan: EpochPlan) -> str:
+    def parts(self, plan: SlicePlan) -> str:
         """Rows with their whole periods as they come, the sum of which is the result: equal ones as one."""
         names = listed(columns(len(self.types(plan))), "b", "e")
         return f"(SELECT {names}, sum(m) AS m FROM {self._arrived(plan)} GROUP BY {names})"
 
     # --- types --------------------------------------------------------------------------------------------------------
 
-    def types(self, plan: EpochPlan) -> tuple[str, ...]:
+    def types(self, plan: SlicePlan) -> tuple[str, ...]:
         """The types of an operator's columns."""
         match plan:
-            case EpochScan(block):
+            case SliceScan(block):
                 return self.streams[block][1][:-1]
-            case EpochRelation(types=types):
+            case SliceRelation(types=types):
                 return tuple(map(engine_type, types))
-            case EpochMap(columns=columns):
+            case SliceMap(columns=columns):
                 return tuple(engine_type(kind) for _, kind in columns)
-            case EpochMatched(input=input) | EpochDistinct(input=input) | EpochJoin(kind="semi" | "anti", left=input):
+            case SliceMatched(input=input) | SliceDistinct(input=input) | SliceJoin(kind="semi" | "anti", left=input):
                 return self.types(input)
-            case EpochUnion(left, right) | EpochDifference(left, right):
+            case SliceUnion(left, right) | SliceDifference(left, right):
                 both = zip(self.types(left), self.types(right), strict=True)
                 return tuple(max(kinds, key=_WIDER.index) for kinds in both)
-            case EpochJoin(left=left, right=right):
+            case SliceJoin(left=left, right=right):
                 return (*self.types(left), *self.types(right))
             case RandomRows(input):
                 return self.types(input)[:-2]
-            case EpochGroup(input, keys, aggregates):
+            case SliceGroup(input, keys, aggregates):
                 return (*self.types(input)[:keys], *(engine_type(one.result) for one in aggregates))
 
     # --- rows that arrive ---------------------------------------------------------------------------------------------
 
-    def arriving(self, plan: EpochPlan) -> str:
+    def arriving(self, plan: SlicePlan) -> str:
         """The rows of a stream or a relation that begin in the slice, with their whole periods."""
         if is_static(plan):
             return f"(SELECT * FROM {self._static(plan)} WHERE b >= {SINCE} AND b < {UNTIL})"
         return self._arrived(plan)
 
-    def _arrived(self, plan: EpochPlan) -> str:
+    def _arrived(self, plan: SlicePlan) -> str:
         """The rows that begin in the slice, with their whole periods."""
         match plan:
-            case EpochScan(block):
+            case SliceScan(block):
                 delta, (*kinds, _) = self.streams[block]
                 shown = [plain(f"c{n}", kind, f"c{n}") for n, kind in enumerate(kinds)]
                 period = f"greatest(t, {_time(self.low)}) AS b, least(c{len(kinds)}, {_time(self.high)}) AS e"
                 return f"(SELECT {listed(*shown, period, 'w AS m')} FROM {delta} WHERE b < e)"
-            case EpochMap(input=input):
+            case SliceMap(input=input):
                 return self.mapped(plan, self._arrived(input))
-            case EpochMatched():
+            case SliceMatched():
                 return self._matched(plan, self._arrived(plan.input))
-            case EpochUnion(left, right):
+            case SliceUnion(left, right):
                 return self._united(plan, self._arrived(left), self._arrived(right))
-            case EpochJoin():
+            case SliceJoin():
                 return self._joined_parts(plan)
         raise AssertionError(f"the rows of {type(plan).__name__} do not carry their ends")
 
-    def _kept_rows(self, plan: EpochPlan, most: str = "") -> str:
+    def _kept_rows(self, plan: SlicePlan, most: str = "") -> str:
         """Rows that arrived and are still valid, in the slice."""
         key = tuple((f"c{n}", kind) for n, kind in enumerate(self.types(plan)))
         return self.tables.kept(ArrivedRows(key, most=most), self._arrived(plan))
 
-    def _joined_parts(self, plan: EpochJoin) -> str:
+    def _joined_parts(self, plan: SliceJoin) -> str:
         """Pairs of which a row comes in the slice: with those of the other side that come, and earlier ones."""
         sides = plan.left, plan.right
         new, held = list[str](), list[str]()
@@ -146,7 +146,7 @@ class SliceRows:
         first, second = self.pairs(plan, new[0], with_all), self.pairs(plan, held[0], new[1])
         return f"(SELECT * FROM {first} UNION ALL SELECT * FROM {second})"
 
-    def _waiting(self, side: EpochPlan, new: str) -> str:
+    def _waiting(self, side: SlicePlan, new: str) -> str:
         """Rows that are valid after the slice, or begin then: pairs with a relation's rows may lie ahead."""
         kinds = self.types(side)
         named = [*zip(places(len(kinds)), kinds, strict=True), ("b", BIGINT), ("e", BIGINT)]
@@ -159,24 +159,24 @@ class SliceRows:
 
     # --- relations ----------------------------------------------------------------------------------------------------
 
-    def _static(self, plan: EpochPlan) -> str:
+    def _static(self, plan: SlicePlan) -> str:
         """The rows of σ and Π of a relation, of all of time."""
         before, self.tables.steps = self.tables.steps, []
-        if isinstance(plan, EpochRelation):
+        if isinstance(plan, SliceRelation):
             made = self._relation(plan)
         else:
-            assert isinstance(plan, EpochMap), "nothing else is known beforehand"
+            assert isinstance(plan, SliceMap), "nothing else is known beforehand"
             names = columns(len(plan.columns))
             made = f"SELECT {listed(names, 'b', 'e', 'm')} FROM {self.mapped(plan, self._static(plan.input))}"
         name = self.tables.table(made)
         for step in self.tables.steps:  # once
             step()
         self.tables.steps = before
-        if isinstance(plan, EpochRelation) and plan.period:
+        if isinstance(plan, SliceRelation) and plan.period:
             self.with_ends.append(name)
         return name
 
-    def _relation(self, plan: EpochRelation) -> str:
+    def _relation(self, plan: SliceRelation) -> str:
         """The rows of a relation in the time that there is; one without a period is valid at all of it."""
         rows = self.relations.get(plan.table, ()) if plan.table else [{}]
         kinds = [*map(engine_type, plan.types), *([BIGINT, BIGINT] if plan.period else [])]
@@ -195,14 +195,14 @@ class SliceRows:
         there = f"{begin} IS NOT NULL AND {end} IS NOT NULL AND b < e"
         return f"SELECT {listed(*shown, period, 'w AS m')} FROM {found} WHERE {there}"
 
-    def _matched(self, plan: EpochMatched, rows: str) -> str:
+    def _matched(self, plan: SliceMatched, rows: str) -> str:
         """Rows that agree with one of a relation, whenever that is valid."""
         equal = " AND ".join(f"l.c{mine} = r.c{theirs}" for mine, theirs in plan.keys)
         return f"(SELECT l.* FROM {rows} l SEMI JOIN {self._static(plan.relation)} r ON {equal})"
 
     # --- operators ----------------------------------------------------------------------------------------------------
 
-    def rows(self, plan: EpochPlan) -> str:
+    def rows(self, plan: SlicePlan) -> str:
         """The parts of an operator's rows that lie in the slice."""
         if is_arriving(plan):
             return self._kept_rows(plan)
@@ -210,26 +210,26 @@ class SliceRows:
             names = columns(len(self.types(plan)))
             return f"(SELECT {listed(names, CLIPPED, 'm')} FROM {self._static(plan)} WHERE {WITHIN})"
         match plan:
-            case EpochMap(input=input):
+            case SliceMap(input=input):
                 return self.mapped(plan, self.rows(input))
-            case EpochMatched():
+            case SliceMatched():
                 return self._matched(plan, self.rows(plan.input))
-            case EpochUnion(left, right):
+            case SliceUnion(left, right):
                 return self._united(plan, self.rows(left), self.rows(right))
-            case EpochDistinct(input=input) if is_arriving(input):
+            case SliceDistinct(input=input) if is_arriving(input):
                 key = tuple((f"c{n}", kind) for n, kind in enumerate(self.types(input)))
                 return present(self.tables.kept(ArrivedRows(key, last=True), self._arrived(input)), places(len(key)))
-            case EpochDistinct(input=input):
+            case SliceDistinct(input=input):
                 return present(self.rows(input), places(len(self.types(input))))
-            case EpochDifference():
+            case SliceDifference():
                 return self._difference(plan)
-            case EpochGroup():
+            case SliceGroup():
                 return self._grouped(plan)
-            case EpochJoin():
+            case SliceJoin():
                 return self._joined(plan)
         raise AssertionError(f"no operator for {type(plan).__name__}")
 
-    def mapped(self, plan: EpochMap, rows: str, carried: Sequence[str] = OF_ROWS) -> str:
+    def mapped(self, plan: SliceMap, rows: str, carried: Sequence[str] = OF_ROWS) -> str:
         """What expressions make of rows for which a condition is true; other columns are ``carried``."""
         if plan.picks is not None:
             shown = (f"c{place} AS c{n}" for n, place in enumerate(plan.picks))
@@ -238,11 +238,11 @@ class SliceRows:
         node = MapNode(self.tables.name, "", plan.given, plan.columns, *texts)
         return self.tables.computed(node, rows, carried)
 
-    def _united(self, plan: EpochPlan, *sides: str) -> str:
+    def _united(self, plan: SlicePlan, *sides: str) -> str:
         cast = listed(*(f"CAST(c{n} AS {kind}) AS c{n}" for n, kind in enumerate(self.types(plan))), "b", "e", "m")
         return f"({' UNION ALL '.join(f'SELECT {cast} FROM {side}' for side in sides)})"
 
-    def _difference(self, plan: EpochDifference) -> str:
+    def _difference(self, plan: SliceDifference) -> str:
         """EXCEPT ALL and INTERSECT ALL, of the numbers ``x`` and ``y`` of either side's rows."""
         kinds = self.types(plan)
         names = places(len(kinds))
@@ -260,11 +260,11 @@ class SliceRows:
         copies, there = ("least(x, y)", "x > 0 AND y > 0") if plan.common else ("x - y", "x > y")
         return swept(f"SELECT {changes} FROM {both}", names, copies, there)
 
-    def _two_sided(self, plan: EpochDifference, left: str, right: str) -> str:
+    def _two_sided(self, plan: SliceDifference, left: str, right: str) -> str:
         cast = listed(*(f"CAST(c{n} AS {kind}) AS c{n}" for n, kind in enumerate(self.types(plan))), "b", "e")
         return f"(SELECT {cast}, m AS x, 0 AS y FROM {left} UNION ALL SELECT {cast}, 0, m FROM {right})"
 
-    def _limited(self, plan: EpochPlan, static: EpochPlan) -> str:
+    def _limited(self, plan: SlicePlan, static: SlicePlan) -> str:
         """Rows of which no more copies play a part than a relation has at all."""
         names = columns(len(self.types(static)))
         copies = (
@@ -274,7 +274,7 @@ class SliceRows:
         self.tables.step(copies, known)()
         return self._kept_rows(plan, known)
 
-    def _grouped(self, plan: EpochGroup) -> str:
+    def _grouped(self, plan: SliceGroup) -> str:
         parts = GroupParts(plan, self.types(plan.input))
         if is_arriving(plan.input):
             arrived = self.tables.table(f"SELECT * FROM {self._arrived(plan.input)}")
@@ -286,7 +286,7 @@ class SliceRows:
 
     # --- joins --------------------------------------------------------------------------------------------------------
 
-    def _joined(self, plan: EpochJoin) -> str:
+    def _joined(self, plan: SliceJoin) -> str:
         if plan.kind == "inner":
             return self.pairs(plan, self.rows(plan.left), self.rows(plan.right))
         left, right = (
@@ -306,7 +306,7 @@ class SliceRows:
             found.append(self._alone(right, pairs, "right_id", listed(*nothing[1], *moved)))
         return self._united(plan, *found)
 
-    def pairs(self, plan: EpochJoin, left: str, right: str, more: Mapping[str, str] = _COPIES) -> str:
+    def pairs(self, plan: SliceJoin, left: str, right: str, more: Mapping[str, str] = _COPIES) -> str:
         """The pairs of rows that are valid together, where they are; with ``more`` columns of the rows l and r."""
         by, width = plan.widths
         shown = [*(f"l.c{n}" for n in range(by)), *(f"r.c{n} AS c{by + n}" for n in range(width))]

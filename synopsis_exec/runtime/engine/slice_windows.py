@@ -24,12 +24,12 @@ from streambound_runtime.engine.tables import BIGINT, DOUBLE, VARCHAR, columns, 
 from streambound_runtime.lineage.encoding import decoded, encoded
 from streambound_runtime.lineage.formulas import FALSE, Formula, LineageTooLargeError, quoted
 from streambound_runtime.lineage.probability import possible
-from streambound_runtime.operators.epochs.plan import (
-    EpochJoin,
-    EpochLineage,
-    EpochMap,
-    EpochPlan,
+from streambound_runtime.operators.period_plan import (
     RandomRows,
+    SliceJoin,
+    SliceLineage,
+    SliceMap,
+    SlicePlan,
     operators_of,
 )
 from streambound_runtime.operators.values import integer
@@ -52,7 +52,7 @@ _OF_PAIR = {f"{side}_{name}": f"{side}.{name}" for side in "lr" for name in ("id
 class SliceWindows:
     """Makes the statements of a block's windows; ``open`` are queries of when what is not given yet has begun."""
 
-    query: EpochLineage
+    query: SliceLineage
     rows: SliceRows
     open: list[str] = field(default_factory=list)
 
@@ -66,8 +66,8 @@ class SliceWindows:
         return Limits(self.query.nodes, self.query.time_type)
 
     @property
-    def _join(self) -> EpochJoin | None:
-        return next((one for one in operators_of(self.query.plan) if isinstance(one, EpochJoin)), None)
+    def _join(self) -> SliceJoin | None:
+        return next((one for one in operators_of(self.query.plan) if isinstance(one, SliceJoin)), None)
 
     @property
     def _final(self) -> bool:
@@ -84,21 +84,21 @@ class SliceWindows:
         rows, kinds = self._rows(self.query.plan), self.rows.types(self.query.plan)
         return self._given(self._facts([f"SELECT * FROM {rows}"], kinds) if self.query.derived else rows, kinds)
 
-    def _rows(self, plan: EpochPlan) -> str:
+    def _rows(self, plan: SlicePlan) -> str:
         """The rows of an operator, of which several may be one fact where the result is derived."""
         match plan:
             case RandomRows():
                 names = columns(len(self.rows.types(plan)))
                 return f"(SELECT {listed(names, 'b', 'e', 'v AS l', 'p')} FROM {self._whole(self._held(0, plan))})"
-            case EpochMap(input=input):
+            case SliceMap(input=input):
                 return self.rows.mapped(plan, self._rows(input), _CARRIED)
-            case EpochJoin():
+            case SliceJoin():
                 return f"({' UNION ALL '.join(self._joined(plan))})"
         raise AssertionError(f"{type(plan).__name__} has no lineage")
 
     # --- rows of the sides --------------------------------------------------------------------------------------------
 
-    def _side(self, side: int, plan: EpochPlan, windows: str) -> str:
+    def _side(self, side: int, plan: SlicePlan, windows: str) -> str:
         """The rows of a join's side, with numbers; ``windows`` are those of them that are wanted."""
         if isinstance(plan, RandomRows) and not self.query.derived:
             return self._held(side, plan, windows)
@@ -147,7 +147,7 @@ class SliceWindows:
         """Whether rows of either side without any value, and without a match, are one fact: those of a full join."""
         return not self.query.derived and self._join is not None and self._join.kind == "full"
 
-    def _joined(self, join: EpochJoin) -> list[str]:
+    def _joined(self, join: SliceJoin) -> list[str]:
         wanted = WINDOWS[join.kind]
         outer = join.kind != "anti" and not self.query.derived
         windows = [self.tables.called() if one else "" for one in wanted]
@@ -164,7 +164,7 @@ class SliceWindows:
             found.append(self._without_values(join, sides, windows))
         return found
 
-    def _overlapping(self, join: EpochJoin, pairs: str, folded: Sequence[str]) -> str:
+    def _overlapping(self, join: SliceJoin, pairs: str, folded: Sequence[str]) -> str:
         names = columns(sum(join.widths))
         rows = self._whole(f"(SELECT * FROM {pairs} WHERE NOT ({' OR '.join(folded)}))")
         if self.query.independent:
@@ -205,7 +205,7 @@ class SliceWindows:
             written += f" WHERE NOT {such} UNION ALL SELECT id, b, e, l, NULL, true FROM {formulas}"
         self.tables.steps.append(self.tables.step(written, found))
 
-    def _beside(self, join: EpochJoin, side: int, rows: str, windows: str) -> str:
+    def _beside(self, join: SliceJoin, side: int, rows: str, windows: str) -> str:
         """Rows of a side without a match, or with one that is negated."""
         by, more = join.widths
         shown = [f"r.c{n}" for n in range(by)] if side == 0 else [f"NULL AS c{n}" for n in range(by)]
@@ -215,7 +215,7 @@ class SliceWindows:
         told = f"(SELECT * FROM {windows} WHERE possible AND {self._told})"
         return f"SELECT {listed(*shown, 'w.b', 'w.e', 'w.l', 'w.p')} FROM {told} w JOIN {rows} r ON w.id = r.id{there}"
 
-    def _without_values(self, join: EpochJoin, sides: Sequence[str], windows: Sequence[str]) -> str:
+    def _without_values(self, join: SliceJoin, sides: Sequence[str], windows: Sequence[str]) -> str:
         """Rows without any value on either side are one fact."""
         both = zip(sides, windows, strict=True)
         parts = (
@@ -283,7 +283,8 @@ class SliceWindows:
         numbered = self.tables.table(f"SELECT row_number() OVER () AS id, * FROM {rows}")
         found = self.tables.called()
         self.tables.steps.append(partial(self._chances, numbered, found, kinds))
-        shown = listed(columns(len(kinds)), "b", "e", "COALESCE(f.l, n.l) AS l", "COALESCE(f.p, n.p) AS p")
+        decimal = "CAST(format('{:.15g}', COALESCE(f.p, n.p)) AS DOUBLE)"  # as `lineage.probability.decimal`
+        shown = listed(columns(len(kinds)), "b", "e", "COALESCE(f.l, n.l) AS l", f"{decimal} AS p")
         there = "n.p IS NOT NULL OR f.p IS NOT NULL"
         return f"(SELECT {shown} FROM {numbered} n LEFT JOIN {found} f ON n.id = f.id WHERE {there})"
 

@@ -17,7 +17,7 @@ from streambound_runtime.engine.slice_tables import ENDED, SINCE, UNTIL, Compute
 from streambound_runtime.engine.slice_windows import SliceWindows
 from streambound_runtime.engine.tables import BIGINT, HUGEINT, columns, listed, places, same
 from streambound_runtime.operators.circuit_plan import PeriodNode
-from streambound_runtime.operators.epochs.plan import EpochGroup, EpochLineage, EpochMap, EpochPlan, EpochQuery
+from streambound_runtime.operators.period_plan import SliceGroup, SliceLineage, SliceMap, SlicePlan, SliceQuery
 from streambound_runtime.operators.values import integer
 from streambound_runtime.periods.times import GREATEST, LEAST
 
@@ -61,7 +61,7 @@ class PeriodSlices:
         """The statements of a tick, of which the last one gives the results."""
         query, kinds = self.query, rows.types(self.query.plan)
         own, copies = ["b", "e"], "m"
-        if isinstance(query, EpochLineage):
+        if isinstance(query, SliceLineage):
             windows = SliceWindows(query, rows)
             found, own = windows.results(), [*own, "l", "p"]
             copies = "1"
@@ -80,7 +80,7 @@ class PeriodSlices:
             self.tables.step(f"SELECT {listed(*shown, f'{copies} AS w', 'e AS t')} FROM {found}", delta)
         )
 
-    def _coalesced(self, query: EpochQuery, rows: str, width: int) -> str:
+    def _coalesced(self, query: SliceQuery, rows: str, width: int) -> str:
         """Maximal periods of constant multiplicity: the unique encoding (Dignös et al., Definition 5.3).
 
         A row of a value is its own result where it is alone in the slice, or where no other one can be valid with it
@@ -188,16 +188,16 @@ class PeriodSlices:
             self.session.fill(name, state[name])
 
 
-def apart_by(plan: EpochPlan) -> frozenset[int] | None:
+def apart_by(plan: SlicePlan) -> frozenset[int] | None:
     """Columns of which no two rows that are valid together have the same values; None where none are known.
 
-    >>> apart_by(EpochMap(EpochGroup(EpochRelation("r"), 1, ()), (), (), ("c1", "c0")))
+    >>> apart_by(SliceMap(SliceGroup(SliceRelation("r"), 1, ()), (), (), ("c1", "c0")))
     frozenset({1})
     """
     match plan:
-        case EpochGroup(keys=keys):
+        case SliceGroup(keys=keys):
             return frozenset(range(keys))
-        case EpochMap(input, expressions=expressions):
+        case SliceMap(input, expressions=expressions):
             below = apart_by(input)
             at = {text: place for place, text in enumerate(expressions)}
             known = None if below is None else [at.get(f"c{place}") for place in below]

@@ -45,6 +45,15 @@ def possible(formula: Formula, nodes: int = NODES) -> float | None:
     return None if never_true(formula, nodes) else probability(formula, nodes)
 
 
+def decimal(p: float) -> float:
+    """A probability with the fifteen digits that every decimal keeps as a double.
+
+    >>> decimal(0.7 * 0.7), decimal(0.7 * (1.0 - 0.6))
+    (0.49, 0.28)
+    """
+    return float(f"{p:.15g}")
+
+
 def _of_independent(formula: Formula, value: bool) -> float:
     """P(formula = value) where each variable occurs once; accurate near 0 for either value."""
     if formula.op in (VARIABLE, CONSTANT):

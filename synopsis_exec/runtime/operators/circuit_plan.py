@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from streambound_runtime.operators.epochs.plan import EpochLineage, EpochQuery
+from streambound_runtime.operators.period_plan import SliceLineage, SliceQuery
 from streambound_runtime.operators.plan import Term, Test
 
 NamedTypes = tuple[tuple[str, str], ...]
@@ -206,5 +206,5 @@ class PeriodNode:
 
     name: str
     inputs: tuple[str, ...]
-    query: EpochQuery | EpochLineage
+    query: SliceQuery | SliceLineage
     columns: tuple[str, ...]

@@ -10,7 +10,7 @@ import pyarrow as pa
 from streambound_runtime.arrays import Integers
 from streambound_runtime.lineage.encoding import encoded, lineage_dag
 from streambound_runtime.lineage.formulas import FALSE, Formula, LineageTooLargeError
-from streambound_runtime.lineage.probability import possible
+from streambound_runtime.lineage.probability import decimal, possible
 from streambound_runtime.tp.limits import Limits
 from streambound_runtime.tp.rows import BEGIN, END, LINEAGE, P
 from streambound_runtime.tp.swept import RowLineages, Swept
@@ -34,7 +34,8 @@ def as_result(names: Sequence[str], limits: Limits, dag: bool, made: Iterator[Sw
         written = None if dag else rows.lineages.written()
         if written is not None:
             kept = np.flatnonzero(written.possible)
-            columns = {LINEAGE: written.texts.take(pa.array(kept)), P: pa.array(written.chances[kept])}
+            shown = pa.array(map(decimal, written.chances[kept].tolist()), pa.float64())
+            columns = {LINEAGE: written.texts.take(pa.array(kept)), P: shown}
             yield _batch(names, rows, kept, columns)
             continue
         formulas = rows.lineages.formulas()
@@ -42,7 +43,7 @@ def as_result(names: Sequence[str], limits: Limits, dag: bool, made: Iterator[Sw
         kept = _places(chance is not None for chance in chances)
         columns = {
             LINEAGE: pa.array([formulas[place].text for place in kept], pa.string()),
-            P: pa.array([chances[place] for place in kept], pa.float64()),
+            P: pa.array([decimal(p) for p in chances if p is not None], pa.float64()),
         }
         if dag:
             columns[DAG] = pa.array([lineage_dag(formulas[place]) for place in kept], DAG_TYPE)

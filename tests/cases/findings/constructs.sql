@@ -26,11 +26,11 @@ SELECT S.k FROM S ORDER BY S.k, S.b DESC LIMIT 5 OFFSET 2
 SELECT k, RANK() OVER (PARTITION BY k ORDER BY x) AS r FROM S ORDER BY r
 -- unsupported: SB110 1:63-71 "ORDER BY"
 
--- says: LIMIT without ORDER BY is outside the query language
+-- says: LIMIT alone is outside the query language
 SELECT k, COUNT(*) AS n FROM S GROUP BY k LIMIT 3
 -- unsupported: SB110 1:43-48 "LIMIT"
 
--- says: FETCH without ORDER BY is outside the query language
+-- says: FETCH alone is outside the query language
 SELECT k FROM S FETCH FIRST 5 ROWS ONLY
 -- unsupported: SB110 1:17-22 "FETCH"
 
@@ -97,8 +97,18 @@ SELECT S.k FROM S, UNNEST(S.xs) AS u(e)
 -- unsupported: SB110 1:26-40 "(S.xs) AS u(e)"
 
 -- says: ASOF JOIN is outside the query language
-SELECT S.k FROM S ASOF JOIN T ON S.ts >= T.ts
--- unsupported: SB110 1:19-23 "ASOF"
+SELECT * FROM S ASOF JOIN T ON S.k = T.k AND S.ts >= T.ts
+-- unsupported: SB110 1:17-21 "ASOF"
+
+SELECT S.k, T.y FROM S ASOF JOIN T ON S.k = T.k AND S.ts >= T.ts
+-- bounded
+
+-- says: LATERAL in FROM is outside the query language
+SELECT S.k, q.n FROM S CROSS JOIN LATERAL (SELECT COUNT(*) AS n FROM T WHERE T.k = S.k AND T.ts <= S.ts) AS q
+-- unsupported: SB110 1:35-110 "LATERAL (SELECT COUNT(*) AS n FROM T WHERE T.k = S.k AND T.ts <= S.ts) AS q"
+
+SELECT t.k, (SELECT COUNT(*) FROM T AS u WHERE u.k = t.k AND u.ts <= t.ts) AS n FROM T AS t
+-- bounded
 
 -- says: DISTINCT ON without an order of its own is outside the query language
 SELECT DISTINCT ON (k) k, b FROM S

@@ -1058,3 +1058,46 @@ SELECT b, MAX_BY(w, n) AS x FROM (SELECT b, ts DIV 4 AS w, COUNT(*) AS n FROM S 
 
 SELECT a, MAX_BY(v, ts) AS x FROM S GROUP BY a
 -- unbounded
+
+-- PIVOT, UNPIVOT, and distinct pairs.
+--
+
+SELECT * FROM (SELECT b, v, a FROM S) AS q PIVOT (SUM(v) AS s, MAX(v) AS m FOR a IN (1, 2 AS two))
+-- bounded: 4
+
+-- not in DuckDB: a count of no rows is NULL
+SELECT w, one, two FROM (SELECT ts DIV 4 AS w, a FROM S) AS q PIVOT (COUNT(a) FOR a IN (1 AS one, 2 AS two)) AS p
+-- bounded: 1
+
+-- not in DuckDB: sqlglot writes another alias
+SELECT k, x, COUNT(*) AS n FROM (SELECT b, v FROM S) UNPIVOT (x FOR k IN (b, v AS c)) AS q WHERE x BETWEEN 0 AND 3 GROUP BY k, x
+-- bounded: 7
+
+-- not in DuckDB: it has one argument there
+SELECT ts DIV 4 AS w, COUNT(DISTINCT a, b) AS n, COUNT(*) AS m FROM S GROUP BY ts DIV 4
+-- bounded: 7
+
+-- not in DuckDB: it has one argument there
+SELECT b, COUNT(DISTINCT b, v) FILTER (WHERE v IN (1, 2)) AS n FROM S GROUP BY b
+-- bounded: 32
+
+SELECT b, COUNT(DISTINCT a, v) AS n FROM S GROUP BY b
+-- unbounded
+
+-- The latest row of another stream.
+--
+
+-- not in DuckDB: of the latest rows it takes any
+SELECT S.v, T.v AS w, T.a AS x FROM S ASOF LEFT JOIN T ON S.b = T.b AND S.ts >= T.ts
+-- bounded: 4
+
+-- not in DuckDB: of the latest rows it takes any
+SELECT S.v, T.v AS w FROM S ASOF JOIN T ON S.b = T.b AND S.ts > T.ts WHERE S.v > 0 OR T.v > 0
+-- bounded: 4
+
+-- not in DuckDB: of the latest rows it takes any
+SELECT S.v, q.w, q.a FROM S LEFT JOIN LATERAL (SELECT T.v + 1 AS w, a FROM T WHERE T.b = S.b AND T.ts <= S.ts AND T.v > 0 ORDER BY T.ts DESC LIMIT 1) AS q ON true
+-- bounded: 4
+
+SELECT S.a, T.v AS w FROM S ASOF LEFT JOIN T ON S.a = T.a AND S.ts >= T.ts
+-- unbounded

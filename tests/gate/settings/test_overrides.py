@@ -111,6 +111,47 @@ def test_a_state_of_unknown_bytes_is_beyond_every_budget(project: Path, sql: str
     )
 
 
+def test_a_budget_of_several_queries_together(project: Path) -> None:
+    """By file, by name, or of all: one finding at the budget, which names those with the most bytes first."""
+    for name, length in (("q.sql", 1000), ("p.sql", 2000), ("legacy/q.sql", 500), ("r.sql", 0)):
+        query = (
+            f"-- name: {name[:-4].replace('/', '-')}\nSELECT S.a FROM S, T WHERE T.ts BETWEEN S.ts AND S.ts + {length}"
+        )
+        write(name, query)
+    budgets = {
+        "old": '"13 kB"\nfiles = ["queries/legacy/**"]',
+        "pair": '"155 kB"\nqueries = ["q", "p"]',
+        "all": '"170 kB"',
+    }
+
+    def found(**more: str) -> dict[str, str]:
+        tables = (f'[[check.budgets]]\nname = "{name}"\nbudget = {it}' for name, it in {**budgets, **more}.items())
+        configure("\n".join(tables))
+        catalog = Path("streams.toml").read_text().replace("[streams.S]", "[streams.S]\nmax_per_timestamp = 2")
+        Path("streams.toml").write_text(catalog)
+        findings = [(query["name"], one) for query in report()["queries"] for one in query["diagnostics"]]
+        assert all((one["code"], one["file"]) == ("SB210", "streams.toml") for _, one in findings)
+        lines = Path("streams.toml").read_text().splitlines()
+        assert all("budget = " in lines[one["line"] - 1] for _, one in findings)
+        return {one["message"]: name for name, one in findings}
+
+    assert found() == {
+        "old keeps up to 26 kB, more than its budget of 13 kB: legacy-q 26 kB": "legacy-q",
+        "pair keeps up to 160 kB, more than its budget of 155 kB: p 110 kB, q 52 kB": "p",
+        "all keeps up to 190 kB, more than its budget of 170 kB: p 110 kB, q 52 kB, legacy-q 26 kB and 1 more": "p",
+    }
+    assert call("check").exit_code == 1
+    assert (
+        found(old='"26 kB"\nfiles = ["queries/legacy/**"]', pair='"156 kB"\nqueries = ["q", "p"]', all='"1 MB"') == {}
+    )
+    assert call("check").exit_code == 0
+    write("texts.sql", "SELECT U.s FROM U, T WHERE T.ts BETWEEN U.ts AND U.ts + 10")
+    texts = '"1 MB"\n[streams.U]\ntimestamp = "ts"\ncolumns = { s = "string", ts = "bigint" }\nmax_per_timestamp = 1'
+    assert found(old='"1 MB"', pair='"1 MB"\nqueries = ["q"]', all=texts) == {
+        f"how many bytes texts keeps is not known, and the budget of {name} is 1 MB": "texts" for name in ("old", "all")
+    }
+
+
 def test_a_bound_that_is_a_number_is_compared_with_the_limit(project: Path) -> None:
     configure("")
     catalog = Path("streams.toml")

@@ -68,6 +68,10 @@ def test_no_error_can_be_lowered() -> None:
         ("[check]\nallow = { SB201 = 'x' }\ndeny = ['SB201']", 4, "SB201 is both allowed and denied"),
         ("[check]\nmax-entries = 0", 3, "max-entries must be an integer of at least 1"),
         ("[check]\nbudget = '2 gigs'", 3, "budget must be a size in bytes"),
+        ("[[check.budgets]]\nbudget = '2 GB'", 2, "a budget has no name"),
+        ("[[check.budgets]]\nname = 'a'", 2, "the budget of a has no size"),
+        ("[[check.budgets]]\nname = 'a'\nbudget = 'all'", 4, "budget must be a size in bytes"),
+        ("[check]\nbudgets = 3", 3, "check.budgets must be tables"),
         ("[[check.overrides]]\nfiles = ['a']\nbaseline = 'b'", 4, "baseline is for the whole run"),
     ],
 )

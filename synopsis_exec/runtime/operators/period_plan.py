@@ -1,6 +1,6 @@
-"""The plan of a query over streams of rows with periods, as a job has it: operators that close epochs.
+"""The plan of a query over rows with periods, as a job has it: operators over slices of time.
 
-An epoch is the time from one frontier to the next. Rows are as `periods.plan` says: values, which have no names but
+A slice is the time from one frontier to the next. Rows are as `periods.plan` says: values, which have no names but
 their places, from begin to before end, in so many copies. Types are named where Spark computes values.
 """
 
@@ -15,14 +15,14 @@ ColumnTypes = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class EpochScan:
+class SliceScan:
     """The rows of a block over one stream, when they begin; the block's last column is their end."""
 
     block: str
 
 
 @dataclass(frozen=True, slots=True)
-class EpochRelation:
+class SliceRelation:
     """The rows of a static relation: these columns, valid in its period, or always where it has none.
 
     Without a ``table`` one row of no columns.
@@ -35,13 +35,13 @@ class EpochRelation:
 
 
 @dataclass(frozen=True, slots=True)
-class EpochMap:
+class SliceMap:
     """Expressions of each row for which ``where`` is true: Spark SQL over the columns that are ``given``.
 
     ``engine`` and ``engine_where`` are the same in DuckDB's SQL, empty where it does not compute that as Spark does.
     """
 
-    input: EpochPlan
+    input: SlicePlan
     given: ColumnTypes
     columns: ColumnTypes
     expressions: tuple[str, ...]
@@ -58,40 +58,40 @@ class EpochMap:
 
 
 @dataclass(frozen=True, slots=True)
-class EpochMatched:
+class SliceMatched:
     """Rows that agree with some row of a static relation, whenever that is valid, in ``keys``: places of both."""
 
-    input: EpochPlan
-    relation: EpochPlan
+    input: SlicePlan
+    relation: SlicePlan
     keys: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class EpochUnion:
+class SliceUnion:
     """The rows of both sides."""
 
-    left: EpochPlan
-    right: EpochPlan
+    left: SlicePlan
+    right: SlicePlan
 
 
 @dataclass(frozen=True, slots=True)
-class EpochDistinct:
+class SliceDistinct:
     """Each row once at a time."""
 
-    input: EpochPlan
+    input: SlicePlan
 
 
 @dataclass(frozen=True, slots=True)
-class EpochDifference:
+class SliceDifference:
     """EXCEPT ALL, or with ``common`` INTERSECT ALL: what is left of two sides' multiplicities."""
 
-    left: EpochPlan
-    right: EpochPlan
+    left: SlicePlan
+    right: SlicePlan
     common: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class EpochJoin:
+class SliceJoin:
     """Pairs of rows that are valid together, where they are; ``kind`` is inner, left, right, full, semi or anti.
 
     ``keys`` are places of each side's columns that are equal in a pair; ``condition`` is what else holds of it, over
@@ -100,8 +100,8 @@ class EpochJoin:
     """
 
     kind: str
-    left: EpochPlan
-    right: EpochPlan
+    left: SlicePlan
+    right: SlicePlan
     widths: tuple[int, int]
     keys: tuple[tuple[int, int], ...] = ()
     given: ColumnTypes = ()
@@ -110,7 +110,7 @@ class EpochJoin:
 
 
 @dataclass(frozen=True, slots=True)
-class EpochAggregate:
+class SliceAggregate:
     """An aggregate of a column, by its place, of this type, with its own; of rows where there is no column."""
 
     function: str
@@ -121,16 +121,16 @@ class EpochAggregate:
 
 
 @dataclass(frozen=True, slots=True)
-class EpochGroup:
+class SliceGroup:
     """A row for each group that has rows at a time: the first ``keys`` columns of the input, then the aggregates.
 
     With ``always`` there is a row at every point of time, whether there are rows or not. Where ``most`` is no 0, the
     only aggregate is COUNT(*), of which nothing is asked but whether it is at least that.
     """
 
-    input: EpochPlan
+    input: SlicePlan
     keys: int
-    aggregates: tuple[EpochAggregate, ...]
+    aggregates: tuple[SliceAggregate, ...]
     always: bool = False
     most: int = 0
 
@@ -142,37 +142,37 @@ class RandomRows:
     The types are those of its key and its probability, the columns after a row's values.
     """
 
-    input: EpochPlan
+    input: SlicePlan
     relation: str
     key: str
     probability: str
 
 
-EpochPlan = (
-    EpochScan
-    | EpochRelation
-    | EpochMap
-    | EpochMatched
-    | EpochUnion
-    | EpochDistinct
-    | EpochDifference
-    | EpochJoin
-    | EpochGroup
+SlicePlan = (
+    SliceScan
+    | SliceRelation
+    | SliceMap
+    | SliceMatched
+    | SliceUnion
+    | SliceDistinct
+    | SliceDifference
+    | SliceJoin
+    | SliceGroup
     | RandomRows
 )
 """An operator with those under it."""
 
 
 @dataclass(frozen=True, slots=True)
-class EpochQuery:
+class SliceQuery:
     """A SEQ VT block over streams.
 
     ``low`` and ``high`` are the points of time that there are, from the first to before the second; None where there is
-    no limit. ``final``: a result row is given once it has ended, else its part in each epoch. ``parts``: the rows that
+    no limit. ``final``: a result row is given once it has ended, else its part in each slice. ``parts``: the rows that
     are summed up to the result, each with its whole period, once it is known that there is one.
     """
 
-    plan: EpochPlan
+    plan: SlicePlan
     low: int | None = None
     high: int | None = None
     as_of: bool = False
@@ -181,16 +181,16 @@ class EpochQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class EpochLineage:
+class SliceLineage:
     """A SEQ TP block: σ, Π and joins of random rows; the kinds of joins are as in `tp.plan`.
 
     Where the result is ``derived`` a row may come of several: operands are joins themselves, or columns are left out.
     Else it is of one stream or relation, or a join of two, which are ``independent`` if they are different ones;
     ``blanks`` are the places of those columns of each side that tell its rows from none. A decision about a lineage may
-    take so many ``nodes``; the rest is as of an `EpochQuery`.
+    take so many ``nodes``; the rest is as of an `SliceQuery`.
     """
 
-    plan: EpochPlan
+    plan: SlicePlan
     blanks: tuple[tuple[int, ...], ...]
     independent: bool
     derived: bool
@@ -203,46 +203,46 @@ class EpochLineage:
     as_of: bool = False
 
 
-def operators_of(plan: EpochPlan) -> Iterator[EpochPlan]:
+def operators_of(plan: SlicePlan) -> Iterator[SlicePlan]:
     """An operator and all under it."""
     yield plan
     for field in fields(plan):
         below = getattr(plan, field.name)
         if is_dataclass(below):
-            yield from operators_of(cast("EpochPlan", below))
+            yield from operators_of(cast("SlicePlan", below))
 
 
-def is_arriving(plan: EpochPlan) -> bool:
+def is_arriving(plan: SlicePlan) -> bool:
     """Whether an operator's rows come when they begin and carry their ends: of streams, of σ, Π and ∪ of such rows."""
     match plan:
-        case EpochScan():
+        case SliceScan():
             return True
-        case EpochMap(input=input) | EpochMatched(input=input):
+        case SliceMap(input=input) | SliceMatched(input=input):
             return is_arriving(input)
-        case EpochUnion(left=left, right=right):
+        case SliceUnion(left=left, right=right):
             return is_arriving(left) and is_arriving(right)
     return False
 
 
-def is_whole(plan: EpochPlan) -> bool:
+def is_whole(plan: SlicePlan) -> bool:
     """Whether an operator's rows are known with their whole periods as soon as what they are made of has begun.
 
     Of streams, of σ, Π and ∪ of such rows, of inner joins of them, with static relations too.
     """
     match plan:
-        case EpochScan():
+        case SliceScan():
             return True
-        case EpochMap(input=input) | EpochMatched(input=input):
+        case SliceMap(input=input) | SliceMatched(input=input):
             return is_whole(input)
-        case EpochUnion(left=left, right=right):
+        case SliceUnion(left=left, right=right):
             return is_whole(left) and is_whole(right)
-        case EpochJoin(kind="inner", left=left, right=right):
+        case SliceJoin(kind="inner", left=left, right=right):
             sides = is_whole(left), is_whole(right)
             return any(sides) and all(one or is_static(side) for one, side in zip(sides, (left, right), strict=True))
     return False
 
 
-def only_latest(plan: EpochDifference) -> tuple[bool, bool]:
+def only_latest(plan: SliceDifference) -> tuple[bool, bool]:
     """Of which sides the latest ends of each value are enough: as many as a static other side has copies of it.
 
     That is the right side of EXCEPT ALL, and each side of INTERSECT ALL.
@@ -251,6 +251,6 @@ def only_latest(plan: EpochDifference) -> tuple[bool, bool]:
     return left, is_arriving(plan.right) and is_static(plan.left)
 
 
-def is_static(plan: EpochPlan) -> bool:
+def is_static(plan: SlicePlan) -> bool:
     """Whether an operator's rows are those of a static relation."""
-    return isinstance(plan, EpochRelation) or (isinstance(plan, EpochMap) and is_static(plan.input))
+    return isinstance(plan, SliceRelation) or (isinstance(plan, SliceMap) and is_static(plan.input))

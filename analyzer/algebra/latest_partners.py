@@ -1,0 +1,249 @@
+"""ASOF JOIN, and LATERAL … ORDER BY ts DESC LIMIT 1, as running values over the rows of both sides in order of time.
+
+SELECT S.k, T.v FROM S ASOF LEFT JOIN T ON T.k = S.k AND T.ts <= S.ts
+->  SELECT S.k, S.v FROM (SELECT k, ts, LAST_VALUE(v) FILTER (WHERE _s = 0) OVER (PARTITION BY k ORDER BY ts, _s
+      ROWS UNBOUNDED PRECEDING) AS v, _s FROM (SELECT k, ts, 1 AS _s, NULL AS v FROM S
+        UNION ALL SELECT k, ts, 0, v FROM T WHERE k IS NOT NULL)) AS S WHERE _s = 1
+
+A row of S sees the latest row of T with its key that is no later; so an entry is kept for each key, and no row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from streambound.analyzer.algebra.asked_relations import conjuncts
+from streambound.analyzer.algebra.row_expressions import type_of
+from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
+from streambound.analyzer.types import DataType
+
+ColumnsOf = Callable[[exp.Expr], Schema]
+"""The columns of an entry of FROM."""
+_LATER: dict[type[exp.Expr], type[exp.Expr]] = {exp.GTE: exp.LTE, exp.GT: exp.LT}
+_SHOWN, _FOUND = "_s", "_n"
+
+
+def may_have_latest(node: exp.Select) -> bool:
+    """Whether the first join of a SELECT may be with the latest row."""
+    return any(
+        join.method == "ASOF" or isinstance(join.this, exp.Lateral) for join in (node.args.get("joins") or [])[:1]
+    )
+
+
+def with_latest(node: exp.Select, columns: ColumnsOf) -> exp.Select | None:
+    """The SELECT without its first join, which is with the latest row of the other side; None where it is no such."""
+    join, first = node.args["joins"][0], node.args["from_"].this
+    asked = _asked(join, columns)
+    if asked is None or not first.alias_or_name:
+        return None
+    named = {column.name.lower() for column in node.find_all(exp.Column)}
+    outer = tuple(column for column in columns(first) if column.name.lower() in named)
+    asked = replace(asked, items={name: one for name, one in asked.items.items() if name.lower() in named})
+    found = _Latest(first, outer, asked, columns(asked.rows))
+    made = found.made() if found.read() else None
+    return None if made is None else found.select(node, made)
+
+
+@dataclass
+class _Asked:
+    """The latest row of ``rows`` that is asked for, under an alias, and what is shown of it.
+
+    ``inside``: it is a subquery's, whose own columns hide those outside.
+    """
+
+    alias: str
+    rows: exp.Expr
+    parts: list[exp.Expr]
+    items: Mapping[str, exp.Expr]
+    order: list[exp.Expr]
+    inner: bool
+    inside: bool
+
+
+def _asked(join: exp.Join, columns: ColumnsOf) -> _Asked | None:
+    """What a join asks for; None for another one."""
+    inner = not join.side and (join.kind or "INNER") in ("INNER", "CROSS")
+    if (not inner and join.side != "LEFT") or join.args.get("using"):
+        return None
+    if join.method == "ASOF":
+        on, rows = join.args.get("on"), join.this
+        named = {one.name: _column(one.name, rows.alias_or_name) for one in columns(rows)} if on else {}
+        return None if on is None else _Asked(rows.alias_or_name, rows, conjuncts(on), named, [], inner, False)
+    on, subquery = join.args.get("on"), join.this.this
+    select = subquery.this if isinstance(subquery, exp.Subquery) else None
+    always = on is None or (isinstance(on, exp.Boolean) and on.this)
+    clauses = {name for name, value in select.args.items() if value} if isinstance(select, exp.Select) else set()
+    if not always or select is None or clauses != {"expressions", "from_", "where", "order", "limit"}:
+        return None
+    items = {one.alias_or_name: one.unalias() for one in select.expressions}
+    count = select.args["limit"].expression
+    plain = all(items) and len(items) == len(select.expressions) and not any(one.is_star for one in select.expressions)
+    if not plain or not isinstance(count, exp.Literal) or count.name != "1":
+        return None
+    parts, keys = conjuncts(select.args["where"].this), select.args["order"].expressions
+    return _Asked(join.this.alias_or_name, select.args["from_"].this, parts, items, keys, inner, True)
+
+
+@dataclass
+class _Latest:
+    """Rows of an entry of FROM, with those of another one that is asked for."""
+
+    first: exp.Expr
+    outer: Schema
+    asked: _Asked
+    inner: Schema
+    keys: dict[str, ViewColumn] = field(default_factory=dict)
+    own: list[exp.Expr] = field(default_factory=list)
+    time: tuple[str, ViewColumn, bool] | None = None
+    """The times that are compared, and whether one is earlier than the other."""
+
+    def read(self) -> bool:
+        """Read the condition; whether it is one of equal columns, and one of times."""
+        for part in self.asked.parts:
+            node = part.unnest()
+            if all(self._mine(one) is not None for one in node.find_all(exp.Column)):
+                self.own.append(part)
+                continue
+            if not isinstance(node, exp.EQ | exp.LTE | exp.LT | exp.GTE | exp.GT) or node.find(exp.Query):
+                return False
+            kind: type[exp.Expr] = type(node)
+            sides = node.left, node.right
+            if self._theirs(node.left) is not None or kind in _LATER:
+                kind, sides = _LATER.get(kind, kind), sides[::-1]
+            mine, theirs = self._mine(sides[0]), self._theirs(sides[1])
+            if mine is None or theirs is None or mine.type != theirs.type:
+                return False
+            if kind is exp.EQ:
+                self.keys[theirs.name] = mine
+            elif mine.time and theirs.time and self.time is None and kind in (exp.LTE, exp.LT):
+                self.time = theirs.name, mine, kind is exp.LT
+            else:
+                return False
+        values = self.asked.items.values()
+        known = all(self._mine(one) is not None for value in values for one in value.find_all(exp.Column))
+        typed = all(type_of(value, self.inner)[0] is not None for value in values)
+        return self.time is not None and known and typed and all(one.type is not None for one in self.outer)
+
+    def made(self) -> exp.Subquery | None:
+        """The rows with what is shown of the latest one."""
+        assert self.time is not None, "it was read"
+        time, mine, earlier = self.time
+        order = [one.this.unnest() if isinstance(one, exp.Ordered) else one.unnest() for one in self.asked.order]
+        falls = [isinstance(one, exp.Ordered) and bool(one.args.get("desc")) for one in self.asked.order]
+        if order and (self._mine(order[0]) != mine or not falls[0] or len(order) > 1):
+            return None
+        names = [column.name for column in self.outer]
+        rows = [_column(name, self.first.alias_or_name) for name in names]
+        values = [exp.alias_(value.copy(), name, quoted=True) for name, value in self.shown.items()]
+        kinds = {name: type_of(value, self.inner)[0] for name, value in self.shown.items()}
+        nulls = [exp.alias_(_null(kind), name, quoted=True) for name, kind in kinds.items()]
+        left = _select([*rows, exp.alias_(exp.Literal.number(1), _SHOWN), *nulls], self.first)
+        same = {name: _column(one.name, one.alias) for name, one in (*self.keys.items(), (time, mine))}
+        others = [
+            exp.alias_(same[one.name].copy() if one.name in same else _null(one.type), one.name, quoted=True)
+            for one in self.outer
+        ]
+        right = _select([*others, exp.alias_(exp.Literal.number(0), _SHOWN), *values], self.asked.rows)
+        there = [
+            exp.Not(this=exp.Is(this=_column(one.name, one.alias), expression=exp.Null())) for one in self.keys.values()
+        ]
+        if self.own or there:
+            right.set("where", exp.Where(this=exp.and_(*[one.copy() for one in self.own], *there, copy=False)))
+        both = exp.Union(this=left, expression=right, distinct=False)
+        keys = [exp.Ordered(this=_column(time), nulls_first=True)]
+        keys.append(exp.Ordered(this=_column(_SHOWN), desc=earlier, nulls_first=not earlier))
+        calls = [
+            exp.alias_(self._over(exp.LastValue(this=_column(name)), keys), name, quoted=True) for name in self.shown
+        ]
+        calls.append(exp.alias_(self._over(exp.Count(this=exp.Star(), big_int=True), keys), _FOUND))
+        over = _select([*map(_column, names), _column(_SHOWN), *calls], _subquery(both, "_both"))
+        shown = exp.EQ(this=_column(_SHOWN), expression=exp.Literal.number(1))
+        found = [exp.GT(this=_column(_FOUND), expression=exp.Literal.number(0))] if self.asked.inner else []
+        last = _select(list(map(_column, (*names, *self.shown))), _subquery(over, "_latest"))
+        last.set("where", exp.Where(this=exp.and_(shown, *found, copy=False)))
+        return _subquery(last, self.first.alias_or_name)
+
+    @property
+    def shown(self) -> dict[str, exp.Expr]:
+        """What is shown of the latest row, by names that no other column has."""
+        return {self._called(name): value for name, value in self.asked.items.items()}
+
+    def _called(self, name: str) -> str:
+        taken = {one.name.lower() for one in self.outer}
+        return name if name.lower() not in taken else f"_{self.asked.alias}_{name}"
+
+    def select(self, node: exp.Select, made: exp.Subquery) -> exp.Select | None:
+        """The SELECT over these rows; None where it names them in a way that has no such other name."""
+        node, parent = node.copy(), node.parent
+        node.args["from_"].set("this", made)
+        node.set("joins", node.args["joins"][1:])
+        node.parent = parent
+        alias, called = self.asked.alias.lower(), {name.lower(): self._called(name) for name in self.asked.items}
+        mine = {one.name.lower() for one in self.outer}
+        for clause in [
+            one for key, value in node.args.items() if key not in ("from_", "with_") for one in _list(value)
+        ]:
+            if any(table.alias_or_name.lower() == alias for table in clause.find_all(exp.Table, exp.Subquery)):
+                return None
+            if any(not isinstance(star.parent, exp.Count) for star in clause.find_all(exp.Star)):
+                return None
+            for column in list(clause.find_all(exp.Column)):
+                name = column.name.lower()
+                if not column.table and name in mine and name in called:
+                    return None
+                if column.table.lower() == alias and name in called:
+                    other = _column(called[name], self.first.alias_or_name)
+                    other.this.meta.update(column.this.meta)
+                    is_item = isinstance(column.parent, exp.Select) and column.arg_key == "expressions"
+                    column.replace(exp.alias_(other, column.name, quoted=True) if is_item else other)
+        return node
+
+    def _over(self, call: exp.Expr, keys: list[exp.Ordered]) -> exp.Expr:
+        counted = exp.Where(this=exp.EQ(this=_column(_SHOWN), expression=exp.Literal.number(0)))
+        spec = exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW")
+        return exp.Window(
+            this=exp.Filter(this=call, expression=counted), partition_by=list(map(_column, self.keys)),
+            order=exp.Order(expressions=[one.copy() for one in keys]), spec=spec, over="OVER",
+        )  # fmt: skip
+
+    def _mine(self, node: exp.Expr) -> ViewColumn | None:
+        """The column of the rows that are asked for; None for another expression."""
+        return _only(node, self.inner, () if self.asked.inside else self.outer)
+
+    def _theirs(self, node: exp.Expr) -> ViewColumn | None:
+        """The column of the rows that ask."""
+        return _only(node, self.outer, self.inner)
+
+
+def _only(node: exp.Expr, given: Schema, hides: Schema) -> ViewColumn | None:
+    """The one column that an expression is, which none of those may be that hide it; None for another one."""
+    if not isinstance(node, exp.Column):
+        return None
+    found = [one for one in given if one.called(node.name, node.table)]
+    others = [one for one in hides if one.called(node.name, node.table)]
+    return found[0] if len(found) == 1 and not others else None
+
+
+def _column(name: str, alias: str = "") -> exp.Column:
+    return exp.column(exp.to_identifier(name, quoted=True), table=alias or None, quoted=True)
+
+
+def _null(kind: DataType | None) -> exp.Expr:
+    assert kind is not None, "it has a type"
+    return exp.cast(exp.Null(), kind.name, dialect="spark")
+
+
+def _list(value: object) -> list[exp.Expr]:
+    """The expressions of a clause."""
+    return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, exp.Expr)]
+
+
+def _select(items: list[exp.Expr], entry: exp.Expr) -> exp.Select:
+    return exp.Select(expressions=items, from_=exp.From(this=entry.copy()))
+
+
+def _subquery(query: exp.Query, alias: str) -> exp.Subquery:
+    return exp.Subquery(this=query, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
