@@ -40,7 +40,7 @@ _REPEATED = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class RecordedSample:
     """The recorded rows of a table, as a table of DuckDB: the columns as texts, ``t`` the time as the catalog has it.
 
     ``number`` is a row's place in its files.
@@ -96,7 +96,7 @@ def _files(name: str, folder: Path) -> tuple[Path, ...]:
     return ()
 
 
-def _sample(database: DuckDBPyConnection, table: DeclaredTable, files: tuple[Path, ...]) -> Sample:
+def _sample(database: DuckDBPyConnection, table: DeclaredTable, files: tuple[Path, ...]) -> RecordedSample:
     names = [column.name for column in table.columns]
     listed = "[" + ", ".join(_text(str(file)) for file in files) + "]"
     columns = "{" + ", ".join(f"{_text(name)}: 'VARCHAR'" for name in names) + "}"
@@ -106,10 +106,10 @@ def _sample(database: DuckDBPyConnection, table: DeclaredTable, files: tuple[Pat
     shown = ", ".join(f"CAST({_name(name)} AS VARCHAR) AS {_name(name)}" for name in names)
     database.execute("SET TimeZone = 'UTC'")
     database.execute(f"CREATE TABLE sample AS SELECT row_number() OVER () AS number, {at} AS t, {shown} FROM {source}")
-    return Sample(database, table, files)
+    return RecordedSample(database, table, files)
 
 
-def _suggested(sample: Sample) -> Iterator[str]:
+def _suggested(sample: RecordedSample) -> Iterator[str]:
     """The lines of a table."""
     rows, first, last = sample.one("count(*), min(t), max(t) FROM sample")
     span = (last or 0) - (first or 0)
@@ -134,7 +134,7 @@ def _suggested(sample: Sample) -> Iterator[str]:
             yield from _values(sample, column.name, column.type.family)
 
 
-def _rate(sample: Sample, span: int) -> Iterator[str]:
+def _rate(sample: RecordedSample, span: int) -> Iterator[str]:
     """The most rows in any second, minute and hour; the longest of which there are some is suggested."""
     seen = {}
     for per in _PERS:
@@ -146,7 +146,7 @@ def _rate(sample: Sample, span: int) -> Iterator[str]:
     yield f"max_rate = {{ rows = {seen[best] or 1}, per = {toml_value(length_text(best))} }}  # {others}"
 
 
-def _values(sample: Sample, column: str, family: Family) -> Iterator[str]:
+def _values(sample: RecordedSample, column: str, family: Family) -> Iterator[str]:
     """A column's domain, where it has few values, else what is known of them."""
     name, key = _name(column), toml_key(column)
     rows, number, longest = sample.one(f"count({name}), count(DISTINCT {name}), max(strlen({name})) FROM sample")
