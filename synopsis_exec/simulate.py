@@ -134,9 +134,9 @@ def rows_as_delta(times: Sequence[int], rows: list[Row], stream: Stream) -> Delt
     columns, dictionary = dict(found.columns), dict[str, pa.StringArray]()
     for name in stream.needs:
         if kinds[name] == "string":  # as a job has them, numbers of a dictionary
-            texts = [None, *sorted({row[name] for row in rows if row[name] is not None})]
+            texts = sorted({row[name] for row in rows if row[name] is not None})
             places = {text: place for place, text in enumerate(texts)}
-            columns[name] = column_of([places[row[name]] for row in rows], False)[0]
+            columns[name] = column_of([places.get(row[name], 0) for row in rows], False)[0]
             dictionary[name] = pa.array(texts, pa.string())
     return replace(found, columns=columns, dictionary=dictionary)
 

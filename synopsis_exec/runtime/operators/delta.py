@@ -55,13 +55,18 @@ class Delta:
         return found
 
     def texts(self, name: str) -> pa.StringArray:
-        """A column of texts that has a dictionary, as Arrow has it."""
-        places, dictionary = self.columns[name], self.dictionary[name]
+        """A column of texts that has a dictionary, as Arrow has it, NULL where a mask says so."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        places, dictionary, null = self.columns[name], self.dictionary[name], self.nulls.get(name)
+        if not len(dictionary):
+            return pa.nulls(len(places), pa.string())
         if len(places) and places[-1] - places[0] == len(places) - 1 and (np.diff(places) == 1).all():
             found = dictionary.slice(int(places[0]), len(places))
         else:
             found = dictionary.take(places)
-        return found
+        return found if null is None or found.null_count or not null.any() else pc.if_else(null, None, found)
 
     def with_distinct_texts(self) -> Delta:
         """The same rows, with each text once in its column's dictionary, which is not empty."""
