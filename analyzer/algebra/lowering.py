@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -41,7 +41,7 @@ from streambound.analyzer.algebra.nodes import (
 )
 from streambound.analyzer.algebra.pivots import pivoted
 from streambound.analyzer.algebra.relation_sets import asking_join
-from streambound.analyzer.algebra.schema import schema
+from streambound.analyzer.algebra.schema import schema, without_added
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
 from streambound.analyzer.algebra.select_list import SelectList
 from streambound.analyzer.algebra.subqueries import Subqueries
@@ -264,10 +264,10 @@ class Lowering:
             where = where if limited is where.this else exp.Where(this=limited)
             tree = self._subqueries(tree, ctes).where(tree, where)
         known = {(column.alias, column.name) for column in given}
-        made = [column.name for column in self._columns(tree) if (column.alias, column.name) not in known]
+        made = tuple(column for column in self._columns(tree) if (column.alias, column.name) not in known)
         tree = self._listed(node, tree, ctes)
         if made and isinstance(tree, Project):
-            tree = replace(tree, items=tuple(_without(item, made) for item in tree.items))
+            tree = replace(tree, items=tuple(without_added(item, made) for item in tree.items))
         self.around.pop()
         if (once := self.once.pop()) and isinstance(tree, Project):
             tree = starred_once(tree, self._columns(tree.input), once)
@@ -622,11 +622,6 @@ class Lowering:
 def _first(value: object, node: exp.Expr) -> exp.Expr:
     items = value if isinstance(value, list) else [value]
     return next((item for item in items if isinstance(item, exp.Expr)), node)
-
-
-def _without(item: Item, made: Sequence[str]) -> Item:
-    """An item of a list over a FROM to which columns with these names were added."""
-    return replace(item, without=(*item.without, *made)) if isinstance(item, Star) and not item.alias else item
 
 
 def _is_more(node: exp.Expr) -> bool:

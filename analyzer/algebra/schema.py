@@ -192,6 +192,14 @@ def _listed(items: tuple[Item, ...], given: Schema) -> Iterator[ViewColumn]:
         yield ViewColumn("", item.name, type=kind, nullable=nullable)
 
 
+def without_added(item: Item, added: Schema) -> Item:
+    """An item of a list over rows to which columns were added: no star shows them."""
+    if not isinstance(item, Star):
+        return item
+    names = (one.name for one in added if not item.alias or one.alias.lower() == item.alias.lower())
+    return replace(item, without=(*item.without, *names))
+
+
 def starred(star: Star, given: Schema) -> Schema:
     """The columns that a ``*`` stands for."""
     return tuple(given[place] for place in starred_places(star, given))

@@ -34,6 +34,7 @@ from streambound.analyzer.algebra.nodes import (
     WindowCall,
 )
 from streambound.analyzer.algebra.row_expressions import type_of
+from streambound.analyzer.algebra.schema import without_added
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.subqueries import Subqueries
 from streambound.analyzer.codes import Code
@@ -95,14 +96,14 @@ class SelectList:
         if qualify := self.node.args.get("qualify"):
             tree = Filter(tree, self.scalar(qualify.this), syntax=qualify)
         known = {(column.alias, column.name) for column in given}
-        added = tuple(c.name for c in self.subqueries.columns(tree) if (c.alias, c.name) not in known)
+        added = tuple(c for c in self.subqueries.columns(tree) if (c.alias, c.name) not in known)
         made = zip(items, texts, self.node.expressions, strict=True)
         return Project(tree, tuple(self._made(*one, added) for one in made), syntax=self.written)
 
-    def _made(self, item: Item, text: str, node: exp.Expr, added: tuple[str, ...]) -> Item:
+    def _made(self, item: Item, text: str, node: exp.Expr, added: Schema) -> Item:
         """An item, which was written so, over the operators that were put below it."""
         if isinstance(item, Star):
-            return replace(item, without=(*item.without, *added)) if not item.alias else item
+            return without_added(item, added)
         inner = node.unalias().unnest()
         value = self.scalar(inner)
         if isinstance(node, exp.Alias) and not item.alias:  # a bucket, which is called as its function

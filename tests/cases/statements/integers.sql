@@ -529,6 +529,9 @@ SELECT p.a, (SELECT COUNT(*) FROM T AS q WHERE q.a = p.a AND q.ts BETWEEN p.ts -
 -- bounded: 12
 
 -- a number of values
+SELECT p.*, (SELECT COUNT(*) FROM T AS q WHERE q.b = p.b AND q.ts <= p.ts) AS n FROM S AS p
+-- bounded: 4
+
 SELECT p.b, (SELECT COUNT(DISTINCT q.b) FROM T AS q WHERE q.a = p.a AND q.ts BETWEEN p.ts - 2 AND p.ts + 1) AS n FROM S AS p
 -- bounded: 20
 
