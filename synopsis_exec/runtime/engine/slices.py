@@ -14,7 +14,6 @@ from streambound_runtime.engine.session import as_decimal
 from streambound_runtime.engine.slice_groups import swept
 from streambound_runtime.engine.slice_rows import RelationTables, SliceRows
 from streambound_runtime.engine.slice_tables import ENDED, SINCE, UNTIL, Compute, SliceTables
-from streambound_runtime.engine.slice_windows import SliceWindows
 from streambound_runtime.engine.tables import BIGINT, HUGEINT, columns, listed, places, same
 from streambound_runtime.operators.circuit_plan import PeriodNode
 from streambound_runtime.operators.period_plan import SliceGroup, SliceLineage, SliceMap, SlicePlan, SliceQuery
@@ -62,6 +61,8 @@ class PeriodSlices:
         query, kinds = self.query, rows.types(self.query.plan)
         own, copies = ["b", "e"], "m"
         if isinstance(query, SliceLineage):
+            from streambound_runtime.engine.slice_windows import SliceWindows
+
             windows = SliceWindows(query, rows)
             found, own = windows.results(), [*own, "l", "p"]
             copies = "1"
