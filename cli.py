@@ -10,7 +10,7 @@ from streambound.commands.lazy import Command, Group
 COMMANDS: tuple[Command, ...] = (
     Command("check", "check:check", "Give the verdict of every query."),
     Command("baseline", "baseline:baseline", "Accept the findings that are there; let them only become fewer."),
-    Command("catalog", "catalog:catalog", "Import a catalog from Flink, Spark or Avro."),
+    Command("catalog", "catalog:catalog", "Import a catalog from Flink, Spark or Avro, or measure recorded rows."),
     Command("config", "config:config", "Show each setting of a check and where it comes from."),
     Command("recheck", "recheck:recheck_", "Validate the certificates of a JSON report."),
     Command("explain", "explain:explain", "Show how a verdict came about, or explain a code."),
@@ -38,6 +38,7 @@ def main() -> None:
     \b
     streambound check queries/             lint every query below a directory
     streambound baseline create            accept the findings that are there, and let them only become fewer
+    streambound catalog measure data       suggest rates, lateness and domains from recorded rows
     streambound recheck report.json        validate the certificates in check's JSON report
     streambound explain q.sql              show how a verdict came about
     streambound compile q.sql -o job       write the Spark job of a bounded query

@@ -19,6 +19,7 @@ from streambound.api import SQL
 from streambound.criteria.check import Checked, check_source
 from streambound.criteria.repairs.offered import with_repairs
 from streambound.criteria.repairs.repair import RULES
+from streambound.criteria.rows_in_words import rows_in_words
 from streambound.criteria.vocabulary import Verdict
 from support.cases import CASES, Case, read_cases
 from support.patching import CATALOG, catalog_text, patched, patched_by_lines
@@ -82,9 +83,9 @@ def test_every_case_is_bounded_once_repaired_and_was_not_before(case: Case) -> N
         assert bound is not None
         number = bound.entries.value
         told = bound.entries.text if number is None else f"{number:,}"
-        assert fix.note.endswith(
-            "nothing is remembered" if number == 0 else f"then at most {told} {'entry' if number == 1 else 'entries'}"
-        )
+        told = "nothing is remembered" if number == 0 else f"at most {told} {'entry' if number == 1 else 'entries'}"
+        assert again.catalog is not None
+        assert fix.note.endswith(rows_in_words(bound.entries, again.catalog) or told)
 
 
 def test_every_kind_of_change_has_a_positive_and_a_negative_case() -> None:
