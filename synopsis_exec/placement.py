@@ -131,8 +131,9 @@ def _key_of_joins(job: JobSpec, plan: Plan) -> tuple[Mapping[str, str] | None, s
 
 
 def _searched(job: JobSpec, demands: Iterable[_Demand]) -> tuple[Mapping[str, str] | None, str]:
-    """A key that meets all demands, with columns that are encoded alike; or the demand that no key meets."""
+    """A key that meets all demands, each with columns that are encoded alike; or the demand that no key meets."""
     asked, farthest = list(demands), -1
+    encodings = {(s.name, name): _encoding(s, name) for s in job.streams for name in _candidates(s)}
 
     def narrowed(left: Mapping[str, list[str]], place: int) -> Mapping[str, str] | None:
         nonlocal farthest
@@ -140,16 +141,18 @@ def _searched(job: JobSpec, demands: Iterable[_Demand]) -> tuple[Mapping[str, st
         if place == len(asked):
             return {stream: columns[0] for stream, columns in left.items()}
         for option in asked[place].options:
-            mine = {name: [c for c in columns if c in option.get(name, columns)] for name, columns in left.items()}
-            if all(mine.values()) and (found := narrowed(mine, place + 1)) is not None:
-                return found
+            kinds = dict.fromkeys(encodings[name, c] for name in option for c in left[name] if c in option[name])
+            for kind in kinds or [None]:
+                alike = {name: [c for c in left[name] if encodings[name, c] == kind] for name in option}
+                mine = {**left, **{name: [c for c in alike[name] if c in option[name]] for name in option}}
+                if all(mine.values()) and (found := narrowed(mine, place + 1)) is not None:
+                    return found
         return None
 
-    for kind in dict.fromkeys(_encoding(stream, name) for stream in job.streams for name in _candidates(stream)):
-        alike = {s.name: [name for name in _candidates(s) if _encoding(s, name) == kind] for s in job.streams}
-        if all(alike.values()) and (found := narrowed(alike, 0)) is not None:
-            return found, ""
-    return None, "its streams have no columns of one type to be divided by" if farthest < 0 else asked[farthest].why
+    every = {stream.name: _candidates(stream) for stream in job.streams}
+    if all(every.values()) and (found := narrowed(every, 0)) is not None:
+        return found, ""
+    return None, "its streams have no columns to be divided by" if farthest < 0 else asked[farthest].why
 
 
 def _candidates(stream: Stream) -> list[str]:

@@ -1,10 +1,11 @@
 """ORDER BY … LIMIT and DISTINCT ON as row numbers: the first rows of all, or of each key.
 
 SELECT a FROM S ORDER BY v DESC LIMIT 3
-->  SELECT a FROM (SELECT a, v AS _o1 FROM S) QUALIFY ROW_NUMBER() OVER (ORDER BY _o1 DESC) <= 3
+->  SELECT * EXCEPT (_o1, _n) FROM (
+      SELECT *, ROW_NUMBER() OVER (ORDER BY _o1 DESC) AS _n FROM (SELECT a, v AS _o1 FROM S)) WHERE _n <= 3
 
 SELECT DISTINCT ON (k) k, a FROM S ORDER BY k, ts DESC
-->  … FROM (SELECT k, a, ts AS _o1 FROM S) QUALIFY ROW_NUMBER() OVER (PARTITION BY k ORDER BY _o1 DESC) = 1
+->  … ROW_NUMBER() OVER (PARTITION BY k ORDER BY _o1 DESC) AS _n FROM (SELECT k, a, ts AS _o1 FROM S)) WHERE _n <= 1
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.calls import is_aggregate_call
 
-_ALIAS = "_rows"
+_ALIAS, _NUMBER = "_rows", "_n"
 
 
 def first_rows(node: exp.Expr) -> exp.Select | None:
@@ -38,17 +39,24 @@ def first_rows(node: exp.Expr) -> exp.Select | None:
         this=exp.RowNumber(), partition_by=partition, order=exp.Order(expressions=keys), over="OVER"
     )  # fmt: skip
     skipped, count = (0, 1) if on is not None else limits
-    tests: list[exp.Expr] = [exp.GT(this=number, expression=exp.Literal.number(skipped))] if skipped else []
+    tests: list[exp.Expr] = []
+    if skipped:
+        tests.append(exp.GT(this=exp.column(_NUMBER), expression=exp.Literal.number(skipped)))
     if count is not None:
-        tests.append(exp.LTE(this=number.copy(), expression=exp.Literal.number(skipped + count)))
-    alias = exp.TableAlias(this=exp.to_identifier(_ALIAS))
+        tests.append(exp.LTE(this=exp.column(_NUMBER), expression=exp.Literal.number(skipped + count)))
+    numbered = exp.Select(expressions=[exp.Star(), exp.alias_(number, _NUMBER)], from_=_from(inner))
+    hidden = [exp.column(name) for name in (*columns.hidden, _NUMBER)]
     made = exp.Select(
-        expressions=columns.shown,
-        from_=exp.From(this=exp.Subquery(this=inner, alias=alias)),
-        qualify=exp.Qualify(this=exp.and_(*tests, copy=False)),
+        expressions=[exp.Star(except_=hidden)],
+        from_=_from(numbered),
+        where=exp.Where(this=exp.and_(*tests, copy=False)),
     )
     made.parent = node.parent
     return made
+
+
+def _from(rows: exp.Query) -> exp.From:
+    return exp.From(this=exp.Subquery(this=rows, alias=exp.TableAlias(this=exp.to_identifier(_ALIAS))))
 
 
 def _limits(node: exp.Expr) -> tuple[int, int | None] | None:
@@ -84,15 +92,6 @@ class _OuterColumns:
         self.items = list(inner.selects)
         self.names = {one.alias_or_name.lower() for one in self.items if isinstance(one, exp.Alias | exp.Column)}
         self.shows_all = any(isinstance(one, exp.Star) for one in self.items)
-
-    @property
-    def shown(self) -> list[exp.Expr]:
-        """The list of the query around: the columns by their names, or all that are not hidden."""
-        named = len(self.names) == len(self.items) and not any(one.is_star for one in self.items)
-        if named:
-            return [exp.column(exp.to_identifier(one.alias_or_name, quoted=True)) for one in self.items]
-        hidden = [exp.column(name) for name in self.hidden]
-        return [exp.Star(**({"except_": hidden} if hidden else {}))]
 
     def outside(self, key: exp.Expr) -> exp.Expr:
         """An expression of ORDER BY, or DISTINCT ON: of the columns that are shown, which it means first, or hidden."""
