@@ -13,7 +13,7 @@ from itertools import chain
 from sqlglot import exp
 
 from streambound.analyzer.algebra import nodes
-from streambound.analyzer.algebra.aggregate_functions import AGGREGATES, GroupKeeps
+from streambound.analyzer.algebra.aggregate_functions import AGGREGATES, GroupKeeps, computed_of
 from streambound.analyzer.algebra.row_expressions import type_of
 from streambound.analyzer.algebra.syntax import conjuncts
 from streambound.analyzer.algebra.value_sets import ANYTHING, ValueSet
@@ -299,17 +299,23 @@ def _of_groups(state: OperatorState, tree: nodes.Aggregate, operation: Operation
     calls = [call for place, call in enumerate(tree.calls, width) if place in operation.demand.columns]
     read = [(call, valued(call)) for call in calls]
     if state.what == "values":
-        call = tree.calls[state.key[-1] - width]
-        value = next(one.value for mine, one in read if mine is call and isinstance(one, Valued))
+        value = _of_values(tree.calls[state.key[-1] - width], given)
         bucket = [_widest((one,) for one in _of_places(given, given.every) if one.bytes is not None)] * (
             state.entry is Entry.OPEN_VALUES
         )  # the time when it closes
-        return (*keys, _of_expression(value, given), *chain.from_iterable(bucket), _COUNTER)
-    best = [_of_expression(one.value, given) for _, one in read if isinstance(one, Valued) and one.greatest is not None]
+        return (*keys, *value, *chain.from_iterable(bucket), _COUNTER)
+    kept = [call for call, one in read if isinstance(one, Valued) and one.greatest is not None]
+    best = [column for call in kept for column in _of_values(call, given)]
     linear = [call for call, one in read if one is None]
     if operation.sums is not None:
         return (*keys, _COUNTER, *_sums(operation, context), *best)
     return (*keys, _COUNTER, *chain.from_iterable(_of_linear(call, given) for call in linear), *best)
+
+
+def _of_values(call: nodes.AggregateCall, given: OperatorView) -> Columns:
+    """A value that is kept of a row, perhaps with another one that is shown, of which is told whether it is NULL."""
+    values = tuple(_of_expression(one, given) for one in computed_of(call))
+    return values if len(values) == 1 else (*values, StateColumn("n", 1))
 
 
 def _of_linear(call: nodes.AggregateCall, given: OperatorView) -> Iterator[StateColumn]:
