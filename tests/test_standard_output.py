@@ -36,6 +36,8 @@ COMMANDS = [
     *PRINTED,
     ["baseline", "check", "--baseline", "known.json", "figure2_distinct.sql"],
     ["catalog", "import", "orders.json"],
+    ["catalog", "measure", "."],
+    ["watch", "figure2.sql", "progress.jsonl"],
     ["recheck", "report.json"],
     ["witness", "figure2_distinct.sql"],
     ["completion", "bash"],
@@ -52,6 +54,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name).write_bytes((FIGURE2 / name).read_bytes())
     schema = {"type": "struct", "fields": [{"name": "a", "type": "long", "nullable": True, "metadata": {}}]}
     (tmp_path / "orders.json").write_text(json.dumps(schema), encoding="utf-8")
+    (tmp_path / "S.jsonl").write_text('{"A": 1, "I": 2}\n', encoding="utf-8")
+    (tmp_path / "progress.jsonl").write_text("{}\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
