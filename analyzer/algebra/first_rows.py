@@ -1,7 +1,7 @@
 """ORDER BY … LIMIT and DISTINCT ON as row numbers: the first rows of all, or of each key.
 
 SELECT a FROM S ORDER BY v DESC LIMIT 3
-->  SELECT * EXCEPT (_o1, _n) FROM (
+->  SELECT a FROM (
       SELECT *, ROW_NUMBER() OVER (ORDER BY _o1 DESC) AS _n FROM (SELECT a, v AS _o1 FROM S)) WHERE _n <= 3
 
 SELECT DISTINCT ON (k) k, a FROM S ORDER BY k, ts DESC
@@ -45,9 +45,8 @@ def first_rows(node: exp.Expr) -> exp.Select | None:
     if count is not None:
         tests.append(exp.LTE(this=exp.column(_NUMBER), expression=exp.Literal.number(skipped + count)))
     numbered = exp.Select(expressions=[exp.Star(), exp.alias_(number, _NUMBER)], from_=_from(inner))
-    hidden = [exp.column(name) for name in (*columns.hidden, _NUMBER)]
     made = exp.Select(
-        expressions=[exp.Star(except_=hidden)],
+        expressions=columns.shown,
         from_=_from(numbered),
         where=exp.Where(this=exp.and_(*tests, copy=False)),
     )
@@ -115,3 +114,11 @@ class _OuterColumns:
         self.hidden.append(name)
         self.inner.append("expressions", exp.alias_(key.copy(), name))
         return exp.column(name)
+
+    @property
+    def shown(self) -> list[exp.Expr]:
+        """The list of the query around: the columns by their names, or all that are not hidden."""
+        named = len(self.names) == len(self.items) and not any(one.is_star for one in self.items)
+        if named:
+            return [exp.column(exp.to_identifier(one.alias_or_name, quoted=True)) for one in self.items]
+        return [exp.Star(except_=[exp.column(name) for name in (*self.hidden, _NUMBER)])]
