@@ -39,7 +39,6 @@ from streambound.analyzer.names import alike, is_file_name
 from streambound.analyzer.periods import PeriodRows, TimeDomain, read_period, read_time
 from streambound.analyzer.settings import NO_SETTINGS, CheckSettings, read_settings
 from streambound.analyzer.spans import Excerpt, SourceText
-from streambound.analyzer.templates import CatalogNames
 from streambound.analyzer.toml_lines import toml_spans
 from streambound.analyzer.toml_reader import TomlReader, suggest
 from streambound.analyzer.types import DataType, Family, parse_type
@@ -150,6 +149,17 @@ class DeclaredTable:
         """The column of that name (case-insensitive, as in Spark SQL)."""
         lowered = name.lower()
         return next((column for column in self.columns if column.name.lower() == lowered), None)
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogNames:
+    """What a catalog has that statements can read: its ``tables``, in small letters, and those of models of dbt.
+
+    Of ``models``, ``x`` is ``ref('x')``, ``a.b`` is ``source('a', 'b')`` and ``ref('a', 'b')``.
+    """
+
+    tables: frozenset[str] = frozenset()
+    models: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
+from streambound.analyzer.catalog import CatalogNames
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.emission import Emission, emission
 from streambound.analyzer.enclosed_queries import Enclosed, ViewOf, enclosed
@@ -33,7 +34,7 @@ from streambound.analyzer.syntax_errors import (
     syntax_error,
     unreadable_text,
 )
-from streambound.analyzer.templates import CatalogNames, Templates, templates
+from streambound.analyzer.templates import Templates, templates
 from streambound.analyzer.unread_clauses import unread_clauses
 from streambound.analyzer.work import spend
 

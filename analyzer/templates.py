@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
@@ -32,17 +32,6 @@ _CALLED = re.compile(r"\{[{%][-+]?\s*(\w*)")
 _NOT_BLANK = re.compile(r"[^\r\n]")
 _QUOTED = (LexicalKind.STRING, LexicalKind.NAME)
 _COMPILED = "check the SQL that dbt compile writes below target/compiled"
-
-
-@dataclass(frozen=True, slots=True)
-class CatalogNames:
-    """What a catalog has that statements can read: its ``tables``, in small letters, and those of models of dbt.
-
-    Of ``models``, ``x`` is ``ref('x')``, ``a.b`` is ``source('a', 'b')`` and ``ref('a', 'b')``.
-    """
-
-    tables: frozenset[str] = frozenset()
-    models: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

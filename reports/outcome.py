@@ -14,8 +14,6 @@ from streambound.analyzer.codes import Severity
 from streambound.analyzer.diagnostics import Diagnostic
 from streambound.analyzer.spans import SourceText, Span
 from streambound.criteria.engines.profile import EngineReading
-from streambound.criteria.rows_in_words import rows_in_words
-from streambound.criteria.size import Number, Size
 from streambound.criteria.violation import CriterionResult
 from streambound.criteria.vocabulary import Tier, Verdict
 
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
     from streambound.criteria.bound import QueryBound
     from streambound.criteria.check import Checked
     from streambound.criteria.judged import Judged
+    from streambound.criteria.size import Size
 
 _ANY_LENGTH = "{} is a string of any length"
 _OF_PERIODS = "bytes are not computed for rows with periods"
@@ -148,12 +147,15 @@ def _bound(checked: Checked) -> BoundText | None:
 
 
 def _words(checked: Checked, entries: Size) -> str:
+    from streambound.criteria.rows_in_words import rows_in_words
+
     return "" if checked.catalog is None else rows_in_words(entries, checked.catalog)
 
 
 def _bound_of_operators(circuit: Judged | None, entries: Size) -> BoundText:
     from streambound.criteria.dataflow.decision import JudgedOperators
     from streambound.criteria.dataflow.state_columns import StateColumn, state_bytes
+    from streambound.criteria.size import Number
 
     if entries == Number(0):
         return BoundText(entries.text, 0, 0)

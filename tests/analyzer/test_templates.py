@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streambound.analyzer.catalog import catalog_from_mapping, parse_catalog
+from streambound.analyzer.catalog import CatalogNames, catalog_from_mapping, parse_catalog
 from streambound.analyzer.errors import CatalogError
 from streambound.analyzer.render import render
 from streambound.analyzer.spans import SourceText
 from streambound.analyzer.statements import split_statements
-from streambound.analyzer.templates import CatalogNames
 from streambound.criteria.check import Checked, check_source
 from streambound.criteria.repairs.offered import with_repairs
 from streambound.criteria.vocabulary import Verdict

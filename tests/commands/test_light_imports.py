@@ -26,6 +26,21 @@ def test_checking_imports_nothing_heavy() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_what_is_in_the_cache_is_told_without_a_parser(project: Path) -> None:
+    write(project, BOUNDED)
+    program = (
+        "import sys; sys.argv = ['streambound', 'check', 'q.sql']\n"
+        "from streambound import cli\n"
+        "try: cli.main()\n"
+        "except SystemExit as stop: assert not stop.code, stop.code\n"
+        "print('sqlglot' in sys.modules)\n"
+    )
+    command = [sys.executable, "-c", program]
+    runs = [subprocess.run(command, cwd=project, capture_output=True, text=True, check=True) for _ in range(2)]
+    assert [run.stdout.splitlines()[-1] for run in runs] == ["True", "False"]
+    assert runs[0].stdout.splitlines()[:-1] == runs[1].stdout.splitlines()[:-1]
+
+
 def test_the_cache_knows_all_that_a_check_imports(project: Path) -> None:
     """An outcome is not kept when one of these files has changed."""
     table = 'timestamp = "vb"\ncolumns = { n = "string", vb = "bigint", ve = "bigint" }\nperiod = ["vb", "ve"]\n'
