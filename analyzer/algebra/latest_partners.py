@@ -18,7 +18,7 @@ from sqlglot import exp
 from streambound.analyzer.algebra.asked_relations import conjuncts
 from streambound.analyzer.algebra.row_expressions import type_of
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
-from streambound.analyzer.types import DataType
+from streambound.analyzer.algebra.syntax import null_of
 
 ColumnsOf = Callable[[exp.Expr], Schema]
 """The columns of an entry of FROM."""
@@ -139,11 +139,11 @@ class _Latest:
         rows = [_column(name, self.first.alias_or_name) for name in names]
         values = [exp.alias_(value.copy(), name, quoted=True) for name, value in self.shown.items()]
         kinds = {name: type_of(value, self.inner)[0] for name, value in self.shown.items()}
-        nulls = [exp.alias_(_null(kind), name, quoted=True) for name, kind in kinds.items()]
+        nulls = [exp.alias_(null_of(kind), name, quoted=True) for name, kind in kinds.items()]
         left = _select([*rows, exp.alias_(exp.Literal.number(1), _SHOWN), *nulls], self.first)
         same = {name: _column(one.name, one.alias) for name, one in (*self.keys.items(), (time, mine))}
         others = [
-            exp.alias_(same[one.name].copy() if one.name in same else _null(one.type), one.name, quoted=True)
+            exp.alias_(same[one.name].copy() if one.name in same else null_of(one.type), one.name, quoted=True)
             for one in self.outer
         ]
         right = _select([*others, exp.alias_(exp.Literal.number(0), _SHOWN), *values], self.asked.rows)
@@ -229,11 +229,6 @@ def _only(node: exp.Expr, given: Schema, hides: Schema) -> ViewColumn | None:
 
 def _column(name: str, alias: str = "") -> exp.Column:
     return exp.column(exp.to_identifier(name, quoted=True), table=alias or None, quoted=True)
-
-
-def _null(kind: DataType | None) -> exp.Expr:
-    assert kind is not None, "it has a type"
-    return exp.cast(exp.Null(), kind.name, dialect="spark")
 
 
 def _list(value: object) -> list[exp.Expr]:

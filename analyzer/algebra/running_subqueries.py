@@ -37,6 +37,7 @@ from streambound.analyzer.algebra.nodes import (
 from streambound.analyzer.algebra.row_expressions import type_of
 from streambound.analyzer.algebra.schema import schema
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
+from streambound.analyzer.algebra.syntax import column_of, null_of
 from streambound.analyzer.algebra.verify import outer_columns
 from streambound.analyzer.catalog import Catalog
 from streambound.analyzer.spans import Span
@@ -80,13 +81,13 @@ class RunningSubquery:
             return None
         names = {call.name: self.fresh("_v") for call in calls}
         shown = self.fresh("_s")
-        mine = [*map(_column, outer), exp.Literal.number(1), *(_null(kind) for _, kind in known)]
-        same = {pair[1].name: _column(pair[0]) for pair in (*keys, *times)}
-        others = [same.get(one.name) or _null(one.type) for one in outer]
+        mine = [*map(column_of, outer), exp.Literal.number(1), *(null_of(kind) for _, kind in known)]
+        same = {pair[1].name: column_of(pair[0]) for pair in (*keys, *times)}
+        others = [same.get(one.name) or null_of(one.type) for one in outer]
         others += [exp.Literal.number(0), *(value for value, _ in known)]
         called = [*(column.name for column in outer), shown, *names.values()]
         own = [part for part in parts if part not in naming]
-        own += [exp.Not(this=exp.Is(this=_column(one), expression=exp.Null())) for one, _ in keys]
+        own += [exp.Not(this=exp.Is(this=column_of(one), expression=exp.Null())) for one, _ in keys]
         if own:
             rows = Filter(rows, self.scalar(exp.and_(*own)), syntax=self.place)
         both = Union(self._listed(tree, called, mine), self._listed(rows, called, others), False, syntax=self.place)
@@ -157,12 +158,3 @@ def _pair(part: exp.Expr, inner: Schema, outer: Schema) -> tuple[ViewColumn, Vie
         if len(mine) == len(theirs) == 1 and not hidden and mine[0].type is not None and mine[0].type == theirs[0].type:
             return mine[0], theirs[0]
     return None
-
-
-def _column(column: ViewColumn) -> exp.Column:
-    return exp.column(column.name, table=column.alias or None, quoted=True)
-
-
-def _null(kind: DataType | None) -> exp.Expr:
-    assert kind is not None, "it has a type"
-    return exp.cast(exp.Null(), kind.name, dialect="spark")

@@ -37,6 +37,7 @@ from streambound.analyzer.algebra.row_expressions import type_of
 from streambound.analyzer.algebra.schema import without_added
 from streambound.analyzer.algebra.schema_columns import Schema
 from streambound.analyzer.algebra.subqueries import Subqueries
+from streambound.analyzer.algebra.syntax import null_of
 from streambound.analyzer.codes import Code
 from streambound.analyzer.findings import Positions
 from streambound.analyzer.spans import Span
@@ -265,7 +266,7 @@ class SelectList:
         if kind is None:
             message = "a key of an unknown type is outside ROLLUP, CUBE and GROUPING SETS"
             raise self.positions.finding(Code.UNSUPPORTED, message, key.value.syntax, "cast it")
-        return replace(key, value=self.scalar(exp.cast(exp.Null(), kind.name, dialect="spark")))
+        return replace(key, value=self.scalar(null_of(kind)))
 
     def _grouping(self, node: exp.Expr, keys: list[str], present: list[list[bool]], given: Schema) -> list[exp.Expr]:
         """What GROUPING (a) or GROUPING_ID (a, b) is of each grouping: a bit for each key, 1 where it has it not."""

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Scalar
 from streambound.analyzer.algebra.schema_columns import ViewColumn
+from streambound.analyzer.types import DataType
 
 
 def conjuncts(condition: Scalar | exp.Expr | None) -> list[exp.Expr]:
@@ -27,6 +28,12 @@ def conjunction(parts: Iterable[exp.Expr]) -> Scalar | None:
 def column_of(view: ViewColumn) -> exp.Column:
     """A column by its name and alias."""
     return exp.column(view.name, table=view.alias or None, quoted=True)
+
+
+def null_of(kind: DataType | None) -> exp.Expr:
+    """NULL of a type, which is known."""
+    assert kind is not None, "it has a type"
+    return exp.cast(exp.Null(), kind.name, dialect="spark")
 
 
 def scalar_of_column(view: ViewColumn) -> Scalar:

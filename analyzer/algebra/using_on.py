@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from streambound.analyzer.algebra.nodes import Item, JoinKind, Named, Project, Scalar, Star, Tree
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
+from streambound.analyzer.algebra.syntax import column_of
 from streambound.analyzer.algebra.window_structs import Node, nodes_of
 
 
@@ -33,7 +34,7 @@ class Pair:
     @property
     def value(self) -> exp.Expr:
         """The column, of the side that is kept."""
-        left, right = _column(self.left), _column(self.right)
+        left, right = column_of(self.left), column_of(self.right)
         match self.kind:
             case JoinKind.RIGHT:
                 return right
@@ -53,7 +54,7 @@ def shared_columns(name: str, given: Schema, pairs: Sequence[Pair]) -> list[View
 def condition_of(pairs: Sequence[Pair], written: Sequence[exp.Expr]) -> exp.Expr:
     """What ON says for USING, at the places of the names that are ``written`` there."""
     places = {name.name.lower(): name.meta for name in written}
-    equal = [exp.EQ(this=_column(one.left), expression=_column(one.right)) for one in pairs]
+    equal = [exp.EQ(this=column_of(one.left), expression=column_of(one.right)) for one in pairs]
     for column in (side for one in equal for side in one.iter_expressions()):
         column.this.meta.update(places.get(column.name.lower(), written[0].meta))
     return exp.and_(*equal, copy=False)
@@ -86,7 +87,7 @@ def starred_once(tree: Tree, given: Schema, pairs: Sequence[Pair]) -> Tree:
     shown = dict[ViewColumn, exp.Expr]()
     for pair in pairs:
         shown.setdefault(pair.left, pair.value)
-    shown.update((one, _column(one)) for one in given if (one.alias, one.name) not in hidden)
+    shown.update((one, column_of(one)) for one in given if (one.alias, one.name) not in hidden)
     items = list[Item]()
     for item in tree.items:
         if not isinstance(item, Star) or item.alias:
@@ -95,7 +96,3 @@ def starred_once(tree: Tree, given: Schema, pairs: Sequence[Pair]) -> Tree:
         named = [(one.name, node) for one, node in shown.items() if not any(map(one.called, item.without))]
         items += [Named(name, Scalar(node), alias=not isinstance(node, exp.Column)) for name, node in named]
     return replace(tree, items=tuple(items))
-
-
-def _column(column: ViewColumn) -> exp.Column:
-    return exp.column(column.name, table=column.alias or None, quoted=True)
