@@ -132,13 +132,8 @@ class SelectList:
             return [self._key(key) for key in group.expressions]
         if several is None or self.subqueries.kept or len(several) > MOST_GROUPINGS:
             word, at = self._called(group)
-            of = (
-                ""
-                if several is None
-                else " in a SEQ block"
-                if self.subqueries.kept
-                else f" of over {MOST_GROUPINGS} groupings"
-            )
+            of = " in a SEQ block" if self.subqueries.kept else f" of over {MOST_GROUPINGS} groupings"
+            of = "" if several is None else of
             help = "write each grouping as a SELECT of its own, and UNION ALL between them"
             raise self.positions.finding(Code.UNSUPPORTED, f"{word}{of} is outside the query language", at, help)
         keys = dict[str, exp.Expr]()
