@@ -207,8 +207,13 @@ def printed(circuit: Circuit, rng: random.Random) -> tuple[Counter[tuple[Any, ..
     return found, peak
 
 
-PAIRS = [(base, step) for i, base in enumerate(BASES) for j, step in enumerate(STEPS) if (i + j) % 3 == 0]
-"""Each step with two bases."""
+PAIRS = [(base, step) for i, base in enumerate(BASES) for j, step in enumerate(STEPS) if (i + j) % 3 == 0] + [
+    (
+        "(SELECT k, k FROM R) UNION (SELECT y, y FROM R) UNION (SELECT * FROM R)",
+        "SELECT R.k, w.y FROM R JOIN w ON R.y = w.x",
+    )
+]
+"""Each step with two bases, and the program of the DBSP paper's §6.1."""
 
 
 @pytest.mark.parametrize(("base", "step"), PAIRS)
