@@ -15,7 +15,7 @@ from sqlglot import exp
 from streambound.analyzer.algebra import nodes
 from streambound.analyzer.algebra.schema import starred_places
 from streambound.analyzer.algebra.schema_columns import ViewColumn, meant
-from streambound.analyzer.algebra.syntax import conjuncts
+from streambound.analyzer.algebra.syntax import conjuncts, is_placed
 from streambound.analyzer.algebra.window_functions import is_rank
 from streambound.analyzer.catalog import Kind
 from streambound.analyzer.codes import Code
@@ -266,11 +266,6 @@ def _way_out(operator: nodes.Tree) -> str:
         case nodes.Join():
             return _ASKED
     return _LIMITS
-
-
-def is_placed(node: exp.Expr) -> bool:
-    """Whether an expression has a place in the SQL: what passes made has none."""
-    return any("start" in leaf.meta for leaf in node.walk())
 
 
 def written(tree: nodes.Tree, place: int, views: Views) -> Iterator[WrittenColumn]:
