@@ -24,7 +24,7 @@ from streambound.analyzer.types import Family
 from streambound.analyzer.work import STATEMENT, TooMuchWork, share, spend
 from streambound.criteria.contract import fits_contract
 from streambound.criteria.reach import Reach
-from streambound.criteria.witness import Witness, build
+from streambound.criteria.witness import Witness, build, most_at_once
 from streambound.criteria.witness_plan import WitnessPlan
 from streambound.criteria.witness_search import plans
 from streambound.criteria.witnesses.constants import MOST_COUNTED, Constants
@@ -251,7 +251,9 @@ def _beyond(plan: WitnessPlan, constants: Constants) -> Reach:
 
 
 def _same_contracts(catalog: Catalog, one: Witness, other: Witness) -> bool:
-    """Whether relations are as large for both of two numbers of elements, and so for any."""
+    """Whether for a larger number of elements relations are as large, and timestamps have as many rows: so for any."""
+    if most_at_once(other) > most_at_once(one):
+        return False
     limited = [table for table in catalog.tables if table.changes is not None and table.rows is not None]
     return same_relations(one, other) and all(
         most_rows(table, (*one.prefix(range(one.size)), *one.probes[0]))
