@@ -16,7 +16,6 @@ from streambound.analyzer.algebra.first_rows import first_rows
 from streambound.analyzer.algebra.implied_limits import may_have_limits, with_limits
 from streambound.analyzer.algebra.latest_partners import may_have_latest, with_latest
 from streambound.analyzer.algebra.misplaced_stars import check_stars
-from streambound.analyzer.algebra.mutual_recursion import NotOneRelationError, base_and_step, reads, with_one_relation
 from streambound.analyzer.algebra.nodes import (
     Alias,
     AsOf,
@@ -41,6 +40,13 @@ from streambound.analyzer.algebra.nodes import (
     Union,
 )
 from streambound.analyzer.algebra.pivots import pivoted
+from streambound.analyzer.algebra.recursive_queries import (
+    NotOneRelationError,
+    as_set,
+    base_and_step,
+    reads,
+    with_one_relation,
+)
 from streambound.analyzer.algebra.relation_sets import asking_join
 from streambound.analyzer.algebra.schema import schema, without_added
 from streambound.analyzer.algebra.schema_columns import Schema, ViewColumn
@@ -560,7 +566,9 @@ class Lowering:
         self.recursive.append(schema(base, self.catalog, self.recursive[-1] if self.recursive else ()))
         step = self.windows.whole(self.query(body.expression, {**inner, name.lower(): Recur(name, name)}))
         self.recursive.pop()
-        return Fixpoint(name, base, step, bool(body.args.get("distinct")), syntax=cte.node, at=at)
+        if body.args.get("distinct"):
+            return Fixpoint(name, as_set(base), as_set(step), True, syntax=cte.node, at=at)
+        return Fixpoint(name, base, step, False, syntax=cte.node, at=at)
 
     def scalar(self, node: exp.Expr, ctes: Ctes) -> Scalar:
         """An expression, whose subqueries are lowered."""

@@ -1,4 +1,4 @@
-"""Relations that read each other, as one that says in a column which of them a row is of.
+"""A recursive query as a base and a step, and relations that read each other as one that says whose a row is.
 
 WITH RECURSIVE odd(x, y) AS (SELECT a, b FROM e UNION SELECT even.x, e.b FROM even JOIN e ON e.a = even.y),
   even(x, y) AS (SELECT odd.x, e.b FROM odd JOIN e ON e.a = odd.y) …
@@ -11,9 +11,12 @@ WITH RECURSIVE odd(x, y) AS (SELECT a, b FROM e UNION SELECT even.x, e.b FROM ev
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 
 from sqlglot import exp
+
+from streambound.analyzer.algebra.nodes import Alias, Distinct, Filter, Project, Tree, Union
 
 _OF = "_of"
 
@@ -48,6 +51,18 @@ def base_and_step(query: exp.Expr, name: str) -> exp.Expr:
     made = _union(reduce(_union, base), reduce(lambda one, other: exp.Union(this=one, expression=other), steps))
     made.parent = query.parent
     return made
+
+
+def as_set(tree: Tree) -> Tree:
+    """A query of which each row counts once, without the DISTINCT that says so of its parts."""
+    match tree:
+        case Distinct(input):
+            return as_set(input)
+        case Union(left, right):
+            return replace(tree, left=as_set(left), right=as_set(right), distinct=False)
+        case Project(input) | Alias(input) | Filter(input):
+            return replace(tree, input=as_set(input))
+    return tree
 
 
 def with_one_relation(clause: exp.With) -> exp.With:
