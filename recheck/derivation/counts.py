@@ -179,6 +179,8 @@ class Counts:
 
     def _whole(self, claim: ClaimedStateCount, rows: CountedColumns) -> Quantity:
         """All rows that there are at a time."""
+        if rows.facts.side and not claim.of and not claim.columns:  # whichever of them have partners
+            return WholeRows(self.symbols).of(rows.node)
         if rows.facts.side:
             raise RejectedError("all rows of what is not counted by itself")
         if len(claim.of) == 1 and claim.of[0].rule == "combinations" and not claim.of[0].closing:
