@@ -40,6 +40,7 @@ from streambound.analyzer.algebra.nodes import (
     Union,
 )
 from streambound.analyzer.algebra.pivots import pivoted
+from streambound.analyzer.algebra.recent_rows import with_recent_rows
 from streambound.analyzer.algebra.recursive_queries import (
     NotOneRelationError,
     as_set,
@@ -181,7 +182,8 @@ class Lowering:
     def statement(self, node: exp.Expr) -> Tree:
         """The tree of a whole statement."""
         check_stars(node, self.positions)
-        return self.windows.whole(self.query(node, {}))
+        tree = self.windows.whole(self.query(node, {}))
+        return tree if self.written else with_recent_rows(tree, self.queries, self.catalog)
 
     def query(self, node: exp.Expr, ctes: Ctes) -> Tree:
         """The tree of a query expression."""

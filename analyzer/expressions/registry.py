@@ -51,6 +51,10 @@ _INSTEAD = {
     **dict.fromkeys(("any_value", "first", "first_value", "last", "last_value"), _ONE_OF_ROWS),
     "approx_count_distinct": "COUNT(DISTINCT x) is exact",
 }
+_RECENT = (
+    "use a column of the stream instead; in WHERE, or ON, compare a stream's timestamp with it: ts > now() - INTERVAL "
+    "1 HOUR"
+)
 _BUCKETS = frozenset({"window", "session_window", "window_time"})
 
 
@@ -63,7 +67,7 @@ def refusal(name: str, shown: str) -> tuple[str, str] | None:
     """Why a function, shown as it is written, gives no value of a row, and what to do instead; None where it may."""
     if name in _OTHER_VALUE:
         message = f"{shown} gives another value whenever it is evaluated, so the results would not follow from the rows"
-        return message, "use a column of the stream instead"
+        return message, _RECENT if name in ("now", "current_timestamp") else "use a column of the stream instead"
     if name in _SEVERAL_ROWS:
         return (
             f"{shown} makes several rows of one, which is outside the query language",

@@ -341,3 +341,12 @@ SELECT x.z, LAG(x.n) OVER (ORDER BY x.n, x.z) AS l FROM (SELECT a, window.start 
 -- groups of which nothing is read
 SELECT COUNT(*) AS n FROM (SELECT COUNT(DISTINCT T.b) AS m FROM S JOIN T ON S.a = T.b AND T.ts BETWEEN S.ts AND S.ts + INTERVAL '2' SECOND) q
 -- bounded: 4000002
+
+-- now() is the newest row's time.
+--
+
+SELECT a, COUNT(*) AS n FROM S WHERE ts > now() - INTERVAL 3 SECONDS GROUP BY a
+-- bounded: 12000001
+
+SELECT S.a, T.v FROM S JOIN T ON S.a = T.a WHERE S.ts >= current_timestamp - INTERVAL 3 SECONDS AND T.ts > now() - INTERVAL 2 SECONDS
+-- bounded: 20000006
