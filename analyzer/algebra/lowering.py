@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain, count
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
@@ -174,12 +176,22 @@ class Lowering:
     def statement(self, node: exp.Expr) -> Tree:
         """The tree of a whole statement."""
         check_stars(node, self.positions)
-        return self.windows.whole(self.query(node, {}))
+        return self.windows.printed(self.query(node, {}))
+
+    def fresh(self, name: str) -> str:
+        """The name, or with a number one that no column of the catalog has and the SQL does not say."""
+        numbered = (f"{name}_{number}" for number in count(1))
+        return next(one for one in chain([name], numbered) if one.lower() not in self._names)
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        columns = (column.name.lower() for table in self.catalog.tables for column in table.columns)
+        return self.positions.words.union(columns)
 
     def query(self, node: exp.Expr, ctes: Ctes) -> Tree:
         """The tree of a query expression."""
         spend()
-        ranked = None if self.written or self.periods else first_rows(node)
+        ranked = None if self.written or self.periods else first_rows(node, self.fresh)
         if ranked is not None and self._reads_streams(node, ctes, set()):
             return self._select(ranked, ctes)
         if isinstance(node, exp.Subquery | exp.Paren):
@@ -239,7 +251,7 @@ class Lowering:
     def _select(self, node: exp.Select, ctes: Ctes) -> Tree:
         self.reject(node, _CLAUSES)
         if not (self.written or self.periods) and may_have_latest(node):
-            latest = with_latest(node, lambda entry: self._columns(self.entry(entry, ctes)))
+            latest = with_latest(node, lambda entry: self._columns(self.entry(entry, ctes)), self.fresh)
             if latest is not None:
                 return self._select(latest, ctes)
         distinct = node.args.get("distinct")

@@ -341,3 +341,15 @@ SELECT x.z, LAG(x.n) OVER (ORDER BY x.n, x.z) AS l FROM (SELECT a, window.start 
 -- groups of which nothing is read
 SELECT COUNT(*) AS n FROM (SELECT COUNT(DISTINCT T.b) AS m FROM S JOIN T ON S.a = T.b AND T.ts BETWEEN S.ts AND S.ts + INTERVAL '2' SECOND) q
 -- bounded: 4000002
+
+-- not in DuckDB: a window is two columns
+SELECT window(ts, '4 seconds') AS w, b, COUNT(*) AS n FROM S GROUP BY window(ts, '4 seconds'), b
+-- bounded: 4
+
+-- not in DuckDB: a window is two columns, of each side
+SELECT window(ts, '4 seconds') AS w, v FROM S WHERE v > 0 UNION ALL SELECT window(ts, '2 seconds'), v FROM T WHERE v < 2
+-- bounded: 0
+
+-- not in DuckDB: an end of a window is called as it is
+SELECT w.end, COUNT(*) AS n FROM (SELECT window(ts, '4 seconds') AS w, b FROM S) AS q GROUP BY w
+-- bounded: 1
