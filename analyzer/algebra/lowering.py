@@ -18,6 +18,7 @@ from streambound.analyzer.algebra.first_rows import first_rows
 from streambound.analyzer.algebra.implied_limits import may_have_limits, with_limits
 from streambound.analyzer.algebra.latest_partners import may_have_latest, with_latest
 from streambound.analyzer.algebra.misplaced_stars import check_stars
+from streambound.analyzer.algebra.mutual_recursion import NotOneRelationError, base_and_step, reads, with_one_relation
 from streambound.analyzer.algebra.nodes import (
     Alias,
     AsOf,
@@ -232,6 +233,10 @@ class Lowering:
             return ctes
         self.reject(clause, ("expressions", "recursive"))
         self._distinct_aliases(clause.expressions)
+        try:
+            clause = with_one_relation(clause)
+        except NotOneRelationError as error:
+            raise self.positions.finding(Code.UNSUPPORTED, error.words, error.node, error.help) from None
         for cte in clause.expressions:
             ctes = {**ctes, cte.alias.lower(): Cte(cte, ctes, bool(clause.args.get("recursive")))}
         return ctes
@@ -536,10 +541,6 @@ class Lowering:
         if node.name.lower() not in bodies:
             return
         name, reader = node.name, inside.alias
-        if clause.args.get("recursive") and _leads(bodies, name, reader):
-            message = f"mutual recursion is outside the query language: {reader} and {name} read each other"
-            help = "write one recursive query, with a column that says which of them a row is of"
-            raise self.positions.finding(Code.UNSUPPORTED, message, node, help)
         message = f"{name!r} is defined below {reader}, which reads it"
         raise self.positions.finding(Code.UNKNOWN_STREAM, message, node.this, f"move it before {reader}")
 
@@ -550,16 +551,17 @@ class Lowering:
             recur = Recur(cte.name, alias, syntax=node)
             return Alias(recur, alias, names, syntax=node) if names else recur
         body, name = cte.node.this, cte.node.alias
-        tree = self._recursive(cte) if cte.recursive and _reads(body, name) else self.query(body, cte.scope)
+        tree = self._recursive(cte) if cte.recursive and reads(body, name) else self.query(body, cte.scope)
         tree, names = self.windows.renamed(tree, names or _column_names(cte.node))
         return Alias(tree, alias, names, syntax=node)
 
     def _recursive(self, cte: Cte) -> Tree:
         """``WITH RECURSIVE name AS (base UNION step)``."""
-        body, name = cte.node.this.unnest(), cte.node.alias
+        name = cte.node.alias
+        body = base_and_step(cte.node.this.unnest(), name)
         clause = cte.node.parent
         at = self._keyword("recursive", True, clause) if clause is not None else None
-        if not isinstance(body, exp.Union) or _reads(body.this, name):
+        if not isinstance(body, exp.Union) or reads(body.this, name):
             message = "a recursive query is a UNION of what it starts with and what it makes of itself"
             raise self.positions.finding(Code.UNSUPPORTED, message, body)
         self.reject(body, ("this", "expression", "distinct", "with_"))
@@ -645,25 +647,10 @@ def _is_more(node: exp.Expr) -> bool:
     return any(_is_more(one) for one in node.iter_expressions())
 
 
-def _reads(node: exp.Expr, name: str) -> bool:
-    return any(table.name.lower() == name.lower() for table in node.find_all(exp.Table))
-
-
 def _around(node: exp.Expr) -> tuple[exp.CTE | None, exp.With | None]:
     """The innermost common table expression that a node is in, and its WITH."""
     inside = node.find_ancestor(exp.CTE)
     return inside, None if inside is None else inside.find_ancestor(exp.With)
-
-
-def _leads(bodies: Mapping[str, exp.CTE], start: str, goal: str) -> bool:
-    """Whether a common table expression reads another one of its WITH, by way of others too."""
-    reached, found = {start.lower()}, [start.lower()]
-    while found:
-        body = bodies[found.pop()].this
-        names = {table.name.lower() for table in body.find_all(exp.Table)} & bodies.keys() - reached
-        reached |= names
-        found += names
-    return goal.lower() in reached
 
 
 def _column_names(node: exp.Expr) -> tuple[str, ...]:

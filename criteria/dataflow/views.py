@@ -487,12 +487,13 @@ def values_of(place: int, base: OperatorView, step: OperatorView, made: Operator
     """How many values a column of a recursion has: those of its domain, or of relations' rows that come into it."""
     size = made.columns[place].values.size
     found, seen, todo = dict[object, Size](), set[int](), [place]
+    parts = [part for whole in (base, step) for part in whole.parts or (whole,)]
     while todo:
         here = todo.pop()
         if here in seen:
             continue
         seen.add(here)
-        for side, view in enumerate((base, step)):
+        for side, view in enumerate(parts):
             own = [name for name in view.origins[here] if RECURSION in name]
             if own and MADE not in view.origins[here] and len(view.origins[here]) == 1:
                 todo.append(int(own[0].rstrip("'").rpartition(RECURSION)[2]))  # a join calls its right side's anew

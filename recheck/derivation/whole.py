@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from streambound.analyzer.algebra import nodes
@@ -34,6 +34,13 @@ def with_as_many(node: PlanNode) -> PlanNode | None:
     return None
 
 
+def with_all_rows(node: PlanNode) -> PlanNode:
+    """The lowest node below of which there are as many rows as of the node, or more."""
+    while (below := with_as_many(node)) is not None:
+        node = below
+    return node
+
+
 @dataclass
 class WholeRows:
     """Counts all rows; ``values`` are those of a recursion's columns by place, and ``symbols`` those of formulas.
@@ -47,8 +54,7 @@ class WholeRows:
 
     def of(self, node: PlanNode) -> Quantity:
         """All rows of a node at a time; raises RejectedError where it may have any number."""
-        if (below := with_as_many(node)) is not None:
-            return self.of(below)
+        node = with_all_rows(node)
         match node.tree:
             case nodes.Scan() if (table := node.table) is not None:
                 if table.one_key is not None and table.one_key.once:
@@ -67,6 +73,8 @@ class WholeRows:
                     return left if only == "right" else right
                 alone = {JoinKind.LEFT: [left], JoinKind.RIGHT: [right], JoinKind.FULL: [left, right]}
                 return total([left * right, *alone.get(kind, [])])
+            case nodes.Recur() if node.recursion is not None:
+                return self.of(node.recursion)
             case nodes.Fixpoint():
                 return product(self._of_recursion(node, place) for place in range(node.width))
         raise RejectedError("all rows of what may have any number")
@@ -92,18 +100,18 @@ class WholeRows:
         while todo:
             here = todo.pop()
             seen.add(here)
-            for number, side in enumerate(node.inputs.values()):
-                below, place = traced(side, here)
+            for number, (side, at) in enumerate(one for input in node.inputs.values() for one in _parts(input, here)):
+                below, place = traced(side, at)
                 if isinstance(below.tree, nodes.Recur) and below.recursion is not None and below.recursion.same(node):
                     todo += {place} - seen
                     continue
-                relations = self._relations(side, here)
+                relations = self._relations(side, at)
                 if relations is None:
-                    known = self._known(side, here)
+                    known = self._known(side, at)
                     found[known] = Quantity.number(known.size or 0)
                     continue
                 sizes = [(self.of_relation(one.table)[0], one.missing) for one in relations if one.table is not None]
-                below, place = traced(side, here, missing=True)
+                below, place = traced(side, at, missing=True)
                 if isinstance(below.tree, nodes.Scan) and len(sizes) == 1:
                     ((size, missing),) = sizes
                     found[below.tree.table, place, str(relations[0].table and relations[0].table.name)] = size
@@ -128,6 +136,16 @@ class WholeRows:
             if len(known) == len(way) and all(one.table is not None and self.of_relation(one.table) for one in known):
                 return known
         return None
+
+
+def _parts(node: PlanNode, column: int) -> Iterator[tuple[PlanNode, int]]:
+    """What the rows of a column come from: of a union, each of its sides."""
+    below, place = traced(node, column)
+    if isinstance(below.tree, nodes.Union):
+        for side in below.inputs.values():
+            yield from _parts(side, place)
+    else:
+        yield node, column
 
 
 def stream_rows(symbols: dict[str, Quantity], table: DeclaredTable, timestamps: int) -> list[Quantity]:
