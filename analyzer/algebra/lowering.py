@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain, count
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
@@ -182,13 +184,23 @@ class Lowering:
     def statement(self, node: exp.Expr) -> Tree:
         """The tree of a whole statement."""
         check_stars(node, self.positions)
-        tree = self.windows.whole(self.query(node, {}))
+        tree = self.windows.printed(self.query(node, {}))
         return tree if self.written else with_recent_rows(tree, self.queries, self.catalog)
+
+    def fresh(self, name: str) -> str:
+        """The name, or with a number one that no column of the catalog has and the SQL does not say."""
+        numbered = (f"{name}_{number}" for number in count(1))
+        return next(one for one in chain([name], numbered) if one.lower() not in self._names)
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        columns = (column.name.lower() for table in self.catalog.tables for column in table.columns)
+        return self.positions.words.union(columns)
 
     def query(self, node: exp.Expr, ctes: Ctes) -> Tree:
         """The tree of a query expression."""
         spend()
-        ranked = None if self.written or self.periods else first_rows(node)
+        ranked = None if self.written or self.periods else first_rows(node, self.fresh)
         if ranked is not None and self._reads_streams(node, ctes, set()):
             return self._select(ranked, ctes)
         if isinstance(node, exp.Subquery | exp.Paren):
@@ -230,7 +242,7 @@ class Lowering:
         self.reject(clause, ("expressions", "recursive"))
         self._distinct_aliases(clause.expressions)
         try:
-            clause = with_one_relation(clause)
+            clause = with_one_relation(clause, self.fresh)
         except NotOneRelationError as error:
             raise self.positions.finding(Code.UNSUPPORTED, error.words, error.node, error.help) from None
         for cte in clause.expressions:
@@ -252,7 +264,7 @@ class Lowering:
     def _select(self, node: exp.Select, ctes: Ctes) -> Tree:
         self.reject(node, _CLAUSES)
         if not (self.written or self.periods) and may_have_latest(node):
-            latest = with_latest(node, lambda entry: self._columns(self.entry(entry, ctes)))
+            latest = with_latest(node, lambda entry: self._columns(self.entry(entry, ctes)), self.fresh)
             if latest is not None:
                 return self._select(latest, ctes)
         distinct = node.args.get("distinct")
