@@ -128,8 +128,8 @@ class _Blaming:
         least, most = old.kept_bytes, new.kept_bytes
         if old.engine is not None and new.engine is not None and least != most:
             both = ["what is not limited" if size is None else bytes_text(size) for size in (least, most)]
-            more = f" (+{bytes_text(most - least)})" if least is not None and most is not None else ""
-            grew = f"what {new.engine.engine.version} keeps of {new.name} grew from {' to '.join(both)}{more}"
+            growth = f" (+{bytes_text(most - least)})" if least is not None and most is not None else ""
+            grew = f"what {new.engine.engine.version} keeps of {new.name} grew from {' to '.join(both)}{growth}"
             return f"{grew} since {self.ref}", Code.BOUND_GREW
         sizes = [item.bound.formula if item.bound and item.bound.formula else "a constant" for item in (old, new)]
         numbers = [item.bound.entries if item.bound else None for item in (old, new)]
