@@ -1128,3 +1128,10 @@ SELECT b, window_start, window_end, COUNT(*) AS n FROM TABLE(CUMULATE(TABLE S, D
 -- not in DuckDB: rows of windows that grow by a step, from an offset on
 SELECT v, window_start AS s, window_end AS e FROM TABLE(CUMULATE(DATA => TABLE S, TIMECOL => DESCRIPTOR(ts), STEP => '2 microseconds', SIZE => '4 microseconds', OFFSET => '1 microsecond')) AS c WHERE v > 0
 -- bounded: 0
+
+-- a running count of distinct values
+SELECT a, COUNT(DISTINCT b) OVER (ORDER BY ts) AS n, COUNT(DISTINCT a % 3) FILTER (WHERE v > 0) OVER (PARTITION BY b ORDER BY ts, a, v ROWS UNBOUNDED PRECEDING) AS m FROM S WHERE a > 0
+-- bounded: 33
+
+SELECT COUNT(DISTINCT v) OVER (PARTITION BY b ORDER BY ts) AS n FROM S
+-- unbounded
