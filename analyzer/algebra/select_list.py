@@ -15,6 +15,7 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
 from streambound.analyzer.algebra.aggregate_functions import NoAggregate, values_of
+from streambound.analyzer.algebra.array_and_struct_aggregates import with_plain_aggregates
 from streambound.analyzer.algebra.buckets import BucketCalls, is_bucket
 from streambound.analyzer.algebra.calls import Reader, UnreadCall, aggregate_call, is_aggregate_call, window_call
 from streambound.analyzer.algebra.distinct_pairs import with_one_argument
@@ -75,6 +76,8 @@ class SelectList:
         self.taken = {column.name.lower() for column in given}
         items = [self.item(one) for one in self.node.expressions]
         texts = [item.value.text if isinstance(item, Named) else "" for item in items]  # before calls become columns
+        for root in list(self._roots()):
+            with_plain_aggregates(root, given)
         self._named_windows()
         keys = self._keys()
         self._aliases("having", given)

@@ -12,6 +12,7 @@ from streambound_runtime.engine.join import SqlAsOf, SqlJoin
 from streambound_runtime.engine.join_tree import SqlJoinTree
 from streambound_runtime.engine.linear import SqlBucket, SqlPick, SqlUnion
 from streambound_runtime.engine.over import SqlOver
+from streambound_runtime.engine.recent import SqlRecent
 from streambound_runtime.engine.running import SqlRunning
 from streambound_runtime.engine.stream_join import SqlStreamJoin
 from streambound_runtime.engine.tables import BIGINT, HUGEINT, StateTable, TickTables
@@ -105,6 +106,7 @@ SqlOperator = (
     | SqlAsOf
     | SqlJoinTree
     | SqlOver
+    | SqlRecent
     | SqlRunning
     | SqlStreamJoin
 )
