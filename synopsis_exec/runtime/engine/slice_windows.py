@@ -253,9 +253,11 @@ class SliceWindows:
                 matches = one["matches"] or ()
                 valid = [Valid(0, 0, formula_of(match["v"], match["p"]), match["blank"]) for match in matches]
                 formula = lineage(formula_of(one["v"], one["p"]), valid)
+                if formula is FALSE:
+                    continue
                 if made and formula == last and ends == (one["id"], one["b"]):
                     made[-1][2] = one["e"]
-                elif formula is not FALSE:
+                else:
                     made.append([one["id"], one["b"], one["e"], encoded(formula)])
                 last, ends = formula, (one["id"], one["e"])
         self._put(found, _WINDOW, made)
